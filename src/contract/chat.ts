@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { Fault } from "./agents.ts";
+
+/** A message's greatest size, in bytes of UTF-8. */
+export const maximumMessageBytes = 256 * 1024;
+
+export const inclusions = ["status", "reasoning", "tools", "usage"] as const;
+export type Inclusion = (typeof inclusions)[number];
+
+export const ChatRequest = z
+  .strictObject({
+    message: z
+      .string("message is required: the text that the agent is to answer")
+      .min(1, "A message has at least one character.")
+      .refine((text) => Buffer.byteLength(text) <= maximumMessageBytes, "A message has 256 KiB of UTF-8 at most.")
+      .refine((text) => !text.includes("\0"), "A message has no null characters."),
+    include: z
+      .array(z.enum(["status", "reasoning", "tools"]))
+      .max(inclusions.length)
+      .default([])
+      .meta({ description: "More kinds of events than the reply's text and its end." }),
+  })
+  .meta({ id: "ChatRequest" });
+export type ChatRequest = z.infer<typeof ChatRequest>;
+
+/**
+ * What happens within a turn, in one shape from the runtime in the guest to the reader of the stream. The last
+ * event of a turn, and no other, is `response.completed`, `response.failed` or `response.cancelled`.
+ */
+export const TurnEvent = z
+  .discriminatedUnion("type", [
+    z.object({ type: z.literal("response.created") }),
+    z.object({ type: z.literal("response.in_progress"), wakeMs: z.number() }),
+    z.object({ type: z.literal("response.output_text.delta"), delta: z.string() }),
+    z.object({ type: z.literal("response.reasoning_text.delta"), delta: z.string() }),
+    z.object({
+      type: z.enum(["response.tool_call.started", "response.tool_call.updated", "response.tool_call.completed"]),
+      id: z.string(),
+      name: z.string().optional(),
+      title: z.string().optional(),
+      status: z.string().optional(),
+      input: z.unknown().optional(),
+      output: z.unknown().optional(),
+    }),
+    z.object({ type: z.literal("response.completed") }),
+    z.object({ type: z.literal("response.failed"), error: Fault }),
+    z.object({ type: z.literal("response.cancelled") }),
+  ])
+  .meta({ id: "TurnEvent" });
+export type TurnEvent = z.infer<typeof TurnEvent>;
+
+/** How a turn ended, or that it has not. */
+export const turnStatuses = ["running", "completed", "failed", "cancelled"] as const;
+export type TurnStatus = (typeof turnStatuses)[number];
+
+/** The status that an event leaves its turn in; `running` for all but a last event. */
+export function statusAfter(event: TurnEvent): TurnStatus {
+  switch (event.type) {
+    case "response.completed":
+      return "completed";
+    case "response.failed":
+      return "failed";
+    case "response.cancelled":
+      return "cancelled";
+    default:
+      return "running";
+  }
+}
+
+/** Which `include` word a reader must have given to be sent the event; null for those sent always. */
+export function inclusionOf(event: TurnEvent): Inclusion | null {
+  switch (event.type) {
+    case "response.created":
+    case "response.in_progress":
+      return "status";
+    case "response.reasoning_text.delta":
+      return "reasoning";
+    case "response.tool_call.started":
+    case "response.tool_call.updated":
+    case "response.tool_call.completed":
+      return "tools";
+    default:
+      return null;
+  }
+}
+
+/** A turn's event with its place in the turn: 1, 2, 3, … without a gap. */
+export interface SequencedEvent {
+  seq: number;
+  event: TurnEvent;
+}
+
+export const TurnParams = z.object({
+  name: z.string().meta({ description: "The agent's name." }),
+  turnId: z.string().meta({ description: "The turn's id, as in the `x-turn-id` header." }),
+});
+
+export const TurnEventsQuery = z.strictObject({
+  after: z.coerce.number().int().min(0).default(0).meta({ description: "Only events after this one's id." }),
+  include: z
+    .preprocess((value) => (typeof value === "string" ? value.split(",") : value), ChatRequest.shape.include)
+    .meta({ description: "As in the chat's request, with commas between." }),
+});

@@ -1,0 +1,77 @@
+/**
+ * The one closed list of error codes, each with the HTTP status that it is answered with. A code that can only
+ * end a turn or an installation (an event, never an answer) has the status that it would have.
+ */
+export const errorStatuses = {
+  request_invalid: 400,
+  agent_name_invalid: 400,
+  model_not_available: 400,
+  runtime_not_available: 400,
+  feature_not_available: 400,
+  credentials_missing: 401,
+  credentials_invalid: 401,
+  insufficient_credits: 402,
+  forbidden: 403,
+  path_not_found: 404,
+  agent_not_found: 404,
+  turn_not_found: 404,
+  method_not_allowed: 405,
+  agent_exists: 409,
+  agent_deleting: 409,
+  agent_deleted: 409,
+  agent_failed: 409,
+  turn_in_progress: 409,
+  turn_finished: 409,
+  body_too_large: 413,
+  content_type_unsupported: 415,
+  rate_limited: 429,
+  internal: 500,
+  machine_failed: 500,
+  machine_lost: 500,
+  runtime_failed: 500,
+  runtime_stalled: 500,
+  template_failed: 500,
+  model_failed: 502,
+  image_missing: 503,
+  image_invalid: 503,
+  qemu_missing: 503,
+  accelerator_unavailable: 503,
+  privilege_missing: 503,
+  disk_full: 503,
+  no_capacity: 503,
+  database_unavailable: 503,
+  shutting_down: 503,
+} as const satisfies Record<string, number>;
+
+/** A word that stays the same from version to version, for programs to act on. */
+export type ErrorCode = keyof typeof errorStatuses;
+
+/** True for a word of the closed list; for what came over a wire. */
+export function isErrorCode(word: string): word is ErrorCode {
+  return Object.hasOwn(errorStatuses, word);
+}
+
+/**
+ * Something that was asked for and cannot be: refused input, a missing part, a machine that failed. Its message
+ * is written for the one who asked, and says what was wrong and what is allowed; `cause` is for the operator.
+ */
+export class BerthError extends Error {
+  override readonly name = "BerthError";
+  readonly code: ErrorCode;
+  readonly details: unknown;
+
+  constructor(code: ErrorCode, message: string, options: { details?: unknown; cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.code = code;
+    this.details = options.details;
+  }
+
+  get status(): number {
+    return errorStatuses[this.code];
+  }
+}
+
+/** Any thrown thing as a `BerthError`: itself, or `code` with a message that tells the asker nothing internal. */
+export function asBerthError(thrown: unknown, code: ErrorCode, message: string): BerthError {
+  return thrown instanceof BerthError ? thrown : new BerthError(code, message, { cause: thrown });
+}

@@ -1,0 +1,76 @@
+import { z } from "zod";
+import { RuntimeName } from "./agents.ts";
+import { TurnEvent } from "./chat.ts";
+
+/**
+ * The protocol between the server and the runner in a guest. The server dials; a connection begins with one
+ * line of JSON from the server (`Hello`) and one from the runner (`Welcome`). Then both speak HTTP/2 over it:
+ * on `control` the runner serves, on `uplink` the runner is the client and the server serves.
+ *
+ * On control: `POST /adopt` (Adoption → Health), `GET /health`, `POST /turns/ID` (Prompt → events),
+ * `GET /turns/ID/events?after=N` (events), `POST /turns/ID/cancel`, `POST /exec` (Exec → ExecResult),
+ * `POST /runtime` (warm the runtime), `POST /power-off`. Events are lines of JSON (`JournalEntry`), to the turn's end.
+ *
+ * On uplink: a request's path is a provider's name and then that provider's own path, `/anthropic/v1/messages`.
+ */
+export const guestPort = 7000;
+
+/** Where programs in the guest reach the gateway: the runner listens here and passes each request up. */
+export const guestGatewayPort = 7001;
+
+/** The name under which QEMU hands the first channel token to a guest that boots. */
+export const firmwareTokenName = "opt/berth/token";
+
+/** What the server does not take from a guest in one line. */
+export const maximumLineBytes = 4 * 1024 * 1024;
+
+export interface Hello {
+  channel: "control" | "uplink";
+  token: string;
+}
+
+export type Welcome = { ok: true } | { ok: false; reason: string };
+
+/** What makes a restored or booted guest its own. The first call of a machine's life, before any user's work. */
+export interface Adoption {
+  /** The new machine-id: 32 hexadecimal digits. */
+  machineId: string;
+  /** The new boot id: a UUID. */
+  bootId: string;
+  hostname: string;
+  runtime: RuntimeName;
+  /** The wall clock, in seconds since 1970. */
+  time: number;
+  /** Fresh random bytes for the kernel's generator, in hexadecimal. */
+  entropy: string;
+  /** Takes the place of the token that this call was made with. */
+  token: string;
+}
+
+export const Health = z.object({
+  machineId: z.string().max(64),
+  bootId: z.string().max(64),
+  /** `idle`: no process yet; `starting`; `ready`: a prompt is answered at once; `failed`. */
+  runtime: z.enum(["idle", "starting", "ready", "failed"]),
+  reason: z.string().max(2000).nullable(),
+});
+export type Health = z.infer<typeof Health>;
+
+export const Warmth = z.object({ name: RuntimeName, model: z.string() });
+export type Warmth = z.infer<typeof Warmth>;
+
+export interface Prompt {
+  message: string;
+}
+
+export const JournalEntry = z.object({ seq: z.int().min(1), event: TurnEvent });
+
+export interface Exec {
+  /** Run by `bash -c` as the agent's user, or as root. */
+  command: string;
+  user: "agent" | "root";
+  timeoutMs: number;
+}
+
+export const ExecResult = z.object({ exitCode: z.number().nullable(), stdout: z.string(), stderr: z.string() });
+export type ExecResult = z.infer<typeof ExecResult>;

@@ -1,0 +1,87 @@
+import { createServer, type Http2Server, type ServerHttp2Stream } from "node:http2";
+import { json } from "node:stream/consumers";
+import type { Adoption, Exec, Health, Prompt } from "../contract/guest.ts";
+import type { Conversation } from "./conversation.ts";
+import type { Journal, Journals } from "./journal.ts";
+
+/** What the control channel can ask of the guest. */
+export interface ControlHandlers {
+  conversation: Conversation;
+  journals: Journals;
+  health(): Health;
+  adopt(adoption: Adoption): Promise<void>;
+  exec(command: Exec): Promise<unknown>;
+  powerOff(): void;
+}
+
+/** The HTTP/2 server of the control channel; connections are handed to it after their hello. */
+export function controlServer(handlers: ControlHandlers): Http2Server {
+  const server = createServer();
+  server.on("sessionError", () => {});
+  server.on("stream", (stream, headers) => {
+    stream.on("error", () => {});
+    const url = new URL(String(headers[":path"]), "http://guest");
+    route(handlers, stream, String(headers[":method"]), url).catch((error: Error) => {
+      console.error(`${headers[":method"]} ${url.pathname}: ${error.stack}`);
+      if (!stream.headersSent && !stream.destroyed) answer(stream, 500, { message: error.message });
+      else stream.close();
+    });
+  });
+  return server;
+}
+
+async function route(handlers: ControlHandlers, stream: ServerHttp2Stream, method: string, url: URL): Promise<void> {
+  const [resource, id, verb] = url.pathname.slice(1).split("/");
+  switch (`${method} ${resource}${verb ? `/${verb}` : ""}`) {
+    case "GET health":
+      return answer(stream, 200, handlers.health());
+    case "POST adopt":
+      await handlers.adopt((await json(stream)) as Adoption);
+      return answer(stream, 200, handlers.health());
+    case "POST runtime":
+      await handlers.conversation.warmUp();
+      return answer(stream, 200, handlers.health());
+    case "POST turns":
+      return prompt(handlers, stream, id!);
+    case "GET turns/events":
+      return events(stream, await handlers.journals.find(id!), Number(url.searchParams.get("after") ?? 0));
+    case "POST turns/cancel":
+      return answer(stream, handlers.conversation.cancel(id!) ? 202 : 404, {});
+    case "POST exec":
+      return answer(stream, 200, await handlers.exec((await json(stream)) as Exec));
+    case "POST power-off":
+      answer(stream, 202, {});
+      return handlers.powerOff();
+    default:
+      return answer(stream, 404, { message: `the runner has no ${method} ${url.pathname}` });
+  }
+}
+
+async function prompt({ conversation }: ControlHandlers, stream: ServerHttp2Stream, turnId: string): Promise<void> {
+  const { message } = (await json(stream)) as Prompt;
+  const journal = await conversation.prompt(turnId, message);
+  if (!journal) return answer(stream, 409, { message: "another turn is running" });
+  await events(stream, journal, 0);
+}
+
+/** The journal's events after `after` as lines of JSON, held back while the reader is slow. */
+async function events(stream: ServerHttp2Stream, journal: Journal | null, after: number): Promise<void> {
+  if (!journal) return answer(stream, 404, { message: "no such turn" });
+  const gone = new AbortController();
+  stream.on("close", () => gone.abort());
+  stream.respond({ ":status": 200, "content-type": "application/x-ndjson" });
+  for await (const batch of journal.read(after, gone.signal)) {
+    const lines = batch.map((entry) => `${JSON.stringify(entry)}\n`).join("");
+    if (!stream.write(lines)) await drained(stream);
+  }
+  stream.end();
+}
+
+function drained(stream: ServerHttp2Stream): Promise<void> {
+  return new Promise((resolve) => stream.once("drain", resolve).once("close", resolve));
+}
+
+function answer(stream: ServerHttp2Stream, status: number, body: unknown): void {
+  stream.respond({ ":status": status, "content-type": "application/json" });
+  stream.end(JSON.stringify(body));
+}

@@ -1,0 +1,127 @@
+import { readFile, rename, writeFile } from "node:fs/promises";
+import type { RuntimeName } from "../contract/agents.ts";
+import type { Health } from "../contract/guest.ts";
+import type { Runtime, Session, Surroundings } from "../runtimes/runtime.ts";
+import type { Journal, Journals } from "./journal.ts";
+
+/**
+ * The agent's one conversation with its runtime: starts the runtime, makes one turn at a time, starts the
+ * runtime again (in the same conversation) when it has died.
+ */
+export class Conversation {
+  readonly #runtimes: readonly Runtime[];
+  readonly #surroundings: Omit<Surroundings, "conversation">;
+  readonly #journals: Journals;
+  readonly #file: string;
+  #runtime: Runtime | null = null;
+  #session: Promise<Session> | null = null;
+  #state: Health["runtime"] = "idle";
+  #reason: string | null = null;
+  #running: { turnId: string; cancel: AbortController } | null = null;
+
+  /** `file` remembers the conversation's id on the agent's disk. */
+  constructor(
+    runtimes: readonly Runtime[],
+    surroundings: Omit<Surroundings, "conversation">,
+    journals: Journals,
+    file: string,
+  ) {
+    this.#runtimes = runtimes;
+    this.#surroundings = surroundings;
+    this.#journals = journals;
+    this.#file = file;
+  }
+
+  get state(): Pick<Health, "runtime" | "reason"> {
+    return { runtime: this.#state, reason: this.#reason };
+  }
+
+  /** Names the runtime. Nothing is started yet, and nothing happens when it runs already. */
+  choose(name: RuntimeName): void {
+    const runtime = this.#runtimes.find((candidate) => candidate.name === name);
+    if (!runtime) throw new Error(`this runner has no runtime ${name}`);
+    this.#runtime = runtime;
+  }
+
+  /** The running session; starts the runtime where there is none. */
+  async open(): Promise<Session> {
+    this.#session ??= this.#start();
+    return this.#session;
+  }
+
+  /** Starts the runtime and makes its throwaway turns, then begins an empty conversation. */
+  async warmUp(): Promise<void> {
+    const session = await this.open();
+    for (const message of this.#runtime!.warmUp) {
+      const last = await session.prompt(message, () => {}, new AbortController().signal);
+      if (last.type !== "response.completed") throw new Error(`a throwaway turn ended as ${JSON.stringify(last)}`);
+    }
+    await session.clear();
+  }
+
+  /** Begins a turn, or answers the one of that id. Null when another turn is running. */
+  async prompt(turnId: string, message: string): Promise<Journal | null> {
+    const known = await this.#journals.find(turnId);
+    if (known) return known;
+    if (this.#running) return null;
+    const journal = this.#journals.create(turnId);
+    const cancel = new AbortController();
+    this.#running = { turnId, cancel };
+    void this.#turn(journal, message, cancel.signal).finally(() => {
+      this.#running = null;
+      return this.#journals.release(turnId);
+    });
+    return journal;
+  }
+
+  /** Interrupts the turn. False when it is not the running one. */
+  cancel(turnId: string): boolean {
+    if (this.#running?.turnId !== turnId) return false;
+    this.#running.cancel.abort();
+    return true;
+  }
+
+  async #turn(journal: Journal, message: string, signal: AbortSignal): Promise<void> {
+    try {
+      const session = await this.open();
+      journal.append(await session.prompt(message, (event) => journal.append(event), signal));
+    } catch (error) {
+      journal.append({ type: "response.failed", error: { code: "runtime_failed", message: (error as Error).message } });
+    }
+  }
+
+  async #start(): Promise<Session> {
+    if (!this.#runtime) throw new Error("no runtime was chosen");
+    this.#state = "starting";
+    this.#reason = null;
+    try {
+      const session = await this.#runtime.start({ ...this.#surroundings, conversation: await this.#remembered() });
+      await this.#remember(session.id);
+      this.#state = "ready";
+      void session.ended.then(() => {
+        this.#session = null;
+        this.#state = "idle";
+      });
+      return session;
+    } catch (error) {
+      this.#session = null;
+      this.#state = "failed";
+      this.#reason = (error as Error).message;
+      throw error;
+    }
+  }
+
+  async #remembered(): Promise<string | null> {
+    try {
+      return await readFile(this.#file, "utf8");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+      throw error;
+    }
+  }
+
+  async #remember(conversation: string): Promise<void> {
+    await writeFile(`${this.#file}.new`, conversation, { mode: 0o600 });
+    await rename(`${this.#file}.new`, this.#file);
+  }
+}

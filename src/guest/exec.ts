@@ -1,0 +1,34 @@
+import { spawn } from "node:child_process";
+import type { Exec, ExecResult } from "../contract/guest.ts";
+
+/** What one command may print to each stream before the rest is dropped, in bytes. */
+const maximumOutput = 1024 * 1024;
+
+/** Runs one command in the guest and answers its output. A command that takes too long is killed: `exitCode` null. */
+export function exec({ command, user, timeoutMs }: Exec, agent: { uid: number; gid: number; home: string }) {
+  const asAgent = user === "agent";
+  const child = spawn("/bin/bash", ["-c", command], {
+    cwd: asAgent ? agent.home : "/root",
+    env: { HOME: asAgent ? agent.home : "/root", USER: user, LANG: "C.UTF-8", PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" },
+    ...(asAgent ? { uid: agent.uid, gid: agent.gid } : {}),
+    timeout: timeoutMs,
+    killSignal: "SIGKILL",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const stdout = collect(child.stdout);
+  const stderr = collect(child.stderr);
+  return new Promise<ExecResult>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (exitCode) => resolve({ exitCode, stdout: stdout(), stderr: stderr() }));
+  });
+}
+
+function collect(stream: NodeJS.ReadableStream): () => string {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  stream.on("data", (chunk: Buffer) => {
+    if (size < maximumOutput) chunks.push(chunk.subarray(0, maximumOutput - size));
+    size += chunk.length;
+  });
+  return () => Buffer.concat(chunks).toString("utf8");
+}

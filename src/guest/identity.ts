@@ -1,0 +1,66 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { promisify } from "node:util";
+import { type Adoption, firmwareTokenName } from "../contract/guest.ts";
+
+const run = promisify(execFile);
+
+/** What the server gave this machine. On tmpfs: it ends with the machine's run, and a new run is given a new one. */
+const identityFile = "/run/berth/identity.json";
+const bootIdFile = "/run/berth/boot-id";
+
+export type Identity = Pick<Adoption, "machineId" | "bootId" | "runtime" | "token">;
+
+/** The identity that a runner before this one in the same run took; null when there was none. */
+export async function loadIdentity(): Promise<Identity | null> {
+  try {
+    return JSON.parse(await readFile(identityFile, "utf8")) as Identity;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** The token of a guest that has booted and was not adopted yet, from the machine's firmware. */
+export async function firmwareToken(): Promise<string> {
+  return (await readFile(`/sys/firmware/qemu_fw_cfg/by_name/${firmwareTokenName}/raw`, "utf8")).trim();
+}
+
+/**
+ * Makes this guest the machine that `adoption` names: clock and entropy first, since all that follows uses them.
+ * What was warm in the template keeps the random state it had; nothing secret or unique may come from it.
+ */
+export async function adopt(adoption: Adoption): Promise<Identity> {
+  await renewKernel(adoption);
+  await Promise.all([
+    writeFile("/etc/machine-id", `${adoption.machineId}\n`),
+    writeFile("/etc/hostname", `${adoption.hostname}\n`),
+    writeFile("/etc/hosts", `127.0.0.1 localhost ${adoption.hostname}\n::1 localhost\n`),
+    writeFile("/proc/sys/kernel/hostname", adoption.hostname),
+    coverBootId(adoption.bootId),
+  ]);
+  const { machineId, bootId, runtime, token } = adoption;
+  const identity = { machineId, bootId, runtime, token };
+  await writeFile(`${identityFile}.new`, JSON.stringify(identity), { mode: 0o600 });
+  await rename(`${identityFile}.new`, identityFile);
+  return identity;
+}
+
+/** The wall clock, the kernel's entropy pool and its generator. */
+async function renewKernel({ time, entropy }: Adoption): Promise<void> {
+  const child = spawn("/usr/lib/berth/renew", { stdio: ["pipe", "ignore", "pipe"] });
+  const errors: Buffer[] = [];
+  child.stderr.on("data", (chunk: Buffer) => errors.push(chunk));
+  child.stdin.end(`${time} ${entropy}\n`);
+  const [code] = (await once(child, "close")) as [number | null];
+  if (code !== 0) throw new Error(`the guest's clock and entropy cannot be renewed: ${Buffer.concat(errors)}`);
+}
+
+/** The kernel keeps one boot id from boot on, so clones of one template would share it: cover it with their own. */
+async function coverBootId(bootId: string): Promise<void> {
+  const place = "/proc/sys/kernel/random/boot_id";
+  await writeFile(bootIdFile, `${bootId}\n`, { mode: 0o444 });
+  const covered = (await readFile("/proc/self/mounts", "utf8")).includes(` ${place} `);
+  if (!covered) await run("/bin/mount", ["--bind", "-o", "ro", bootIdFile, place]);
+}

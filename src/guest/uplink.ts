@@ -1,0 +1,100 @@
+import { type ClientHttp2Session, connect } from "node:http2";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { guestGatewayPort } from "../contract/guest.ts";
+
+/** How long a model call waits for a server that is away, for instance because it is started again. */
+const awaySeconds = 60;
+
+/** Headers that speak of one connection and are not passed on; the names of HTTP/2's own begin with a colon. */
+const connectionHeaders = new Set(["connection", "keep-alive", "host", "transfer-encoding", "upgrade", "http2-settings"]);
+
+/** The way out of the guest: local programs' model calls, as streams on the connection that the server dialled. */
+export class Uplink {
+  #session: ClientHttp2Session | null = null;
+  #waiting: (() => void)[] = [];
+
+  /** Takes a connection from the server, in place of one before. */
+  attach(socket: Socket): void {
+    this.#session?.destroy();
+    const session = connect("http://berth", { createConnection: () => socket });
+    session.on("error", () => {});
+    session.on("close", () => {
+      if (this.#session === session) this.#session = null;
+    });
+    this.#session = session;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const wake of waiting) wake();
+  }
+
+  detach(): void {
+    this.#session?.close();
+    this.#session = null;
+  }
+
+  /** The address that local programs call. */
+  listen(): Server {
+    const server = createServer((request, response) => void this.#forward(request, response));
+    // Warm keep-alive connections from the template stay usable however long a clone slept.
+    server.keepAliveTimeout = 0;
+    server.requestTimeout = 0;
+    return server.listen(guestGatewayPort, "127.0.0.1");
+  }
+
+  async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const session = await this.#connected();
+    if (!session) return refuse(response, "The server is away.");
+    const stream = session.request({
+      ":method": request.method ?? "GET",
+      ":path": request.url ?? "/",
+      ...passed(request.headers),
+    });
+    stream.on("response", (headers) => {
+      const status = Number(headers[":status"]);
+      response.writeHead(status, passed(headers));
+      response.flushHeaders();
+      stream.pipe(response);
+    });
+    stream.on("error", (error) => {
+      if (response.headersSent) response.destroy();
+      else refuse(response, error.message);
+    });
+    stream.on("close", () => {
+      if (!response.headersSent) refuse(response, "The connection to the server was lost.");
+      else if (!stream.readableEnded) response.destroy();
+    });
+    response.on("close", () => stream.close());
+    request.pipe(stream);
+  }
+
+  async #connected(): Promise<ClientHttp2Session | null> {
+    const deadline = Date.now() + awaySeconds * 1000;
+    while (!this.#session || this.#session.closed || this.#session.destroyed) {
+      const left = deadline - Date.now();
+      if (left <= 0) return null;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, left);
+        this.#waiting.push(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      });
+    }
+    return this.#session;
+  }
+}
+
+function passed(headers: NodeJS.Dict<string | string[]>): Record<string, string | string[]> {
+  const kept: Record<string, string | string[]> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined && !name.startsWith(":") && !connectionHeaders.has(name)) kept[name] = value;
+  }
+  return kept;
+}
+
+function refuse(response: ServerResponse, message: string): void {
+  if (response.headersSent || response.destroyed) return;
+  response.writeHead(503, { "content-type": "application/json" });
+  response.end(JSON.stringify({ type: "error", error: { type: "api_error", message } }));
+}

@@ -1,0 +1,21 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import type { RuntimeName } from "../contract/agents.ts";
+import type { Adoption } from "../contract/guest.ts";
+
+/** A channel token: 256 random bits. */
+export function newToken(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/** All that makes a guest a machine of its own, fresh at each call. `machineId` stays the same over an agent's life. */
+export function newAdoption(machineId: string, hostname: string, runtime: RuntimeName, token: string): Adoption {
+  return {
+    machineId,
+    hostname,
+    runtime,
+    token,
+    bootId: randomUUID(),
+    time: Date.now() / 1000,
+    entropy: randomBytes(64).toString("hex"),
+  };
+}

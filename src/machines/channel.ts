@@ -1,0 +1,147 @@
+import { once } from "node:events";
+import { type ClientHttp2Session, connect } from "node:http2";
+import type { Socket } from "node:net";
+import { text } from "node:stream/consumers";
+import { type SequencedEvent } from "../contract/chat.ts";
+import { BerthError } from "../contract/errors.ts";
+import {
+  type Adoption,
+  type Exec,
+  ExecResult,
+  Health,
+  type Hello,
+  JournalEntry,
+  maximumLineBytes,
+  type Prompt,
+  type Welcome,
+} from "../contract/guest.ts";
+
+/** Says which channel this connection is. Rejects when the runner does not take it within `timeoutMs`. */
+export async function hello(socket: Socket, line: Hello, timeoutMs: number): Promise<void> {
+  socket.setNoDelay(true);
+  socket.write(`${JSON.stringify(line)}\n`);
+  const signal = AbortSignal.timeout(timeoutMs);
+  let received = Buffer.alloc(0);
+  while (!received.includes(0x0a)) {
+    await once(socket, "readable", { signal });
+    const chunk = socket.read() as Buffer | null;
+    if (chunk) received = Buffer.concat([received, chunk]);
+    if (socket.readableEnded || received.length > 1024) throw new Error("the guest ended the connection");
+  }
+  const end = received.indexOf(0x0a);
+  const welcome = JSON.parse(received.subarray(0, end).toString("utf8")) as Welcome;
+  if (!welcome.ok) throw new Error(`the guest refused the connection: ${welcome.reason}`);
+  // What follows belongs to HTTP/2, which Node takes up from the socket's buffer.
+  if (received.length > end + 1) socket.unshift(received.subarray(end + 1));
+}
+
+/** The control channel of one guest: the runner serves, these are its calls. What it answers is not trusted. */
+export class ControlChannel implements Disposable {
+  readonly #session: ClientHttp2Session;
+
+  /** Takes a socket on which hello was said. */
+  constructor(socket: Socket) {
+    this.#session = connect("http://guest", { createConnection: () => socket });
+    this.#session.on("error", () => {});
+  }
+
+  get open(): boolean {
+    return !this.#session.closed && !this.#session.destroyed;
+  }
+
+  /** Resolves when the connection has ended. */
+  get ended(): Promise<void> {
+    if (!this.open) return Promise.resolve();
+    return new Promise((resolve) => this.#session.once("close", resolve));
+  }
+
+  async health(timeoutMs: number): Promise<Health> {
+    return Health.parse(await this.#call("GET", "/health", undefined, timeoutMs));
+  }
+
+  async adopt(adoption: Adoption, timeoutMs: number): Promise<Health> {
+    return Health.parse(await this.#call("POST", "/adopt", adoption, timeoutMs));
+  }
+
+  /** Starts the runtime and makes its throwaway turns. */
+  async warmUp(timeoutMs: number): Promise<Health> {
+    return Health.parse(await this.#call("POST", "/runtime", undefined, timeoutMs));
+  }
+
+  async exec(command: Exec): Promise<ExecResult> {
+    return ExecResult.parse(await this.#call("POST", "/exec", command, command.timeoutMs + 10_000));
+  }
+
+  /** Interrupts a turn; its events then come to their end. */
+  async cancel(turnId: string, timeoutMs: number): Promise<void> {
+    await this.#call("POST", `/turns/${turnId}/cancel`, undefined, timeoutMs);
+  }
+
+  /** Begins the turn of this id, or finds it begun, and reads its events from the first. */
+  prompt(turnId: string, prompt: Prompt): AsyncGenerator<SequencedEvent> {
+    return this.#events("POST", `/turns/${turnId}`, prompt);
+  }
+
+  /** A turn's events after `after`. */
+  events(turnId: string, after: number): AsyncGenerator<SequencedEvent> {
+    return this.#events("GET", `/turns/${turnId}/events?after=${after}`);
+  }
+
+  [Symbol.dispose](): void {
+    this.#session.destroy();
+  }
+
+  /** Ends the connection when its streams have ended. */
+  async close(): Promise<void> {
+    if (!this.open) return;
+    this.#session.close();
+    await this.ended;
+  }
+
+  async #call(method: string, path: string, body: unknown, timeoutMs: number): Promise<unknown> {
+    const stream = this.#request(method, path, body);
+    stream.setTimeout(timeoutMs, () => stream.destroy(new Error(`the guest did not answer ${path} within ${timeoutMs} ms`)));
+    const [headers] = (await once(stream, "response")) as [Record<string, unknown>];
+    const answer = JSON.parse(await text(stream)) as { message?: string };
+    if (Number(headers[":status"]) >= 400) throw new Error(`${method} ${path} in the guest: ${answer.message}`);
+    return answer;
+  }
+
+  async *#events(method: string, path: string, body?: unknown): AsyncGenerator<SequencedEvent> {
+    const stream = this.#request(method, path, body);
+    try {
+      const [headers] = (await once(stream, "response")) as [Record<string, unknown>];
+      if (Number(headers[":status"]) === 409) throw new BerthError("turn_in_progress", "The agent is answering another message.");
+      if (Number(headers[":status"]) === 404) throw new BerthError("turn_not_found", "The agent's machine knows no such turn.");
+      for await (const line of lines(stream)) yield JournalEntry.parse(JSON.parse(line)) as SequencedEvent;
+    } finally {
+      stream.close();
+    }
+  }
+
+  #request(method: string, path: string, body: unknown) {
+    const stream = this.#session.request({ ":method": method, ":path": path }, { endStream: body === undefined });
+    if (body !== undefined) stream.end(JSON.stringify(body));
+    return stream;
+  }
+}
+
+/** The lines of a stream; a line that grows beyond what a guest may send ends it with an error. */
+async function* lines(stream: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let pending: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    let start = 0;
+    for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, start)) {
+      pending.push(chunk.subarray(start, end));
+      yield Buffer.concat(pending).toString("utf8");
+      pending = [];
+      size = 0;
+      start = end + 1;
+    }
+    if (start === chunk.length) continue;
+    pending.push(chunk.subarray(start));
+    size += chunk.length - start;
+    if (size > maximumLineBytes) throw new Error("the guest sent a line that is too long");
+  }
+}

@@ -1,0 +1,58 @@
+import type { Socket } from "node:net";
+import type { InstallStepName, Resources, RuntimeName } from "../contract/agents.ts";
+
+/** What a machine is to be. `generation` rises with every change of what is wanted; a step of an older one does nothing. */
+export interface MachineSpec {
+  id: string;
+  generation: number;
+  runtime: RuntimeName;
+  /** The name that the guest calls itself. */
+  hostname: string;
+  resources: Resources;
+}
+
+/** `lost`: it may still run somewhere out of reach, so it must not be started a second time. */
+export type MachinePhase = "absent" | "stopped" | "running" | "lost";
+
+export interface MachineObservation {
+  id: string;
+  generation: number;
+  phase: MachinePhase;
+}
+
+/** How one run of a machine began: restored warm from its template, or booted from its disk. */
+export type MachineOrigin = "clone" | "boot";
+
+/** A machine that runs and whose guest can be dialled. */
+export interface RunningMachine {
+  id: string;
+  origin: MachineOrigin;
+  /** The token that the guest takes now. */
+  token: string;
+  /** The guest holds the token of its template or its firmware, and waits for its own identity. */
+  unadopted: boolean;
+}
+
+/** Reports the step of an installation that has begun. */
+export type StepReport = (step: InstallStepName) => void;
+
+/**
+ * Virtual machines on some platform. Each call is idempotent and may be made again after a crash at any point.
+ * Failures are `BerthError`s with a code that says what is missing.
+ */
+export interface Driver {
+  /** Makes the machine run: finds it running, boots it from its disk, or makes it new. */
+  ensure(spec: MachineSpec, report: StepReport): Promise<RunningMachine>;
+  /** Stores the token that the guest was given, before the guest is given it. */
+  adopted(id: string, token: string): Promise<void>;
+  /** Ends the run; the disk stays. */
+  stop(id: string): Promise<void>;
+  /** Ends the run and removes every byte. Nothing happens when there is no such machine. */
+  destroy(id: string): Promise<void>;
+  observe(id: string): Promise<MachineObservation>;
+  list(): Promise<MachineObservation[]>;
+  /** Opens a connection to the guest's port. */
+  dial(id: string): Promise<Socket>;
+  /** Resolves when the run that goes on now has ended, whatever ended it. */
+  ended(id: string): Promise<void>;
+}

@@ -1,0 +1,54 @@
+import { chmod, copyFile, link, mkdir, rename, rm } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { constants } from "node:fs";
+import { BerthError } from "../../contract/errors.ts";
+import { readRecord, requireSpace, syncFolder } from "./files.ts";
+import { type ImageFiles, imageFiles, type Layout } from "./layout.ts";
+
+/** What the image's build writes last, as `image.json`: a folder without it is not an image. */
+export interface ImageRecord {
+  id: string;
+}
+
+export interface Image {
+  id: string;
+  files: ImageFiles;
+}
+
+/**
+ * Takes the built image into the data folder, by hard links where the file systems allow it: agents' disks stand
+ * on it, so it must not go away with a cache. Throws `image_missing` or `image_invalid`.
+ */
+export async function takeImage(built: string | null, layout: Layout): Promise<Image> {
+  const source = built === null ? null : imageFiles(built);
+  const record = source ? await readRecord<ImageRecord>(source.record) : null;
+  if (!source || !record) {
+    throw new BerthError("image_missing", "There is no guest image yet. Build it with: make image");
+  }
+  const files = layout.image(record.id);
+  if (!(await readRecord(files.record))) await importImage(source, files, layout);
+  return { id: record.id, files };
+}
+
+async function importImage(source: ImageFiles, target: ImageFiles, layout: Layout): Promise<void> {
+  await requireSpace(layout.root);
+  const partial = join(layout.images, `${basename(target.folder)}.partial`);
+  await rm(partial, { recursive: true, force: true });
+  await mkdir(partial, { recursive: true });
+  try {
+    for (const file of [source.rootfs, source.kernel, source.initrd, source.record]) {
+      const copy = join(partial, basename(file));
+      await link(file, copy).catch(() => copyFile(file, copy, constants.COPYFILE_FICLONE));
+      // Nothing secret is in it, and no machine's QEMU may write it.
+      await chmod(copy, 0o444);
+    }
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true });
+    throw new BerthError("image_invalid", `The guest image in ${source.folder} is not whole. Build it again with: make image`, {
+      cause: error,
+    });
+  }
+  await chmod(partial, 0o755);
+  await rename(partial, target.folder);
+  await syncFolder(layout.images);
+}

@@ -1,0 +1,63 @@
+import { join } from "node:path";
+
+/**
+ * Where things are in the data folder. Disks name the disk below them by a relative path, so the folder can move.
+ *
+ *   images/ID/     rootfs.img vmlinuz initrd.img image.json
+ *   templates/KEY/ disk.qcow2 memory state template.json
+ *   machines/ID/   disk.qcow2 machine.json qmp qemu.log token
+ */
+export class Layout {
+  readonly root: string;
+  readonly images: string;
+  readonly templates: string;
+  readonly machines: string;
+
+  constructor(root: string) {
+    this.root = root;
+    this.images = join(root, "images");
+    this.templates = join(root, "templates");
+    this.machines = join(root, "machines");
+  }
+
+  machine(id: string) {
+    return machineFiles(join(this.machines, id));
+  }
+
+  template(key: string) {
+    return templateFiles(join(this.templates, key));
+  }
+
+  image(id: string) {
+    return imageFiles(join(this.images, id));
+  }
+}
+
+export function machineFiles(folder: string) {
+  return {
+    folder,
+    disk: join(folder, "disk.qcow2"),
+    record: join(folder, "machine.json"),
+    qmp: join(folder, "qmp"),
+    log: join(folder, "qemu.log"),
+    token: join(folder, "token"),
+  };
+}
+
+export function templateFiles(folder: string) {
+  return { ...machineFiles(folder), memory: join(folder, "memory"), state: join(folder, "state"), record: join(folder, "template.json") };
+}
+
+export function imageFiles(folder: string) {
+  return {
+    folder,
+    rootfs: join(folder, "rootfs.img"),
+    kernel: join(folder, "vmlinuz"),
+    initrd: join(folder, "initrd.img"),
+    record: join(folder, "image.json"),
+  };
+}
+
+export type MachineFiles = ReturnType<typeof machineFiles>;
+export type TemplateFiles = ReturnType<typeof templateFiles>;
+export type ImageFiles = ReturnType<typeof imageFiles>;

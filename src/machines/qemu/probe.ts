@@ -1,0 +1,88 @@
+import { spawn } from "node:child_process";
+import { constants } from "node:fs";
+import { access, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { BerthError } from "../../contract/errors.ts";
+import type { Accelerator } from "./command.ts";
+import { readRecord, writeWhole } from "./files.ts";
+import type { ImageFiles } from "./layout.ts";
+import type { Privilege } from "./privilege.ts";
+
+/** With KVM the line comes in well under a second. */
+const probeTimeoutMs = 8_000;
+
+export type AcceleratorChoice = "auto" | Accelerator;
+
+/**
+ * The accelerator to use. /dev/kvm that can be opened proves nothing (seen: QEMU aborts, or the guest hangs at
+ * its first instructions), so a throwaway guest must print a line. The answer is kept until the host or QEMU or
+ * the image is another. Throws `accelerator_unavailable` when `kvm` is demanded and does not work.
+ */
+export async function chooseAccelerator(
+  choice: AcceleratorChoice,
+  folder: string,
+  image: { id: string; files: ImageFiles },
+  qemu: string,
+  privilege: Privilege,
+): Promise<Accelerator> {
+  if (choice === "tcg") return "tcg";
+  const works = await kvmWorks(folder, image, qemu, privilege);
+  if (works) return "kvm";
+  if (choice === "auto") return "tcg";
+  throw new BerthError(
+    "accelerator_unavailable",
+    "BERTH_ACCEL is kvm, but a guest does not run under KVM on this machine. Allowed here: auto, tcg.",
+  );
+}
+
+async function kvmWorks(
+  folder: string,
+  image: { id: string; files: ImageFiles },
+  qemu: string,
+  privilege: Privilege,
+): Promise<boolean> {
+  try {
+    await access("/dev/kvm", constants.F_OK);
+  } catch {
+    return false;
+  }
+  const hostBoot = (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim();
+  const key = JSON.stringify([hostBoot, qemu, image.id]);
+  const file = join(folder, "kvm-probe.json");
+  const known = await readRecord<{ key: string; works: boolean }>(file);
+  if (known?.key === key) return known.works;
+  const works = await runProbe(image.files, privilege);
+  await writeWhole(file, JSON.stringify({ key, works }));
+  return works;
+}
+
+function runProbe({ kernel, initrd }: ImageFiles, privilege: Privilege): Promise<boolean> {
+  const [program, args] = privilege.reduced("qemu-system-x86_64", [
+    ...["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-sandbox", "on"],
+    ...["-machine", "microvm,acpi=on", "-accel", "kvm", "-cpu", "host", "-m", "256M"],
+    ...["-kernel", kernel, "-initrd", initrd, "-append", "console=ttyS0 panic=-1 reboot=t berth.probe"],
+    ...["-serial", "stdio"],
+  ]);
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "ignore"] });
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => child.kill("SIGKILL"), probeTimeoutMs);
+    let output = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      output += chunk.toString("latin1");
+      if (output.includes("berth: the guest runs")) child.kill("SIGKILL");
+    });
+    child.on("error", () => resolve(false));
+    child.on("close", () => {
+      clearTimeout(timer);
+      resolve(output.includes("berth: the guest runs"));
+    });
+  });
+}
+
+/** The rate of the host's time stamp counter in kHz: the base clock where the kernel names it, else the clock now. */
+export async function hostKhz(): Promise<number> {
+  const base = await readFile("/sys/devices/system/cpu/cpu0/cpufreq/base_frequency", "utf8").catch(() => null);
+  if (base) return Number(base);
+  const mhz = /^cpu MHz\s*:\s*([\d.]+)/m.exec(await readFile("/proc/cpuinfo", "utf8"))?.[1];
+  return Math.round(Number(mhz) * 1000);
+}

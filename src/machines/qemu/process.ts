@@ -1,0 +1,161 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { open, readdir, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { BerthError } from "../../contract/errors.ts";
+import { qemuArguments, type Start } from "./command.ts";
+import type { MachineFiles } from "./layout.ts";
+import type { Privilege } from "./privilege.ts";
+import { Qmp } from "./qmp.ts";
+
+const run = promisify(execFile);
+
+/** QEMU from its start to its first answer; far more than it takes, since ten may start at once. */
+const startTimeoutMs = 20_000;
+
+/** A QEMU that runs, with its monitor. It outlives the server; a later server finds it by `find`. */
+export class QemuProcess {
+  readonly pid: number;
+  readonly qmp: Qmp;
+  readonly ended: Promise<void>;
+
+  private constructor(pid: number, qmp: Qmp) {
+    this.pid = pid;
+    this.qmp = qmp;
+    this.ended = new Promise((resolve) => qmp.events.once("CLOSED", () => resolve()));
+  }
+
+  /**
+   * Starts QEMU detached from the server, as the reduced user. `statePath` is the device state that it takes up
+   * in place of a boot. Resolves when the guest runs. Rejects with QEMU's own words when it ends before that.
+   */
+  static async start(
+    options: Omit<Start, "incomingDescriptor" | "qmpSocket">,
+    files: MachineFiles,
+    privilege: Privilege,
+    statePath: string | null,
+  ): Promise<QemuProcess> {
+    await rm(files.qmp, { force: true });
+    await using log = await open(files.log, "w", 0o600);
+    await using state = statePath ? await open(statePath, "r") : undefined;
+    const args = qemuArguments({ ...options, qmpSocket: files.qmp, incomingDescriptor: state ? 3 : null });
+    const [program, programArgs] = privilege.reduced("qemu-system-x86_64", args);
+    const child = spawn(program, programArgs, {
+      cwd: files.folder,
+      detached: true,
+      stdio: ["ignore", log.fd, log.fd, ...(state ? [state.fd] : [])],
+    });
+    child.unref();
+    const failure = new AbortController();
+    child.once("error", (error) => failure.abort(error));
+    child.once("exit", (code, signal) => failure.abort(new Error(`QEMU ended (${signal ?? code})`)));
+    try {
+      const qmp = await Qmp.open(files.qmp, AbortSignal.any([failure.signal, AbortSignal.timeout(startTimeoutMs)]));
+      const qemu = new QemuProcess(child.pid!, qmp);
+      await qemu.#running();
+      return qemu;
+    } catch (error) {
+      if (child.pid !== undefined) kill(child.pid);
+      const words = (await readFile(files.log, "utf8")).trim().split("\n").slice(-3).join("; ");
+      throw new BerthError("machine_failed", `The virtual machine did not start${words ? `: ${words}` : "."}`, { cause: error });
+    }
+  }
+
+  /** The QEMU that another server started with this monitor socket; null when none runs. */
+  static async find(files: MachineFiles): Promise<QemuProcess | null> {
+    const pid = (await qemuProcesses()).get(files.qmp);
+    if (pid === undefined) return null;
+    return new QemuProcess(pid, await Qmp.open(files.qmp, AbortSignal.timeout(startTimeoutMs)));
+  }
+
+  /** Ends it at once and resolves when it is gone. */
+  async kill(): Promise<void> {
+    kill(this.pid);
+    await gone(this.pid);
+    this.qmp[Symbol.dispose]();
+  }
+
+  /** What the guest wrote to its serial port, the last 64 KiB. */
+  async console(): Promise<string> {
+    return (await this.qmp.execute("ringbuf-read", { device: "console", size: 65536 })) as string;
+  }
+
+  async #running(): Promise<void> {
+    const deadline = Date.now() + startTimeoutMs;
+    while (Date.now() < deadline) {
+      const { status } = (await this.qmp.execute("query-status")) as { status: string };
+      if (status === "running") return;
+      if (status !== "inmigrate" && status !== "prelaunch") throw new Error(`the guest is ${status}`);
+      await sleep(3);
+    }
+    throw new Error("the guest did not begin to run");
+  }
+}
+
+/** Kills the QEMU with this monitor socket, if one runs, and resolves when it is gone. */
+export async function killByMonitor(qmpSocket: string): Promise<void> {
+  const pid = (await qemuProcesses()).get(qmpSocket);
+  if (pid === undefined) return;
+  kill(pid);
+  await gone(pid);
+}
+
+/** The QEMUs of this machine that have a monitor socket, by its path. The process table is the truth about runs. */
+export async function qemuProcesses(): Promise<Map<string, number>> {
+  const found = new Map<string, number>();
+  for (const entry of await readdir("/proc")) {
+    if (!/^\d+$/.test(entry)) continue;
+    const words = (await readFile(`/proc/${entry}/cmdline`, "utf8").catch(() => "")).split("\0");
+    if (!words.some((word) => word.endsWith("qemu-system-x86_64"))) continue;
+    const monitor = /^unix:(.*),server=on,wait=off$/.exec(words[words.indexOf("-qmp") + 1] ?? "")?.[1];
+    if (monitor) found.set(monitor, Number(entry));
+  }
+  return found;
+}
+
+/** A port that is free now. Another program may take it before QEMU does: QEMU then ends, and a new one is tried. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** Makes a disk that holds only its differences from `backing` (a path relative to it). */
+export async function createOverlay(disk: string, backing: string, format: "raw" | "qcow2", sizeGiB?: number): Promise<void> {
+  const size = sizeGiB === undefined ? [] : [`${sizeGiB}G`];
+  await run("qemu-img", ["create", "-q", "-f", "qcow2", "-F", format, "-b", backing, disk, ...size]);
+}
+
+/** QEMU's version, as it says it. Throws `qemu_missing`. */
+export async function qemuVersion(): Promise<string> {
+  try {
+    return (await run("qemu-system-x86_64", ["--version"])).stdout.split("\n")[0]!;
+  } catch (error) {
+    throw new BerthError("qemu_missing", "QEMU is not installed. Install it with: apt-get install qemu-system-x86 qemu-utils", {
+      cause: error,
+    });
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+async function gone(pid: number): Promise<void> {
+  while (await alive(pid)) await sleep(5);
+}
+
+/** False for a zombie too: its memory, files and locks are gone. */
+async function alive(pid: number): Promise<boolean> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
+  return stat !== null && !/^\d+ \(.*\) Z/s.test(stat);
+}

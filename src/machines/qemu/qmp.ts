@@ -1,0 +1,78 @@
+import { EventEmitter, once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { createInterface } from "node:readline";
+
+interface QmpMessage {
+  QMP?: unknown;
+  id?: number;
+  return?: unknown;
+  error?: { class: string; desc: string };
+  event?: string;
+  data?: unknown;
+}
+
+/** A connection to one QEMU's monitor (the QEMU Machine Protocol, docs/interop/qmp-spec). One at a time per QEMU. */
+export class Qmp implements Disposable {
+  readonly events = new EventEmitter<Record<string, [unknown]>>();
+  readonly #socket: Socket;
+  readonly #answers = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  #lastId = 0;
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    createInterface({ input: socket }).on("line", (line) => this.#receive(JSON.parse(line) as QmpMessage));
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      for (const { reject } of this.#answers.values()) reject(new Error("QEMU has ended"));
+      this.#answers.clear();
+      this.events.emit("CLOSED", null);
+    });
+  }
+
+  /** Connects, retrying until the socket is there; rejects when `signal` is aborted first. */
+  static async open(path: string, signal: AbortSignal): Promise<Qmp> {
+    const socket = await connectWhenThere(path, signal);
+    const qmp = new Qmp(socket);
+    await qmp.execute("qmp_capabilities");
+    return qmp;
+  }
+
+  /** Runs a command and answers its `return`. Rejects with QEMU's description, or when QEMU ends. */
+  execute(command: string, parameters: Record<string, unknown> = {}): Promise<unknown> {
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      if (this.#socket.destroyed) return reject(new Error("QEMU has ended"));
+      this.#answers.set(id, { resolve, reject });
+      this.#socket.write(`${JSON.stringify({ execute: command, arguments: parameters, id })}\n`);
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#socket.destroy();
+  }
+
+  #receive(message: QmpMessage): void {
+    if (message.event) this.events.emit(message.event, message.data);
+    const answer = message.id === undefined ? undefined : this.#answers.get(message.id);
+    if (!answer) return;
+    this.#answers.delete(message.id!);
+    if (message.error) answer.reject(new Error(message.error.desc));
+    else answer.resolve(message.return);
+  }
+}
+
+async function connectWhenThere(path: string, signal: AbortSignal): Promise<Socket> {
+  for (;;) {
+    signal.throwIfAborted();
+    const socket = connect(path);
+    try {
+      await once(socket, "connect", { signal });
+      return socket;
+    } catch (error) {
+      socket.destroy();
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "ENOENT" && code !== "ECONNREFUSED") throw error;
+      await new Promise((resolve) => setTimeout(resolve, 3));
+    }
+  }
+}

