@@ -73,7 +73,7 @@ function textOf({ content }: Message): string {
           .filter((block): block is TextBlock => block.type === "text")
           .map((block) => block.text)
           .join("\n");
-  return text.replaceAll(/<(system-reminder|command-name|command-message|local-command-[a-z]+)>[\s\S]*?<\/\1>/g, "").trim();
+  return text.replaceAll(/<(system-reminder|command-[a-z]+|local-command-[a-z]+)>[\s\S]*?<\/\1>/g, "").trim();
 }
 
 function toolResult({ content }: Message): string | undefined {

@@ -1,6 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile, rename, writeFile } from "node:fs/promises";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { type Adoption, firmwareTokenName } from "../contract/guest.ts";
 
@@ -27,12 +28,26 @@ export async function firmwareToken(): Promise<string> {
   return (await readFile(`/sys/firmware/qemu_fw_cfg/by_name/${firmwareTokenName}/raw`, "utf8")).trim();
 }
 
+/** Starts `renew`, ahead of the moment in which it is needed. */
+export function startRenewer(): Renewer {
+  const child = spawn("/usr/lib/berth/renew", { stdio: ["pipe", "pipe", "inherit"] });
+  const lines = createInterface({ input: child.stdout });
+  return async ({ time, entropy }) => {
+    child.stdin.write(`${time} ${entropy}\n`);
+    const [line] = (await Promise.race([once(lines, "line"), once(child, "close")])) as unknown[];
+    if (line !== "ok") throw new Error("the guest's clock and entropy cannot be renewed");
+  };
+}
+
+/** Sets the wall clock, feeds the kernel's entropy pool and has its generator reseeded. */
+export type Renewer = (fresh: Pick<Adoption, "time" | "entropy">) => Promise<void>;
+
 /**
  * Makes this guest the machine that `adoption` names: clock and entropy first, since all that follows uses them.
  * What was warm in the template keeps the random state it had; nothing secret or unique may come from it.
  */
-export async function adopt(adoption: Adoption): Promise<Identity> {
-  await renewKernel(adoption);
+export async function adopt(adoption: Adoption, renew: Renewer): Promise<Identity> {
+  await renew(adoption);
   await Promise.all([
     writeFile("/etc/machine-id", `${adoption.machineId}\n`),
     writeFile("/etc/hostname", `${adoption.hostname}\n`),
@@ -45,16 +60,6 @@ export async function adopt(adoption: Adoption): Promise<Identity> {
   await writeFile(`${identityFile}.new`, JSON.stringify(identity), { mode: 0o600 });
   await rename(`${identityFile}.new`, identityFile);
   return identity;
-}
-
-/** The wall clock, the kernel's entropy pool and its generator. */
-async function renewKernel({ time, entropy }: Adoption): Promise<void> {
-  const child = spawn("/usr/lib/berth/renew", { stdio: ["pipe", "ignore", "pipe"] });
-  const errors: Buffer[] = [];
-  child.stderr.on("data", (chunk: Buffer) => errors.push(chunk));
-  child.stdin.end(`${time} ${entropy}\n`);
-  const [code] = (await once(child, "close")) as [number | null];
-  if (code !== 0) throw new Error(`the guest's clock and entropy cannot be renewed: ${Buffer.concat(errors)}`);
 }
 
 /** The kernel keeps one boot id from boot on, so clones of one template would share it: cover it with their own. */

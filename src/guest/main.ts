@@ -6,7 +6,7 @@ import { claudeCode } from "../runtimes/claude-code.ts";
 import { controlServer } from "./control.ts";
 import { Conversation } from "./conversation.ts";
 import { exec } from "./exec.ts";
-import { adopt, firmwareToken, type Identity, loadIdentity } from "./identity.ts";
+import { adopt, firmwareToken, type Identity, loadIdentity, startRenewer } from "./identity.ts";
 import { Journals } from "./journal.ts";
 import { Uplink } from "./uplink.ts";
 
@@ -19,6 +19,7 @@ const maximumHelloBytes = 1024;
 let identity: Identity | null = await loadIdentity();
 let token = identity?.token ?? (await firmwareToken());
 
+const renew = startRenewer();
 const journals = new Journals("/var/lib/berth/turns");
 await journals.closeInterrupted();
 const conversation = new Conversation(
@@ -35,7 +36,7 @@ const control = controlServer({
   journals,
   health: () => ({ machineId: identity?.machineId ?? "", bootId: identity?.bootId ?? "", ...conversation.state }),
   async adopt(adoption) {
-    identity = await adopt(adoption);
+    identity = await adopt(adoption, renew);
     token = identity.token;
     take(identity);
   },

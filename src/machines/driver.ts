@@ -45,6 +45,8 @@ export interface Driver {
   ensure(spec: MachineSpec, report: StepReport): Promise<RunningMachine>;
   /** Stores the token that the guest was given, before the guest is given it. */
   adopted(id: string, token: string): Promise<void>;
+  /** The token that the guest takes now. */
+  token(id: string): Promise<string>;
   /** Ends the run; the disk stays. */
   stop(id: string): Promise<void>;
   /** Ends the run and removes every byte. Nothing happens when there is no such machine. */

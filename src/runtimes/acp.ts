@@ -13,6 +13,8 @@ export interface AcpLaunch {
   env: Record<string, string>;
   /** Given to `session/new` and `session/resume` as `_meta`. */
   sessionMeta: Record<string, unknown>;
+  /** An `authenticate` call to make after `initialize`; null makes none. */
+  authenticationMethod: string | null;
   /** The prompt that empties the conversation. */
   clearCommand: string;
 }
@@ -36,6 +38,9 @@ export async function startAcp(launch: AcpLaunch, surroundings: Surroundings): P
   try {
     const { agent } = connection;
     await agent.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities: {} });
+    if (launch.authenticationMethod) {
+      await agent.request(methods.agent.authenticate, { methodId: launch.authenticationMethod });
+    }
     const id = await openSession(agent, launch, surroundings);
     return new AcpSession(id, agent, child, ended, listeners, launch.clearCommand);
   } catch (error) {

@@ -40,6 +40,9 @@ export const claudeCode: Runtime = {
             },
           },
         },
+        // Tells the adapter that a gateway holds the credentials. Without it, it runs `claude auth status` beside
+        // every prompt: five CPU-seconds of a slow machine, in the moment that matters most.
+        authenticationMethod: "gateway",
         clearCommand: "/clear",
       },
       surroundings,

@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm } from "node:fs/promises";
+import { chmod, mkdir, readdir, rm } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { relative } from "node:path";
 import { defaultResources, type Resources, type RuntimeName } from "../../contract/agents.ts";
@@ -76,7 +76,8 @@ export class QemuDriver implements Driver {
     const privilege = await Privilege.find();
     const qemu = await qemuVersion();
     for (const folder of [layout.images, layout.templates, layout.machines]) {
-      await mkdir(folder, { recursive: true, mode: 0o711 });
+      await mkdir(folder, { recursive: true });
+      await chmod(folder, 0o711);
     }
     await privilege.requireReach(layout.machines);
     const image = await takeImage(options.builtImage, layout);
@@ -112,6 +113,10 @@ export class QemuDriver implements Driver {
   async adopted(id: string, token: string): Promise<void> {
     const { files, record } = await this.#require(id);
     await writeWhole(files.record, JSON.stringify({ ...record, token, unadopted: false }));
+  }
+
+  async token(id: string): Promise<string> {
+    return (await this.#require(id)).record.token;
   }
 
   async stop(id: string): Promise<void> {

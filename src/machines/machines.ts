@@ -1,0 +1,182 @@
+import type { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { SequencedEvent } from "../contract/chat.ts";
+import { BerthError } from "../contract/errors.ts";
+import type { Exec, ExecResult, Hello } from "../contract/guest.ts";
+import { newAdoption, newToken } from "./adoption.ts";
+import { ControlChannel } from "./channel.ts";
+import { connectChannel } from "./connect.ts";
+import type { Driver, MachineObservation, MachineSpec, RunningMachine, StepReport } from "./driver.ts";
+
+/** A restored clone answers in half a second, ten at once in five; far beyond that it is dead. */
+const cloneTimeoutMs = 60_000;
+/** A boot under emulation takes about ten seconds on a quiet machine. */
+const bootTimeoutMs = 180_000;
+const callTimeoutMs = 10_000;
+
+/** What a driver offers beyond the interface: a clone that is dead on arrival discredits its template. */
+export interface TemplatingDriver extends Driver {
+  distrust(id: string): Promise<void>;
+}
+
+/** A machine with its connections. */
+interface Connected {
+  control: ControlChannel;
+  token: string;
+}
+
+/**
+ * The machines of a driver as the rest of the server uses them: running, adopted, connected. A connection that
+ * is lost is made again at the next call, the uplink at once.
+ */
+export class Machines {
+  readonly #driver: TemplatingDriver;
+  readonly #serveUplink: (id: string, socket: Socket) => void;
+  readonly #log: (message: string, error: unknown) => void;
+  readonly #connected = new Map<string, Promise<Connected>>();
+  readonly #uplinks = new Map<string, Socket>();
+  #closed = false;
+
+  constructor(
+    driver: TemplatingDriver,
+    serveUplink: (id: string, socket: Socket) => void,
+    log: (message: string, error: unknown) => void,
+  ) {
+    this.#driver = driver;
+    this.#serveUplink = serveUplink;
+    this.#log = log;
+  }
+
+  /**
+   * Makes the machine run and its guest be the agent's own. Idempotent. A clone that does not answer is thrown
+   * away with its template, and made once more from a new one.
+   */
+  async ensure(spec: MachineSpec, report: StepReport): Promise<void> {
+    try {
+      await this.#ensureOnce(spec, report);
+    } catch (error) {
+      if (!(error instanceof DeadClone)) throw error;
+      this.#log("a clone did not come to life", error.cause);
+      await this.#driver.distrust(spec.id);
+      await this.#ensureOnce(spec, report);
+    }
+  }
+
+  list(): Promise<MachineObservation[]> {
+    return this.#driver.list();
+  }
+
+  ended(id: string): Promise<void> {
+    return this.#driver.ended(id);
+  }
+
+  async destroy(id: string): Promise<void> {
+    this.#disconnect(id);
+    await this.#driver.destroy(id);
+  }
+
+  /** Begins a turn, or finds it begun, and reads its events from the first. */
+  async *prompt(id: string, turnId: string, message: string): AsyncGenerator<SequencedEvent> {
+    yield* (await this.#control(id)).prompt(turnId, { message });
+  }
+
+  /** A turn's events after `after`. Throws `turn_not_found` when the guest never got it. */
+  async *events(id: string, turnId: string, after: number): AsyncGenerator<SequencedEvent> {
+    yield* (await this.#control(id)).events(turnId, after);
+  }
+
+  /** Interrupts a turn; its events then come to their end. */
+  async cancel(id: string, turnId: string): Promise<void> {
+    await (await this.#control(id)).cancel(turnId, callTimeoutMs);
+  }
+
+  async exec(id: string, command: Exec): Promise<ExecResult> {
+    return (await this.#control(id)).exec(command);
+  }
+
+  /** Hangs up on all machines. They go on running. */
+  close(): void {
+    this.#closed = true;
+    for (const id of [...this.#connected.keys(), ...this.#uplinks.keys()]) this.#disconnect(id);
+  }
+
+  async #ensureOnce(spec: MachineSpec, report: StepReport): Promise<void> {
+    const machine = await this.#driver.ensure(spec, report);
+    report("runtime");
+    if (machine.unadopted) await this.#adopt(spec, machine);
+    else await this.#control(spec.id);
+  }
+
+  async #adopt(spec: MachineSpec, machine: RunningMachine): Promise<void> {
+    const clone = machine.origin === "clone";
+    const timeoutMs = clone ? cloneTimeoutMs : bootTimeoutMs;
+    const token = newToken();
+    this.#disconnect(spec.id);
+    try {
+      const socket = await this.#dial(spec.id, { channel: "control", token: machine.token }, timeoutMs);
+      const control = new ControlChannel(socket);
+      await this.#driver.adopted(spec.id, token);
+      await control.adopt(newAdoption(spec.id.replaceAll("-", ""), spec.hostname, spec.runtime, token), timeoutMs);
+      this.#connected.set(spec.id, Promise.resolve({ control, token }));
+      void this.#keepUplink(spec.id, token);
+    } catch (error) {
+      throw clone ? new DeadClone(error) : error;
+    }
+  }
+
+  /** The control channel, dialled anew where it was lost. */
+  async #control(id: string): Promise<ControlChannel> {
+    const connected = await this.#connected.get(id)?.catch(() => null);
+    if (connected?.control.open) return connected.control;
+    const connecting = this.#connect(id);
+    this.#connected.set(id, connecting);
+    return (await connecting).control;
+  }
+
+  async #connect(id: string): Promise<Connected> {
+    const token = await this.#driver.token(id);
+    const control = new ControlChannel(await this.#dial(id, { channel: "control", token }, callTimeoutMs));
+    if (!this.#uplinks.has(id)) void this.#keepUplink(id, token);
+    return { control, token };
+  }
+
+  /** The uplink for as long as the machine runs: dialled again when it is lost. */
+  async #keepUplink(id: string, token: string): Promise<void> {
+    while (!this.#closed) {
+      try {
+        const socket = await this.#dial(id, { channel: "uplink", token }, bootTimeoutMs);
+        this.#uplinks.set(id, socket);
+        const lost = new Promise((resolve) => socket.once("close", resolve));
+        this.#serveUplink(id, socket);
+        await lost;
+        if (this.#uplinks.get(id) !== socket) return; // Another took its place.
+        this.#uplinks.delete(id);
+      } catch (error) {
+        this.#log("the uplink of a machine cannot be connected", error);
+        return;
+      }
+      const { phase } = await this.#driver.observe(id);
+      if (phase !== "running") return;
+      await sleep(200);
+    }
+  }
+
+  async #dial(id: string, line: Hello, timeoutMs: number): Promise<Socket> {
+    return connectChannel(() => this.#driver.dial(id), line, timeoutMs);
+  }
+
+  #disconnect(id: string): void {
+    void this.#connected.get(id)?.then(({ control }) => control[Symbol.dispose]()).catch(() => {});
+    this.#connected.delete(id);
+    const uplink = this.#uplinks.get(id);
+    this.#uplinks.delete(id);
+    uplink?.destroy();
+  }
+}
+
+/** A clone whose guest did not answer or could not be adopted. */
+class DeadClone extends BerthError {
+  constructor(cause: unknown) {
+    super("machine_failed", "The agent's machine did not come to life.", { cause });
+  }
+}
