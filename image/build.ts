@@ -37,7 +37,8 @@ async function buildBase(): Promise<string> {
     .filter((entry) => entry.isFile())
     .map((entry) => relative(recipe, join(entry.parentPath, entry.name)));
   const hash = createHash("sha256").update(JSON.stringify([suite, diskGiB, leftOut]));
-  for (const file of [...inputs, ...rootfs].sort()) hash.update(`\0${file}\0`).update(await readFile(join(recipe, file)));
+  for (const file of [...inputs, ...rootfs].sort())
+    hash.update(`\0${file}\0`).update(await readFile(join(recipe, file)));
   return inFolder(`base-${hash.digest("hex").slice(0, 16)}`, async (folder) => {
     const work = await mkdtemp(join(tmpdir(), "berth-image-"));
     try {
@@ -57,7 +58,9 @@ async function buildImage(base: string): Promise<string> {
     await writeFile(join(folder, "runner.mjs"), runner);
     // Initial RAM disks may be laid one behind the other: the runner follows the base.
     const join_ = `cp --reflink=auto "${base}/initrd-base.img" initrd.img && echo runner.mjs | cpio --quiet -o -H newc -R 0:0 >>initrd.img`;
-    await run("sh", ["-c", `${join_} && ln "${base}/rootfs.img" "${base}/vmlinuz" . && rm runner.mjs`], { cwd: folder });
+    await run("sh", ["-c", `${join_} && ln "${base}/rootfs.img" "${base}/vmlinuz" . && rm runner.mjs`], {
+      cwd: folder,
+    });
     await writeFile(join(folder, "image.json"), JSON.stringify({ id }));
   });
 }
@@ -85,13 +88,17 @@ async function installRuntimes(work: string): Promise<string> {
   await step("runtimes from npm", async () => {
     await run("cp", [join(recipe, "runtimes/package.json"), join(recipe, "runtimes/package-lock.json"), work]);
     const platform = ["--os=linux", "--cpu=x64", "--libc=glibc"];
-    await run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", ...platform], { cwd: work });
+    await run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", ...platform], {
+      cwd: work,
+    });
   });
   return join(work, "node_modules");
 }
 
 async function makeRootFileSystem(folder: string, runtimes: string): Promise<void> {
-  const packages = (await readFile(join(recipe, "packages.txt"), "utf8")).split("\n").filter((line) => /^[a-z]/.test(line));
+  const packages = (await readFile(join(recipe, "packages.txt"), "utf8"))
+    .split("\n")
+    .filter((line) => /^[a-z]/.test(line));
   const customize = [join(recipe, "customize.sh"), '"$1"', recipe, runtimes, folder, String(diskGiB)].join(" ");
   await step("Debian packages", () =>
     run(

@@ -21,7 +21,12 @@ export const Resources = z
   .strictObject({
     cpus: z.int().min(1).max(16).default(2).meta({ description: "Virtual processors." }),
     memoryMiB: z.int().min(1024).max(65536).default(1536).meta({ description: "Memory, MiB." }),
-    diskGiB: z.int().min(10).max(1024).default(10).meta({ description: "Size of the disk, GiB; it takes what is used." }),
+    diskGiB: z
+      .int()
+      .min(10)
+      .max(1024)
+      .default(10)
+      .meta({ description: "Size of the disk, GiB; it takes what is used." }),
   })
   .meta({ description: "The machine's size. What is left out has its default." });
 export type Resources = z.infer<typeof Resources>;

@@ -26,7 +26,11 @@ export function anthropic(baseUrl: string, apiKey: string): Provider {
       return { status: answer.statusCode, headers: pick(answer.headers, answeredHeaders), body: answer.body };
     } catch (error) {
       if (call.signal.aborted) throw error;
-      return anthropicError(502, "api_error", `The model's provider cannot be reached (${(error as NodeJS.ErrnoException).code ?? "no answer"}).`);
+      return anthropicError(
+        502,
+        "api_error",
+        `The model's provider cannot be reached (${(error as NodeJS.ErrnoException).code ?? "no answer"}).`,
+      );
     }
   };
 }

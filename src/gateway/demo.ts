@@ -30,7 +30,11 @@ export const demo: Provider = async (call: ModelCall): Promise<ModelAnswer> => {
   if (path === "/v1/messages/count_tokens") return jsonAnswer(200, { input_tokens: inputTokens });
   const reply = replyTo(request);
   return request.stream
-    ? { status: 200, headers: { "content-type": "text/event-stream" }, body: stream(request, reply, inputTokens, call.signal) }
+    ? {
+        status: 200,
+        headers: { "content-type": "text/event-stream" },
+        body: stream(request, reply, inputTokens, call.signal),
+      }
     : jsonAnswer(200, wholeMessage(request, reply, inputTokens));
 };
 
@@ -46,14 +50,21 @@ function parse(body: Buffer): MessagesRequest | null {
 function replyTo({ messages, tools }: MessagesRequest): Reply {
   const last = messages.findLast(({ role }) => role === "user");
   const result = last ? toolResult(last) : undefined;
-  if (result !== undefined) return { kind: "text", text: `The demonstration model ran the command. It printed:\n\n${result}` };
+  if (result !== undefined)
+    return { kind: "text", text: `The demonstration model ran the command. It printed:\n\n${result}` };
 
-  const said = messages.filter(({ role, content }) => role === "user" && toolResult({ role, content }) === undefined).map(textOf);
+  const said = messages
+    .filter(({ role, content }) => role === "user" && toolResult({ role, content }) === undefined)
+    .map(textOf);
   const now = said.at(-1) ?? "";
   const command = /^[ \t]*run:[ \t]*(\S.*?)[ \t]*$/m.exec(now)?.[1];
   const tool = tools?.find(({ name }) => shellToolNames.test(name))?.name;
   if (command && tool) return { kind: "tool", tool, command };
-  if (command) return { kind: "text", text: "This is Berth's demonstration model. The runtime offered it no shell tool to run the command with." };
+  if (command)
+    return {
+      kind: "text",
+      text: "This is Berth's demonstration model. The runtime offered it no shell tool to run the command with.",
+    };
   const before = said.length > 1 ? ` Before that you said: “${said.at(-2)}”` : "";
   return {
     kind: "text",
@@ -140,7 +151,10 @@ async function* stream(
   } else {
     const { input, ...opened } = block as { input: unknown };
     yield event("content_block_start", { index: 0, content_block: { ...opened, input: {} } });
-    yield event("content_block_delta", { index: 0, delta: { type: "input_json_delta", partial_json: JSON.stringify(input) } });
+    yield event("content_block_delta", {
+      index: 0,
+      delta: { type: "input_json_delta", partial_json: JSON.stringify(input) },
+    });
   }
   yield event("content_block_stop", { index: 0 });
   yield event("message_delta", {

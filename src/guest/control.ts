@@ -59,9 +59,7 @@ async function route(handlers: ControlHandlers, stream: ServerHttp2Stream, metho
 
 async function prompt({ conversation }: ControlHandlers, stream: ServerHttp2Stream, turnId: string): Promise<void> {
   const { message } = (await json(stream)) as Prompt;
-  const journal = await conversation.prompt(turnId, message);
-  if (!journal) return answer(stream, 409, { message: "another turn is running" });
-  await events(stream, journal, 0);
+  await events(stream, await conversation.prompt(turnId, message), 0);
 }
 
 /** The journal's events after `after` as lines of JSON, held back while the reader is slow. */

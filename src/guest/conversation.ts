@@ -17,7 +17,8 @@ export class Conversation {
   #session: Promise<Session> | null = null;
   #state: Health["runtime"] = "idle";
   #reason: string | null = null;
-  #running: { turnId: string; cancel: AbortController } | null = null;
+  /** The last turn that was begun; `done` never rejects. */
+  #running: { turnId: string; cancel: AbortController; done: Promise<void> } | null = null;
 
   /** `file` remembers the conversation's id on the agent's disk. */
   constructor(
@@ -59,18 +60,21 @@ export class Conversation {
     await session.clear();
   }
 
-  /** Begins a turn, or answers the one of that id. Null when another turn is running. */
-  async prompt(turnId: string, message: string): Promise<Journal | null> {
+  /**
+   * Begins a turn, or answers the one of that id. The server sends one turn at a time: where another still runs,
+   * the server has given it up, and it is interrupted first.
+   */
+  async prompt(turnId: string, message: string): Promise<Journal> {
     const known = await this.#journals.find(turnId);
     if (known) return known;
-    if (this.#running) return null;
     const journal = this.#journals.create(turnId);
+    const before = this.#running;
+    before?.cancel.abort();
     const cancel = new AbortController();
-    this.#running = { turnId, cancel };
-    void this.#turn(journal, message, cancel.signal).finally(() => {
-      this.#running = null;
-      return this.#journals.release(turnId);
-    });
+    const done = (before?.done ?? Promise.resolve())
+      .then(() => this.#turn(journal, message, cancel.signal))
+      .then(() => this.#journals.release(turnId));
+    this.#running = { turnId, cancel, done };
     return journal;
   }
 

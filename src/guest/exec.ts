@@ -9,7 +9,12 @@ export function exec({ command, user, timeoutMs }: Exec, agent: { uid: number; g
   const asAgent = user === "agent";
   const child = spawn("/bin/bash", ["-c", command], {
     cwd: asAgent ? agent.home : "/root",
-    env: { HOME: asAgent ? agent.home : "/root", USER: user, LANG: "C.UTF-8", PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" },
+    env: {
+      HOME: asAgent ? agent.home : "/root",
+      USER: user,
+      LANG: "C.UTF-8",
+      PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    },
     ...(asAgent ? { uid: agent.uid, gid: agent.gid } : {}),
     timeout: timeoutMs,
     killSignal: "SIGKILL",

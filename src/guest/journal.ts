@@ -1,16 +1,12 @@
 import { appendFile, mkdir, readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { type SequencedEvent, statusAfter, type TurnEvent } from "../contract/chat.ts";
+import type { SequencedEvent, TurnEvent } from "../contract/chat.ts";
+import { EventLog } from "../contract/event-log.ts";
 
-/**
- * One turn's events, numbered 1, 2, 3, … in memory and in a file of JSON lines. Readers may come at any time and
- * more than once; each sees every event after its cursor exactly once, in order, and then the end.
- */
+/** One turn's events in memory and in a file of JSON lines. */
 export class Journal {
   readonly #file: string;
-  readonly #entries: SequencedEvent[] = [];
-  #ended = false;
-  #waiting: (() => void)[] = [];
+  readonly #log = new EventLog();
   #written: Promise<void> = Promise.resolve();
   #unwritten: string[] = [];
 
@@ -19,36 +15,20 @@ export class Journal {
   }
 
   get ended(): boolean {
-    return this.#ended;
+    return this.#log.ended;
   }
 
   /** Adds an event; after a last event, more are not taken. */
   append(event: TurnEvent): void {
-    if (this.#ended) return;
-    const entry = { seq: this.#entries.length + 1, event };
-    this.#entries.push(entry);
-    this.#ended = statusAfter(event) !== "running";
+    const entry = this.#log.append(event);
+    if (!entry) return;
     this.#unwritten.push(`${JSON.stringify(entry)}\n`);
     if (this.#unwritten.length === 1) this.#written = this.#written.then(() => this.#write());
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const wake of waiting) wake();
   }
 
   /** Events after `after`, in batches as they come, to the turn's last. */
-  async *read(after: number, signal: AbortSignal): AsyncGenerator<SequencedEvent[]> {
-    let cursor = after;
-    while (!signal.aborted) {
-      const batch = this.#entries.slice(cursor);
-      if (batch.length > 0) {
-        cursor += batch.length;
-        yield batch;
-      } else if (this.#ended) {
-        return;
-      } else {
-        await this.#next(signal);
-      }
-    }
+  read(after: number, signal: AbortSignal): AsyncGenerator<SequencedEvent[]> {
+    return this.#log.read(after, signal);
   }
 
   /** Resolves when all that was appended is in the file. */
@@ -59,18 +39,7 @@ export class Journal {
   /** Reads a journal that an earlier runner wrote; half a line at its end, from a crash, is dropped. */
   async load(): Promise<void> {
     const lines = (await readFile(this.#file, "utf8")).split("\n").slice(0, -1);
-    for (const line of lines) {
-      const entry = JSON.parse(line) as SequencedEvent;
-      this.#entries.push(entry);
-      this.#ended = statusAfter(entry.event) !== "running";
-    }
-  }
-
-  #next(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiting.push(resolve);
-      signal.addEventListener("abort", () => resolve(), { once: true });
-    });
+    for (const line of lines) this.#log.append((JSON.parse(line) as SequencedEvent).event);
   }
 
   /** All that gathered while the write before was under way, in one write. */

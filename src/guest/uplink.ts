@@ -1,5 +1,5 @@
-import { type ClientHttp2Session, connect } from "node:http2";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { type ClientHttp2Session, connect } from "node:http2";
 import type { Socket } from "node:net";
 import { guestGatewayPort } from "../contract/guest.ts";
 
@@ -7,7 +7,14 @@ import { guestGatewayPort } from "../contract/guest.ts";
 const awaySeconds = 60;
 
 /** Headers that speak of one connection and are not passed on; the names of HTTP/2's own begin with a colon. */
-const connectionHeaders = new Set(["connection", "keep-alive", "host", "transfer-encoding", "upgrade", "http2-settings"]);
+const connectionHeaders = new Set([
+  "connection",
+  "keep-alive",
+  "host",
+  "transfer-encoding",
+  "upgrade",
+  "http2-settings",
+]);
 
 /** The way out of the guest: local programs' model calls, as streams on the connection that the server dialled. */
 export class Uplink {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type ClientHttp2Session, connect } from "node:http2";
 import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { type SequencedEvent } from "../contract/chat.ts";
+import type { SequencedEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import {
   type Adoption,
@@ -100,7 +100,9 @@ export class ControlChannel implements Disposable {
 
   async #call(method: string, path: string, body: unknown, timeoutMs: number): Promise<unknown> {
     const stream = this.#request(method, path, body);
-    stream.setTimeout(timeoutMs, () => stream.destroy(new Error(`the guest did not answer ${path} within ${timeoutMs} ms`)));
+    stream.setTimeout(timeoutMs, () =>
+      stream.destroy(new Error(`the guest did not answer ${path} within ${timeoutMs} ms`)),
+    );
     const [headers] = (await once(stream, "response")) as [Record<string, unknown>];
     const answer = JSON.parse(await text(stream)) as { message?: string };
     if (Number(headers[":status"]) >= 400) throw new Error(`${method} ${path} in the guest: ${answer.message}`);
@@ -111,8 +113,8 @@ export class ControlChannel implements Disposable {
     const stream = this.#request(method, path, body);
     try {
       const [headers] = (await once(stream, "response")) as [Record<string, unknown>];
-      if (Number(headers[":status"]) === 409) throw new BerthError("turn_in_progress", "The agent is answering another message.");
-      if (Number(headers[":status"]) === 404) throw new BerthError("turn_not_found", "The agent's machine knows no such turn.");
+      if (Number(headers[":status"]) === 404)
+        throw new BerthError("turn_not_found", "The agent's machine knows no such turn.");
       for await (const line of lines(stream)) yield JournalEntry.parse(JSON.parse(line)) as SequencedEvent;
     } finally {
       stream.close();

@@ -22,7 +22,9 @@ export async function connectChannel(dial: () => Promise<Socket>, line: Hello, t
     } catch (error) {
       socket?.destroy();
       if (Date.now() + 50 >= deadline) {
-        throw new BerthError("machine_failed", `The agent's machine did not answer within ${timeoutMs / 1000} s.`, { cause: error });
+        throw new BerthError("machine_failed", `The agent's machine did not answer within ${timeoutMs / 1000} s.`, {
+          cause: error,
+        });
       }
       await sleep(50);
     }

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { RuntimeName } from "../contract/agents.ts";
 import type { SequencedEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { Exec, ExecResult, Hello } from "../contract/guest.ts";
@@ -14,8 +15,11 @@ const cloneTimeoutMs = 60_000;
 const bootTimeoutMs = 180_000;
 const callTimeoutMs = 10_000;
 
-/** What a driver offers beyond the interface: a clone that is dead on arrival discredits its template. */
+/** A driver that clones warm templates. */
 export interface TemplatingDriver extends Driver {
+  /** Makes the template of a runtime ahead of the first agent that needs it. */
+  prepare(runtime: RuntimeName): Promise<void>;
+  /** Gives up a clone that did not come to life, and the template that it was made from. */
   distrust(id: string): Promise<void>;
 }
 
@@ -26,25 +30,36 @@ interface Connected {
 }
 
 /**
- * The machines of a driver as the rest of the server uses them: running, adopted, connected. A connection that
- * is lost is made again at the next call, the uplink at once.
+ * The machines of a driver as the rest of the server uses them: running, adopted, connected. The driver is opened
+ * at the first call, and again after a failure, so that what was missing may come later. A connection that is
+ * lost is made again at the next call, the uplink at once.
  */
 export class Machines {
-  readonly #driver: TemplatingDriver;
+  readonly #open: () => Promise<TemplatingDriver>;
   readonly #serveUplink: (id: string, socket: Socket) => void;
   readonly #log: (message: string, error: unknown) => void;
   readonly #connected = new Map<string, Promise<Connected>>();
   readonly #uplinks = new Map<string, Socket>();
+  #opening: Promise<TemplatingDriver> | null = null;
   #closed = false;
 
   constructor(
-    driver: TemplatingDriver,
+    open: () => Promise<TemplatingDriver>,
     serveUplink: (id: string, socket: Socket) => void,
     log: (message: string, error: unknown) => void,
   ) {
-    this.#driver = driver;
+    this.#open = open;
     this.#serveUplink = serveUplink;
     this.#log = log;
+  }
+
+  /** The driver. Rejects with what is missing for it: `image_missing`, `qemu_missing`, …. */
+  driver(): Promise<TemplatingDriver> {
+    this.#opening ??= this.#open().catch((error: unknown) => {
+      this.#opening = null;
+      throw error;
+    });
+    return this.#opening;
   }
 
   /**
@@ -57,22 +72,22 @@ export class Machines {
     } catch (error) {
       if (!(error instanceof DeadClone)) throw error;
       this.#log("a clone did not come to life", error.cause);
-      await this.#driver.distrust(spec.id);
+      await (await this.driver()).distrust(spec.id);
       await this.#ensureOnce(spec, report);
     }
   }
 
-  list(): Promise<MachineObservation[]> {
-    return this.#driver.list();
+  async list(): Promise<MachineObservation[]> {
+    return (await this.driver()).list();
   }
 
-  ended(id: string): Promise<void> {
-    return this.#driver.ended(id);
+  async ended(id: string): Promise<void> {
+    return (await this.driver()).ended(id);
   }
 
   async destroy(id: string): Promise<void> {
     this.#disconnect(id);
-    await this.#driver.destroy(id);
+    await (await this.driver()).destroy(id);
   }
 
   /** Begins a turn, or finds it begun, and reads its events from the first. */
@@ -101,7 +116,7 @@ export class Machines {
   }
 
   async #ensureOnce(spec: MachineSpec, report: StepReport): Promise<void> {
-    const machine = await this.#driver.ensure(spec, report);
+    const machine = await (await this.driver()).ensure(spec, report);
     report("runtime");
     if (machine.unadopted) await this.#adopt(spec, machine);
     else await this.#control(spec.id);
@@ -115,7 +130,7 @@ export class Machines {
     try {
       const socket = await this.#dial(spec.id, { channel: "control", token: machine.token }, timeoutMs);
       const control = new ControlChannel(socket);
-      await this.#driver.adopted(spec.id, token);
+      await (await this.driver()).adopted(spec.id, token);
       await control.adopt(newAdoption(spec.id.replaceAll("-", ""), spec.hostname, spec.runtime, token), timeoutMs);
       this.#connected.set(spec.id, Promise.resolve({ control, token }));
       void this.#keepUplink(spec.id, token);
@@ -134,7 +149,7 @@ export class Machines {
   }
 
   async #connect(id: string): Promise<Connected> {
-    const token = await this.#driver.token(id);
+    const token = await (await this.driver()).token(id);
     const control = new ControlChannel(await this.#dial(id, { channel: "control", token }, callTimeoutMs));
     if (!this.#uplinks.has(id)) void this.#keepUplink(id, token);
     return { control, token };
@@ -155,18 +170,22 @@ export class Machines {
         this.#log("the uplink of a machine cannot be connected", error);
         return;
       }
-      const { phase } = await this.#driver.observe(id);
+      const { phase } = await (await this.driver()).observe(id);
       if (phase !== "running") return;
       await sleep(200);
     }
   }
 
   async #dial(id: string, line: Hello, timeoutMs: number): Promise<Socket> {
-    return connectChannel(() => this.#driver.dial(id), line, timeoutMs);
+    const driver = await this.driver();
+    return connectChannel(() => driver.dial(id), line, timeoutMs);
   }
 
   #disconnect(id: string): void {
-    void this.#connected.get(id)?.then(({ control }) => control[Symbol.dispose]()).catch(() => {});
+    void this.#connected
+      .get(id)
+      ?.then(({ control }) => control[Symbol.dispose]())
+      .catch(() => {});
     this.#connected.delete(id);
     const uplink = this.#uplinks.get(id);
     this.#uplinks.delete(id);

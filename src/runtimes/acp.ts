@@ -1,7 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { Readable, Writable } from "node:stream";
-import { type ClientContext, client, methods, type NewSessionRequest, ndJsonStream, type SessionUpdate } from "@agentclientprotocol/sdk";
+import {
+  type ClientContext,
+  client,
+  methods,
+  type NewSessionRequest,
+  ndJsonStream,
+  type SessionUpdate,
+} from "@agentclientprotocol/sdk";
 import type { TurnEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { LastEvent, Session, Surroundings } from "./runtime.ts";
@@ -186,7 +193,8 @@ function present<Key extends string, Value>(key: Key, value: Value | undefined):
 
 /** Every tool is allowed: the machine is the sandbox. */
 function allow(options: readonly { optionId: string; kind: string }[]) {
-  const option = options.find(({ kind }) => kind === "allow_always") ?? options.find(({ kind }) => kind === "allow_once");
+  const option =
+    options.find(({ kind }) => kind === "allow_always") ?? options.find(({ kind }) => kind === "allow_once");
   return option ? ({ outcome: "selected", optionId: option.optionId } as const) : ({ outcome: "cancelled" } as const);
 }
 

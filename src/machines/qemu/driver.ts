@@ -5,7 +5,8 @@ import { defaultResources, type Resources, type RuntimeName } from "../../contra
 import { BerthError } from "../../contract/errors.ts";
 import { newToken } from "../adoption.ts";
 import { dialPort } from "../connect.ts";
-import type { Driver, MachineObservation, MachineOrigin, MachineSpec, RunningMachine, StepReport } from "../driver.ts";
+import type { MachineObservation, MachineOrigin, MachineSpec, RunningMachine, StepReport } from "../driver.ts";
+import type { TemplatingDriver } from "../machines.ts";
 import type { Accelerator } from "./command.ts";
 import { readRecord, requireSpace, writeWhole } from "./files.ts";
 import { takeImage } from "./image.ts";
@@ -48,7 +49,7 @@ export interface QemuOptions {
  * Virtual machines as QEMU processes of this host. They are detached: they outlive the server, and `open` finds
  * them again. A disk is never used by two, since QEMU itself holds a lock on it.
  */
-export class QemuDriver implements Driver {
+export class QemuDriver implements TemplatingDriver {
   readonly #layout: Layout;
   readonly #privilege: Privilege;
   readonly #templates: Templates;
@@ -93,7 +94,6 @@ export class QemuDriver implements Driver {
     return this.#basis.accelerator;
   }
 
-  /** Makes the template of a runtime ahead of the first agent that needs it. */
   async prepare(runtime: RuntimeName): Promise<void> {
     await this.#templates.get({ ...this.#basis, runtime });
   }
@@ -131,7 +131,6 @@ export class QemuDriver implements Driver {
     await rm(this.#layout.machine(id).folder, { recursive: true, force: true });
   }
 
-  /** Gives up a clone that did not come to life, and the template that it was made from. */
   async distrust(id: string): Promise<void> {
     const { record } = await this.#require(id);
     await this.destroy(id);
@@ -193,7 +192,9 @@ export class QemuDriver implements Driver {
 
   /** The template where the machine has the size that templates are made in. */
   async #templateFor(spec: MachineSpec, report: StepReport): Promise<Template | null> {
-    if (JSON.stringify(spec.resources) !== JSON.stringify(defaultResources)) return null;
+    const { cpus, memoryMiB, diskGiB } = spec.resources;
+    const usual = defaultResources;
+    if (cpus !== usual.cpus || memoryMiB !== usual.memoryMiB || diskGiB !== usual.diskGiB) return null;
     report("template");
     return this.#templates.get({ ...this.#basis, runtime: spec.runtime });
   }

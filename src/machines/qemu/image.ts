@@ -1,6 +1,6 @@
+import { constants } from "node:fs";
 import { chmod, copyFile, link, mkdir, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { constants } from "node:fs";
 import { BerthError } from "../../contract/errors.ts";
 import { readRecord, requireSpace, syncFolder } from "./files.ts";
 import { type ImageFiles, imageFiles, type Layout } from "./layout.ts";
@@ -44,9 +44,13 @@ async function importImage(source: ImageFiles, target: ImageFiles, layout: Layou
     }
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
-    throw new BerthError("image_invalid", `The guest image in ${source.folder} is not whole. Build it again with: make image`, {
-      cause: error,
-    });
+    throw new BerthError(
+      "image_invalid",
+      `The guest image in ${source.folder} is not whole. Build it again with: make image`,
+      {
+        cause: error,
+      },
+    );
   }
   await chmod(partial, 0o755);
   await rename(partial, target.folder);

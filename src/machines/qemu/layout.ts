@@ -45,7 +45,12 @@ export function machineFiles(folder: string) {
 }
 
 export function templateFiles(folder: string) {
-  return { ...machineFiles(folder), memory: join(folder, "memory"), state: join(folder, "state"), record: join(folder, "template.json") };
+  return {
+    ...machineFiles(folder),
+    memory: join(folder, "memory"),
+    state: join(folder, "state"),
+    record: join(folder, "template.json"),
+  };
 }
 
 export function imageFiles(folder: string) {

@@ -38,7 +38,14 @@ export class Privilege {
   reduced(program: string, args: readonly string[]): [string, string[]] {
     if (!this.#user) return [program, [...args]];
     const { uid, gid } = this.#user;
-    const reduction = [`--reuid=${uid}`, `--regid=${gid}`, "--init-groups", "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all"];
+    const reduction = [
+      `--reuid=${uid}`,
+      `--regid=${gid}`,
+      "--init-groups",
+      "--no-new-privs",
+      "--inh-caps=-all",
+      "--bounding-set=-all",
+    ];
     return ["setpriv", [...reduction, program, ...args]];
   }
 

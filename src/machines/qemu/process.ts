@@ -59,7 +59,9 @@ export class QemuProcess {
     } catch (error) {
       if (child.pid !== undefined) kill(child.pid);
       const words = (await readFile(files.log, "utf8")).trim().split("\n").slice(-3).join("; ");
-      throw new BerthError("machine_failed", `The virtual machine did not start${words ? `: ${words}` : "."}`, { cause: error });
+      throw new BerthError("machine_failed", `The virtual machine did not start${words ? `: ${words}` : "."}`, {
+        cause: error,
+      });
     }
   }
 
@@ -126,7 +128,12 @@ export async function freePort(): Promise<number> {
 }
 
 /** Makes a disk that holds only its differences from `backing` (a path relative to it). */
-export async function createOverlay(disk: string, backing: string, format: "raw" | "qcow2", sizeGiB?: number): Promise<void> {
+export async function createOverlay(
+  disk: string,
+  backing: string,
+  format: "raw" | "qcow2",
+  sizeGiB?: number,
+): Promise<void> {
   const size = sizeGiB === undefined ? [] : [`${sizeGiB}G`];
   await run("qemu-img", ["create", "-q", "-f", "qcow2", "-F", format, "-b", backing, disk, ...size]);
 }
@@ -136,9 +143,13 @@ export async function qemuVersion(): Promise<string> {
   try {
     return (await run("qemu-system-x86_64", ["--version"])).stdout.split("\n")[0]!;
   } catch (error) {
-    throw new BerthError("qemu_missing", "QEMU is not installed. Install it with: apt-get install qemu-system-x86 qemu-utils", {
-      cause: error,
-    });
+    throw new BerthError(
+      "qemu_missing",
+      "QEMU is not installed. Install it with: apt-get install qemu-system-x86 qemu-utils",
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -181,7 +181,9 @@ export class Templates {
   /** Boots, starts the runtime and makes its throwaway turns; then hangs up, so that no connection is saved. */
   async #warm(port: number, firmwareToken: string, token: string, runtime: RuntimeName): Promise<void> {
     const dial = () => dialPort(port);
-    using control = new ControlChannel(await connectChannel(dial, { channel: "control", token: firmwareToken }, bootTimeoutMs));
+    using control = new ControlChannel(
+      await connectChannel(dial, { channel: "control", token: firmwareToken }, bootTimeoutMs),
+    );
     const machineId = randomUUID().replaceAll("-", "");
     await control.adopt(newAdoption(machineId, "template", runtime, token), bootTimeoutMs);
     const uplink = await connectChannel(dial, { channel: "uplink", token }, bootTimeoutMs);

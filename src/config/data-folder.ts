@@ -1,0 +1,34 @@
+import { chmod, mkdir, open, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+
+/**
+ * Takes a data folder for this process, making it where there is none: two servers on one would run the same
+ * machines. What a killed server left is taken over. The lock is `server.pid`: the process's id, and its start in
+ * clock ticks since the host's boot, a line each. Disposing gives the folder back.
+ */
+export async function lockDataFolder(folder: string): Promise<AsyncDisposable> {
+  await mkdir(folder, { recursive: true });
+  // The users of the machines and of the database pass through it; they cannot list it.
+  await chmod(folder, 0o711);
+  const file = join(folder, "server.pid");
+  for (;;) {
+    try {
+      await using handle = await open(file, "wx", 0o644);
+      await handle.writeFile(`${process.pid}\n${await startOf(process.pid)}\n`);
+      return { [Symbol.asyncDispose]: () => rm(file, { force: true }) };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+    const [pid = "", start] = (await readFile(file, "utf8").catch(() => "")).split("\n");
+    if (start && (await startOf(Number(pid))) === start) {
+      throw new Error(`The data folder ${folder} is in use by another server (process ${pid}).`);
+    }
+    await rm(file, { force: true });
+  }
+}
+
+/** When a process started, field 22 of its stat; null when it is gone. */
+async function startOf(pid: number): Promise<string | null> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
+  return stat === null ? null : (stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null);
+}

@@ -1,0 +1,67 @@
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { z } from "zod";
+import type { Config } from "./config.ts";
+
+const port = z.coerce.number().int().min(0).max(65535);
+const httpUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ""));
+
+/** Each variable with its values and its default; the README's table says the same. */
+const variables = z.object({
+  BERTH_HOST: z.string().min(1).default("127.0.0.1"),
+  BERTH_PORT: port.default(7420),
+  BERTH_DATA_DIR: z
+    .string()
+    .min(1)
+    .transform((path) => resolve(path))
+    .optional(),
+  BERTH_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+  BERTH_IMAGE_DIR: z
+    .string()
+    .min(1)
+    .transform((path) => resolve(path))
+    .optional(),
+  BERTH_ACCEL: z.enum(["auto", "kvm", "tcg"]).default("auto"),
+  BERTH_STALL_SECONDS: z.coerce.number().min(1).max(86_400).default(300),
+  BERTH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+  ANTHROPIC_API_KEY: z.string().min(1).optional(),
+  ANTHROPIC_BASE_URL: httpUrl.default("https://api.anthropic.com"),
+});
+
+/** Says for each bad variable its name, what it was, and what is allowed. */
+export class ConfigError extends Error {}
+
+/**
+ * The one reader of the environment. An empty variable counts as one that is not set. Throws `ConfigError`.
+ */
+export function readConfig(environment: NodeJS.ProcessEnv): Config {
+  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  const parsed = variables.safeParse(set);
+  if (!parsed.success) throw new ConfigError(parsed.error.issues.map((issue) => complaint(issue, set)).join("\n"));
+  const values = parsed.data;
+  return {
+    host: values.BERTH_HOST,
+    port: values.BERTH_PORT,
+    dataFolder: values.BERTH_DATA_DIR ?? defaultDataFolder(set.XDG_DATA_HOME),
+    databaseUrl: values.BERTH_DATABASE_URL ?? null,
+    imageFolder: values.BERTH_IMAGE_DIR ?? null,
+    accelerator: values.BERTH_ACCEL,
+    stallMs: values.BERTH_STALL_SECONDS * 1000,
+    logLevel: values.BERTH_LOG_LEVEL,
+    anthropic: values.ANTHROPIC_API_KEY
+      ? { baseUrl: values.ANTHROPIC_BASE_URL, apiKey: values.ANTHROPIC_API_KEY }
+      : null,
+  };
+}
+
+/** Root's home is closed to the users that machines and the database run as. */
+function defaultDataFolder(xdgDataHome: string | undefined): string {
+  if (process.getuid?.() === 0) return "/var/lib/berth";
+  return join(xdgDataHome ?? join(homedir(), ".local", "share"), "berth");
+}
+
+function complaint(issue: z.core.$ZodIssue, set: Record<string, string | undefined>): string {
+  const name = String(issue.path[0]);
+  const value = name.endsWith("_KEY") || name.endsWith("_URL") ? "its value" : JSON.stringify(set[name]);
+  return `${name}: ${value} is not allowed. ${issue.message}`;
+}

@@ -1,0 +1,242 @@
+import { EventEmitter } from "node:events";
+import type { Fault, InstallStep, InstallStepName, Resources, RuntimeName } from "../contract/agents.ts";
+import { asBerthError, BerthError } from "../contract/errors.ts";
+import { pendingSteps, type StoredAgent, stepsAt, stepsEnded } from "./agents.ts";
+
+/** What is wanted of an agent's machine. */
+export interface MachineRequest {
+  id: string;
+  generation: number;
+  runtime: RuntimeName;
+  hostname: string;
+  resources: Resources;
+}
+
+/** The machines, as far as an agent's life needs them. */
+export interface MachinesOfAgents {
+  ensure(request: MachineRequest, report: (step: InstallStepName) => void): Promise<void>;
+  destroy(id: string): Promise<void>;
+  /** Resolves when the run that goes on now has ended. */
+  ended(id: string): Promise<void>;
+  list(): Promise<{ id: string }[]>;
+}
+
+/** What changes in an agent's row as its machine comes and goes; `generation` guards against a late step. */
+export interface AgentChange {
+  status?: StoredAgent["status"];
+  error?: Fault | null;
+  installSteps?: InstallStep[];
+}
+
+/** The agents' rows, as far as an agent's life needs them. */
+export interface AgentRows {
+  /** Throws `agent_exists`. */
+  insert(agent: StoredAgent): Promise<void>;
+  byId(id: string): Promise<StoredAgent | null>;
+  all(): Promise<StoredAgent[]>;
+  /** Writes nothing when the row is of another generation or gone; answers whether it wrote. */
+  change(id: string, generation: number, change: AgentChange): Promise<boolean>;
+  /** Marks the agent as being deleted and raises its generation. */
+  beginDeletion(id: string): Promise<void>;
+  remove(id: string): Promise<void>;
+}
+
+/** A machine that ends this often within `lossWindowMs` is not started again by itself. */
+const maximumLosses = 3;
+const lossWindowMs = 10 * 60_000;
+
+/**
+ * The life of agents: what a row wants is made true of its machine, one step at a time per agent.
+ *
+ *     provisioning ──► ready ──(machine lost)──► provisioning
+ *          │             │
+ *          └──► failed   └──► deleting ──► (gone)         any status may go to deleting
+ *
+ * Every step may be made again after a crash at any point; `recover` does so for all agents at the start.
+ */
+export class Lifecycle {
+  readonly #rows: AgentRows;
+  readonly #machines: MachinesOfAgents;
+  readonly #log: (message: string, fields: Record<string, unknown>) => void;
+  readonly #tasks = new Map<string, Promise<void>>();
+  readonly #losses = new Map<string, number[]>();
+  readonly #changes = new EventEmitter<Record<string, []>>().setMaxListeners(0);
+  #stopped = false;
+
+  constructor(
+    rows: AgentRows,
+    machines: MachinesOfAgents,
+    log: (message: string, fields: Record<string, unknown>) => void,
+  ) {
+    this.#rows = rows;
+    this.#machines = machines;
+    this.#log = log;
+  }
+
+  /** Stores a new agent and begins to make its machine. Throws `agent_exists`. */
+  async create(agent: StoredAgent): Promise<void> {
+    await this.#rows.insert(agent);
+    this.#begin(agent);
+  }
+
+  /** Resolves when the agent's machine is there; rejects with the fault of an agent that failed. */
+  async ready(id: string): Promise<void> {
+    for (;;) {
+      await this.#tasks.get(id);
+      const agent = await this.#rows.byId(id);
+      if (!agent) throw new BerthError("agent_deleted", "The agent was deleted.");
+      if (agent.status === "deleting") throw new BerthError("agent_deleted", "The agent is being deleted.");
+      if (agent.status === "failed") throw faultOf(agent);
+      if (agent.status === "ready") return;
+      if (!this.#tasks.has(id)) this.#begin(agent);
+    }
+  }
+
+  /** The agent at once and after each change, until `signal` is aborted or it is gone. */
+  async *watch(id: string, signal: AbortSignal): AsyncGenerator<StoredAgent> {
+    let changed = true;
+    let wake: () => void = () => {};
+    const notice = () => {
+      changed = true;
+      wake();
+    };
+    this.#changes.on(id, notice);
+    signal.addEventListener("abort", notice);
+    try {
+      while (!signal.aborted) {
+        if (changed) {
+          changed = false;
+          const agent = await this.#rows.byId(id);
+          if (!agent) return;
+          yield agent;
+        } else {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
+      }
+    } finally {
+      this.#changes.off(id, notice);
+      signal.removeEventListener("abort", notice);
+    }
+  }
+
+  /** Removes the agent with its machine and every byte of it. Resolves when all is gone. */
+  async delete(id: string): Promise<void> {
+    await this.#rows.beginDeletion(id);
+    this.#changed(id);
+    await this.#after(id, async () => {
+      await this.#machines.destroy(id);
+      await this.#rows.remove(id);
+    });
+    this.#losses.delete(id);
+    this.#changed(id);
+  }
+
+  /** After a start of the server: goes on where the one before it ended, and removes machines of nobody. */
+  async recover(): Promise<void> {
+    // In this order: a row is always older than its machine.
+    const machines = await this.#machines.list();
+    const agents = await this.#rows.all();
+    const known = new Set(agents.map(({ id }) => id));
+    for (const { id } of machines) {
+      if (!known.has(id)) await this.#machines.destroy(id);
+    }
+    for (const agent of agents) {
+      if (agent.status === "deleting") void this.delete(agent.id).catch((error: unknown) => this.#failed(agent, error));
+      else if (agent.status === "provisioning" || agent.status === "ready") this.#begin(agent);
+    }
+  }
+
+  /** Begins no more steps; those under way come to an end by themselves. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  #begin(agent: StoredAgent): void {
+    void this.#after(agent.id, () => this.#provide(agent)).catch((error: unknown) => this.#failed(agent, error));
+  }
+
+  /** Runs one step of an agent after the one before it. */
+  #after(id: string, step: () => Promise<void>): Promise<void> {
+    const task = (this.#tasks.get(id) ?? Promise.resolve()).catch(() => {}).then(step);
+    const settled = task
+      .catch(() => {})
+      .then(() => {
+        if (this.#tasks.get(id) === settled) this.#tasks.delete(id);
+      });
+    this.#tasks.set(id, settled);
+    return task;
+  }
+
+  /** Makes the machine run, and writes each step down as it begins. */
+  async #provide({ id }: StoredAgent): Promise<void> {
+    const agent = await this.#rows.byId(id);
+    if (!agent || agent.status === "deleting" || this.#stopped) return;
+    const { generation } = agent;
+    let steps = agent.status === "ready" ? agent.installSteps : pendingSteps();
+    let written = Promise.resolve();
+    const report = (step: InstallStepName) => {
+      if (agent.status === "ready") return;
+      steps = stepsAt(steps, step, new Date());
+      const now = steps;
+      written = written.then(() => this.#write(id, generation, { installSteps: now }));
+    };
+    try {
+      await this.#machines.ensure({ ...agent, hostname: agent.name }, report);
+      await written;
+      await this.#write(id, generation, {
+        status: "ready",
+        error: null,
+        installSteps: stepsEnded(steps, "done", new Date()),
+      });
+      void this.#machines.ended(id).then(() => this.#lost(agent));
+    } catch (error) {
+      await written;
+      const failure = asBerthError(error, "machine_failed", "The agent's machine could not be started.");
+      this.#log("an agent failed", { agent: agent.name, code: failure.code, error });
+      await this.#write(id, generation, {
+        status: "failed",
+        error: { code: failure.code, message: failure.message },
+        installSteps: stepsEnded(steps, "failed", new Date()),
+      });
+    }
+  }
+
+  /** The machine ended by itself: it is started again from its disk, unless it does so again and again. */
+  async #lost(agent: StoredAgent): Promise<void> {
+    if (this.#stopped) return;
+    const current = await this.#rows.byId(agent.id);
+    if (current?.status !== "ready" || current.generation !== agent.generation) return;
+    const recent = (this.#losses.get(agent.id) ?? []).filter((at) => Date.now() - at < lossWindowMs);
+    this.#losses.set(agent.id, [...recent, Date.now()]);
+    this.#log("an agent's machine was lost", { agent: agent.name, losses: recent.length + 1 });
+    if (recent.length + 1 >= maximumLosses) {
+      const error: Fault = {
+        code: "machine_lost",
+        message: `The agent's machine ended ${maximumLosses} times in ten minutes.`,
+      };
+      await this.#write(agent.id, agent.generation, { status: "failed", error });
+      return;
+    }
+    await this.#write(agent.id, agent.generation, { status: "provisioning", installSteps: pendingSteps() });
+    this.#begin(current);
+  }
+
+  async #write(id: string, generation: number, change: AgentChange): Promise<void> {
+    await this.#rows.change(id, generation, change);
+    this.#changed(id);
+  }
+
+  #changed(id: string): void {
+    this.#changes.emit(id);
+  }
+
+  #failed(agent: StoredAgent, error: unknown): void {
+    this.#log("a step of an agent's life failed", { agent: agent.name, error });
+  }
+}
+
+function faultOf({ error }: StoredAgent): BerthError {
+  return new BerthError(error?.code ?? "agent_failed", error?.message ?? "The agent has failed.");
+}

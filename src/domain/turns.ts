@@ -1,0 +1,289 @@
+import { randomUUID } from "node:crypto";
+import type { Fault } from "../contract/agents.ts";
+import { type SequencedEvent, statusAfter, type TurnEvent, type TurnStatus } from "../contract/chat.ts";
+import { asBerthError, BerthError, type ErrorCode } from "../contract/errors.ts";
+import { EventLog } from "../contract/event-log.ts";
+import { requireAllowed, type StoredAgent } from "./agents.ts";
+
+export interface StoredTurn {
+  id: string;
+  agentId: string;
+  message: string;
+  status: TurnStatus;
+}
+
+/** The turns' rows and events. */
+export interface TurnRows {
+  /** Stores a new turn with its first event. Throws `turn_in_progress`, with the running turn's id in `details`. */
+  insert(turn: StoredTurn, first: SequencedEvent): Promise<void>;
+  find(agentId: string, turnId: string): Promise<StoredTurn | null>;
+  running(): Promise<StoredTurn[]>;
+  events(turnId: string, after: number): Promise<SequencedEvent[]>;
+  /** Stores events and, with the last of them, how the turn ended: all or nothing, and once. */
+  append(turnId: string, events: SequencedEvent[], status: TurnStatus): Promise<void>;
+}
+
+/** The machines, as far as a turn needs them. The guest numbers its events 1, 2, 3, …. */
+export interface MachinesOfTurns {
+  prompt(agentId: string, turnId: string, message: string): AsyncGenerator<SequencedEvent>;
+  /** Throws `turn_not_found` when the guest never got the turn. */
+  events(agentId: string, turnId: string, after: number): AsyncGenerator<SequencedEvent>;
+  cancel(agentId: string, turnId: string): Promise<void>;
+  ended(agentId: string): Promise<void>;
+}
+
+export interface TurnOptions {
+  rows: TurnRows;
+  machines: MachinesOfTurns;
+  /** Resolves when the agent's machine is there. */
+  ready: (agentId: string) => Promise<void>;
+  /** A turn in which nothing has happened for so long, and no tool runs, has failed. */
+  stallMs: number;
+  log: (message: string, fields: Record<string, unknown>) => void;
+}
+
+/** The server's own events at the head of a turn: created (1) and in progress (2). The guest's follow. */
+const headEvents = 2;
+/** How long a guest has to end a cancelled turn before the server ends it for its reader. */
+const cancelGraceMs = 8_000;
+const reconnectTries = 5;
+const reconnectDelayMs = 300;
+
+/** A turn that goes on. */
+interface RunningTurn {
+  turn: StoredTurn;
+  log: EventLog;
+  unstored: SequencedEvent[];
+  storing: Promise<void> | null;
+  /** Aborted when the turn has ended, whoever ended it. */
+  over: AbortController;
+  prompted: boolean;
+  cancelled: boolean;
+  /** A last event has come; it may not be stored yet. */
+  ending: boolean;
+}
+
+/**
+ * Turns: a message to an agent and the events of its answer. A turn goes on whether or not anybody reads it. Its
+ * events go to its readers at once and to the store in batches; the guest's journal is where they come from, so
+ * a server that starts again reads on from what it stored. An event's number is the same however often it is
+ * read: 1 and 2 are the server's, then n of the guest is n + 2.
+ */
+export class Turns {
+  readonly #options: TurnOptions;
+  readonly #running = new Map<string, RunningTurn>();
+  #stopped = false;
+
+  constructor(options: TurnOptions) {
+    this.#options = options;
+  }
+
+  /** Begins a turn. Throws what refuses it: `agent_failed`, `agent_deleting`, `turn_in_progress`, `shutting_down`. */
+  async begin(agent: StoredAgent, message: string): Promise<StoredTurn> {
+    if (this.#stopped) throw new BerthError("shutting_down", "The service is being stopped.");
+    requireAllowed("chat", agent);
+    const turn: StoredTurn = { id: randomUUID(), agentId: agent.id, message, status: "running" };
+    const log = new EventLog();
+    await this.#options.rows.insert(turn, log.append({ type: "response.created" })!);
+    this.#start(turn, log);
+    return turn;
+  }
+
+  /** The turn of an agent. Throws `turn_not_found`. */
+  async find(agentId: string, turnId: string): Promise<StoredTurn> {
+    const turn = await this.#options.rows.find(agentId, turnId);
+    if (!turn) throw new BerthError("turn_not_found", `The agent has no turn ${turnId}.`);
+    return turn;
+  }
+
+  /** A turn's events after `after`: what was stored, then what comes, to its last. */
+  async *events(turnId: string, after: number, signal: AbortSignal): AsyncGenerator<SequencedEvent[]> {
+    const running = this.#running.get(turnId);
+    if (!running) {
+      const stored = await this.#options.rows.events(turnId, after);
+      if (stored.length > 0) yield stored;
+      return;
+    }
+    yield* running.log.read(after, signal);
+  }
+
+  /** Interrupts a running turn; its last event follows. Throws `turn_finished`. */
+  async cancel(turn: StoredTurn): Promise<void> {
+    const running = this.#running.get(turn.id);
+    if (!running) throw new BerthError("turn_finished", "The turn has ended already.");
+    running.cancelled = true;
+    if (!running.prompted) return this.#append(running, { type: "response.cancelled" });
+    const timer = setTimeout(() => this.#append(running, { type: "response.cancelled" }), cancelGraceMs);
+    running.over.signal.addEventListener("abort", () => clearTimeout(timer));
+    await this.#options.machines.cancel(turn.agentId, turn.id).catch((error: unknown) => {
+      this.#options.log("a turn could not be cancelled in its machine", { turn: turn.id, error });
+    });
+  }
+
+  /** Ends the running turn of an agent, if there is one, as failed; resolves when that is stored. */
+  async failRunning(agentId: string, code: ErrorCode, message: string): Promise<void> {
+    for (const running of this.#running.values()) {
+      if (running.turn.agentId !== agentId) continue;
+      this.#append(running, failure({ code, message }));
+      await running.storing;
+    }
+  }
+
+  /** After a start of the server: goes on with the turns that were running. */
+  async recover(): Promise<void> {
+    for (const turn of await this.#options.rows.running()) {
+      const stored = await this.#options.rows.events(turn.id, 0);
+      const log = new EventLog();
+      for (const { event } of stored) log.append(event);
+      this.#start(turn, log);
+    }
+  }
+
+  /** Takes no new turns and stops reading; the turns go on in their machines. Resolves when all read is stored. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    const turns = [...this.#running.values()];
+    for (const { over } of turns) over.abort();
+    await Promise.all(turns.map(({ storing }) => storing));
+  }
+
+  #start(turn: StoredTurn, log: EventLog): void {
+    const over = new AbortController();
+    const running: RunningTurn = {
+      ...{ turn, log, over, unstored: [], storing: null },
+      ...{ prompted: false, cancelled: false, ending: false },
+    };
+    this.#running.set(turn.id, running);
+    void this.#run(running).catch((error: unknown) => {
+      const { code, message } = asBerthError(error, "internal", "The turn failed within the service.");
+      if (code === "internal") this.#options.log("a turn failed", { turn: turn.id, error });
+      this.#append(running, failure({ code, message }));
+    });
+  }
+
+  async #run(running: RunningTurn): Promise<void> {
+    const { turn, log, over } = running;
+    const begun = Date.now();
+    await this.#options.ready(turn.agentId);
+    if (over.signal.aborted) return;
+    if (log.nextSeq === headEvents) this.#append(running, { type: "response.in_progress", wakeMs: Date.now() - begun });
+    running.prompted = true;
+    const lost = this.#options.machines.ended(turn.agentId).then(() => "lost" as const);
+    for (let tries = reconnectTries; !over.signal.aborted; tries--) {
+      const outcome = await Promise.race([this.#read(running).catch((error: unknown) => ({ error })), lost]);
+      if (outcome === "ended" || over.signal.aborted) return;
+      if (outcome === "lost") throw new BerthError("machine_lost", "The agent's machine ended while it answered.");
+      if (outcome !== "cut" && !isRetryable(outcome.error)) throw outcome.error;
+      if (tries <= 1)
+        throw new BerthError("machine_lost", "The connection to the agent's machine was lost.", { cause: outcome });
+      await new Promise((resolve) => setTimeout(resolve, reconnectDelayMs));
+    }
+  }
+
+  /** Reads the guest's events from the cursor on. `cut`: the stream ended before the turn did. */
+  async #read(running: RunningTurn): Promise<"ended" | "cut"> {
+    const { turn, log, over } = running;
+    const watch = new StallWatch(this.#options.stallMs, () => this.#stalled(running));
+    const events = this.#source(running);
+    over.signal.addEventListener("abort", () => void events.return(undefined).catch(() => {}), { once: true });
+    try {
+      for await (const { seq, event } of events) {
+        if (over.signal.aborted) return "ended";
+        if (seq + headEvents !== log.nextSeq)
+          throw new BerthError("internal", `turn ${turn.id}: the guest sent event ${seq}`);
+        watch.saw(event);
+        this.#append(
+          running,
+          running.cancelled && statusAfter(event) === "failed" ? { type: "response.cancelled" } : event,
+        );
+      }
+      return running.ending ? "ended" : "cut";
+    } finally {
+      watch.stop();
+    }
+  }
+
+  /** The prompt where the guest has not begun, else its journal from the cursor on. */
+  async *#source({ turn, log }: RunningTurn): AsyncGenerator<SequencedEvent> {
+    const { machines } = this.#options;
+    const seen = log.nextSeq - 1 - headEvents;
+    if (seen > 0) yield* machines.events(turn.agentId, turn.id, seen);
+    else yield* machines.prompt(turn.agentId, turn.id, turn.message);
+  }
+
+  #stalled(running: RunningTurn): void {
+    const seconds = this.#options.stallMs / 1000;
+    const message = `The runtime did nothing for ${seconds} s; the turn was given up.`;
+    this.#append(running, failure({ code: "runtime_stalled", message }));
+    void this.#options.machines.cancel(running.turn.agentId, running.turn.id).catch(() => {});
+  }
+
+  /**
+   * To the readers at once, to the store soon. A last event goes to the store first: who has read it may send the
+   * next message, and no restart takes it back.
+   */
+  #append(running: RunningTurn, event: TurnEvent): void {
+    if (running.ending) return;
+    running.ending = statusAfter(event) !== "running";
+    running.unstored.push({ seq: running.log.nextSeq, event });
+    if (!running.ending) running.log.append(event);
+    running.storing ??= this.#store(running);
+  }
+
+  /** Stores what gathers, batch by batch, until nothing is left; after the last event the turn is forgotten here. */
+  async #store(running: RunningTurn): Promise<void> {
+    const { turn, log, unstored, over } = running;
+    while (unstored.length > 0) {
+      const batch = unstored.splice(0);
+      const status = statusAfter(batch.at(-1)!.event);
+      try {
+        await this.#options.rows.append(turn.id, batch, status);
+      } catch (error) {
+        unstored.unshift(...batch);
+        this.#options.log("a turn's events could not be stored; trying again", { turn: turn.id, error });
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+        if (this.#stopped) break;
+        continue;
+      }
+      if (status === "running") continue;
+      log.append(batch.at(-1)!.event);
+      this.#running.delete(turn.id);
+      over.abort();
+    }
+    running.storing = null;
+  }
+}
+
+/** Calls `stalled` when no event was seen for a time in which no tool was running. */
+class StallWatch {
+  readonly #stallMs: number;
+  readonly #stalled: () => void;
+  readonly #openTools = new Set<string>();
+  #timer: NodeJS.Timeout;
+
+  constructor(stallMs: number, stalled: () => void) {
+    this.#stallMs = stallMs;
+    this.#stalled = stalled;
+    this.#timer = setTimeout(stalled, stallMs);
+  }
+
+  saw(event: TurnEvent): void {
+    if (event.type === "response.tool_call.started") this.#openTools.add(event.id);
+    if (event.type === "response.tool_call.completed") this.#openTools.delete(event.id);
+    clearTimeout(this.#timer);
+    if (this.#openTools.size === 0) this.#timer = setTimeout(this.#stalled, this.#stallMs);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+function failure(error: Fault): TurnEvent {
+  return { type: "response.failed", error };
+}
+
+/** What is not a refusal by the guest or a fault of ours: the connection broke. */
+function isRetryable(error: unknown): boolean {
+  return !(error instanceof BerthError);
+}

@@ -1,0 +1,84 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { z } from "zod";
+import { AgentParams } from "../contract/agents.ts";
+import {
+  ChatRequest,
+  type Inclusion,
+  inclusionOf,
+  type SequencedEvent,
+  TurnEventsQuery,
+  TurnParams,
+} from "../contract/chat.ts";
+import type { StoredAgent } from "../domain/agents.ts";
+import type { StoredTurn } from "../domain/turns.ts";
+import { type AgentService, findAgent } from "./agents.ts";
+import { type SseEvent, sendEvents } from "./sse.ts";
+
+/** What the chat's routes need. */
+export interface ChatService extends Pick<AgentService, "byName"> {
+  /** Throws what refuses a turn: `agent_failed`, `agent_deleting`, `turn_in_progress`, `shutting_down`. */
+  beginTurn(agent: StoredAgent, message: string): Promise<StoredTurn>;
+  /** Throws `turn_not_found`. */
+  findTurn(agentId: string, turnId: string): Promise<StoredTurn>;
+  turnEvents(turnId: string, after: number, gone: AbortSignal): AsyncIterable<SequencedEvent[]>;
+  /** Throws `turn_finished`. */
+  cancelTurn(turn: StoredTurn): Promise<void>;
+}
+
+export function chatRoutes(service: ChatService): FastifyPluginAsyncZod {
+  return async (app) => {
+    const chatSchema = {
+      summary: "Send a message and stream the reply",
+      description: "A server-sent event stream of TurnEvent objects. The turn goes on when the client goes away.",
+      params: AgentParams,
+      body: ChatRequest,
+    };
+    app.post("/agents/:name/chat", { schema: chatSchema }, async (request, reply) => {
+      const agent = await findAgent(service, request, request.params.name);
+      const turn = await service.beginTurn(agent, request.body.message);
+      await sendEvents(reply, { "x-turn-id": turn.id }, (gone) =>
+        visible(service.turnEvents(turn.id, 0, gone), request.body.include),
+      );
+      return reply;
+    });
+
+    const eventsSchema = {
+      summary: "Read a turn's events, again or from a cursor on",
+      params: TurnParams,
+      querystring: TurnEventsQuery,
+    };
+    app.get("/agents/:name/turns/:turnId/events", { schema: eventsSchema }, async (request, reply) => {
+      const turn = await find(request.params, await findAgent(service, request, request.params.name));
+      const last = Number(request.headers["last-event-id"]);
+      const after = Number.isSafeInteger(last) && last > 0 ? last : request.query.after;
+      await sendEvents(reply, { "x-turn-id": turn.id }, (gone) =>
+        visible(service.turnEvents(turn.id, after, gone), request.query.include),
+      );
+      return reply;
+    });
+
+    const cancelSchema = { summary: "Interrupt a turn", params: TurnParams, response: { 202: z.object({}) } };
+    app.post("/agents/:name/turns/:turnId/cancel", { schema: cancelSchema }, async (request, reply) => {
+      await service.cancelTurn(await find(request.params, await findAgent(service, request, request.params.name)));
+      return reply.code(202).send({});
+    });
+  };
+
+  function find({ turnId }: { turnId: string }, agent: StoredAgent): Promise<StoredTurn> {
+    return service.findTurn(agent.id, turnId);
+  }
+}
+
+/** The events that the reader asked for. */
+async function* visible(
+  batches: AsyncIterable<SequencedEvent[]>,
+  include: readonly Inclusion[],
+): AsyncGenerator<SseEvent[]> {
+  for await (const batch of batches) {
+    const events = batch.filter(({ event }) => {
+      const inclusion = inclusionOf(event);
+      return inclusion === null || include.includes(inclusion);
+    });
+    if (events.length > 0) yield events.map(({ seq, event }) => ({ id: seq, data: event }));
+  }
+}

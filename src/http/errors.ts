@@ -1,0 +1,75 @@
+import { STATUS_CODES } from "node:http";
+import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
+import type { ErrorBody } from "../contract/agents.ts";
+import { BerthError } from "../contract/errors.ts";
+
+/** The one shape of every answer that is not a success. */
+export function errorBody(error: BerthError): ErrorBody {
+  return {
+    statusCode: error.status,
+    message: error.message,
+    error: STATUS_CODES[error.status]!,
+    code: error.code,
+    ...(error.details === undefined ? {} : { details: error.details }),
+  };
+}
+
+/** Answers whatever was thrown. What nobody foresaw is logged whole and told to the client in one sentence. */
+export function handleError(thrown: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const error = toBerthError(thrown, request);
+  if (error.status >= 500) request.log.error({ err: thrown, cause: error.cause }, "a request failed");
+  if (error.status === 401) reply.header("www-authenticate", "Bearer");
+  if (error.status === 503) reply.header("retry-after", "5");
+  return reply.status(error.status).type("application/json").send(errorBody(error));
+}
+
+/** A parser's or a validator's complaint, or a fault, in the words of the contract. */
+function toBerthError(thrown: FastifyError, request: FastifyRequest): BerthError {
+  if (thrown instanceof BerthError) return thrown;
+  if (hasZodFastifySchemaValidationErrors(thrown)) return invalidRequest(thrown.validation, request);
+  switch (thrown.code) {
+    case "FST_ERR_CTP_BODY_TOO_LARGE":
+      return new BerthError("body_too_large", "A request's body has 1 MiB at most.");
+    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
+      return new BerthError("content_type_unsupported", "The body's content type must be application/json.");
+    case "FST_ERR_CTP_EMPTY_JSON_BODY":
+    case "FST_ERR_CTP_INVALID_JSON_BODY":
+      return new BerthError("request_invalid", "The body is not JSON.");
+    default:
+  }
+  if (thrown.statusCode !== undefined && thrown.statusCode >= 400 && thrown.statusCode < 500) {
+    return new BerthError("request_invalid", thrown.message);
+  }
+  if (isDatabaseAway(thrown))
+    return new BerthError("database_unavailable", "The database does not answer.", { cause: thrown });
+  return new BerthError("internal", "Something went wrong within the service.", { cause: thrown });
+}
+
+interface Complaint {
+  instancePath?: string;
+  message?: string;
+  params?: { issue?: { code?: string; keys?: string[]; path?: PropertyKey[] } };
+}
+
+/** Names each field that was wrong and what is allowed there. */
+function invalidRequest(validation: readonly Complaint[], request: FastifyRequest): BerthError {
+  if (request.body === undefined && request.method === "POST") {
+    return new BerthError("request_invalid", "The request has no body; a JSON object is expected.");
+  }
+  const issues = validation.map(({ instancePath = "", message = "" }) => ({
+    field: instancePath.slice(1).replaceAll("/", "."),
+    message,
+  }));
+  const text = issues.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)).join("; ");
+  const onlyName = issues.length > 0 && issues.every(({ field }) => field === "name");
+  return new BerthError(onlyName ? "agent_name_invalid" : "request_invalid", text, { details: { issues } });
+}
+
+/** Refused or lost connections to Postgres, and its own word that it is starting or stopping (class 57P). */
+function isDatabaseAway(thrown: { code?: string; message: string }): boolean {
+  return (
+    /^(ECONNREFUSED|ECONNRESET|ENOENT|57P0\d)$/.test(thrown.code ?? "") ||
+    /timeout exceeded when trying to connect|Connection terminated/.test(thrown.message)
+  );
+}

@@ -1,0 +1,47 @@
+import { createHash, randomBytes } from "node:crypto";
+import { crc32 } from "node:zlib";
+
+/** Full access; the narrower kind has a prefix of its own. */
+const fullPrefix = "berth_sk_";
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const randomLength = 33; // 33 × log2(62) = 196 bits
+const checksumLength = 6;
+const shape = new RegExp(`^${fullPrefix}[0-9A-Za-z]{${randomLength + checksumLength}}$`);
+
+/** A new key with what is stored of it. The key itself is shown once and kept nowhere. */
+export function createKey(): { key: string; prefix: string; hash: Buffer } {
+  const body = fullPrefix + randomText(randomLength);
+  const key = body + checksum(body);
+  return { key, prefix: key.slice(0, 12), hash: hashKey(key) };
+}
+
+/** The hash under which a key is stored. */
+export function hashKey(key: string): Buffer {
+  return createHash("sha256").update(key).digest();
+}
+
+/** True when the key has the form and the checksum of one of ours: anything else is refused without a look-up. */
+export function isWellFormed(key: string): boolean {
+  return shape.test(key) && checksum(key.slice(0, -checksumLength)) === key.slice(-checksumLength);
+}
+
+/** Uniform over the alphabet: bytes beyond its last whole multiple are thrown away. */
+function randomText(length: number): string {
+  let text = "";
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      if (byte < 248 && text.length < length) text += alphabet[byte % alphabet.length];
+    }
+  }
+  return text;
+}
+
+function checksum(text: string): string {
+  let value = crc32(text);
+  let digits = "";
+  for (let place = 0; place < checksumLength; place++) {
+    digits = alphabet[value % alphabet.length]! + digits;
+    value = Math.floor(value / alphabet.length);
+  }
+  return digits;
+}

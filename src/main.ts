@@ -1,0 +1,41 @@
+import { once } from "node:events";
+import { ConfigError, readConfig } from "./config/env.ts";
+import { createServer } from "./server.ts";
+
+// The server's program: `berth up` and `make up` end here.
+
+/** From SIGTERM to the exit; what is not stored by then is read again from the machines at the next start. */
+const exitDeadlineMs = 5_000;
+
+// Files of the server are its own; the few that others read are given to them by name.
+process.umask(0o077);
+try {
+  const config = readConfig(process.env);
+  const signals = Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
+  await using server = await createServer(config);
+  void announce(server.readiness, server.url);
+  await signals;
+  setTimeout(() => process.exit(0), exitDeadlineMs).unref();
+} catch (error) {
+  console.error(error instanceof ConfigError || error instanceof Error ? `berth: ${error.message}` : error);
+  process.exitCode = 1;
+}
+
+/** Prints the ready line once all is there, and before that what is missing, once. */
+async function announce(
+  readiness: () => ReturnType<Awaited<ReturnType<typeof createServer>>["readiness"]>,
+  url: string,
+): Promise<void> {
+  for (let told = ""; ; ) {
+    const { ready, checks } = await readiness();
+    if (ready) break;
+    const missing = Object.entries(checks)
+      .filter(([, { ok }]) => !ok)
+      .map(([name, { message }]) => `berth: not ready: ${name}: ${message}`)
+      .join("\n");
+    if (missing !== told) console.error(missing);
+    told = missing;
+    await new Promise((resolve) => setTimeout(resolve, 1_000).unref());
+  }
+  console.log(`Berth is ready at ${url}`);
+}

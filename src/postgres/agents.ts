@@ -1,0 +1,115 @@
+import type { Selectable } from "kysely";
+import { BerthError } from "../contract/errors.ts";
+import type { StoredAgent } from "../domain/agents.ts";
+import type { AgentChange, AgentRows } from "../domain/lifecycle.ts";
+import { type Database, isDuplicate, type Tables } from "./database.ts";
+
+/** The agents' rows. */
+export class Agents implements AgentRows {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async insert(agent: StoredAgent): Promise<void> {
+    try {
+      await this.#database
+        .insertInto("agents")
+        .values({
+          id: agent.id,
+          account_id: agent.accountId,
+          name: agent.name,
+          runtime: agent.runtime,
+          model: agent.model,
+          instructions: agent.instructions,
+          resources: JSON.stringify(agent.resources),
+          status: agent.status,
+          generation: agent.generation,
+          install_steps: JSON.stringify(agent.installSteps),
+          created_at: agent.createdAt,
+          last_active_at: agent.lastActiveAt,
+        })
+        .execute();
+    } catch (error) {
+      if (!isDuplicate(error, "agents_account_id_name_key")) throw error;
+      throw new BerthError("agent_exists", `There is already an agent ${agent.name}.`);
+    }
+  }
+
+  async byId(id: string): Promise<StoredAgent | null> {
+    const row = await this.#database.selectFrom("agents").selectAll().where("id", "=", id).executeTakeFirst();
+    return row ? fromRow(row) : null;
+  }
+
+  async byName(accountId: string, name: string): Promise<StoredAgent | null> {
+    const row = await this.#database
+      .selectFrom("agents")
+      .selectAll()
+      .where("account_id", "=", accountId)
+      .where("name", "=", name)
+      .executeTakeFirst();
+    return row ? fromRow(row) : null;
+  }
+
+  /** Up to `limit` agents of the account in the order of their names, beginning after the name `after`. */
+  async list(accountId: string, limit: number, after: string | null): Promise<StoredAgent[]> {
+    const rows = await this.#database
+      .selectFrom("agents")
+      .selectAll()
+      .where("account_id", "=", accountId)
+      .$if(after !== null, (query) => query.where("name", ">", after))
+      .orderBy("name")
+      .limit(limit)
+      .execute();
+    return rows.map(fromRow);
+  }
+
+  async all(): Promise<StoredAgent[]> {
+    return (await this.#database.selectFrom("agents").selectAll().execute()).map(fromRow);
+  }
+
+  async change(id: string, generation: number, { status, error, installSteps }: AgentChange): Promise<boolean> {
+    const { numUpdatedRows } = await this.#database
+      .updateTable("agents")
+      .set({
+        ...(status ? { status } : {}),
+        ...(error === undefined ? {} : { error: error && JSON.stringify(error) }),
+        ...(installSteps ? { install_steps: JSON.stringify(installSteps) } : {}),
+      })
+      .where("id", "=", id)
+      .where("generation", "=", generation)
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
+  }
+
+  async beginDeletion(id: string): Promise<void> {
+    await this.#database
+      .updateTable("agents")
+      .set((row) => ({ status: "deleting", generation: row("generation", "+", 1) }))
+      .where("id", "=", id)
+      .execute();
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#database.deleteFrom("agents").where("id", "=", id).execute();
+  }
+}
+
+function fromRow(row: Selectable<Tables["agents"]>): StoredAgent {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    name: row.name,
+    runtime: row.runtime,
+    model: row.model,
+    instructions: row.instructions,
+    resources: row.resources,
+    status: row.status,
+    generation: row.generation,
+    error: row.error,
+    installSteps: row.install_steps,
+    createdAt: row.created_at,
+    lastActiveAt: row.last_active_at,
+  };
+}

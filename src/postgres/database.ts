@@ -1,0 +1,79 @@
+import { readdir, readFile } from "node:fs/promises";
+import { type Generated, type JSONColumnType, Kysely, type Migration, Migrator, PostgresDialect, sql } from "kysely";
+import pg from "pg";
+import type { AgentStatus, Fault, InstallStep, Resources, RuntimeName } from "../contract/agents.ts";
+import type { TurnEvent, TurnStatus } from "../contract/chat.ts";
+
+/** The tables as the migrations leave them. */
+export interface Tables {
+  accounts: { id: string; name: string; created_at: Generated<Date> };
+  api_keys: {
+    id: string;
+    account_id: string;
+    name: string | null;
+    prefix: string;
+    hash: Buffer;
+    created_at: Generated<Date>;
+    expires_at: Date | null;
+    revoked_at: Date | null;
+  };
+  agents: {
+    id: string;
+    account_id: string;
+    name: string;
+    runtime: RuntimeName;
+    model: string | null;
+    instructions: string | null;
+    resources: JSONColumnType<Resources>;
+    status: AgentStatus;
+    generation: Generated<number>;
+    error: JSONColumnType<Fault> | null;
+    install_steps: JSONColumnType<InstallStep[]>;
+    created_at: Generated<Date>;
+    last_active_at: Generated<Date>;
+  };
+  turns: {
+    id: string;
+    agent_id: string;
+    message: string;
+    status: TurnStatus;
+    created_at: Generated<Date>;
+    finished_at: Date | null;
+  };
+  turn_events: { turn_id: string; seq: number; event: JSONColumnType<TurnEvent> };
+}
+
+export type Database = Kysely<Tables>;
+
+/** Opens a pool of connections; `failed` hears of idle connections that break, which are replaced by themselves. */
+export function openDatabase(config: pg.PoolConfig, failed: (error: Error) => void): Database {
+  const pool = new pg.Pool({ max: 16, connectionTimeoutMillis: 10_000, ...config });
+  pool.on("error", failed);
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+}
+
+/** Brings the schema up to date; several servers that start at once do it one after the other, and once. */
+export async function migrate(database: Database): Promise<void> {
+  const folder = new URL("./migrations/", import.meta.url);
+  const getMigrations = async () => {
+    const migrations: Record<string, Migration> = {};
+    for (const file of (await readdir(folder)).filter((name) => name.endsWith(".sql"))) {
+      const text = await readFile(new URL(file, folder), "utf8");
+      migrations[file.replace(/\.sql$/, "")] = { up: async (db) => void (await sql.raw(text).execute(db)) };
+    }
+    return migrations;
+  };
+  const { error } = await new Migrator({ db: database, provider: { getMigrations } }).migrateToLatest();
+  if (error) throw error;
+}
+
+/** Resolves when the database answers; rejects when it does not within `timeoutMs`. */
+export async function ping(database: Database, timeoutMs: number): Promise<void> {
+  const late = new Promise<never>((_, reject) => setTimeout(reject, timeoutMs, new Error("no answer")).unref());
+  await Promise.race([sql`select 1`.execute(database), late]);
+}
+
+/** True for Postgres' refusal of a second row with the same unique value, optionally of that constraint. */
+export function isDuplicate(error: unknown, constraint: string): boolean {
+  return error instanceof pg.DatabaseError && error.code === "23505" && error.constraint === constraint;
+}

