@@ -27,8 +27,10 @@ export async function lockDataFolder(folder: string): Promise<AsyncDisposable> {
   }
 }
 
-/** When a process started, field 22 of its stat; null when it is gone. */
+/** When a process started: field 22 of its stat, of which the state is field 3. Null when it is gone or a zombie. */
 async function startOf(pid: number): Promise<string | null> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
-  return stat === null ? null : (stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null);
+  if (stat === null) return null;
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return fields[0] === "Z" ? null : (fields[19] ?? null);
 }

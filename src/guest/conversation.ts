@@ -1,4 +1,3 @@
-import { readFile, rename, writeFile } from "node:fs/promises";
 import type { RuntimeName } from "../contract/agents.ts";
 import type { Health } from "../contract/guest.ts";
 import type { Runtime, Session, Surroundings } from "../runtimes/runtime.ts";
@@ -10,9 +9,8 @@ import type { Journal, Journals } from "./journal.ts";
  */
 export class Conversation {
   readonly #runtimes: readonly Runtime[];
-  readonly #surroundings: Omit<Surroundings, "conversation">;
+  readonly #surroundings: Surroundings;
   readonly #journals: Journals;
-  readonly #file: string;
   #runtime: Runtime | null = null;
   #session: Promise<Session> | null = null;
   #state: Health["runtime"] = "idle";
@@ -20,17 +18,10 @@ export class Conversation {
   /** The last turn that was begun; `done` never rejects. */
   #running: { turnId: string; cancel: AbortController; done: Promise<void> } | null = null;
 
-  /** `file` remembers the conversation's id on the agent's disk. */
-  constructor(
-    runtimes: readonly Runtime[],
-    surroundings: Omit<Surroundings, "conversation">,
-    journals: Journals,
-    file: string,
-  ) {
+  constructor(runtimes: readonly Runtime[], surroundings: Surroundings, journals: Journals) {
     this.#runtimes = runtimes;
     this.#surroundings = surroundings;
     this.#journals = journals;
-    this.#file = file;
   }
 
   get state(): Pick<Health, "runtime" | "reason"> {
@@ -99,8 +90,7 @@ export class Conversation {
     this.#state = "starting";
     this.#reason = null;
     try {
-      const session = await this.#runtime.start({ ...this.#surroundings, conversation: await this.#remembered() });
-      await this.#remember(session.id);
+      const session = await this.#runtime.start(this.#surroundings);
       this.#state = "ready";
       void session.ended.then(() => {
         this.#session = null;
@@ -113,19 +103,5 @@ export class Conversation {
       this.#reason = (error as Error).message;
       throw error;
     }
-  }
-
-  async #remembered(): Promise<string | null> {
-    try {
-      return await readFile(this.#file, "utf8");
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-      throw error;
-    }
-  }
-
-  async #remember(conversation: string): Promise<void> {
-    await writeFile(`${this.#file}.new`, conversation, { mode: 0o600 });
-    await rename(`${this.#file}.new`, this.#file);
   }
 }

@@ -26,7 +26,6 @@ const conversation = new Conversation(
   [claudeCode],
   { ...agent, gatewayUrl: `http://127.0.0.1:${guestGatewayPort}`, log: console.error },
   journals,
-  "/var/lib/berth/conversation",
 );
 const uplink = new Uplink();
 uplink.listen();

@@ -18,6 +18,8 @@ export interface AcpLaunch {
   command: string;
   args: readonly string[];
   env: Record<string, string>;
+  /** The conversation to go on with, as the runtime names it; null begins a new one. */
+  conversation: string | null;
   /** Given to `session/new` and `session/resume` as `_meta`. */
   sessionMeta: Record<string, unknown>;
   /** An `authenticate` call to make after `initialize`; null makes none. */
@@ -75,13 +77,13 @@ function spawnRuntime(launch: AcpLaunch, { home, uid, gid, log }: Surroundings):
 
 async function openSession(agent: ClientContext, launch: AcpLaunch, surroundings: Surroundings): Promise<string> {
   const params: NewSessionRequest = { cwd: surroundings.home, mcpServers: [], _meta: launch.sessionMeta };
-  if (surroundings.conversation !== null) {
+  if (launch.conversation !== null) {
     try {
-      await agent.request(methods.agent.session.resume, { sessionId: surroundings.conversation, ...params });
-      return surroundings.conversation;
+      await agent.request(methods.agent.session.resume, { sessionId: launch.conversation, ...params });
+      return launch.conversation;
     } catch (error) {
       // A conversation without a single finished turn is not kept by every runtime: nothing is lost by a new one.
-      surroundings.log(`cannot resume ${surroundings.conversation}, begin anew: ${reasonOf(error)}`);
+      surroundings.log(`cannot resume ${launch.conversation}, begin anew: ${reasonOf(error)}`);
     }
   }
   const { sessionId } = await agent.request(methods.agent.session.new, params);
@@ -89,7 +91,7 @@ async function openSession(agent: ClientContext, launch: AcpLaunch, surroundings
 }
 
 class AcpSession implements Session {
-  readonly id: string;
+  readonly #id: string;
   readonly ended: Promise<void>;
   readonly #agent: ClientContext;
   readonly #child: ChildProcess;
@@ -104,7 +106,7 @@ class AcpSession implements Session {
     listeners: Set<(update: SessionUpdate) => void>,
     clearCommand: string,
   ) {
-    this.id = id;
+    this.#id = id;
     this.#agent = agent;
     this.#child = child;
     this.ended = ended;
@@ -120,14 +122,14 @@ class AcpSession implements Session {
     this.#listeners.add(listener);
     let graceTimer: NodeJS.Timeout | undefined;
     const cancel = () => {
-      void this.#agent.notify(methods.agent.session.cancel, { sessionId: this.id }).catch(() => {});
+      void this.#agent.notify(methods.agent.session.cancel, { sessionId: this.#id }).catch(() => {});
       graceTimer = setTimeout(() => this.stop(), cancelGraceMs);
     };
     signal.addEventListener("abort", cancel, { once: true });
     try {
       if (signal.aborted) return { type: "response.cancelled" };
       const { stopReason } = await this.#agent.request(methods.agent.session.prompt, {
-        sessionId: this.id,
+        sessionId: this.#id,
         prompt: [{ type: "text", text: message }],
       });
       return lastEventOf(stopReason, signal);

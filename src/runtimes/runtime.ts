@@ -9,8 +9,6 @@ export interface Surroundings {
   gid: number;
   /** The gateway as seen from the guest, `http://127.0.0.1:PORT`, without a provider's name. */
   gatewayUrl: string;
-  /** The conversation to go on with, as an earlier `Session.id` gave it; null begins a new one. */
-  conversation: string | null;
   /** Where the runtime's own error output goes, a line at a time. */
   log: (line: string) => void;
 }
@@ -20,8 +18,6 @@ export type LastEvent = Extract<TurnEvent, { type: "response.completed" | "respo
 
 /** A runtime that runs, with its one conversation. */
 export interface Session {
-  /** Names the conversation to `Surroundings.conversation`. Unique in its guest only: warm clones share it. */
-  readonly id: string;
   /**
    * Makes one turn and answers how it ended. `emit` is called with each event before that, in order. Aborting
    * `signal` interrupts the turn. Never rejects: a runtime that dies ends the turn as `response.failed`.
@@ -43,6 +39,9 @@ export interface Runtime {
    * answers them understands `run: COMMAND`.
    */
   readonly warmUp: readonly string[];
-  /** Starts the runtime and opens its conversation. Rejects with a `BerthError` when it cannot. */
+  /**
+   * Starts the runtime, in the conversation that the agent's disk holds where there is one. Rejects with a
+   * `BerthError` when it cannot.
+   */
   start(surroundings: Surroundings): Promise<Session>;
 }
