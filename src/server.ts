@@ -1,4 +1,5 @@
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import type { Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Logger, pino } from "pino";
@@ -14,7 +15,7 @@ import { Gateway } from "./gateway/gateway.ts";
 import { createApp } from "./http/app.ts";
 import type { Readiness } from "./http/health.ts";
 import { createKey, hashKey, isWellFormed } from "./identity/keys.ts";
-import { Machines } from "./machines/machines.ts";
+import { Machines, type TemplatingDriver } from "./machines/machines.ts";
 import { QemuDriver } from "./machines/qemu/driver.ts";
 import { Accounts } from "./postgres/accounts.ts";
 import { Agents } from "./postgres/agents.ts";
@@ -26,6 +27,13 @@ const checkout = new URL("../", import.meta.url);
 const databaseTimeoutMs = 3_000;
 /** Between two looks for an image or a QEMU that was missing. */
 const retryMs = 3_000;
+
+/** Opens the driver of the machines; `serveTemplateUplink` answers the model calls of a template's throwaway turns. */
+export type OpenDriver = (
+  config: Config,
+  serveTemplateUplink: (socket: Socket) => void,
+  log: (message: string) => void,
+) => Promise<TemplatingDriver>;
 
 export interface Server extends AsyncDisposable {
   /** Where it listens, `http://HOST:PORT`. */
@@ -39,7 +47,7 @@ export interface Server extends AsyncDisposable {
  * when the data folder, the database or the address cannot be had. A missing image or QEMU is told by
  * `readiness`, and taken up by itself once it is there. Disposing it leaves the machines and their turns running.
  */
-export async function createServer(config: Config): Promise<Server> {
+export async function createServer(config: Config, openDriver: OpenDriver = openQemu): Promise<Server> {
   await using cleanup = new AsyncDisposableStack();
   cleanup.use(await lockDataFolder(config.dataFolder));
   const logger = pino({ level: config.logLevel }, pino.destination(2));
@@ -49,7 +57,7 @@ export async function createServer(config: Config): Promise<Server> {
   await makeOperator(accounts, config.dataFolder);
 
   const agents = new Agents(database);
-  const machines = openMachines(config, logger, agents);
+  const machines = openMachines(config, logger, agents, openDriver);
   cleanup.defer(() => machines.close());
   const lifecycle = new Lifecycle(agents, machines, warn);
   const ready = (agentId: string) => lifecycle.ready(agentId);
@@ -77,7 +85,7 @@ export async function createServer(config: Config): Promise<Server> {
       },
       beginTurn: (agent, message) => turns.begin(agent, message),
       findTurn: (agentId, turnId) => turns.find(agentId, turnId),
-      turnEvents: (turnId, after, gone) => turns.events(turnId, after, gone),
+      turnEvents: (turn, after, gone) => turns.events(turn, after, gone),
       cancelTurn: (turn) => turns.cancel(turn),
     },
   });
@@ -138,7 +146,7 @@ async function makeOperator(accounts: Accounts, dataFolder: string): Promise<voi
   if (!made) await rm(partial, { force: true });
 }
 
-function openMachines(config: Config, logger: Logger, agents: Agents): Machines {
+function openMachines(config: Config, logger: Logger, agents: Agents, openDriver: OpenDriver): Machines {
   const warn = (message: string, error: unknown) => logger.warn({ err: error }, message);
   const provider = config.anthropic ? anthropic(config.anthropic.baseUrl, config.anthropic.apiKey) : demo;
   const gateway = new Gateway(provider, warn);
@@ -148,16 +156,23 @@ function openMachines(config: Config, logger: Logger, agents: Agents): Machines 
     const model = (await agents.byId(id))?.model ?? null;
     return model === null ? null : providerModel(model, reachable(config));
   };
-  const open = async () =>
-    QemuDriver.open({
-      dataFolder: config.dataFolder,
-      builtImage: config.imageFolder ?? (await lastBuiltImage()),
-      accelerator: config.accelerator,
-      serveTemplateUplink: (socket) => templateGateway.serve(socket, { model: async () => null }),
-      log: (message) => logger.info(message),
-    });
+  const open = () =>
+    openDriver(
+      config,
+      (socket) => templateGateway.serve(socket, { model: async () => null }),
+      (message) => logger.info(message),
+    );
   return new Machines(open, (id, socket) => gateway.serve(socket, { model: () => modelOf(id) }), warn);
 }
+
+const openQemu: OpenDriver = async (config, serveTemplateUplink, log) =>
+  QemuDriver.open({
+    dataFolder: config.dataFolder,
+    builtImage: config.imageFolder ?? (await lastBuiltImage()),
+    accelerator: config.accelerator,
+    serveTemplateUplink,
+    log,
+  });
 
 /** The folder that the last `make image` in this checkout named; null when there was none. */
 async function lastBuiltImage(): Promise<string | null> {
@@ -176,11 +191,11 @@ async function checkReadiness(database: Database, machines: Machines): Promise<R
       (error: unknown) => asBerthError(error, "internal", String(error)),
     ),
   ]);
-  const ofImage = machinesFault?.code.startsWith("image_");
+  const ofImage = machinesFault?.code.startsWith("image_") ?? false;
   const unknown = "not known before the image is there";
   const checks = {
     database: { ok: databaseFault === null, message: databaseFault ?? "answers" },
-    image: { ok: !ofImage, message: ofImage ? machinesFault.message : "there" },
+    image: { ok: !ofImage, message: ofImage ? machinesFault!.message : "there" },
     accelerator: { ok: machinesFault === null, message: ofImage ? unknown : (machinesFault?.message ?? "works") },
   };
   return { ready: Object.values(checks).every(({ ok }) => ok), checks };

@@ -46,6 +46,7 @@ export interface TurnOptions {
 const headEvents = 2;
 /** How long a guest has to end a cancelled turn before the server ends it for its reader. */
 const cancelGraceMs = 8_000;
+const pollMs = 200;
 const reconnectTries = 5;
 const reconnectDelayMs = 300;
 
@@ -91,20 +92,26 @@ export class Turns {
 
   /** The turn of an agent. Throws `turn_not_found`. */
   async find(agentId: string, turnId: string): Promise<StoredTurn> {
-    const turn = await this.#options.rows.find(agentId, turnId);
-    if (!turn) throw new BerthError("turn_not_found", `The agent has no turn ${turnId}.`);
+    const turn = isUuid(turnId) ? await this.#options.rows.find(agentId, turnId) : null;
+    if (!turn) throw new BerthError("turn_not_found", `The agent has no turn ${turnId.slice(0, 100)}.`);
     return turn;
   }
 
-  /** A turn's events after `after`: what was stored, then what comes, to its last. */
-  async *events(turnId: string, after: number, signal: AbortSignal): AsyncGenerator<SequencedEvent[]> {
-    const running = this.#running.get(turnId);
-    if (!running) {
-      const stored = await this.#options.rows.events(turnId, after);
+  /**
+   * A turn's events after `after`: what was stored, then what comes, to its last. A running turn that this server
+   * has not taken up (again) yet is read from the store until it has.
+   */
+  async *events({ id, agentId }: StoredTurn, after: number, signal: AbortSignal): AsyncGenerator<SequencedEvent[]> {
+    for (let cursor = after; !signal.aborted; ) {
+      const running = this.#running.get(id);
+      if (running) return yield* running.log.read(cursor, signal);
+      const turn = await this.#options.rows.find(agentId, id);
+      const stored = await this.#options.rows.events(id, cursor);
       if (stored.length > 0) yield stored;
-      return;
+      cursor = stored.at(-1)?.seq ?? cursor;
+      if (turn?.status !== "running") return;
+      await new Promise((resolve) => setTimeout(resolve, pollMs));
     }
-    yield* running.log.read(after, signal);
   }
 
   /** Interrupts a running turn; its last event follows. Throws `turn_finished`. */
@@ -277,6 +284,10 @@ class StallWatch {
   stop(): void {
     clearTimeout(this.#timer);
   }
+}
+
+function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 }
 
 function failure(error: Fault): TurnEvent {

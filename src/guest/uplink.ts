@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type ClientHttp2Session, connect } from "node:http2";
 import type { Socket } from "node:net";
-import { guestGatewayPort } from "../contract/guest.ts";
 
 /** How long a model call waits for a server that is away, for instance because it is started again. */
 const awaySeconds = 60;
@@ -35,18 +34,13 @@ export class Uplink {
     for (const wake of waiting) wake();
   }
 
-  detach(): void {
-    this.#session?.close();
-    this.#session = null;
-  }
-
-  /** The address that local programs call. */
-  listen(): Server {
+  /** Serves local programs on that port of 127.0.0.1. */
+  listen(port: number): Server {
     const server = createServer((request, response) => void this.#forward(request, response));
     // Warm keep-alive connections from the template stay usable however long a clone slept.
     server.keepAliveTimeout = 0;
     server.requestTimeout = 0;
-    return server.listen(guestGatewayPort, "127.0.0.1");
+    return server.listen(port, "127.0.0.1");
   }
 
   async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {

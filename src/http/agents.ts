@@ -5,6 +5,7 @@ import { z } from "zod";
 import {
   Agent,
   AgentList,
+  AgentName,
   AgentParams,
   CreateAgent,
   CreateAgentQuery,
@@ -41,7 +42,8 @@ export async function findAgent(
   request: FastifyRequest,
   name: string,
 ): Promise<StoredAgent> {
-  const agent = await service.byName(request.caller.accountId, name);
+  const possible = AgentName.safeParse(name).success;
+  const agent = possible ? await service.byName(request.caller.accountId, name) : null;
   if (!agent) throw new BerthError("agent_not_found", `There is no agent ${name.slice(0, 100)}.`);
   return agent;
 }

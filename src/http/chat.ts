@@ -20,7 +20,7 @@ export interface ChatService extends Pick<AgentService, "byName"> {
   beginTurn(agent: StoredAgent, message: string): Promise<StoredTurn>;
   /** Throws `turn_not_found`. */
   findTurn(agentId: string, turnId: string): Promise<StoredTurn>;
-  turnEvents(turnId: string, after: number, gone: AbortSignal): AsyncIterable<SequencedEvent[]>;
+  turnEvents(turn: StoredTurn, after: number, gone: AbortSignal): AsyncIterable<SequencedEvent[]>;
   /** Throws `turn_finished`. */
   cancelTurn(turn: StoredTurn): Promise<void>;
 }
@@ -37,7 +37,7 @@ export function chatRoutes(service: ChatService): FastifyPluginAsyncZod {
       const agent = await findAgent(service, request, request.params.name);
       const turn = await service.beginTurn(agent, request.body.message);
       await sendEvents(reply, { "x-turn-id": turn.id }, (gone) =>
-        visible(service.turnEvents(turn.id, 0, gone), request.body.include),
+        visible(service.turnEvents(turn, 0, gone), request.body.include),
       );
       return reply;
     });
@@ -52,7 +52,7 @@ export function chatRoutes(service: ChatService): FastifyPluginAsyncZod {
       const last = Number(request.headers["last-event-id"]);
       const after = Number.isSafeInteger(last) && last > 0 ? last : request.query.after;
       await sendEvents(reply, { "x-turn-id": turn.id }, (gone) =>
-        visible(service.turnEvents(turn.id, after, gone), request.query.include),
+        visible(service.turnEvents(turn, after, gone), request.query.include),
       );
       return reply;
     });

@@ -19,6 +19,7 @@ export function errorBody(error: BerthError): ErrorBody {
 export function handleError(thrown: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = toBerthError(thrown, request);
   if (error.status >= 500) request.log.error({ err: thrown, cause: error.cause }, "a request failed");
+  reply.header("x-request-id", request.id); // What the router itself refuses passes no hook.
   if (error.status === 401) reply.header("www-authenticate", "Bearer");
   if (error.status === 503) reply.header("retry-after", "5");
   return reply.status(error.status).type("application/json").send(errorBody(error));

@@ -1,0 +1,37 @@
+# Everything that a new machine needs is done by these targets themselves: Debian packages (asked for once), npm
+# packages with the pinned Node, the guest image.
+
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.PHONY: help up setup image test check format bench clean
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+
+up: image ## set up what is missing and start Berth in the foreground
+	@./berth up
+
+setup: node_modules/.package-lock.json ## Debian packages, system users, npm packages
+	@scripts/setup
+
+node_modules/.package-lock.json: package.json package-lock.json
+	@scripts/npm-packages
+
+image: setup ## build the guest image where it is not in the cache
+	@node image/build.ts
+
+check: node_modules/.package-lock.json ## types, lint, format, import rules, dead code
+	@scripts/check
+
+test: image check ## all tests
+	@scripts/test
+
+format: node_modules/.package-lock.json ## write the format that check asks for
+	@biome check --write .
+
+bench: image ## measure the hot paths
+	@node bench/main.ts
+
+clean: ## remove what make made here (not the data folder, not the image cache)
+	rm -rf node_modules image/.built

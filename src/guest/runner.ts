@@ -1,0 +1,101 @@
+import { timingSafeEqual } from "node:crypto";
+import { createServer, type Server, type Socket } from "node:net";
+import type { Adoption, Hello, Welcome } from "../contract/guest.ts";
+import type { Runtime, Surroundings } from "../runtimes/runtime.ts";
+import { controlServer } from "./control.ts";
+import { Conversation } from "./conversation.ts";
+import { exec } from "./exec.ts";
+import type { Identity } from "./identity.ts";
+import { Journals } from "./journal.ts";
+import type { Uplink } from "./uplink.ts";
+
+const maximumHelloBytes = 1024;
+
+/** What the runner is given of the machine that it runs in. */
+export interface RunnerOptions {
+  runtimes: readonly Runtime[];
+  surroundings: Surroundings;
+  /** Where the turns' journals are kept. */
+  journalFolder: string;
+  uplink: Uplink;
+  /** What an earlier runner of the same run was given; null before the first adoption. */
+  identity: Identity | null;
+  /** The token that the server has before the first adoption. */
+  firstToken: string;
+  /** Makes the machine what the adoption says. */
+  adopt(adoption: Adoption): Promise<Identity>;
+  powerOff(): void;
+}
+
+/**
+ * The runner: serves the server's connections and drives the runtime. It answers the server it was given; the
+ * caller has it listen.
+ */
+export async function createRunner(options: RunnerOptions): Promise<Server> {
+  const { surroundings, uplink } = options;
+  let { identity } = options;
+  let token = identity?.token ?? options.firstToken;
+  const journals = new Journals(options.journalFolder);
+  await journals.closeInterrupted();
+  const conversation = new Conversation(options.runtimes, surroundings, journals);
+
+  /** In a clone the runtime runs already; in a guest that has booted it is started now, ahead of the first message. */
+  const take = (taken: Identity) => {
+    identity = taken;
+    token = taken.token;
+    conversation.choose(taken.runtime);
+    void conversation.open().catch((error: Error) => surroundings.log(error.message));
+  };
+  if (identity) take(identity);
+
+  const control = controlServer({
+    conversation,
+    journals,
+    health: () => ({ machineId: identity?.machineId ?? "", bootId: identity?.bootId ?? "", ...conversation.state }),
+    adopt: async (adoption) => take(await options.adopt(adoption)),
+    exec: (command) => exec(command, surroundings),
+    powerOff: options.powerOff,
+  });
+
+  return createServer((socket) => {
+    socket.setNoDelay(true);
+    socket.on("error", () => {});
+    readHello(socket, (hello) => {
+      if (!hello || !sameToken(hello.token, token)) return socket.end(welcome({ ok: false, reason: "wrong token" }));
+      socket.write(welcome({ ok: true }));
+      if (hello.channel === "control") control.emit("connection", socket);
+      else uplink.attach(socket);
+    });
+  });
+}
+
+/** One line; the server sends nothing more until it has been answered. */
+function readHello(socket: Socket, done: (hello: Hello | null) => void): void {
+  let text = "";
+  const read = (chunk: Buffer) => {
+    text += chunk.toString("utf8");
+    if (!text.includes("\n") && text.length < maximumHelloBytes) return;
+    socket.off("data", read);
+    socket.pause();
+    done(parseHello(text));
+  };
+  socket.on("data", read);
+}
+
+function parseHello(text: string): Hello | null {
+  try {
+    return JSON.parse(text) as Hello;
+  } catch {
+    return null;
+  }
+}
+
+function welcome(line: Welcome): string {
+  return `${JSON.stringify(line)}\n`;
+}
+
+function sameToken(offered: unknown, expected: string): boolean {
+  if (typeof offered !== "string") return false;
+  const [mine, theirs] = [Buffer.from(expected), Buffer.from(offered)];
+  return mine.length === theirs.length && timingSafeEqual(mine, theirs);
+}

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { eventsOf, type Reply, type TestClient } from "../support/client.ts";
+import { ScriptedService } from "../support/scripted-service.ts";
+
+const stallMs = 1_500;
+let service: ScriptedService;
+let client: TestClient;
+
+beforeAll(async () => {
+  service = await ScriptedService.start({ stallMs });
+  await service.client.createAgent("ada");
+});
+beforeEach(() => {
+  client = service.client;
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+function types({ events }: Reply): string[] {
+  return events.map(({ event }) => event.type);
+}
+
+/** The numbers 1, 2, 3, … of events that were all sent for. */
+function expectGapless({ events }: Reply, from = 1): void {
+  expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => index + from));
+}
+
+test("a reply comes as deltas that concatenate, then one last event", async () => {
+  const reply = await client.chat("ada", "good morning  to you");
+  expect(reply.text).toBe("good morning  to you");
+  expect(new Set(types(reply).slice(0, -1))).toEqual(new Set(["response.output_text.delta"]));
+  expect(types(reply).at(-1)).toBe("response.completed");
+  expect(reply.events.at(-1)!.event).toEqual({ type: "response.completed" });
+});
+
+test("more kinds of events come when they are asked for", async () => {
+  const reply = await client.chat("ada", "tool", ["status", "tools"]);
+  expectGapless(reply);
+  expect(types(reply)).toEqual([
+    "response.created",
+    "response.in_progress",
+    "response.tool_call.started",
+    "response.tool_call.completed",
+    "response.output_text.delta",
+    "response.completed",
+  ]);
+  expect(types(await client.chat("ada", "tool"))).toEqual(["response.output_text.delta", "response.completed"]);
+});
+
+test("a second message while one is answered is 409 with the running turn's id", async () => {
+  const response = await client.fetch("POST", "/agents/ada/chat", { message: "count 20 20" });
+  const second = await client.call("POST", "/agents/ada/chat", { message: "me too" });
+  expect(second).toMatchObject({ status: 409, body: { code: "turn_in_progress" } });
+  expect(second.body.details.turnId).toBe(response.headers.get("x-turn-id"));
+  await response.text();
+  for (let again = 0; again < 20; again++) expect((await client.chat("ada", "next")).text).toBe("next");
+});
+
+test("a turn goes on without its client and can be read from any event on, by many at once", async () => {
+  const gone = new AbortController();
+  const response = await fetch(`${client.url}/agents/ada/chat`, {
+    method: "POST",
+    signal: gone.signal,
+    headers: { authorization: `Bearer ${client.key}`, "content-type": "application/json" },
+    body: JSON.stringify({ message: "count 50 10" }),
+  });
+  const turnId = response.headers.get("x-turn-id")!;
+  gone.abort();
+  const cursors = [0, 0, 7, 30];
+  const replies = await Promise.all(cursors.map((after) => client.events("ada", turnId, after)));
+  for (const [index, cursor] of cursors.entries()) expectGapless(replies[index]!, cursor + 1);
+  expect(replies[0]!.text).toBe(Array.from({ length: 50 }, (_, index) => `${index + 1} `).join(""));
+  expect(replies[1]).toEqual(replies[0]);
+  const later = await client.events("ada", turnId, 40);
+  expect(later.events).toEqual(replies[0]!.events.slice(40));
+  const byHeader = await client.fetch("GET", `/agents/ada/turns/${turnId}/events`, undefined, {
+    "last-event-id": "51",
+  });
+  expect((await Array.fromAsync(eventsOf(byHeader))).map(({ id }) => id)).toEqual([52, 53]);
+});
+
+test("cancel ends the turn, and the next turn is fine", async () => {
+  const response = await client.fetch("POST", "/agents/ada/chat", { message: "hang" });
+  const turnId = response.headers.get("x-turn-id")!;
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect((await client.call("POST", `/agents/ada/turns/${turnId}/cancel`)).status).toBe(202);
+  expect((await Array.fromAsync(eventsOf(response))).map(({ event }) => event.type)).toEqual(["response.cancelled"]);
+  expect((await client.chat("ada", "next")).text).toBe("next");
+});
+
+test("a runtime that does nothing is given up, and the next turn is fine", async () => {
+  const reply = await client.chat("ada", "hang");
+  expect(reply.events.at(-1)!.event).toMatchObject({ type: "response.failed", error: { code: "runtime_stalled" } });
+  expect((await client.chat("ada", "next")).text).toBe("next");
+});
+
+test("a runtime that crashes ends the turn as failed, and is started again for the next", async () => {
+  const reply = await client.chat("ada", "crash");
+  expect(reply.events.at(-1)!.event).toMatchObject({ type: "response.failed", error: { code: "runtime_failed" } });
+  expect((await client.chat("ada", "next")).text).toBe("next");
+});
+
+test("a machine that dies within a turn ends it as machine_lost, and the agent comes back by itself", async () => {
+  const response = await client.fetch("POST", "/agents/ada/chat", { message: "hang" });
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  service.driver.kill(service.driver.running[0]!);
+  const events = await Array.fromAsync(eventsOf(response));
+  expect(events.at(-1)!.event).toMatchObject({ type: "response.failed", error: { code: "machine_lost" } });
+  expect((await client.chat("ada", "are you back?")).text).toBe("are you back?");
+});
+
+test("a connection to the machine that breaks within a turn loses and repeats nothing", async () => {
+  const response = await client.fetch("POST", "/agents/ada/chat", { message: "count 60 20", include: ["status"] });
+  const events: { id: number }[] = [];
+  for await (const event of eventsOf(response)) {
+    events.push(event);
+    if (events.length === 10 || events.length === 30) service.driver.disconnect(service.driver.running[0]!);
+  }
+  expect(events.map(({ id }) => id)).toEqual(Array.from({ length: 63 }, (_, index) => index + 1));
+});
+
+test("a server that is started again in mid-turn goes on with it", async () => {
+  const response = await client.fetch("POST", "/agents/ada/chat", { message: "count 100 20" });
+  const turnId = response.headers.get("x-turn-id")!;
+  const first: { id: number }[] = [];
+  for await (const event of eventsOf(response)) {
+    first.push(event);
+    if (first.length === 10) break;
+  }
+  await service.restart(() => new Promise((resolve) => setTimeout(resolve, 300)));
+  const rest = await service.client.events("ada", turnId, first.at(-1)!.id);
+  expectGapless(rest, first.at(-1)!.id + 1);
+  expect(rest.events.at(-1)).toMatchObject({ id: 103, event: { type: "response.completed" } });
+  expect((await service.client.events("ada", turnId)).text).toContain("1 2 3 ");
+});
+
+test("deleting an agent ends its running turn as agent_deleted", async () => {
+  await client.createAgent("brief");
+  const response = await client.fetch("POST", "/agents/brief/chat", { message: "hang" });
+  const deleted = client.call("DELETE", "/agents/brief");
+  const events = await Array.fromAsync(eventsOf(response));
+  expect(events.at(-1)!.event).toMatchObject({ type: "response.failed", error: { code: "agent_deleted" } });
+  expect((await deleted).status).toBe(204);
+});
+
+test("a message to an agent that is still being made is answered when it is ready", async () => {
+  const gate = Promise.withResolvers<void>();
+  service.driver.gate = gate.promise;
+  await client.call("POST", "/agents", { name: "fresh" });
+  const reply = client.chat("fresh", "early", ["status"]);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  gate.resolve();
+  expect(types(await reply).slice(0, 2)).toEqual(["response.created", "response.in_progress"]);
+  expect((await reply).text).toBe("early");
+});
+
+test("a turn that waits for its machine can be cancelled", async () => {
+  const gate = Promise.withResolvers<void>();
+  service.driver.gate = gate.promise;
+  await client.call("POST", "/agents", { name: "slow" });
+  const response = await client.fetch("POST", "/agents/slow/chat", { message: "early" });
+  await client.call("POST", `/agents/slow/turns/${response.headers.get("x-turn-id")}/cancel`);
+  expect((await Array.fromAsync(eventsOf(response))).map(({ event }) => event.type)).toEqual(["response.cancelled"]);
+  gate.resolve();
+});
+
+test("a machine that is lost again and again is not started for ever", async () => {
+  await client.createAgent("doomed");
+  const before = new Set(service.driver.running);
+  for (let losses = 0; losses < 3; losses++) {
+    const id = service.driver.running.at(-1)!;
+    service.driver.kill(id);
+    await expect.poll(async () => (await client.call("GET", "/agents/doomed")).body.status).not.toBe("provisioning");
+    if (losses < 2) await expect.poll(() => service.driver.running.includes(id)).toBe(true);
+  }
+  expect(before.size).toBeGreaterThan(0);
+  expect((await client.call("GET", "/agents/doomed")).body).toMatchObject({
+    status: "failed",
+    error: { code: "machine_lost" },
+  });
+  expect((await client.call("DELETE", "/agents/doomed")).status).toBe(204);
+});

@@ -1,0 +1,86 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { EventSourceParserStream } from "eventsource-parser/stream";
+import type { TurnEvent } from "../../src/contract/chat.ts";
+
+/** One answer, with its body as JSON where it is that. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into answers of every shape
+  body: any;
+}
+
+/** A reply as it was streamed. */
+export interface Reply {
+  turnId: string;
+  events: { id: number; event: TurnEvent }[];
+  /** All deltas together. */
+  text: string;
+}
+
+/** Calls a server as a client of the API would. */
+export class TestClient {
+  readonly url: string;
+  readonly key: string;
+
+  constructor(url: string, key: string) {
+    this.url = url;
+    this.key = key;
+  }
+
+  /** With the operator's key of the data folder. */
+  static async ofOperator(url: string, dataFolder: string): Promise<TestClient> {
+    return new TestClient(url, (await readFile(join(dataFolder, "operator.key"), "utf8")).trim());
+  }
+
+  fetch(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
+    return fetch(this.url + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.key}`,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+  }
+
+  async call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    const response = await this.fetch(method, path, body, headers);
+    const text = await response.text();
+    const json = response.headers.get("content-type")?.includes("json");
+    return { status: response.status, headers: response.headers, body: json && text ? JSON.parse(text) : text };
+  }
+
+  /** Creates an agent and waits until it is ready. */
+  async createAgent(name: string, fields: Record<string, unknown> = {}): Promise<Answer> {
+    return this.call("POST", "/agents?wait=ready", { name, ...fields });
+  }
+
+  /** Sends a message and reads the reply to its end. */
+  async chat(name: string, message: string, include: string[] = []): Promise<Reply> {
+    const response = await this.fetch("POST", `/agents/${name}/chat`, { message, include });
+    if (response.status !== 200) throw new Error(`chat: ${response.status} ${await response.text()}`);
+    return readReply(response);
+  }
+
+  /** Reads a turn's events again. */
+  async events(name: string, turnId: string, after = 0): Promise<Reply> {
+    return readReply(
+      await this.fetch("GET", `/agents/${name}/turns/${turnId}/events?after=${after}&include=status,tools`),
+    );
+  }
+}
+
+/** The events of a stream as they come. */
+export async function* eventsOf(response: Response): AsyncGenerator<{ id: number; event: TurnEvent }> {
+  const stream = response.body!.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+  for await (const { id, data } of stream) yield { id: Number(id), event: JSON.parse(data) as TurnEvent };
+}
+
+async function readReply(response: Response): Promise<Reply> {
+  const events = await Array.fromAsync(eventsOf(response));
+  const text = events.map(({ event }) => (event.type === "response.output_text.delta" ? event.delta : "")).join("");
+  return { turnId: response.headers.get("x-turn-id")!, events, text };
+}

@@ -1,0 +1,143 @@
+import { once } from "node:events";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import type { AddressInfo, Server, Socket } from "node:net";
+import { join } from "node:path";
+import { BerthError } from "../../src/contract/errors.ts";
+import { createRunner } from "../../src/guest/runner.ts";
+import { Uplink } from "../../src/guest/uplink.ts";
+import { dialPort } from "../../src/machines/connect.ts";
+import type { MachineObservation, MachineSpec, RunningMachine, StepReport } from "../../src/machines/driver.ts";
+import type { TemplatingDriver } from "../../src/machines/machines.ts";
+import { scriptedRuntime } from "./scripted-runtime.ts";
+
+interface ScriptedMachine {
+  runner: Server;
+  sockets: Set<Socket>;
+  token: string;
+  unadopted: boolean;
+  ended: PromiseWithResolvers<void>;
+}
+
+/**
+ * Machines without a VM: each is the real runner, listening on a port of this host, with the scripted runtime.
+ * Its "disk" is a folder. Like real machines, they outlive the server that made them.
+ */
+export class ScriptedDriver implements TemplatingDriver {
+  readonly #folder: string;
+  readonly #machines = new Map<string, ScriptedMachine>();
+  /** The next calls of `ensure` fail with these. */
+  readonly failures: Error[] = [];
+  /** Each call of `ensure` waits for it. */
+  gate: Promise<void> = Promise.resolve();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async prepare(): Promise<void> {}
+
+  async ensure(spec: MachineSpec, report: StepReport): Promise<RunningMachine> {
+    report("template");
+    await this.gate;
+    const failure = this.failures.shift();
+    if (failure) throw failure;
+    report("disk");
+    report("machine");
+    const machine = this.#machines.get(spec.id) ?? (await this.#start(spec.id));
+    return { id: spec.id, origin: "boot", token: machine.token, unadopted: machine.unadopted };
+  }
+
+  async adopted(id: string, token: string): Promise<void> {
+    Object.assign(this.#require(id), { token, unadopted: false });
+  }
+
+  async token(id: string): Promise<string> {
+    return this.#require(id).token;
+  }
+
+  async stop(id: string): Promise<void> {
+    this.kill(id);
+  }
+
+  /** The machine ends as if its process had been killed. */
+  kill(id: string): void {
+    const machine = this.#machines.get(id);
+    if (!machine) return;
+    this.#machines.delete(id);
+    machine.runner.close();
+    for (const socket of machine.sockets) socket.destroy();
+    machine.ended.resolve();
+  }
+
+  /** Breaks all connections to a machine, which goes on. */
+  disconnect(id: string): void {
+    for (const socket of this.#require(id).sockets) socket.destroy();
+  }
+
+  async destroy(id: string): Promise<void> {
+    this.kill(id);
+    await rm(join(this.#folder, id), { recursive: true, force: true });
+  }
+
+  async distrust(id: string): Promise<void> {
+    await this.destroy(id);
+  }
+
+  async observe(id: string): Promise<MachineObservation> {
+    return { id, generation: 1, phase: this.#machines.has(id) ? "running" : "stopped" };
+  }
+
+  async list(): Promise<MachineObservation[]> {
+    await mkdir(this.#folder, { recursive: true });
+    return Promise.all((await readdir(this.#folder)).map((id) => this.observe(id)));
+  }
+
+  async dial(id: string): Promise<Socket> {
+    return dialPort((this.#require(id).runner.address() as AddressInfo).port);
+  }
+
+  async ended(id: string): Promise<void> {
+    await this.#machines.get(id)?.ended.promise;
+  }
+
+  /** The ids of all machines that run. */
+  get running(): string[] {
+    return [...this.#machines.keys()];
+  }
+
+  [Symbol.dispose](): void {
+    for (const id of this.running) this.kill(id);
+  }
+
+  async #start(id: string): Promise<ScriptedMachine> {
+    const disk = join(this.#folder, id);
+    await mkdir(disk, { recursive: true });
+    await writeFile(join(disk, "disk"), "");
+    const runner = await createRunner({
+      runtimes: [scriptedRuntime],
+      surroundings: { uid: 0, gid: 0, home: disk, gatewayUrl: "", log: () => {} },
+      journalFolder: join(disk, "turns"),
+      uplink: new Uplink(),
+      identity: null,
+      firstToken: `first-${id}`,
+      adopt: async ({ machineId, bootId, runtime, token }) => ({ machineId, bootId, runtime, token }),
+      powerOff: () => this.kill(id),
+    });
+    const sockets = new Set<Socket>();
+    runner.on("connection", (socket) => {
+      sockets.add(socket);
+      socket.on("close", () => sockets.delete(socket));
+    });
+    runner.listen(0, "127.0.0.1");
+    await once(runner, "listening");
+    const machine = { runner, sockets, token: `first-${id}`, unadopted: true, ended: Promise.withResolvers<void>() };
+    this.#machines.set(id, machine);
+    return machine;
+  }
+
+  #require(id: string): ScriptedMachine {
+    const machine = this.#machines.get(id);
+    if (!machine) throw new BerthError("machine_lost", "There is no machine of this agent.");
+    return machine;
+  }
+}

@@ -1,0 +1,54 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Config } from "../../src/config/config.ts";
+import { createServer, type Server } from "../../src/server.ts";
+import { TestClient } from "./client.ts";
+import { testConfig } from "./config.ts";
+import { ScriptedDriver } from "./scripted-driver.ts";
+
+/** A whole server whose machines are scripted; everything else is real. */
+export class ScriptedService implements AsyncDisposable {
+  readonly config: Config;
+  readonly driver: ScriptedDriver;
+  server: Server;
+  client: TestClient;
+  readonly repair: () => void;
+
+  private constructor(config: Config, driver: ScriptedDriver, server: Server, client: TestClient, repair: () => void) {
+    this.config = config;
+    this.driver = driver;
+    this.server = server;
+    this.client = client;
+    this.repair = repair;
+  }
+
+  /** `breaks` throws at each opening of the driver until `repair` is called. */
+  static async start(changes: Partial<Config> = {}, breaks: () => void = () => {}): Promise<ScriptedService> {
+    const config = await testConfig(changes);
+    const driver = new ScriptedDriver(join(config.dataFolder, "machines"));
+    const broken = { breaks };
+    const server = await createServer(config, async () => {
+      broken.breaks();
+      return driver;
+    });
+    const client = await TestClient.ofOperator(server.url, config.dataFolder);
+    return new ScriptedService(config, driver, server, client, () => {
+      broken.breaks = () => {};
+    });
+  }
+
+  /** Stops the server and starts another on the same data folder; the machines go on meanwhile. */
+  async restart(meanwhile: () => Promise<void> = async () => {}): Promise<void> {
+    await this.server[Symbol.asyncDispose]();
+    await meanwhile();
+    this.server = await createServer(this.config, async () => this.driver);
+    this.client = new TestClient(this.server.url, this.client.key);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.server[Symbol.asyncDispose]();
+    this.driver[Symbol.dispose]();
+    // A runner that was killed in mid-turn may still write a line or two.
+    await rm(this.config.dataFolder, { recursive: true, force: true, maxRetries: 10 });
+  }
+}
