@@ -180,7 +180,9 @@ export class Lifecycle {
       if (agent.status === "ready") return;
       steps = stepsAt(steps, step, new Date());
       const now = steps;
-      written = written.then(() => this.#write(id, generation, { installSteps: now }));
+      written = written
+        .then(() => this.#write(id, generation, { installSteps: now }))
+        .catch((error: unknown) => this.#failed(agent, error));
     };
     try {
       await this.#machines.ensure({ ...agent, hostname: agent.name }, report);
@@ -190,7 +192,10 @@ export class Lifecycle {
         error: null,
         installSteps: stepsEnded(steps, "done", new Date()),
       });
-      void this.#machines.ended(id).then(() => this.#lost(agent));
+      this.#machines
+        .ended(id)
+        .then(() => this.#lost(agent))
+        .catch((error: unknown) => this.#failed(agent, error));
     } catch (error) {
       await written;
       const failure = asBerthError(error, "machine_failed", "The agent's machine could not be started.");
@@ -223,7 +228,9 @@ export class Lifecycle {
     this.#begin(current);
   }
 
+  /** After `stop` nothing is written: what the machines are is seen again at the next start. */
   async #write(id: string, generation: number, change: AgentChange): Promise<void> {
+    if (this.#stopped) return;
     await this.#rows.change(id, generation, change);
     this.#changed(id);
   }

@@ -48,23 +48,22 @@ function parse(body: Buffer): MessagesRequest | null {
 }
 
 function replyTo({ messages, tools }: MessagesRequest): Reply {
-  const last = messages.findLast(({ role }) => role === "user");
-  const result = last ? toolResult(last) : undefined;
-  if (result !== undefined)
-    return { kind: "text", text: `The demonstration model ran the command. It printed:\n\n${result}` };
-
-  const said = messages
-    .filter(({ role, content }) => role === "user" && toolResult({ role, content }) === undefined)
-    .map(textOf);
+  const mine = messages.filter(({ role }) => role === "user").map(partsOf);
+  const result = mine.at(-1)?.findLast(() => true);
+  if (result?.kind === "result") {
+    return { kind: "text", text: `The demonstration model ran the command. It printed:\n\n${result.text}` };
+  }
+  const said = mine.map(wordsOf).filter((words) => words !== "");
   const now = said.at(-1) ?? "";
   const command = /^[ \t]*run:[ \t]*(\S.*?)[ \t]*$/m.exec(now)?.[1];
   const tool = tools?.find(({ name }) => shellToolNames.test(name))?.name;
   if (command && tool) return { kind: "tool", tool, command };
-  if (command)
+  if (command) {
     return {
       kind: "text",
-      text: "This is Berth's demonstration model. The runtime offered it no shell tool to run the command with.",
+      text: "This is Berth's demonstration model. It was offered no shell tool to run the command with.",
     };
+  }
   const before = said.length > 1 ? ` Before that you said: “${said.at(-2)}”` : "";
   return {
     kind: "text",
@@ -75,24 +74,36 @@ function replyTo({ messages, tools }: MessagesRequest): Reply {
   };
 }
 
-/** A user message's own words, without what the runtime tells its model on the side. */
-function textOf({ content }: Message): string {
-  const text =
-    typeof content === "string"
-      ? content
-      : content
-          .filter((block): block is TextBlock => block.type === "text")
-          .map((block) => block.text)
-          .join("\n");
+/** A part of a user message: the user's words, or a tool's result, which the wire counts as the user's too. */
+interface Part {
+  kind: "words" | "result";
+  text: string;
+}
+
+function partsOf({ content }: Message): Part[] {
+  const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content;
+  return blocks.flatMap((block): Part[] => {
+    if (block.type === "tool_result") return [{ kind: "result", text: resultText(block as ToolResultBlock) }];
+    const text = block.type === "text" ? ownWords((block as TextBlock).text) : "";
+    return text === "" ? [] : [{ kind: "words", text }];
+  });
+}
+
+/** The user's words after the last tool result: those before it were answered. */
+function wordsOf(parts: Part[]): string {
+  return parts
+    .slice(parts.findLastIndex(({ kind }) => kind === "result") + 1)
+    .map(({ text }) => text)
+    .join("\n");
+}
+
+/** Without what a runtime tells its model on the side. */
+function ownWords(text: string): string {
   return text.replaceAll(/<(system-reminder|command-[a-z]+|local-command-[a-z]+)>[\s\S]*?<\/\1>/g, "").trim();
 }
 
-function toolResult({ content }: Message): string | undefined {
-  if (typeof content === "string") return undefined;
-  const block = content.findLast((candidate): candidate is ToolResultBlock => candidate.type === "tool_result");
-  if (!block) return undefined;
-  if (typeof block.content === "string") return block.content;
-  return (block.content ?? []).map(({ text }) => text ?? "").join("\n");
+function resultText({ content }: ToolResultBlock): string {
+  return typeof content === "string" ? content : (content ?? []).map(({ text }) => text ?? "").join("\n");
 }
 
 /** The reply as content blocks in the provider's shape, and the stop reason that fits. */

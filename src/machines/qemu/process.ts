@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { open, readdir, readFile, rm } from "node:fs/promises";
+import { chmod, open, readdir, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -136,6 +136,7 @@ export async function createOverlay(
 ): Promise<void> {
   const size = sizeGiB === undefined ? [] : [`${sizeGiB}G`];
   await run("qemu-img", ["create", "-q", "-f", "qcow2", "-F", format, "-b", backing, disk, ...size]);
+  await chmod(disk, 0o600);
 }
 
 /** QEMU's version, as it says it. Throws `qemu_missing`. */

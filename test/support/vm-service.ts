@@ -1,0 +1,67 @@
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Config } from "../../src/config/config.ts";
+import type { ExecResult } from "../../src/contract/guest.ts";
+import { qemuProcesses } from "../../src/machines/qemu/process.ts";
+import { createServer, type Server } from "../../src/server.ts";
+import { TestClient } from "./client.ts";
+import { testConfig } from "./config.ts";
+import { makeSeed, plantSeed } from "./warm-seed.ts";
+
+/** A whole server with real machines. Its data folder starts with a warm template unless `cold` is set. */
+export class VmService implements AsyncDisposable {
+  readonly config: Config;
+  server: Server;
+  client: TestClient;
+
+  private constructor(config: Config, server: Server, client: TestClient) {
+    this.config = config;
+    this.server = server;
+    this.client = client;
+  }
+
+  static async start(changes: Partial<Config> = {}): Promise<VmService> {
+    await makeSeed();
+    const config = await testConfig(changes);
+    await plantSeed(config.dataFolder);
+    const server = await createServer(config);
+    return new VmService(config, server, await TestClient.ofOperator(server.url, config.dataFolder));
+  }
+
+  /** The machine's id, which is not part of the API. */
+  async machineId(name: string): Promise<string> {
+    for (const { id } of await this.server.machines.list()) {
+      const { stdout } = await this.exec(id, "hostname");
+      if (stdout.trim() === name) return id;
+    }
+    throw new Error(`no machine calls itself ${name}`);
+  }
+
+  /** Runs a command in a guest, past the API and the runtime. */
+  exec(id: string, command: string, user: "agent" | "root" = "root"): Promise<ExecResult> {
+    return this.server.machines.exec(id, { command, user, timeoutMs: 60_000 });
+  }
+
+  /** The process of a machine. */
+  async pid(id: string): Promise<number> {
+    return (await qemuProcesses()).get(join(this.config.dataFolder, "machines", id, "qmp"))!;
+  }
+
+  /** What the driver wrote down of a machine. */
+  async record(id: string): Promise<{ port: number; token: string; template: string | null; origin: string }> {
+    return JSON.parse(await readFile(join(this.config.dataFolder, "machines", id, "machine.json"), "utf8"));
+  }
+
+  async restart(): Promise<void> {
+    await this.server[Symbol.asyncDispose]();
+    this.server = await createServer(this.config);
+    this.client = new TestClient(this.server.url, this.client.key);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const driver = await this.server.machines.driver();
+    await this.server[Symbol.asyncDispose]();
+    for (const { id } of await driver.list()) await driver.destroy(id);
+    await rm(this.config.dataFolder, { recursive: true, force: true });
+  }
+}
