@@ -6,7 +6,9 @@ export default defineConfig({
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     pool: "forks",
     fileParallelism: false,
-    testTimeout: 60_000,
+    globalSetup: "test/support/leak-check.ts",
+    reporters: ["default", "./test/support/summary-reporter.ts"],
+    testTimeout: 300_000,
     hookTimeout: 600_000,
   },
 });

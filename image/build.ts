@@ -57,8 +57,8 @@ async function buildImage(base: string): Promise<string> {
   return inFolder(`image-${id}`, async (folder) => {
     await writeFile(join(folder, "runner.mjs"), runner);
     // Initial RAM disks may be laid one behind the other: the runner follows the base.
-    const join_ = `cp --reflink=auto "${base}/initrd-base.img" initrd.img && echo runner.mjs | cpio --quiet -o -H newc -R 0:0 >>initrd.img`;
-    await run("sh", ["-c", `${join_} && ln "${base}/rootfs.img" "${base}/vmlinuz" . && rm runner.mjs`], {
+    const initrd = `cp --reflink=auto "${base}/initrd-base.img" initrd.img && echo runner.mjs | cpio --quiet -o -H newc -R 0:0 >>initrd.img`;
+    await run("sh", ["-c", `${initrd} && ln "${base}/rootfs.img" "${base}/vmlinuz" . && rm runner.mjs`], {
       cwd: folder,
     });
     await writeFile(join(folder, "image.json"), JSON.stringify({ id }));
@@ -70,7 +70,9 @@ async function inFolder(name: string, fill: (folder: string) => Promise<void>): 
   const folder = join(cache, name);
   if (await stat(folder).catch(() => null)) return folder;
   await mkdir(cache, { recursive: true });
-  const partial = await mkdtemp(`${folder}.partial-`);
+  await removeAbandoned();
+  const partial = `${folder}.partial-${process.pid}`;
+  await mkdir(partial);
   try {
     await fill(partial);
     await run("chmod", ["-R", "a+rX", partial]);
@@ -80,6 +82,15 @@ async function inFolder(name: string, fill: (folder: string) => Promise<void>): 
     await rm(partial, { recursive: true, force: true });
     if (await stat(folder).catch(() => null)) return folder; // Another build was first.
     throw error;
+  }
+}
+
+/** What a build that was killed left behind; the name ends in its process's id. */
+async function removeAbandoned(): Promise<void> {
+  for (const name of await readdir(cache)) {
+    const pid = /\.partial-(\d+)$/.exec(name)?.[1];
+    if (pid === undefined || (await stat(`/proc/${pid}`).catch(() => null))) continue;
+    await rm(join(cache, name), { recursive: true, force: true });
   }
 }
 

@@ -159,10 +159,10 @@ function openMachines(config: Config, logger: Logger, agents: Agents, openDriver
   const open = () =>
     openDriver(
       config,
-      (socket) => templateGateway.serve(socket, { model: async () => null }),
+      (socket) => templateGateway.serve(socket, { id: "template", model: async () => null }),
       (message) => logger.info(message),
     );
-  return new Machines(open, (id, socket) => gateway.serve(socket, { model: () => modelOf(id) }), warn);
+  return new Machines(open, (id, socket) => gateway.serve(socket, { id, model: () => modelOf(id) }), warn);
 }
 
 const openQemu: OpenDriver = async (config, serveTemplateUplink, log) =>
@@ -175,7 +175,7 @@ const openQemu: OpenDriver = async (config, serveTemplateUplink, log) =>
   });
 
 /** The folder that the last `make image` in this checkout named; null when there was none. */
-async function lastBuiltImage(): Promise<string | null> {
+export async function lastBuiltImage(): Promise<string | null> {
   const folder = await readFile(new URL("image/.built", checkout), "utf8").catch(() => null);
   return folder?.trim() ?? null;
 }

@@ -11,6 +11,8 @@ const allowedPaths = new Set(["/v1/messages", "/v1/messages/count_tokens"]);
 
 /** On whose behalf a guest's calls are made. */
 export interface Caller {
+  /** Names the agent to the provider, for its abuse checks; tells nothing about it. */
+  id: string;
   /** The model to ask in place of what the runtime asks for, as the provider names it; null leaves it. */
   model(): Promise<string | null>;
 }
@@ -69,18 +71,31 @@ export class Gateway {
     }
     const body = await collect(stream);
     if (!body) return anthropicError(413, "request_too_large", "A request has 32 MiB at most.");
-    const call: ModelCall = { method, path, headers, body: withModel(body, await caller.model()), signal };
+    const call: ModelCall = { method, path, headers, body: await owned(body, caller), signal };
     return this.#anthropic(call);
   }
 }
 
-/** The request with another model; byte for byte the same where there is none to set. */
-function withModel(body: Buffer, model: string | null): Buffer {
-  if (model === null) return body;
+/**
+ * The request with the agent's own model and the agent's own name for its user. A runtime makes up its user's and
+ * its session's ids itself, in a process that was warm in the template: they are the same in every clone, so
+ * they are not let out.
+ */
+async function owned(body: Buffer, caller: Caller): Promise<Buffer> {
+  const request = parseObject(body);
+  if (!request) return body; // The provider says what is wrong with it.
+  const model = await caller.model();
+  if (model !== null) request.model = model;
+  if (request.metadata !== undefined) request.metadata = { user_id: caller.id };
+  return Buffer.from(JSON.stringify(request));
+}
+
+function parseObject(body: Buffer): Record<string, unknown> | null {
   try {
-    return Buffer.from(JSON.stringify({ ...(JSON.parse(body.toString("utf8")) as object), model }));
+    const value: unknown = JSON.parse(body.toString("utf8"));
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : null;
   } catch {
-    return body; // Not JSON: the provider says so.
+    return null;
   }
 }
 

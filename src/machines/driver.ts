@@ -57,4 +57,6 @@ export interface Driver {
   dial(id: string): Promise<Socket>;
   /** Resolves when the run that goes on now has ended, whatever ended it. */
   ended(id: string): Promise<void>;
+  /** Lets go of the machines, which run on. The driver is not used any more. */
+  close(): void;
 }

@@ -113,6 +113,7 @@ export class Machines {
   close(): void {
     this.#closed = true;
     for (const id of [...this.#connected.keys(), ...this.#uplinks.keys()]) this.#disconnect(id);
+    void this.#opening?.then((driver) => driver.close()).catch(() => {});
   }
 
   async #ensureOnce(spec: MachineSpec, report: StepReport): Promise<void> {

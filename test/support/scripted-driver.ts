@@ -100,6 +100,8 @@ export class ScriptedDriver implements TemplatingDriver {
     await this.#machines.get(id)?.ended.promise;
   }
 
+  close(): void {}
+
   /** The ids of all machines that run. */
   get running(): string[] {
     return [...this.#machines.keys()];

@@ -1,4 +1,4 @@
-import { readFile, rm } from "node:fs/promises";
+import { readdir, readFile, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../../src/config/config.ts";
 import type { ExecResult } from "../../src/contract/guest.ts";
@@ -8,7 +8,7 @@ import { TestClient } from "./client.ts";
 import { testConfig } from "./config.ts";
 import { makeSeed, plantSeed } from "./warm-seed.ts";
 
-/** A whole server with real machines. Its data folder starts with a warm template unless `cold` is set. */
+/** A whole server with real machines. Its data folder starts with a warm template. */
 export class VmService implements AsyncDisposable {
   readonly config: Config;
   server: Server;
@@ -24,6 +24,11 @@ export class VmService implements AsyncDisposable {
     await makeSeed();
     const config = await testConfig(changes);
     await plantSeed(config.dataFolder);
+    return VmService.on(config);
+  }
+
+  /** On a data folder as it is. */
+  static async on(config: Config): Promise<VmService> {
     const server = await createServer(config);
     return new VmService(config, server, await TestClient.ofOperator(server.url, config.dataFolder));
   }
@@ -62,6 +67,9 @@ export class VmService implements AsyncDisposable {
     const driver = await this.server.machines.driver();
     await this.server[Symbol.asyncDispose]();
     for (const { id } of await driver.list()) await driver.destroy(id);
-    await rm(this.config.dataFolder, { recursive: true, force: true });
+    for (const name of await readdir(this.config.dataFolder)) {
+      await rm(join(this.config.dataFolder, name), { recursive: true, force: true });
+    }
+    await rmdir(this.config.dataFolder).catch(() => {}); // A mount stays.
   }
 }

@@ -20,9 +20,9 @@ export async function makeSeed(): Promise<void> {
   await (await server.machines.driver()).prepare("claude-code");
 }
 
-/** Gives a new data folder the seed's image and template, as hard links. */
-export async function plantSeed(dataFolder: string): Promise<void> {
+/** Gives a data folder the seed's image and template, as hard links or, for one that is to be spoilt, as copies. */
+export async function plantSeed(dataFolder: string, how: "--link" | "--sparse=always" = "--link"): Promise<void> {
   for (const part of ["images", "templates"]) {
-    await run("cp", ["--archive", "--link", join(seedFolder, part), dataFolder]);
+    await run("cp", ["--archive", how, join(seedFolder, part), dataFolder]);
   }
 }

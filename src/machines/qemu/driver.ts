@@ -106,7 +106,7 @@ export class QemuDriver implements TemplatingDriver {
     }
     if (known && this.#running.has(spec.id)) return describe(spec.id, known);
     if (known?.hasDisk) return this.#boot(spec, known, files);
-    await rm(files.folder, { recursive: true, force: true });
+    await this.destroy(spec.id);
     return this.#create(spec, files, report);
   }
 
@@ -158,6 +158,10 @@ export class QemuDriver implements TemplatingDriver {
     await this.#running.get(id)?.ended;
   }
 
+  close(): void {
+    for (const { qmp } of this.#running.values()) qmp[Symbol.dispose]();
+  }
+
   async #require(id: string): Promise<{ files: MachineFiles; record: MachineRecord }> {
     const files = this.#layout.machine(id);
     const record = await readRecord<MachineRecord>(files.record);
@@ -165,9 +169,26 @@ export class QemuDriver implements TemplatingDriver {
     return { files, record };
   }
 
+  /** A new machine. A template that QEMU cannot take up is thrown away, and the machine made from a new one. */
   async #create(spec: MachineSpec, files: MachineFiles, report: StepReport): Promise<RunningMachine> {
     await requireSpace(this.#layout.root);
     const template = await this.#templateFor(spec, report);
+    try {
+      return await this.#createFrom(template, spec, files, report);
+    } catch (error) {
+      await this.destroy(spec.id);
+      if (!template || !(error instanceof BerthError) || error.code !== "machine_failed") throw error;
+      await this.#templates.distrust(template.name);
+      return this.#createFrom(await this.#templateFor(spec, report), spec, files, report);
+    }
+  }
+
+  async #createFrom(
+    template: Template | null,
+    spec: MachineSpec,
+    files: MachineFiles,
+    report: StepReport,
+  ): Promise<RunningMachine> {
     report("disk");
     await this.#privilege.folder(files.folder);
     const record: MachineRecord = {

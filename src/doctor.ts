@@ -1,0 +1,126 @@
+import { execFile } from "node:child_process";
+import { access, constants, mkdir, readFile, statfs } from "node:fs/promises";
+import { promisify } from "node:util";
+import type { Config } from "./config/config.ts";
+import { readConfig } from "./config/env.ts";
+import { BerthError } from "./contract/errors.ts";
+import { Privilege } from "./machines/qemu/privilege.ts";
+import { qemuVersion } from "./machines/qemu/process.ts";
+import { lastBuiltImage } from "./server.ts";
+
+// `berth doctor` runs this on the machine that the server is to run on. Each check is one line of JSON.
+
+const run = promisify(execFile);
+const wantedMemoryMiB = 4096;
+const wantedDiskGiB = 8;
+
+/** One thing that Berth needs, whether it is there, and the command that mends it. */
+interface Finding {
+  name: string;
+  ok: boolean;
+  found: string;
+  problem?: string;
+  fix?: string;
+}
+
+type Check = (config: Config) => Promise<Omit<Finding, "name">>;
+
+const checks: Record<string, Check> = {
+  async system() {
+    const found = `${process.platform} ${process.arch}`;
+    if (found === "linux x64") return { ok: true, found };
+    return { ok: false, found, problem: "Berth runs on Linux on x86-64.", fix: "use another machine" };
+  },
+  async node() {
+    const found = process.version;
+    if (found.startsWith("v24.")) return { ok: true, found };
+    return { ok: false, found, problem: "The pinned Node 24 is not the one that runs.", fix: "make setup" };
+  },
+  async qemu() {
+    return { ok: true, found: await qemuVersion() };
+  },
+  async "qemu-img"() {
+    const { stdout } = await run("qemu-img", ["--version"]).catch(() => ({ stdout: "" }));
+    if (stdout) return { ok: true, found: stdout.split("\n")[0]! };
+    return { ok: false, found: "nothing", problem: "qemu-img is not installed.", fix: "apt-get install qemu-utils" };
+  },
+  async image(config) {
+    const folder = config.imageFolder ?? (await lastBuiltImage());
+    const there =
+      folder !== null &&
+      (await readFile(`${folder}/image.json`).then(
+        () => true,
+        () => false,
+      ));
+    if (there) return { ok: true, found: folder };
+    return { ok: false, found: folder ?? "nothing", problem: "There is no guest image.", fix: "make image" };
+  },
+  async kvm() {
+    const usable = await access("/dev/kvm", constants.R_OK | constants.W_OK).then(
+      () => true,
+      () => false,
+    );
+    // Only a guest that runs proves KVM; the server tries one at its start. Without, it is slow and not wrong.
+    const found = usable
+      ? "/dev/kvm can be opened (the server tries a guest on it)"
+      : "none: software emulation, about ten times slower";
+    return { ok: true, found };
+  },
+  async users() {
+    await Privilege.find();
+    return {
+      ok: true,
+      found: process.getuid?.() === 0 ? "machines run as a user of their own" : "machines run as the server's user",
+    };
+  },
+  async "data folder"({ dataFolder }) {
+    try {
+      await mkdir(dataFolder, { recursive: true });
+      await access(dataFolder, constants.W_OK);
+      return { ok: true, found: dataFolder };
+    } catch (error) {
+      return {
+        ok: false,
+        found: dataFolder,
+        problem: (error as Error).message,
+        fix: "choose another with BERTH_DATA_DIR",
+      };
+    }
+  },
+  async disk({ dataFolder }) {
+    const { bavail, bsize } = await statfs(dataFolder);
+    const free = (bavail * bsize) / 1024 ** 3;
+    const found = `${free.toFixed(1)} GiB free`;
+    if (free >= wantedDiskGiB) return { ok: true, found };
+    return {
+      ok: false,
+      found,
+      problem: `Image, template and a few agents take ${wantedDiskGiB} GiB.`,
+      fix: "free some space, or choose another disk with BERTH_DATA_DIR",
+    };
+  },
+  async memory() {
+    const kib = Number(/^MemAvailable:\s*(\d+)/m.exec(await readFile("/proc/meminfo", "utf8"))?.[1]);
+    const found = `${Math.round(kib / 1024)} MiB available`;
+    if (kib / 1024 >= wantedMemoryMiB) return { ok: true, found };
+    return {
+      ok: false,
+      found,
+      problem: `A template and two agents take ${wantedMemoryMiB} MiB.`,
+      fix: "end other programs, or use a larger machine",
+    };
+  },
+};
+
+const config = readConfig(process.env);
+for (const [name, check] of Object.entries(checks)) {
+  const finding = await check(config).catch((error: unknown) => ({ ok: false, found: "nothing", ...problemOf(error) }));
+  console.log(JSON.stringify({ name, ...finding }));
+}
+
+/** What a part of the server complains of, with the command that its message ends in. */
+function problemOf(error: unknown): Pick<Finding, "problem" | "fix"> {
+  const message = error instanceof Error ? error.message : String(error);
+  const fix = error instanceof BerthError ? /: ([^:]+)$/.exec(message)?.[1] : undefined;
+  return { problem: message, ...(fix ? { fix } : {}) };
+}

@@ -1,0 +1,55 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+
+/** The server's program as a process of its own, for what needs its death. */
+export class ServerProcess implements AsyncDisposable {
+  readonly child: ChildProcess;
+  /** What it has written to standard output and error, line by line. */
+  readonly lines: string[] = [];
+  readonly #watchers = new Set<() => void>();
+
+  constructor(dataFolder: string, environment: Record<string, string> = {}) {
+    this.child = spawn(process.execPath, ["src/main.ts"], {
+      env: { PATH: process.env.PATH!, BERTH_DATA_DIR: dataFolder, BERTH_PORT: "0", BERTH_ACCEL: "tcg", ...environment },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    for (const stream of [this.child.stdout!, this.child.stderr!]) {
+      createInterface({ input: stream }).on("line", (line) => {
+        this.lines.push(line);
+        for (const watcher of this.#watchers) watcher();
+      });
+    }
+  }
+
+  /** The first line that matches, once it is written. */
+  async line(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      for (const line of this.lines) {
+        const match = pattern.exec(line);
+        if (match) return match;
+      }
+      if (this.child.exitCode !== null) throw new Error(`the server ended:\n${this.lines.join("\n")}`);
+      await new Promise<void>((resolve) => {
+        this.#watchers.add(resolve);
+        this.child.once("exit", resolve);
+      });
+    }
+  }
+
+  /** Its address, once it is ready. */
+  async url(): Promise<string> {
+    return (await this.line(/^Berth is ready at (\S+)$/))[1]!;
+  }
+
+  async end(signal: "SIGKILL" | "SIGTERM"): Promise<number | null> {
+    const ended = once(this.child, "exit");
+    this.child.kill(signal);
+    await ended;
+    return this.child.exitCode;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.child.exitCode === null && this.child.signalCode === null) await this.end("SIGTERM");
+  }
+}
