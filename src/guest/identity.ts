@@ -31,7 +31,9 @@ export async function firmwareToken(): Promise<string> {
 /** Starts `renew`, ahead of the moment in which it is needed. */
 export function startRenewer(): Renewer {
   const child = spawn("/usr/lib/berth/renew", { stdio: ["pipe", "pipe", "inherit"] });
+  child.stdin.on("error", () => {}); // That it has ended is seen below.
   const lines = createInterface({ input: child.stdout });
+  lines.on("error", () => {});
   return async ({ time, entropy }) => {
     child.stdin.write(`${time} ${entropy}\n`);
     const [line] = (await Promise.race([once(lines, "line"), once(child, "close")])) as unknown[];

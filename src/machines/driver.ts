@@ -58,5 +58,5 @@ export interface Driver {
   /** Resolves when the run that goes on now has ended, whatever ended it. */
   ended(id: string): Promise<void>;
   /** Lets go of the machines, which run on. The driver is not used any more. */
-  close(): void;
+  close(): Promise<void>;
 }

@@ -110,10 +110,11 @@ export class Machines {
   }
 
   /** Hangs up on all machines. They go on running. */
-  close(): void {
+  async close(): Promise<void> {
     this.#closed = true;
     for (const id of [...this.#connected.keys(), ...this.#uplinks.keys()]) this.#disconnect(id);
-    void this.#opening?.then((driver) => driver.close()).catch(() => {});
+    const driver = await this.#opening?.catch(() => null);
+    await driver?.close();
   }
 
   async #ensureOnce(spec: MachineSpec, report: StepReport): Promise<void> {

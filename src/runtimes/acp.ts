@@ -69,7 +69,9 @@ function spawnRuntime(launch: AcpLaunch, { home, uid, gid, log }: Surroundings):
     stdio: ["pipe", "pipe", "pipe"],
   });
   child.stdin!.on("error", () => {}); // A runtime that died while it was written to is seen by its end.
-  createInterface({ input: child.stderr! }).on("line", log);
+  createInterface({ input: child.stderr! })
+    .on("line", log)
+    .on("error", () => {});
   child.on("error", (error) => log(`cannot start ${launch.command}: ${error.message}`));
   child.on("close", (code, signal) => log(`${launch.command} ended (${signal ?? code})`));
   return child;

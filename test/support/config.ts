@@ -1,16 +1,20 @@
 import { mkdtemp } from "node:fs/promises";
-import { join } from "node:path";
 import type { Config } from "../../src/config/config.ts";
 
-/** Where tests keep data folders: not below a home, which the users of machines and databases cannot enter. */
-const place = "/var/tmp";
+/** Where this run's folders are, by the beginning of their names; not below a home, which other users cannot enter. */
+export const folderPrefix = `/var/tmp/berth-test-${process.env.BERTH_TEST_RUN ?? process.pid}-`;
+
+/** A new folder, which the caller removes. */
+export function newFolder(): Promise<string> {
+  return mkdtemp(folderPrefix);
+}
 
 /** A configuration with a new data folder and a free port; the caller removes the folder. */
 export async function testConfig(changes: Partial<Config> = {}): Promise<Config> {
   return {
     host: "127.0.0.1",
     port: 0,
-    dataFolder: changes.dataFolder ?? (await mkdtemp(join(place, "berth-test-"))),
+    dataFolder: changes.dataFolder ?? (await newFolder()),
     databaseUrl: null,
     imageFolder: null,
     accelerator: "tcg",

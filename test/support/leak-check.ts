@@ -1,22 +1,19 @@
-import { readdir, readFile } from "node:fs/promises";
+import { glob, readdir, readFile } from "node:fs/promises";
 
-const place = "/var/tmp";
-
-/** After all tests: fails the run when one left a process or a folder behind, and ends the processes. */
+/** Names this run to its tests; after all of them fails it when one left a process or a folder behind. */
 export default function setup(): () => Promise<void> {
+  process.env.BERTH_TEST_RUN = String(process.pid);
   return async () => {
+    const { folderPrefix } = await import("./config.ts");
     const leaks: string[] = [];
     for (const entry of await readdir("/proc")) {
       if (!/^\d+$/.test(entry)) continue;
       const command = await readFile(`/proc/${entry}/cmdline`, "utf8").catch(() => "");
-      if (!command.includes(`${place}/berth-test-`)) continue;
+      if (!command.includes(folderPrefix)) continue;
       leaks.push(`process ${entry}: ${command.replaceAll("\0", " ").slice(0, 160)}`);
       process.kill(Number(entry), "SIGKILL");
     }
-    const folders = (await readdir(place)).filter(
-      (name) => name.startsWith("berth-test-") && name !== "berth-test-seed",
-    );
-    leaks.push(...folders.map((name) => `folder ${place}/${name}`));
+    for await (const folder of glob(`${folderPrefix}*`)) leaks.push(`folder ${folder}`);
     if (leaks.length === 0) return;
     console.error(`the tests left behind:\n${leaks.join("\n")}`);
     process.exitCode = 1;

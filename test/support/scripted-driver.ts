@@ -100,7 +100,7 @@ export class ScriptedDriver implements TemplatingDriver {
     await this.#machines.get(id)?.ended.promise;
   }
 
-  close(): void {}
+  async close(): Promise<void> {}
 
   /** The ids of all machines that run. */
   get running(): string[] {

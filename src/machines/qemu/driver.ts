@@ -158,7 +158,8 @@ export class QemuDriver implements TemplatingDriver {
     await this.#running.get(id)?.ended;
   }
 
-  close(): void {
+  async close(): Promise<void> {
+    await this.#templates.close();
     for (const { qmp } of this.#running.values()) qmp[Symbol.dispose]();
   }
 

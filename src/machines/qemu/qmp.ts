@@ -20,7 +20,9 @@ export class Qmp implements Disposable {
 
   private constructor(socket: Socket) {
     this.#socket = socket;
-    createInterface({ input: socket }).on("line", (line) => this.#receive(JSON.parse(line) as QmpMessage));
+    createInterface({ input: socket })
+      .on("line", (line) => this.#receive(JSON.parse(line) as QmpMessage))
+      .on("error", () => {}); // It repeats the socket's errors; what they mean is told by the close.
     socket.on("error", () => {});
     socket.on("close", () => {
       for (const { reject } of this.#answers.values()) reject(new Error("QEMU has ended"));

@@ -57,6 +57,8 @@ export class Templates {
   readonly #serveUplink: (socket: Socket) => void;
   readonly #log: (message: string) => void;
   readonly #making = new Map<string, Promise<Template>>();
+  /** Those in which a template is being warmed. */
+  readonly #warming = new Set<QemuProcess>();
 
   /** `serveUplink` answers the throwaway turns' model calls. */
   constructor(
@@ -97,6 +99,12 @@ export class Templates {
       if (inUse.has(name) || (record && record.imageId === currentImage && !name.endsWith(partialEnding))) continue;
       await rm(files.folder, { recursive: true, force: true });
     }
+  }
+
+  /** Gives up the templates that are being made. */
+  async close(): Promise<void> {
+    for (const qemu of this.#warming) await qemu.kill();
+    await Promise.allSettled(this.#making.values());
   }
 
   async #find(key: string): Promise<Template | null> {
@@ -161,6 +169,7 @@ export class Templates {
       this.#privilege,
       null,
     );
+    this.#warming.add(qemu);
     try {
       await this.#warm(port, firmwareToken, token, basis.runtime);
       await qemu.qmp.execute("stop");
@@ -171,6 +180,7 @@ export class Templates {
       if (console.trim()) this.#log(`the template's console: ${console.trim().split("\n").slice(-5).join(" | ")}`);
       throw error;
     } finally {
+      this.#warming.delete(qemu);
       await qemu.kill();
     }
     await Promise.all([files.token, files.qmp, files.log].map((file) => rm(file, { force: true })));

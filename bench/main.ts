@@ -1,0 +1,149 @@
+import { readFile } from "node:fs/promises";
+import { cpus, totalmem } from "node:os";
+import { join } from "node:path";
+import { qemuProcesses } from "../src/machines/qemu/process.ts";
+import { eventsOf } from "../test/support/client.ts";
+import { VmService } from "../test/support/vm-service.ts";
+
+// `make bench`: what a user waits for, measured through the API, each with its floor from the same run. Machines
+// differ and are noisy: read the ratios first. docs/benchmarks.md has the figures of one machine.
+
+const rounds = 5;
+const atOnce = 10;
+
+await using service = await VmService.start();
+const { version } = JSON.parse(await readFile("package.json", "utf8")) as { version: string };
+print(`Berth ${version}, ${cpus().length} × ${cpus()[0]!.model}, ${Math.round(totalmem() / 1024 ** 3)} GiB, TCG`);
+
+const cold = await measureAgent("cold", { resources: { diskGiB: 11 } });
+const warm: AgentTimes[] = [];
+for (let round = 0; round < rounds; round++) warm.push(await measureAgent(`warm-${round}`));
+
+print("\nOne agent, five in sequence (ms)", "p50", "least", "cold boot", "cold ÷ p50");
+for (const name of Object.keys(cold) as (keyof AgentTimes)[]) {
+  const values = warm.map((times) => times[name]);
+  print(`  ${name}`, median(values), Math.min(...values), cold[name], (cold[name] / median(values)).toFixed(1));
+}
+await measureMany();
+
+/** Milliseconds from a request's sending. */
+interface AgentTimes {
+  "create → disk laid": number;
+  "create → restored": number;
+  "create → ready": number;
+  "create → first command done": number;
+  "message → first delta, 1st turn": number;
+  "message → first delta, 2nd turn": number;
+  "message → first delta, 3rd turn": number;
+  "create → first word": number;
+  delete: number;
+}
+
+/** Creates an agent, has a command run past the runtime, makes three turns, deletes it; and once more for the first word. */
+async function measureAgent(name: string, fields: Record<string, unknown> = {}): Promise<AgentTimes> {
+  const begun = performance.now();
+  const wallBegun = Date.now();
+  await service.client.createAgent(name, fields);
+  const ready = performance.now() - begun;
+  const id = await newestMachine();
+  await service.exec(id, "cat /etc/machine-id", "agent");
+  const command = performance.now() - begun;
+  const { steps } = (await service.client.call("GET", `/agents/${name}/install-status`)).body as {
+    steps: { name: string; finishedAt: string }[];
+  };
+  const finished = (step: string) => Date.parse(steps.find((each) => each.name === step)!.finishedAt) - wallBegun;
+  const deltas: number[] = [];
+  for (const message of ["hello", "how are you?", "and now?"]) deltas.push(await firstDelta(name, message));
+  const deletion = performance.now();
+  await service.client.call("DELETE", `/agents/${name}`);
+  const deleted = performance.now() - deletion;
+
+  const second = performance.now();
+  await service.client.call("POST", "/agents", { name, ...fields });
+  await firstDelta(name, "hello");
+  const word = performance.now() - second;
+  await service.client.call("DELETE", `/agents/${name}`);
+  return rounded({
+    "create → disk laid": finished("disk"),
+    "create → restored": finished("machine"),
+    "create → ready": ready,
+    "create → first command done": command,
+    "message → first delta, 1st turn": deltas[0]!,
+    "message → first delta, 2nd turn": deltas[1]!,
+    "message → first delta, 3rd turn": deltas[2]!,
+    "create → first word": word,
+    delete: deleted,
+  });
+}
+
+/** Many agents at once, and the memory that one idle agent and all of them take. */
+async function measureMany(): Promise<void> {
+  const before = await availableMiB();
+  await service.client.createAgent("alone");
+  const one = before - (await availableMiB());
+  const ownOfOne = await ownMemoryMiB();
+  await service.client.call("DELETE", "/agents/alone");
+
+  const begun = performance.now();
+  const names = Array.from({ length: atOnce }, (_, index) => `many-${index}`);
+  const times = await Promise.all(
+    names.map(async (name) => {
+      const answer = await service.client.createAgent(name);
+      if (answer.body.status !== "ready") throw new Error(JSON.stringify(answer.body));
+      return performance.now() - begun;
+    }),
+  );
+  const ten = before - (await availableMiB());
+  print(`\n${atOnce} agents at once (ms)`, "p50", "p95", "all");
+  print("  create → ready", median(times), quantile(times, 0.95), Math.round(Math.max(...times)));
+  print("\nHost memory (MiB)", "one idle", `${atOnce} idle`, "each of them");
+  print("  less available", one, ten, Math.round(ten / atOnce));
+  print("  QEMU's own pages", ownOfOne, await ownMemoryMiB(), Math.round((await ownMemoryMiB()) / atOnce));
+  await Promise.all(names.map((name) => service.client.call("DELETE", `/agents/${name}`)));
+}
+
+async function firstDelta(name: string, message: string): Promise<number> {
+  const begun = performance.now();
+  const response = await service.client.fetch("POST", `/agents/${name}/chat`, { message });
+  let first = 0;
+  for await (const { event } of eventsOf(response)) {
+    if (event.type === "response.failed") throw new Error(event.error.message);
+    if (event.type === "response.output_text.delta") first ||= performance.now() - begun;
+  }
+  return first;
+}
+
+/** The one machine that there is. */
+async function newestMachine(): Promise<string> {
+  return (await service.server.machines.list())[0]!.id;
+}
+
+async function availableMiB(): Promise<number> {
+  return Math.round(Number(/^MemAvailable:\s*(\d+)/m.exec(await readFile("/proc/meminfo", "utf8"))![1]) / 1024);
+}
+
+/** Anonymous memory of all machines: what a machine has beyond the template's file, which they share. */
+async function ownMemoryMiB(): Promise<number> {
+  let kib = 0;
+  for (const pid of (await qemuProcesses()).values()) {
+    kib += Number(/^Anonymous:\s*(\d+)/m.exec(await readFile(join("/proc", String(pid), "smaps_rollup"), "utf8"))![1]);
+  }
+  return Math.round(kib / 1024);
+}
+
+function quantile(values: readonly number[], part: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return Math.round(sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))]!);
+}
+
+function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
+
+function rounded<T extends object>(times: T): T {
+  return Object.fromEntries(Object.entries(times).map(([name, value]) => [name, Math.round(value as number)])) as T;
+}
+
+function print(label: string, ...cells: (string | number)[]): void {
+  console.log(label.padEnd(36) + cells.map((cell) => String(cell).padStart(13)).join(""));
+}

@@ -1,0 +1,38 @@
+import type { Command } from "commander";
+import type { Agent } from "../../contract/agents.ts";
+import { agentPath, Client } from "../client.ts";
+import { readEnvironment } from "../environment.ts";
+import { type CommonOptions, jsonOption } from "../options.ts";
+import { type Cell, formatFields } from "../table.ts";
+import { writeJson } from "../terminal.ts";
+import { statusStyles } from "./agents-list.ts";
+
+/** `berth agents get NAME` */
+export function registerGet(agents: Command): void {
+  agents
+    .command("get")
+    .description("show an agent")
+    .argument("<name>", "the agent's name")
+    .addOption(jsonOption())
+    .action(async (name: string, { json }: CommonOptions) => {
+      const client = await Client.connect(readEnvironment());
+      const agent = await client.json<Agent>("GET", agentPath(name));
+      if (json) return writeJson(process.stdout, agent);
+      process.stdout.write(formatFields(process.stdout, fieldsOf(agent)));
+    });
+}
+
+function fieldsOf(agent: Agent): Record<string, Cell> {
+  const { cpus, memoryMiB, diskGiB } = agent.resources;
+  return {
+    name: agent.name,
+    runtime: agent.runtime,
+    model: agent.model ?? "default",
+    status: { text: agent.status, style: statusStyles[agent.status] ?? "reset" },
+    ...(agent.error ? { error: `${agent.error.message} (${agent.error.code})` } : {}),
+    instructions: agent.instructions ?? "none",
+    machine: `${cpus} CPUs, ${memoryMiB} MiB of memory, ${diskGiB} GiB of disk`,
+    created: agent.createdAt,
+    "last active": agent.lastActiveAt,
+  };
+}

@@ -1,0 +1,53 @@
+import type { Command } from "commander";
+import type { Agent, AgentList, AgentStatus } from "../../contract/agents.ts";
+import { Client } from "../client.ts";
+import { readEnvironment } from "../environment.ts";
+import { type CommonOptions, jsonOption } from "../options.ts";
+import { formatTable } from "../table.ts";
+import { type Style, writeJson } from "../terminal.ts";
+
+/** The style that a status has on a terminal. */
+export const statusStyles: Record<AgentStatus, Style> = {
+  provisioning: "yellow",
+  ready: "green",
+  suspended: "blue",
+  failed: "red",
+  deleting: "dim",
+};
+
+/** `berth agents list` */
+export function registerList(agents: Command): void {
+  agents
+    .command("list")
+    .description("list your agents")
+    .addOption(jsonOption())
+    .action(async ({ json }: CommonOptions) => {
+      const client = await Client.connect(readEnvironment());
+      const all = await listAgents(client);
+      if (json) return writeJson(process.stdout, { data: all, nextCursor: null });
+      if (all.length === 0) return void console.error("There are no agents yet. To make one: berth agents create NAME");
+      process.stdout.write(agentTable(all));
+    });
+}
+
+/** All agents, page by page. */
+async function listAgents(client: Client): Promise<Agent[]> {
+  const all: Agent[] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const query: string = cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+    const page: AgentList = await client.json<AgentList>("GET", `/agents?limit=100${query}`);
+    all.push(...page.data);
+    cursor = page.nextCursor;
+  }
+  return all;
+}
+
+function agentTable(all: readonly Agent[]): string {
+  const rows = all.map(({ name, runtime, model, status }) => [
+    name,
+    runtime,
+    model ?? "default",
+    { text: status, style: statusStyles[status] ?? "reset" },
+  ]);
+  return formatTable(process.stdout, ["NAME", "RUNTIME", "MODEL", "STATUS"], rows);
+}

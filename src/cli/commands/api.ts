@@ -1,0 +1,78 @@
+import { text } from "node:stream/consumers";
+import { type Command, InvalidArgumentError } from "commander";
+import { Client } from "../client.ts";
+import { readEnvironment } from "../environment.ts";
+import { CliError, UnreachableError } from "../errors.ts";
+import { jsonOption } from "../options.ts";
+import { writeText } from "../terminal.ts";
+
+interface ApiOptions {
+  data?: string;
+  header: Headers;
+  include?: true;
+}
+
+/** `berth api METHOD PATH` */
+export function registerApi(program: Command): void {
+  program
+    .command("api")
+    .description("send a raw request and show the answer's body as it comes")
+    .argument("<method>", "GET, POST, …")
+    .argument("<path>", "such as /agents")
+    .option("-d, --data <json>", "the body; - reads it from standard input")
+    .option("-H, --header <key:value>", "one more header; may be given several times", addHeader, new Headers())
+    .option("-i, --include", "show the answer's status line and headers on stderr")
+    .addOption(jsonOption())
+    .addHelpText("after", "\nThe exit code is 1 when the answer's status is 400 or above.")
+    .action(sendRaw);
+}
+
+async function sendRaw(method: string, path: string, { data, header: headers, include }: ApiOptions): Promise<void> {
+  if (/^[a-z]+:/i.test(path)) throw new CliError("PATH is a path of the API, such as /agents, and not an address.", 2);
+  const client = await Client.connect(readEnvironment());
+  const body = data === "-" ? await text(process.stdin) : data;
+  if (body !== undefined && !headers.has("content-type")) headers.set("content-type", "application/json");
+  const response = await client.send(method.toUpperCase(), path.startsWith("/") ? path : `/${path}`, {
+    headers,
+    ...(body === undefined ? {} : { body }),
+  });
+  if (include) writeHead(response);
+  await copyBody(response);
+  if (response.status >= 400) process.exitCode = 1;
+}
+
+function writeHead({ status, statusText, headers }: Response): void {
+  const lines = [...headers].map(([name, value]) => `${name}: ${value}\n`);
+  writeText(process.stderr, `HTTP/1.1 ${status} ${statusText}\n${lines.join("")}\n`);
+}
+
+/** To stdout: byte for byte in a pipe, as harmless text on a terminal. */
+async function copyBody(response: Response): Promise<void> {
+  const { stdout } = process;
+  const decoder = new TextDecoder();
+  let last = "\n";
+  try {
+    for await (const bytes of response.body ?? []) {
+      if (!stdout.isTTY) {
+        stdout.write(bytes);
+        continue;
+      }
+      const decoded = decoder.decode(bytes, { stream: true });
+      writeText(stdout, decoded);
+      last = decoded.at(-1) ?? last;
+    }
+  } catch {
+    throw new UnreachableError("The connection broke off before the answer's end.");
+  }
+  if (stdout.isTTY && last !== "\n") stdout.write("\n");
+}
+
+function addHeader(line: string, headers: Headers): Headers {
+  const colon = line.indexOf(":");
+  try {
+    headers.append(line.slice(0, Math.max(0, colon)).trim(), line.slice(colon + 1).trim());
+  } catch {
+    throw new InvalidArgumentError("A header has the form key:value.");
+  }
+  return headers;
+}

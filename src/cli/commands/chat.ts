@@ -1,0 +1,87 @@
+import { text } from "node:stream/consumers";
+import type { Command } from "commander";
+import { agentPath, Client } from "../client.ts";
+import { readEnvironment } from "../environment.ts";
+import { CliError, InterruptedError } from "../errors.ts";
+import { Interrupts } from "../interrupts.ts";
+import { type CommonOptions, jsonOption } from "../options.ts";
+import { readMessage } from "../prompt.ts";
+import { ReplyView } from "../reply-view.ts";
+import { reportError } from "../report.ts";
+import { writeText } from "../terminal.ts";
+import { isLastEvent, type LastEvent, runTurn } from "../turn.ts";
+
+/** Whom to talk to, and in what form to show the replies. */
+interface Chat {
+  client: Client;
+  agent: string;
+  json: boolean;
+}
+
+/** `berth chat NAME [MESSAGE]` */
+export function registerChat(program: Command): void {
+  program
+    .command("chat")
+    .description("send an agent a message and show its reply as it comes")
+    .argument("<name>", "the agent's name")
+    .argument("[message]", "what to say; - reads it from standard input; without it, a conversation on the terminal")
+    .addOption(jsonOption())
+    .addHelpText("after", "\nCtrl-C interrupts the reply, a second one quits at once. Ctrl-D ends a conversation.")
+    .action(async (agent: string, message: string | undefined, { json }: CommonOptions) => {
+      const talksOnTerminal = message === undefined && process.stdin.isTTY;
+      if (message === undefined && !talksOnTerminal) {
+        throw new CliError("A message is missing; to read it from standard input: berth chat NAME -", 2);
+      }
+      const chat = { client: await Client.connect(readEnvironment()), agent, json: json ?? false };
+      if (message === undefined) await converse(chat);
+      else await sayOnce(chat, message === "-" ? await text(process.stdin) : message);
+    });
+}
+
+async function sayOnce(chat: Chat, message: string): Promise<void> {
+  using interrupts = new Interrupts();
+  requireCompleted(await say(chat, message, interrupts), interrupts);
+}
+
+/** Throws `CliError` for a turn that ended otherwise. */
+function requireCompleted(last: LastEvent, interrupts: Interrupts): void {
+  if (last.type === "response.completed") return;
+  if (last.type === "response.failed") throw new CliError(last.error.message);
+  throw interrupts.cancel.aborted ? new InterruptedError() : new CliError("The turn was cancelled.");
+}
+
+/** A conversation on the terminal, until Ctrl-D. What goes wrong in a turn is shown and does not end it. */
+async function converse(chat: Chat): Promise<void> {
+  await chat.client.json("GET", agentPath(chat.agent));
+  const history: string[] = [];
+  for (;;) {
+    const message = await readMessage(history);
+    if (message === null) return;
+    if (message.trim() === "") continue;
+    using interrupts = new Interrupts();
+    try {
+      requireCompleted(await say(chat, message, interrupts), interrupts);
+    } catch (error) {
+      if (!(error instanceof CliError) || interrupts.quit.aborted) throw error;
+      reportError(error, chat.json);
+    }
+  }
+}
+
+/** Sends a message and shows the turn to its last event. */
+async function say({ client, agent, json }: Chat, message: string, interrupts: Interrupts): Promise<LastEvent> {
+  const view = new ReplyView(process.stdout, process.stderr);
+  const { cancel, quit } = interrupts;
+  cancel.addEventListener("abort", () => view.interrupted());
+  const turn = runTurn(client, { agent, message, cancel, quit, warn: (text) => view.note(text) });
+  try {
+    for await (const event of turn) {
+      if (json) writeText(process.stdout, `${JSON.stringify(event)}\n`);
+      else view.show(event);
+      if (isLastEvent(event)) return event;
+    }
+  } finally {
+    view.endLine();
+  }
+  throw new CliError("The reply has no end.");
+}

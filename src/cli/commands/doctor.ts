@@ -1,0 +1,72 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import type { Command } from "commander";
+import { programPath } from "../checkout.ts";
+import { CliError } from "../errors.ts";
+import { type CommonOptions, jsonOption } from "../options.ts";
+import { type Output, printable, styled, writeText } from "../terminal.ts";
+
+/** One thing that was looked at, as a line of JSON of the doctor's program. */
+interface Check {
+  name: string;
+  ok: boolean;
+  found: string;
+  /** What is wrong, of one that failed. */
+  problem?: string;
+  /** The command that mends it. */
+  fix?: string;
+}
+
+/** `berth doctor` */
+export function registerDoctor(program: Command): void {
+  program
+    .command("doctor")
+    .description("check what Berth needs on this machine, and say how to mend what is wrong")
+    .addOption(jsonOption())
+    .action(async ({ json }: CommonOptions) => {
+      const failed = await runChecks(json ?? false);
+      if (failed > 0) process.exitCode = 1;
+    });
+}
+
+/** Runs the checks, shows each as it ends, and answers how many failed. Throws `CliError` when they end early. */
+async function runChecks(json: boolean): Promise<number> {
+  const { stdout } = process;
+  const child = spawn(process.execPath, [programPath("doctor.ts")], { stdio: ["ignore", "pipe", "inherit"] });
+  const closed = once(child, "close") as Promise<[number | null, string | null]>;
+  let failed = 0;
+  let checks = 0;
+  for await (const line of createInterface({ input: child.stdout })) {
+    const check = parseCheck(line);
+    if (check === null) continue;
+    checks++;
+    if (!check.ok) failed++;
+    if (json) writeText(stdout, `${line}\n`);
+    else stdout.write(formatCheck(stdout, check));
+  }
+  const [code, signal] = await closed;
+  if (checks === 0 || (code !== 0 && failed === 0)) {
+    throw new CliError(`The checks ended early (${signal ?? `exit code ${code}`}).`);
+  }
+  return failed;
+}
+
+/** A check with what was found; one that failed with what is wrong and how to mend it. */
+function formatCheck(output: Output, { name, ok, found, problem, fix }: Check): string {
+  const mark = ok ? styled(output, "green", "✔") : styled(output, "red", "✘");
+  const lines = [`${mark} ${printable(name).padEnd(16)} ${printable(found)}`.trimEnd()];
+  if (!ok && problem) lines.push(`    ${printable(problem)}`);
+  if (!ok && fix) lines.push(`    to mend it: ${styled(output, "bold", printable(fix))}`);
+  return `${lines.join("\n")}\n`;
+}
+
+/** Null for a line that is not a check. */
+function parseCheck(line: string): Check | null {
+  try {
+    const check: unknown = JSON.parse(line);
+    return typeof check === "object" && check !== null && "name" in check && "ok" in check ? (check as Check) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,52 @@
+import type { Command } from "commander";
+import { programPath } from "../checkout.ts";
+import { logFileOf, startDetached, untilReady } from "../detached-server.ts";
+import { readEnvironment } from "../environment.ts";
+import { CliError } from "../errors.ts";
+import { type CommonOptions, jsonOption } from "../options.ts";
+import { Progress } from "../progress.ts";
+import { findServer, serverProgram } from "../server-process.ts";
+import { writeJson } from "../terminal.ts";
+
+interface UpOptions extends CommonOptions {
+  detach?: true;
+}
+
+/** `berth up` */
+export function registerUp(program: Command): void {
+  program
+    .command("up")
+    .description("start the server; it stays in the foreground until Ctrl-C")
+    .option("-d, --detach", "start it in the background and return when it is ready")
+    .addOption(jsonOption())
+    .action(async ({ detach, json }: UpOptions) => {
+      if (!detach) return becomeServer();
+      const { url, pid } = await bringUp();
+      if (json) writeJson(process.stdout, { url, pid });
+      else console.log(`Berth is ready at ${url}`);
+    });
+}
+
+/**
+ * The server takes this process's place: its terminal, its signals, its exit code. A child would get a Ctrl-C twice,
+ * from the terminal and from its parent.
+ */
+function becomeServer(): never {
+  return process.execve!(process.execPath, [process.execPath, programPath(serverProgram)]);
+}
+
+/** Starts a server in the background, or finds the one that runs, and resolves when it is ready. */
+async function bringUp(): Promise<{ url: string; pid: number }> {
+  const { dataFolder, localUrl: url } = readEnvironment();
+  if (url === null) throw new CliError("BERTH_PORT is 0: in the background the server needs a port to be found at.", 2);
+  const pid = await findServer(dataFolder);
+  const server = pid === null ? await startDetached(dataFolder, url) : found(pid, url, dataFolder);
+  using progress = new Progress(process.stderr);
+  await untilReady(server, progress);
+  return server;
+}
+
+function found(pid: number, url: string, dataFolder: string) {
+  console.error(`Berth is running already (process ${pid}).`);
+  return { pid, url, logFile: logFileOf(dataFolder), logStart: 0 };
+}

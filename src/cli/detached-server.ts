@@ -1,0 +1,84 @@
+import { spawn } from "node:child_process";
+import { mkdir, open, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { programPath } from "./checkout.ts";
+import { CliError } from "./errors.ts";
+import type { Progress } from "./progress.ts";
+import { hasEnded, serverProgram } from "./server-process.ts";
+
+const pollMs = 200;
+const answerTimeoutMs = 5_000;
+/** A server that waits for its image, say, waits for ever; the one who started it should know. */
+const patienceMs = 300_000;
+const shownLogLines = 20;
+
+/** A server in the background. */
+export interface DetachedServer {
+  pid: number;
+  url: string;
+  logFile: string;
+  /** Where in its log, in bytes, the words of this start begin. */
+  logStart: number;
+}
+
+/** The log of a data folder's server in the background. */
+export function logFileOf(dataFolder: string): string {
+  return join(dataFolder, "server.log");
+}
+
+/** Starts a server in a session of its own, its output going to its log. Throws `CliError` when it cannot be. */
+export async function startDetached(dataFolder: string, url: string): Promise<DetachedServer> {
+  const { waitingFor } = await askReadiness(url);
+  if (waitingFor !== noAnswer) {
+    throw new CliError(`Something else answers at ${url} already. BERTH_PORT chooses another port.`);
+  }
+  await mkdir(dataFolder, { recursive: true });
+  const logFile = logFileOf(dataFolder);
+  await using log = await open(logFile, "a", 0o600);
+  const { size: logStart } = await log.stat();
+  const program = programPath(serverProgram);
+  const child = spawn(process.execPath, [program], { detached: true, stdio: ["ignore", log.fd, log.fd] });
+  child.on("error", () => {}); // It has no pid then.
+  child.unref();
+  if (child.pid === undefined) throw new CliError(`${program} cannot be started.`);
+  return { pid: child.pid, url, logFile, logStart };
+}
+
+/** Resolves when the server is ready. Throws `CliError`, with the end of its log, when it ends before. */
+export async function untilReady(server: DetachedServer, progress: Progress): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const { waitingFor } = await askReadiness(server.url);
+    if (await hasEnded(server.pid)) throw new CliError(`The server has ended:\n${await endOfLog(server)}`);
+    if (waitingFor === null) return;
+    if (performance.now() > deadline) {
+      throw new CliError(
+        `The server runs (process ${server.pid}) but is not ready: ${waitingFor}. To stop it: berth down`,
+      );
+    }
+    progress.show(`waiting for ${waitingFor}`);
+    await sleep(pollMs);
+  }
+}
+
+const noAnswer = "the server to answer";
+
+/** What the server at an address waits for; null when it is ready. */
+async function askReadiness(url: string): Promise<{ waitingFor: string | null }> {
+  try {
+    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(answerTimeoutMs) });
+    const { checks } = (await response.json()) as { checks?: Record<string, { ok: boolean; message: string }> };
+    if (response.ok) return { waitingFor: null };
+    const missing = Object.entries(checks ?? {}).filter(([, { ok }]) => !ok);
+    return { waitingFor: missing.map(([name, { message }]) => `${name}: ${message}`).join("; ") || "the server" };
+  } catch (error) {
+    return { waitingFor: error instanceof TypeError ? noAnswer : "an answer of the server" };
+  }
+}
+
+async function endOfLog({ logFile, logStart }: DetachedServer): Promise<string> {
+  const log = await readFile(logFile).catch(() => Buffer.alloc(0));
+  const lines = log.subarray(logStart).toString("utf8").trimEnd().split("\n");
+  return `${lines.slice(-shownLogLines).join("\n")}\nIts log is ${logFile}.`;
+}

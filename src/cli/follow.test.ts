@@ -1,0 +1,118 @@
+import { once } from "node:events";
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { Client } from "./client.ts";
+import { followEvents } from "./follow.ts";
+
+interface Counted {
+  n: number;
+}
+
+let server: Server | undefined;
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+/** Serves each connection in turn with one of the listeners, the last one again and again. */
+async function serve(...listeners: RequestListener[]): Promise<{ client: Client; paths: string[] }> {
+  const paths: string[] = [];
+  server = createServer((request, response) => {
+    const listener = listeners[Math.min(paths.length, listeners.length - 1)]!;
+    paths.push(request.url!);
+    listener(request, response);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return { client: new Client(`http://127.0.0.1:${port}`, { key: "berth_sk_test" }), paths };
+}
+
+/** Streams events with ids and then ends, or breaks off in the middle of one. */
+function stream(ids: number[], end: "end" | "break" = "end"): RequestListener {
+  return (_request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(`: a comment\n\n${ids.map((n) => `id: ${n}\ndata: {"n":${n}}\n\n`).join("")}`);
+    if (end === "end") response.end();
+    else response.write("id: 99\ndata: {", () => response.destroy());
+  };
+}
+
+function refuse(status: number): RequestListener {
+  return (_request, response) => {
+    response.writeHead(status, { "content-type": "application/json" });
+    response.end(JSON.stringify({ statusCode: status, message: "Refused.", error: "" }));
+  };
+}
+
+function follow(client: Client, signal?: AbortSignal) {
+  return followEvents<Counted>({
+    open: (lastId) => client.request("GET", `/?after=${lastId}`, signal ? { signal } : {}),
+    isLast: ({ n }) => n === 4,
+    delaysMs: [1, 1, 1],
+    ...(signal ? { signal } : {}),
+  });
+}
+
+async function numbers(events: AsyncIterable<Counted>): Promise<number[]> {
+  return (await Array.fromAsync(events)).map(({ n }) => n);
+}
+
+test("a stream is followed to its last event", async () => {
+  const { client, paths } = await serve(stream([1, 2, 3, 4]));
+  expect(await numbers(follow(client))).toEqual([1, 2, 3, 4]);
+  expect(paths).toEqual(["/?after=null"]);
+});
+
+test("a stream that breaks off is gone on with from its last id, without a gap or a repeat", async () => {
+  const { client, paths } = await serve(
+    stream([1, 2], "break"),
+    refuse(503),
+    stream([]),
+    stream([2, 3], "break"),
+    stream([4]),
+  );
+  expect(await numbers(follow(client))).toEqual([1, 2, 3, 4]);
+  expect(paths).toEqual(["/?after=null", "/?after=2", "/?after=2", "/?after=2", "/?after=3"]);
+});
+
+test("after a few tries it is given up", async () => {
+  const { client, paths } = await serve(stream([1]), refuse(503));
+  await expect(numbers(follow(client))).rejects.toThrow("broke off");
+  expect(paths).toHaveLength(4);
+});
+
+test("a refusal to go on ends it at once", async () => {
+  const { client, paths } = await serve(stream([1]), refuse(404));
+  await expect(numbers(follow(client))).rejects.toThrow("Refused.");
+  expect(paths).toHaveLength(2);
+});
+
+test("the first connection is made once only, whatever comes of it", async () => {
+  const { client, paths } = await serve(refuse(503));
+  await expect(numbers(follow(client))).rejects.toThrow("Refused.");
+  expect(paths).toHaveLength(1);
+});
+
+test("an aborted signal ends it with the signal's reason", async () => {
+  const { client } = await serve((_request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write('id: 1\ndata: {"n":1}\n\n');
+  });
+  const quit = new AbortController();
+  const seen: number[] = [];
+  const following = (async () => {
+    for await (const { n } of follow(client, quit.signal)) {
+      seen.push(n);
+      quit.abort(new Error("quit"));
+    }
+  })();
+  await expect(following).rejects.toThrow("quit");
+  expect(seen).toEqual([1]);
+});
+
+test("what is no event stream is not taken for one", async () => {
+  const { client } = await serve((_request, response) => response.end("<html>"));
+  await expect(numbers(follow(client))).rejects.toThrow("not Berth");
+});

@@ -1,0 +1,76 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { EventSourceParserStream } from "eventsource-parser/stream";
+import { ApiError, CliError, UnreachableError } from "./errors.ts";
+
+/** Pauses before each try to go on with a stream that broke off; a server that restarts is back within them. */
+const retryDelaysMs = [250, 500, 1_000, 2_000, 4_000, 8_000, 8_000];
+
+export interface FollowOptions<Event> {
+  /** Opens the stream after the event of that id; null at first. Throws as `Client.request`. */
+  open: (lastId: string | null) => Promise<Response>;
+  /** True for the event that ends the stream as it should end. */
+  isLast: (event: Event) => boolean;
+  /** Told that the stream broke off, before it is opened again. */
+  onBroken?: () => void;
+  signal?: AbortSignal;
+  delaysMs?: readonly number[];
+}
+
+/**
+ * The events of a server-sent stream, each one's `data` as JSON, to the last. A stream that breaks off before
+ * is opened again from its last id, a few times. Throws what the first `open` throws, then `UnreachableError` when
+ * the tries are used up, and `ApiError` when the service refuses to go on.
+ */
+export async function* followEvents<Event>(options: FollowOptions<Event>): AsyncGenerator<Event> {
+  const delaysMs = options.delaysMs ?? retryDelaysMs;
+  let lastId: string | null = null;
+  let response: Response | null = await options.open(null);
+  for (let tries = 0; ; tries++) {
+    for await (const { id, data } of response ? messages(response, options.signal) : []) {
+      // What was seen already is not told twice, whatever the service does.
+      if (id !== undefined && lastId !== null && Number(id) <= Number(lastId)) continue;
+      lastId = id ?? lastId;
+      tries = 0;
+      const event = parse<Event>(data);
+      yield event;
+      if (options.isLast(event)) return;
+    }
+    const delayMs = delaysMs[tries];
+    if (delayMs === undefined) throw new UnreachableError("The stream broke off, and the service does not answer.");
+    if (tries === 0) options.onBroken?.();
+    await sleep(delayMs, undefined, options.signal ? { signal: options.signal } : {}).catch(() => {});
+    options.signal?.throwIfAborted();
+    response = await reopen(options, lastId);
+  }
+}
+
+/** Null when the service cannot be reached or is not up to it just now. */
+async function reopen(options: FollowOptions<never>, lastId: string | null): Promise<Response | null> {
+  try {
+    return await options.open(lastId);
+  } catch (error) {
+    const passing = error instanceof ApiError && (error.statusCode >= 500 || error.statusCode === 429);
+    if (error instanceof UnreachableError || passing) return null;
+    throw error;
+  }
+}
+
+/** The messages of one connection; ends, without an error, where the connection does. */
+async function* messages(response: Response, signal: AbortSignal | undefined) {
+  if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
+    throw new CliError("What answers there is not Berth: an event stream was expected.");
+  }
+  try {
+    yield* response.body!.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+  } catch {
+    signal?.throwIfAborted();
+  }
+}
+
+function parse<Event>(data: string): Event {
+  try {
+    return JSON.parse(data) as Event;
+  } catch {
+    throw new CliError("What answers there is not Berth: an event is not JSON.");
+  }
+}

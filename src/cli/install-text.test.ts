@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { type InstallStatus, type InstallStep, installSteps } from "../contract/agents.ts";
+import { installText } from "./install-text.ts";
+
+function statusWith(...statuses: InstallStep["status"][]): InstallStatus {
+  const steps = installSteps.map((name, index) => ({
+    name,
+    status: statuses[index] ?? ("pending" as const),
+    startedAt: null,
+    finishedAt: null,
+  }));
+  return { status: "installing", progress: 0, steps, error: null };
+}
+
+test("the running step is told with its place", () => {
+  expect(installText(statusWith("done", "done", "running"))).toBe("3/4 starting the machine");
+});
+
+test("what is not running is told too", () => {
+  expect(installText(statusWith())).toBe("waiting to begin");
+  expect(installText(statusWith("done"))).toBe("between two steps");
+});
+
+test("a step of a newer server is told by its name", () => {
+  const status = statusWith("running");
+  status.steps[0]!.name = "network" as never;
+  expect(installText(status)).toBe("1/4 network");
+});

@@ -1,0 +1,16 @@
+import type { InstallStatus, InstallStepName } from "../contract/agents.ts";
+
+const stepTexts: Record<InstallStepName, string> = {
+  template: "warming a template machine (takes a minute the first time)",
+  disk: "making the disk",
+  machine: "starting the machine",
+  runtime: "starting the runtime",
+};
+
+/** What an installation is doing, with its place among the steps: `3/4 starting the machine`. */
+export function installText({ steps }: InstallStatus): string {
+  const at = steps.findIndex(({ status }) => status === "running" || status === "failed");
+  const step = steps[at];
+  if (!step) return steps.every(({ status }) => status === "pending") ? "waiting to begin" : "between two steps";
+  return `${at + 1}/${steps.length} ${stepTexts[step.name] ?? step.name}`;
+}

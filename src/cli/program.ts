@@ -1,0 +1,61 @@
+import { Command, CommanderError } from "commander";
+import { readVersion } from "./checkout.ts";
+import { registerCreate } from "./commands/agents-create.ts";
+import { registerDelete } from "./commands/agents-delete.ts";
+import { registerGet } from "./commands/agents-get.ts";
+import { registerList } from "./commands/agents-list.ts";
+import { registerApi } from "./commands/api.ts";
+import { registerChat } from "./commands/chat.ts";
+import { registerDoctor } from "./commands/doctor.ts";
+import { registerDown } from "./commands/down.ts";
+import { registerUp } from "./commands/up.ts";
+import type { CommonOptions } from "./options.ts";
+import { reportError } from "./report.ts";
+
+const footer = `
+Environment:
+  BERTH_URL                where the server is (else BERTH_HOST and BERTH_PORT: http://127.0.0.1:7420)
+  BERTH_API_KEY            the key (else the operator's, in the data folder)
+  BERTH_DATA_DIR           the server's data folder
+
+Exit codes: 0 done, 1 the service refused or failed, 2 wrong use, 130 interrupted.
+
+Examples:
+  berth up --detach
+  berth agents create ada
+  berth chat ada "What can you do?"
+  berth api GET /agents`;
+
+function createProgram(): Command {
+  const program = new Command("berth")
+    .description("Hosts agents, each in a virtual machine of its own.")
+    .version(readVersion(), "-V, --version", "show the version")
+    .exitOverride()
+    .showHelpAfterError("To see how it is used, add --help.")
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "berth: ")) })
+    .addHelpText("after", footer);
+  registerUp(program);
+  registerDown(program);
+  registerDoctor(program);
+  const agents = program.command("agents").description("create, list, show and delete agents");
+  for (const register of [registerList, registerCreate, registerGet, registerDelete]) register(agents);
+  registerChat(program);
+  registerApi(program);
+  return program;
+}
+
+/** Runs the command of `process.argv` and answers the exit code, unless the command has set one. */
+export async function runCommand(): Promise<number | undefined> {
+  let json = false;
+  try {
+    const program = createProgram();
+    program.hook("preAction", (_, command) => {
+      json = command.opts<CommonOptions>().json ?? false;
+    });
+    await program.parseAsync();
+    return;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    return reportError(error, json);
+  }
+}

@@ -1,0 +1,40 @@
+import { createInterface } from "node:readline/promises";
+import { styled } from "./terminal.ts";
+
+/**
+ * Reads a message from the terminal; lines that are pasted at once are one message. Null at Ctrl-D. Ctrl-C answers
+ * an empty message. What was read before, newest first, is offered with the arrow keys and added to.
+ */
+export async function readMessage(history: string[]): Promise<string | null> {
+  const { stdin: input, stdout: output } = process;
+  using terminal = createInterface({ input, output, history, prompt: styled(output, "bold", "> ") });
+  terminal.on("history", (lines: string[]) => history.splice(0, history.length, ...lines));
+  const lines: string[] = [];
+  const message = await new Promise<string | null>((resolve) => {
+    terminal.on("line", (line) => {
+      lines.push(line);
+      // The rest of what was pasted comes within the same tick, and the beginning of a line may be left of it.
+      setImmediate(() => terminal.line === "" && resolve(lines.join("\n")));
+    });
+    terminal.on("SIGINT", () => {
+      const hint = terminal.line === "" ? "(Ctrl-D ends the chat)" : "";
+      output.write(`${styled(output, "dim", hint)}\n`);
+      resolve("");
+    });
+    terminal.on("close", () => resolve(lines.length > 0 ? lines.join("\n") : null));
+    terminal.prompt();
+  });
+  if (message === null) output.write("\n");
+  return message;
+}
+
+/** Asks a question that is answered with yes or no; anything but yes is no. */
+export async function confirm(question: string): Promise<boolean> {
+  const { stdin: input, stderr: output } = process;
+  using terminal = createInterface({ input, output });
+  const answer = new Promise<string>((resolve) => {
+    terminal.on("close", () => resolve(""));
+    terminal.question(`${question} [y/N] `).then(resolve, () => resolve(""));
+  });
+  return /^y(es)?$/i.test((await answer).trim());
+}

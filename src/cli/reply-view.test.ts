@@ -1,0 +1,37 @@
+import { PassThrough } from "node:stream";
+import { expect, test } from "vitest";
+import type { TurnEvent } from "../contract/chat.ts";
+import { ReplyView } from "./reply-view.ts";
+
+const events: TurnEvent[] = [
+  { type: "response.output_text.delta", delta: "I look.\x1b[2J" },
+  { type: "response.tool_call.started", id: "1", name: "Bash" },
+  { type: "response.tool_call.updated", id: "1", title: "ls\x1b]0;x\x07\n-l" },
+  { type: "response.tool_call.completed", id: "1", title: "ls\x1b]0;x\x07\n-l", status: "failed" },
+  { type: "response.output_text.delta", delta: "Done." },
+  { type: "response.completed" },
+];
+
+/** What is written when the events are shown; both outputs as one where both are the same terminal. */
+function show({ reply, notes }: { reply: boolean; notes: boolean }): string[] {
+  const [out, err] = [new PassThrough(), new PassThrough()];
+  const view = new ReplyView(Object.assign(out, { isTTY: reply }), Object.assign(err, { isTTY: notes }));
+  for (const event of events) view.show(event);
+  view.endLine();
+  return [String(out.read() ?? ""), String(err.read() ?? "")];
+}
+
+test("in a pipe there is the reply's text as it came and a line feed at its end, and nothing else", () => {
+  expect(show({ reply: false, notes: false })).toEqual(["I look.\x1b[2JDone.\n", ""]);
+});
+
+test("on a terminal tool calls have dim lines of their own, and nothing acts on it", () => {
+  const [reply, notes] = show({ reply: true, notes: true });
+  expect(reply).toBe("I look.[2J\nDone.\n");
+  const title = "ls\u{fffd}]0;x\u{fffd} -l";
+  expect(notes).toBe([`· Bash`, `· ${title}`, `✘ ${title}`].map((line) => `\x1b[2m${line}\x1b[22m\n`).join(""));
+});
+
+test("a reply in a pipe is not broken by tool calls on the terminal", () => {
+  expect(show({ reply: false, notes: true })[0]).toBe("I look.\x1b[2JDone.\n");
+});

@@ -1,0 +1,29 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { CliError } from "./errors.ts";
+
+/** The server's program, a file in `src`. */
+export const serverProgram = "main.ts";
+
+/** The process that runs as the server of a data folder; null when there is none. Throws `CliError`. */
+export async function findServer(dataFolder: string): Promise<number | null> {
+  const file = join(dataFolder, "server.pid");
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw new CliError(`${file} cannot be read: ${error.message}`);
+  });
+  const pid = Number(text.split("\n")[0]);
+  return Number.isSafeInteger(pid) && pid > 1 && (await isServer(pid)) ? pid : null;
+}
+
+/** True when the process of that id is gone, or is a zombie, which nothing runs any more. */
+export async function hasEnded(pid: number): Promise<boolean> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
+  return stat === null || /^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
+}
+
+/** True for the command line of a server: the ids of processes are given again. */
+async function isServer(pid: number): Promise<boolean> {
+  const commandLine = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
+  return commandLine.split("\0").some((word) => word.endsWith(`src/${serverProgram}`));
+}
