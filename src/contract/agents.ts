@@ -9,12 +9,14 @@ export const AgentName = z
   .regex(/^[a-z][a-z0-9-]{1,28}[a-z0-9]$/, `An agent's name has ${nameRule}.`)
   .meta({ description: `The agent's name in its account, ${nameRule}.`, examples: ["ada"] });
 
-export const runtimes = ["claude-code", "opencode", "openclaw"] as const;
-export const RuntimeName = z.enum(runtimes).meta({ description: "The program that the agent is built on." });
+export const RuntimeName = z
+  .enum(["claude-code", "opencode", "openclaw"])
+  .meta({ description: "The program that the agent is built on." });
 export type RuntimeName = z.infer<typeof RuntimeName>;
 
-export const agentStatuses = ["provisioning", "ready", "suspended", "failed", "deleting"] as const;
-export const AgentStatus = z.enum(agentStatuses).meta({ description: "What the agent's machine is doing." });
+export const AgentStatus = z
+  .enum(["provisioning", "ready", "suspended", "failed", "deleting"])
+  .meta({ description: "What the agent's machine is doing." });
 export type AgentStatus = z.infer<typeof AgentStatus>;
 
 export const Resources = z

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { Fault } from "./agents.ts";
 
 /** A message's greatest size, in bytes of UTF-8. */
-export const maximumMessageBytes = 256 * 1024;
+const maximumMessageBytes = 256 * 1024;
 
-export const inclusions = ["status", "reasoning", "tools", "usage"] as const;
+const inclusions = ["status", "reasoning", "tools"] as const;
 export type Inclusion = (typeof inclusions)[number];
 
 export const ChatRequest = z
@@ -15,7 +15,7 @@ export const ChatRequest = z
       .refine((text) => Buffer.byteLength(text) <= maximumMessageBytes, "A message has 256 KiB of UTF-8 at most.")
       .refine((text) => !text.includes("\0"), "A message has no null characters."),
     include: z
-      .array(z.enum(["status", "reasoning", "tools"]))
+      .array(z.enum(inclusions))
       .max(inclusions.length)
       .default([])
       .meta({ description: "More kinds of events than the reply's text and its end." }),
@@ -50,8 +50,7 @@ export const TurnEvent = z
 export type TurnEvent = z.infer<typeof TurnEvent>;
 
 /** How a turn ended, or that it has not. */
-export const turnStatuses = ["running", "completed", "failed", "cancelled"] as const;
-export type TurnStatus = (typeof turnStatuses)[number];
+export type TurnStatus = "running" | "completed" | "failed" | "cancelled";
 
 /** The status that an event leaves its turn in; `running` for all but a last event. */
 export function statusAfter(event: TurnEvent): TurnStatus {

@@ -46,11 +46,6 @@ export const errorStatuses = {
 /** A word that stays the same from version to version, for programs to act on. */
 export type ErrorCode = keyof typeof errorStatuses;
 
-/** True for a word of the closed list; for what came over a wire. */
-export function isErrorCode(word: string): word is ErrorCode {
-  return Object.hasOwn(errorStatuses, word);
-}
-
 /**
  * Something that was asked for and cannot be: refused input, a missing part, a machine that failed. Its message
  * is written for the one who asked, and says what was wrong and what is allowed; `cause` is for the operator.

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { RuntimeName } from "./agents.ts";
+import type { RuntimeName } from "./agents.ts";
 import { TurnEvent } from "./chat.ts";
 
 /**
@@ -55,9 +55,6 @@ export const Health = z.object({
   reason: z.string().max(2000).nullable(),
 });
 export type Health = z.infer<typeof Health>;
-
-export const Warmth = z.object({ name: RuntimeName, model: z.string() });
-export type Warmth = z.infer<typeof Warmth>;
 
 export interface Prompt {
   message: string;

@@ -4,7 +4,7 @@ import { asBerthError, BerthError } from "../contract/errors.ts";
 import { pendingSteps, type StoredAgent, stepsAt, stepsEnded } from "./agents.ts";
 
 /** What is wanted of an agent's machine. */
-export interface MachineRequest {
+interface MachineRequest {
   id: string;
   generation: number;
   runtime: RuntimeName;

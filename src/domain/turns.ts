@@ -24,7 +24,7 @@ export interface TurnRows {
 }
 
 /** The machines, as far as a turn needs them. The guest numbers its events 1, 2, 3, …. */
-export interface MachinesOfTurns {
+interface MachinesOfTurns {
   prompt(agentId: string, turnId: string, message: string): AsyncGenerator<SequencedEvent>;
   /** Throws `turn_not_found` when the guest never got the turn. */
   events(agentId: string, turnId: string, after: number): AsyncGenerator<SequencedEvent>;

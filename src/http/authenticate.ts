@@ -2,7 +2,7 @@ import type { FastifyRequest } from "fastify";
 import { BerthError } from "../contract/errors.ts";
 
 /** Who makes a request. */
-export interface Caller {
+interface Caller {
   accountId: string;
   keyId: string;
 }

@@ -12,7 +12,7 @@ export interface MachineSpec {
 }
 
 /** `lost`: it may still run somewhere out of reach, so it must not be started a second time. */
-export type MachinePhase = "absent" | "stopped" | "running" | "lost";
+type MachinePhase = "absent" | "stopped" | "running" | "lost";
 
 export interface MachineObservation {
   id: string;

@@ -10,7 +10,7 @@ import { BerthError } from "../contract/errors.ts";
 const run = promisify(execFile);
 
 /** Postgres does not run as root; where the server does, it runs as this user. */
-export const databaseUserName = "berth-db";
+const databaseUserName = "berth-db";
 
 /** A Unix socket's path has 107 bytes at most; Postgres adds `.s.PGSQL.5432`. */
 const maximumSocketFolder = 93;

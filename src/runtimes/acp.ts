@@ -117,9 +117,12 @@ class AcpSession implements Session {
   }
 
   async prompt(message: string, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<LastEvent> {
+    let emitted = false;
     const listener = (update: SessionUpdate) => {
       const event = eventOf(update);
-      if (event) emit(event);
+      if (!event) return;
+      emitted = true;
+      emit(event);
     };
     this.#listeners.add(listener);
     let graceTimer: NodeJS.Timeout | undefined;
@@ -130,10 +133,10 @@ class AcpSession implements Session {
     signal.addEventListener("abort", cancel, { once: true });
     try {
       if (signal.aborted) return { type: "response.cancelled" };
-      const { stopReason } = await this.#agent.request(methods.agent.session.prompt, {
-        sessionId: this.#id,
-        prompt: [{ type: "text", text: message }],
-      });
+      let stopReason = await this.#promptOnce(message);
+      // Seen in a clone's first turn: interrupted within half a second, and nobody had asked for it. Nothing was
+      // said or done, so the message is simply sent again.
+      if (stopReason === "cancelled" && !signal.aborted && !emitted) stopReason = await this.#promptOnce(message);
       return lastEventOf(stopReason, signal);
     } catch (error) {
       if (signal.aborted) return { type: "response.cancelled" };
@@ -143,6 +146,14 @@ class AcpSession implements Session {
       signal.removeEventListener("abort", cancel);
       this.#listeners.delete(listener);
     }
+  }
+
+  async #promptOnce(message: string): Promise<string> {
+    const { stopReason } = await this.#agent.request(methods.agent.session.prompt, {
+      sessionId: this.#id,
+      prompt: [{ type: "text", text: message }],
+    });
+    return stopReason;
   }
 
   async clear(): Promise<void> {
@@ -156,7 +167,13 @@ class AcpSession implements Session {
 }
 
 function lastEventOf(stopReason: string, signal: AbortSignal): LastEvent {
-  if (stopReason === "cancelled" || signal.aborted) return { type: "response.cancelled" };
+  if (signal.aborted) return { type: "response.cancelled" };
+  if (stopReason === "cancelled") {
+    return {
+      type: "response.failed",
+      error: { code: "runtime_failed", message: "The runtime interrupted the turn itself." },
+    };
+  }
   if (stopReason === "refusal") {
     return { type: "response.failed", error: { code: "model_failed", message: "The model refused to answer." } };
   }

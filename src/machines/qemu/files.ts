@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { BerthError } from "../../contract/errors.ts";
 
 /** Below this, in bytes, no new machine is begun: a guest whose disk cannot grow stands still. */
-export const minimumFreeBytes = 1024 ** 3;
+const minimumFreeBytes = 1024 ** 3;
 
 /** Writes a file so that after a crash it is there whole, as it was, or as it is now. */
 export async function writeWhole(file: string, text: string): Promise<void> {

@@ -6,7 +6,7 @@ import { readRecord, requireSpace, syncFolder } from "./files.ts";
 import { type ImageFiles, imageFiles, type Layout } from "./layout.ts";
 
 /** What the image's build writes last, as `image.json`: a folder without it is not an image. */
-export interface ImageRecord {
+interface ImageRecord {
   id: string;
 }
 

@@ -33,7 +33,7 @@ export class Layout {
   }
 }
 
-export function machineFiles(folder: string) {
+function machineFiles(folder: string) {
   return {
     folder,
     disk: join(folder, "disk.qcow2"),
@@ -44,7 +44,7 @@ export function machineFiles(folder: string) {
   };
 }
 
-export function templateFiles(folder: string) {
+function templateFiles(folder: string) {
   return {
     ...machineFiles(folder),
     memory: join(folder, "memory"),

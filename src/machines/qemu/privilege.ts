@@ -7,7 +7,7 @@ import { BerthError } from "../../contract/errors.ts";
 const run = promisify(execFile);
 
 /** The user that QEMU runs as where the server is root. It owns the machines' files and nothing else. */
-export const machineUserName = "berth-vm";
+const machineUserName = "berth-vm";
 
 /** Who runs QEMU: another user where the server may change to it (root), else the server's own. */
 export class Privilege {

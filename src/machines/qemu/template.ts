@@ -21,6 +21,8 @@ const templateFormat = 1;
 /** From a cold boot to a warm runtime: about a minute under emulation on a quiet machine. */
 const warmUpTimeoutMs = 300_000;
 const bootTimeoutMs = 120_000;
+/** What a runtime still does by itself after its last turn must not go on in every clone, beside the first turn. */
+const settleMs = 4_000;
 
 /** Ends the name of a folder in which a template is being made. */
 const partialEnding = ".partial";
@@ -202,7 +204,7 @@ export class Templates {
     await control.exec({ command: "sync", user: "root", timeoutMs: 60_000 });
     uplink.destroy();
     await control.close();
-    await sleep(500);
+    await sleep(settleMs);
   }
 }
 
