@@ -1,4 +1,4 @@
-import { appendFile, mkdir, readdir, readFile } from "node:fs/promises";
+import { appendFile, mkdir, readdir, readFile, truncate } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { SequencedEvent, TurnEvent } from "../contract/chat.ts";
 import { EventLog } from "../contract/event-log.ts";
@@ -38,8 +38,10 @@ export class Journal {
 
   /** Reads a journal that an earlier runner wrote; half a line at its end, from a crash, is dropped. */
   async load(): Promise<void> {
-    const lines = (await readFile(this.#file, "utf8")).split("\n").slice(0, -1);
-    for (const line of lines) this.#log.append((JSON.parse(line) as SequencedEvent).event);
+    const text = await readFile(this.#file, "utf8");
+    const whole = text.slice(0, text.lastIndexOf("\n") + 1);
+    if (whole.length < text.length) await truncate(this.#file, Buffer.byteLength(whole));
+    for (const line of whole.split("\n").slice(0, -1)) this.#log.append((JSON.parse(line) as SequencedEvent).event);
   }
 
   /** All that gathered while the write before was under way, in one write. */

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { ConfigError, readConfig } from "./env.ts";
+
+test("an empty environment has all defaults", () => {
+  expect(readConfig({})).toMatchObject({
+    host: "127.0.0.1",
+    port: 7420,
+    databaseUrl: null,
+    accelerator: "auto",
+    anthropic: null,
+  });
+  expect(readConfig({ BERTH_PORT: "", ANTHROPIC_API_KEY: "" })).toEqual(readConfig({}));
+});
+
+test("a key makes Anthropic the provider, at its own address or another", () => {
+  expect(readConfig({ ANTHROPIC_API_KEY: "k" }).anthropic).toEqual({
+    baseUrl: "https://api.anthropic.com",
+    apiKey: "k",
+  });
+  const other = { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: "http://127.0.0.1:9/" };
+  expect(readConfig(other).anthropic).toEqual({ baseUrl: "http://127.0.0.1:9", apiKey: "k" });
+});
+
+test.each([
+  [{ BERTH_PORT: "http" }, /BERTH_PORT: "http" is not allowed/],
+  [{ BERTH_PORT: "65536" }, /BERTH_PORT.*65535/],
+  [{ BERTH_ACCEL: "hvf" }, /BERTH_ACCEL.*"auto"\|"kvm"\|"tcg"/],
+  [{ BERTH_LOG_LEVEL: "loud" }, /BERTH_LOG_LEVEL/],
+  [{ BERTH_STALL_SECONDS: "0" }, /BERTH_STALL_SECONDS/],
+  [{ ANTHROPIC_BASE_URL: "ftp://x" }, /ANTHROPIC_BASE_URL: its value is not allowed/],
+])("%j stops the start with its name and what is allowed", (environment, complaint) => {
+  expect(() => readConfig(environment)).toThrow(ConfigError);
+  expect(() => readConfig(environment)).toThrow(complaint);
+});
+
+test("a complaint never repeats a password", () => {
+  const environment = { BERTH_DATABASE_URL: "mysql://berth:hunter2@db/berth", BERTH_PORT: "x" };
+  expect(() => readConfig(environment)).toThrow(/BERTH_DATABASE_URL/);
+  expect(() => readConfig(environment)).not.toThrow(/hunter2/);
+});
