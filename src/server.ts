@@ -1,4 +1,4 @@
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -54,7 +54,7 @@ export async function createServer(config: Config, openDriver: OpenDriver = open
   const warn = (message: string, fields: Record<string, unknown>) => logger.warn(errorField(fields), message);
   const database = await connectDatabase(config, logger, cleanup);
   const accounts = new Accounts(database);
-  await makeOperator(accounts, config.dataFolder);
+  await makeOperator(accounts, config.dataFolder, logger);
 
   const agents = new Agents(database);
   const machines = openMachines(config, logger, agents, openDriver);
@@ -136,14 +136,17 @@ async function connectDatabase(config: Config, logger: Logger, cleanup: AsyncDis
 }
 
 /** The operator's account with its first key, which `berth` on this machine uses. */
-async function makeOperator(accounts: Accounts, dataFolder: string): Promise<void> {
+async function makeOperator(accounts: Accounts, dataFolder: string, logger: Logger): Promise<void> {
   const { key, ...stored } = createKey();
   const file = join(dataFolder, "operator.key");
   const partial = `${file}.partial`;
   await writeFile(partial, `${key}\n`, { mode: 0o600 });
   // The file takes its name within the account's transaction: a crash leaves neither, or a key that is made anew.
   const made = await accounts.createOperator(stored, () => rename(partial, file));
-  if (!made) await rm(partial, { force: true });
+  if (made) return;
+  await rm(partial, { force: true });
+  const here = await stat(file).catch(() => null);
+  if (!here) logger.warn(`the operator's key is not in ${file}: this database was set up from another data folder`);
 }
 
 function openMachines(config: Config, logger: Logger, agents: Agents, openDriver: OpenDriver): Machines {

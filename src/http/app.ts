@@ -29,6 +29,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const app = fastify({
     loggerInstance: options.logger,
     genReqId: () => randomUUID(),
+    disableRequestLogging: true,
     bodyLimit: maximumBodyBytes,
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 200 },
@@ -41,6 +42,11 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.setErrorHandler(handleError);
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
+  });
+  app.addHook("onResponse", async (request, reply) => {
+    const { method, url, ip } = request;
+    const { statusCode, elapsedTime } = reply;
+    request.log.info({ method, url, ip, statusCode, ms: Math.round(elapsedTime) }, "request");
   });
   const methodsOf = rememberRoutes(app);
   app.setNotFoundHandler((request, reply) => {

@@ -1,0 +1,51 @@
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openDatabase } from "../../src/postgres/database.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/postgres/embedded.ts";
+import { newFolder } from "../support/config.ts";
+import { ScriptedService } from "../support/scripted-service.ts";
+
+let folder: string;
+let postgres: EmbeddedPostgres;
+let databaseUrl: string;
+
+beforeAll(async () => {
+  folder = await newFolder();
+  postgres = await startEmbeddedPostgres(folder);
+  const { user, password } = postgres.config;
+  databaseUrl = `postgres://${user}:${password}@localhost/postgres?host=${encodeURIComponent(folder)}`;
+});
+afterAll(async () => {
+  await postgres.stop();
+  await rm(folder, { recursive: true });
+});
+
+test("two servers that start at once on one database of the operator's own migrate it once", async () => {
+  const services = await Promise.all([ScriptedService.start({ databaseUrl }), ScriptedService.start({ databaseUrl })]);
+  // One of the two has made the operator's account, and has its key.
+  const [service] = services.filter(({ client }) => client.key !== "");
+  expect((await service!.client.createAgent("ada")).body.status).toBe("ready");
+  const database = openDatabase(postgres.config, () => {});
+  const migrations = await database
+    .withTables<{ kysely_migration: { name: string } }>()
+    .selectFrom("kysely_migration")
+    .select("name")
+    .execute();
+  expect(migrations).toEqual([{ name: "0001-agents" }]);
+  expect(await database.selectFrom("accounts").select("name").execute()).toEqual([{ name: "operator" }]);
+  const stored = JSON.stringify(await database.selectFrom("api_keys").selectAll().execute());
+  expect(stored).not.toContain(service!.client.key.slice(12));
+  await database.destroy();
+  for (const each of services) await each[Symbol.asyncDispose]();
+});
+
+test("a cluster that a killed server left running is taken up, with the same data", async () => {
+  const again = await startEmbeddedPostgres(folder);
+  expect(again.config).toEqual(postgres.config);
+  expect((await readFile(join(folder, "password"), "utf8")).length).toBeGreaterThan(20);
+});
+
+test("a data folder whose path is too long for a socket is refused with the reason", async () => {
+  await expect(startEmbeddedPostgres(join(folder, "x".repeat(100)))).rejects.toThrow(/too long/);
+});
