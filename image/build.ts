@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { homedir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -40,10 +40,10 @@ async function buildBase(): Promise<string> {
   for (const file of [...inputs, ...rootfs].sort())
     hash.update(`\0${file}\0`).update(await readFile(join(recipe, file)));
   return inFolder(`base-${hash.digest("hex").slice(0, 16)}`, async (folder) => {
-    const work = await mkdtemp(join(tmpdir(), "berth-image-"));
+    const work = await mkdtemp("/var/tmp/berth-image-");
     try {
-      const runtimes = await installRuntimes(work);
-      await makeRootFileSystem(folder, runtimes);
+      await installRuntimes(work);
+      await makeRootFileSystem(folder, work);
     } finally {
       await rm(work, { recursive: true, force: true });
     }
@@ -94,8 +94,8 @@ async function removeAbandoned(): Promise<void> {
   }
 }
 
-/** Node and the three runtimes as their lock file names them. */
-async function installRuntimes(work: string): Promise<string> {
+/** Node and the three runtimes as their lock file names them, as `node_modules` in `work`. */
+async function installRuntimes(work: string): Promise<void> {
   await step("runtimes from npm", async () => {
     await run("cp", [join(recipe, "runtimes/package.json"), join(recipe, "runtimes/package-lock.json"), work]);
     const platform = ["--os=linux", "--cpu=x64", "--libc=glibc"];
@@ -103,29 +103,35 @@ async function installRuntimes(work: string): Promise<string> {
       cwd: work,
     });
   });
-  return join(work, "node_modules");
 }
 
-async function makeRootFileSystem(folder: string, runtimes: string): Promise<void> {
-  const packages = (await readFile(join(recipe, "packages.txt"), "utf8"))
-    .split("\n")
-    .filter((line) => /^[a-z]/.test(line));
-  const customize = [join(recipe, "customize.sh"), '"$1"', recipe, runtimes, folder, String(diskGiB)].join(" ");
+/**
+ * Without root, mmdebstrap works as users of a user namespace, which are nobody here: they read the recipe and
+ * write their results in `work`, which is open to all, and the results are copied to be the builder's own.
+ */
+async function makeRootFileSystem(folder: string, work: string): Promise<void> {
+  const isPackage = (line: string) => /^[a-z]/.test(line);
+  const packages = (await readFile(join(recipe, "packages.txt"), "utf8")).split("\n").filter(isPackage);
+  const out = join(work, "out");
+  await run("sh", ["-c", `cp -r "${recipe}/rootfs" "${recipe}/initrd" "${recipe}/customize.sh" . && mkdir out`], {
+    cwd: work,
+  });
+  await run("sh", ["-c", "chmod -R a+rX . && chmod 0777 out"], { cwd: work });
+  const customize = [join(work, "customize.sh"), '"$1"', work, join(work, "node_modules"), out, diskGiB].join(" ");
+  const options = [
+    "--variant=minbase",
+    "--format=null",
+    `--include=${packages.join(",")}`,
+    `--customize-hook=${customize}`,
+  ];
   await step("Debian packages", () =>
-    run(
-      "mmdebstrap",
-      [
-        ...["--variant=minbase", "--format=null", `--include=${packages.join(",")}`],
-        ...leftOut.map((path) => `--dpkgopt=path-exclude=${path}`),
-        `--customize-hook=${customize}`,
-        ...[suite, "/dev/null"],
-      ],
-      { steps: true },
-    ),
+    run("mmdebstrap", [...options, ...leftOut.map((path) => `--dpkgopt=path-exclude=${path}`), suite, "/dev/null"], {
+      steps: true,
+    }),
   );
-  const mebibytes = (await readFile(join(folder, "size-mib"), "utf8")).trim();
-  await rm(join(folder, "size-mib"));
-  console.log(`  the root file system holds ${mebibytes} MiB`);
+  console.log(`  the root file system holds ${(await readFile(join(out, "size-mib"), "utf8")).trim()} MiB`);
+  const results = ["rootfs.img", "vmlinuz", "initrd-base.img"].map((name) => join(out, name));
+  await run("cp", ["--sparse=always", "--reflink=auto", ...results, folder]);
 }
 
 async function step(name: string, work: () => Promise<void>): Promise<void> {
@@ -138,7 +144,9 @@ async function step(name: string, work: () => Promise<void>): Promise<void> {
 /** Runs a program; its output is shown when it fails, and its lines `berth-step NAME` at once where `steps` is set. */
 function run(program: string, args: string[], { cwd, steps }: { cwd?: string; steps?: boolean } = {}): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { ...(cwd ? { cwd } : {}), stdio: ["ignore", "pipe", "pipe"] });
+    // Where there is room: /tmp may be kept in memory.
+    const env = { ...process.env, TMPDIR: "/var/tmp" };
+    const child = spawn(program, args, { ...(cwd ? { cwd } : {}), env, stdio: ["ignore", "pipe", "pipe"] });
     const tail: string[] = [];
     for (const stream of [child.stdout, child.stderr]) {
       createInterface({ input: stream }).on("line", (line) => {

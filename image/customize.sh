@@ -3,6 +3,7 @@
 # disk, kernel and initial RAM disk. Arguments: the root, the recipe's folder, the runtimes' node_modules, the
 # folder for results, the disk's size in GiB.
 set -eu
+umask 022
 root=$1 recipe=$2 runtimes=$3 out=$4 size=$5
 
 step() { printf 'berth-step %s\n' "$1"; }

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { VmService } from "../support/vm-service.ts";
@@ -12,7 +13,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 /** Runs `./berth` as its user would, on this server. */
 function start(...args: string[]) {
-  return spawn("./berth", args, {
+  return spawn(join(import.meta.dirname, "../../berth"), args, {
     env: { PATH: process.env.PATH!, BERTH_URL: service.server.url, BERTH_API_KEY: service.client.key },
     stdio: ["ignore", "pipe", "pipe"],
   });
