@@ -12,7 +12,7 @@ import { readRecord, requireSpace, writeWhole } from "./files.ts";
 import { takeImage } from "./image.ts";
 import { Layout, type MachineFiles } from "./layout.ts";
 import { Privilege } from "./privilege.ts";
-import { type AcceleratorChoice, chooseAccelerator, hostKhz } from "./probe.ts";
+import { type AcceleratorChoice, chooseAccelerator, hostCpu, hostKhz } from "./probe.ts";
 import { createOverlay, freePort, killByMonitor, QemuProcess, qemuProcesses, qemuVersion } from "./process.ts";
 import { hardwareOf, type Template, type TemplateBasis, Templates } from "./template.ts";
 
@@ -84,7 +84,7 @@ export class QemuDriver implements TemplatingDriver {
     const image = await takeImage(options.builtImage, layout);
     const accelerator = await chooseAccelerator(options.accelerator, options.dataFolder, image, qemu, privilege);
     const templates = new Templates(layout, privilege, options.serveTemplateUplink, options.log);
-    const basis = { image, qemu, accelerator, hostKhz: await hostKhz() };
+    const basis = { image, qemu, accelerator, cpu: await hostCpu(), hostKhz: await hostKhz() };
     const driver = new QemuDriver(layout, privilege, templates, basis);
     await driver.#recover();
     return driver;

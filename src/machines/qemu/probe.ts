@@ -86,3 +86,8 @@ export async function hostKhz(): Promise<number> {
   const mhz = /^cpu MHz\s*:\s*([\d.]+)/m.exec(await readFile("/proc/cpuinfo", "utf8"))?.[1];
   return Math.round(Number(mhz) * 1000);
 }
+
+/** The host's processor, as it calls itself. */
+export async function hostCpu(): Promise<string> {
+  return /^model name\s*:\s*(.*)$/m.exec(await readFile("/proc/cpuinfo", "utf8"))?.[1] ?? "unknown";
+}

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
-import { readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { readdir, rename, rm, stat } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -49,6 +49,8 @@ export interface TemplateBasis {
   image: Image;
   qemu: string;
   accelerator: Accelerator;
+  /** The host's processor, as it calls itself: what a guest has found out about it is in its memory. */
+  cpu: string;
   hostKhz: number;
 }
 
@@ -77,7 +79,7 @@ export class Templates {
 
   /** The template for this basis. Several who ask at once wait for one. Rejects with `template_failed`. */
   async get(basis: TemplateBasis): Promise<Template> {
-    const key = await templateKey(basis);
+    const key = templateKey(basis);
     const making = this.#making.get(key);
     if (making) return making;
     const found = this.#find(key).then((template) => template ?? this.#make(key, basis));
@@ -213,10 +215,9 @@ export function hardwareOf({ accelerator, hostKhz }: TemplateBasis, resources = 
   return { accelerator, hostKhz, cpus: resources.cpus, memoryMiB: resources.memoryMiB };
 }
 
-async function templateKey(basis: TemplateBasis): Promise<string> {
+/** The name of the template that fits: the same for the same basis, another when anything in it is another. */
+export function templateKey({ runtime, image, qemu, accelerator, cpu }: TemplateBasis): string {
   const { cpus, memoryMiB } = defaultResources;
-  const cpu = /^model name.*$/m.exec(await readFile("/proc/cpuinfo", "utf8"))?.[0] ?? "";
-  const { runtime, image, qemu, accelerator } = basis;
   const parts = [templateFormat, runtime, image.id, qemu, cpu, accelerator, machineOptions, cpus, memoryMiB];
   return `${runtime}-${createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16)}`;
 }

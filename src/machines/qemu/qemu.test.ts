@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { qemuArguments, type Start } from "./command.ts";
+import { Layout } from "./layout.ts";
+import { type TemplateBasis, templateKey } from "./template.ts";
+
+const image = { id: "image-1", files: new Layout("/data").image("image-1") };
+const basis: TemplateBasis = { runtime: "claude-code", image, qemu: "7.2", accelerator: "tcg", cpu: "A", hostKhz: 1 };
+
+test("a template fits as long as image, QEMU, processor, accelerator and runtime are the same", () => {
+  expect(templateKey({ ...basis, hostKhz: 2 })).toBe(templateKey(basis));
+  const others: TemplateBasis[] = [
+    { ...basis, image: { ...image, id: "image-2" } },
+    { ...basis, qemu: "7.3" },
+    { ...basis, cpu: "B" },
+    { ...basis, accelerator: "kvm" },
+    { ...basis, runtime: "opencode" },
+  ];
+  expect(new Set([basis, ...others].map(templateKey)).size).toBe(others.length + 1);
+});
+
+const start: Start = {
+  name: "berth-1",
+  hardware: { accelerator: "tcg", cpus: 2, memoryMiB: 1536, hostKhz: 2_400_000 },
+  kernel: "/k",
+  initrd: "/i",
+  disk: "/data, old/disk",
+  memory: { kind: "private", file: "/m" },
+  qmpSocket: "/q",
+  port: 1234,
+  tokenFile: null,
+  incomingDescriptor: 3,
+};
+
+/** The value behind an option, where it stands once. */
+function option(args: string[], name: string): string | undefined {
+  return args[args.indexOf(name) + 1];
+}
+
+test("a machine has one disk, one network that reaches nothing, and a sandbox that denies what QEMU does not need", () => {
+  const args = qemuArguments(start);
+  expect(args.filter((word) => word === "-device")).toHaveLength(2);
+  expect(option(args, "-netdev")).toBe("user,id=net,restrict=on,ipv6=off,hostfwd=tcp:127.0.0.1:1234-10.0.2.15:7000");
+  expect(option(args, "-sandbox")).toBe("on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny");
+  expect(args).toContain("-nodefaults");
+  expect(option(args, "-incoming")).toBe("fd:3");
+  expect(option(args, "-object")).toBe("memory-backend-file,id=ram,size=1536M,mem-path=/m,share=off");
+});
+
+test("a comma in a path is not taken for the end of an option", () => {
+  expect(option(qemuArguments(start), "-blockdev")).toContain("file.filename=/data,, old/disk");
+});
+
+test("under emulation the guest is told the host's clock, under KVM it finds it out", () => {
+  expect(option(qemuArguments(start), "-append")).toContain("tsc_early_khz=2400000");
+  const kvm = qemuArguments({ ...start, hardware: { ...start.hardware, accelerator: "kvm" } });
+  expect(option(kvm, "-append")).not.toContain("tsc_early_khz");
+  expect(option(kvm, "-cpu")).toBe("host");
+});
