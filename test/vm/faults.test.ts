@@ -161,6 +161,15 @@ test("without QEMU or image the server says what is missing and how to get it", 
   });
 });
 
+test("KVM that is demanded is proved by a guest that runs, and its lack is told", async () => {
+  const dataFolder = await keptFolder();
+  await plantSeed(dataFolder);
+  await using server = new ServerProcess(dataFolder, { BERTH_ACCEL: "kvm" });
+  await server.line(
+    /^Berth is ready|^berth: not ready: accelerator: BERTH_ACCEL is kvm, but a guest does not run under KVM/,
+  );
+});
+
 test("a bad setting stops the start with its name and what is allowed", async () => {
   const server = new ServerProcess(await keptFolder(), { BERTH_PORT: "70000", BERTH_ACCEL: "warp" });
   await once(server.child, "exit");
