@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import swagger from "@fastify/swagger";
-import fastify, { type FastifyBaseLogger, type FastifyInstance } from "fastify";
+import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import {
   jsonSchemaTransform,
   jsonSchemaTransformObject,
@@ -29,7 +29,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const app = fastify({
     loggerInstance: options.logger,
     genReqId: () => randomUUID(),
-    disableRequestLogging: true,
+    // One line per request, below, in place of Fastify's two.
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: maximumBodyBytes,
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 200 },
