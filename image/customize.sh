@@ -56,6 +56,10 @@ rm -f "$root/var/lib/dbus/machine-id"
 step 'disk'
 rm -rf "$root"/var/lib/apt/lists/* "$root"/var/cache/apt/* "$root"/tmp/* "$root"/var/log/*.log
 du -smx "$root" | cut -f 1 >"$out/size-mib"
-# The package tools mount these only while they work; their contents are not part of the disk.
-for place in proc sys dev; do umount -R "$root/$place" 2>/dev/null || true; done
-mke2fs -q -t ext4 -d "$root" -L berth -m 1 -E lazy_itable_init=1,lazy_journal_init=1 "$out/rootfs.img" "${size}G"
+# A bind mount shows the root without what the package tools have mounted into it while they work.
+bare=$out/bare
+mkdir "$bare"
+mount --bind "$root" "$bare"
+mke2fs -q -t ext4 -d "$bare" -L berth -m 1 -E lazy_itable_init=1,lazy_journal_init=1 "$out/rootfs.img" "${size}G"
+umount "$bare"
+rmdir "$bare"

@@ -1,7 +1,12 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { RuntimeName } from "../contract/agents.ts";
+import type { TurnEvent } from "../contract/chat.ts";
 import type { Health } from "../contract/guest.ts";
-import type { Runtime, Session, Surroundings } from "../runtimes/runtime.ts";
+import type { LastEvent, Runtime, Session, Surroundings } from "../runtimes/runtime.ts";
 import type { Journal, Journals } from "./journal.ts";
+
+/** After a failed prompt, how long the end of a process may take to be seen. */
+const endNoticeMs = 1_000;
 
 /**
  * The agent's one conversation with its runtime: starts the runtime, makes one turn at a time, starts the
@@ -78,11 +83,28 @@ export class Conversation {
 
   async #turn(journal: Journal, message: string, signal: AbortSignal): Promise<void> {
     try {
-      const session = await this.open();
-      journal.append(await session.prompt(message, (event) => journal.append(event), signal));
+      let last = await this.#attempt(journal, message, signal);
+      // The runtime had died before it got the message: it is started again, and nobody need know.
+      if (last === "unheard") last = await this.#attempt(journal, message, signal);
+      if (last === "unheard") throw new Error("The runtime ended at once, twice.");
+      journal.append(last);
     } catch (error) {
       journal.append({ type: "response.failed", error: { code: "runtime_failed", message: (error as Error).message } });
     }
+  }
+
+  /** One try at a turn. `unheard`: the runtime ended before it had said or done anything. */
+  async #attempt(journal: Journal, message: string, signal: AbortSignal): Promise<LastEvent | "unheard"> {
+    const session = await this.open();
+    let heard = false;
+    const emit = (event: TurnEvent) => {
+      heard = true;
+      journal.append(event);
+    };
+    const last = await session.prompt(message, emit, signal);
+    if (last.type !== "response.failed" || heard) return last;
+    const ended = session.ended.then(() => true);
+    return (await Promise.race([ended, sleep(endNoticeMs, false)])) ? "unheard" : last;
   }
 
   async #start(): Promise<Session> {

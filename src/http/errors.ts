@@ -39,6 +39,7 @@ function toBerthError(thrown: FastifyError, request: FastifyRequest): BerthError
       return new BerthError("request_invalid", "The body is not JSON.");
     default:
   }
+  if (thrown.statusCode === 414) return new BerthError("path_not_found", "There is no such path: it is too long.");
   if (thrown.statusCode !== undefined && thrown.statusCode >= 400 && thrown.statusCode < 500) {
     return new BerthError("request_invalid", thrown.message);
   }

@@ -88,7 +88,9 @@ export class ControlChannel implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#session.destroy();
+    // Not at once: Node (24.21) reads what its socket had buffered in the tick after a session was made, and
+    // throws past every handler when the session is gone by then.
+    setImmediate(() => this.#session.destroy());
   }
 
   /** Ends the connection when its streams have ended. */
