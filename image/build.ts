@@ -21,9 +21,14 @@ const leftOut = ["/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", 
 
 const started = Date.now();
 const cache = process.env.BERTH_CACHE_DIR ?? defaultCache();
-const image = await buildImage(await buildBase());
-await writeFile(join(recipe, ".built"), `${image}\n`);
-console.log(`guest image ready: ${image} (${elapsed(started)})`);
+try {
+  const image = await buildImage(await buildBase());
+  await writeFile(join(recipe, ".built"), `${image}\n`);
+  console.log(`guest image ready: ${image} (${elapsed(started)})`);
+} catch (error) {
+  console.error(`berth: the guest image could not be built: ${(error as Error).message}`);
+  process.exitCode = 1;
+}
 
 function defaultCache(): string {
   if (process.getuid?.() === 0) return "/var/cache/berth";
