@@ -126,6 +126,9 @@ async function makeRootFileSystem(folder: string, work: string): Promise<void> {
   const options = [
     "--variant=minbase",
     "--format=null",
+    // No cleaning up after the hook: the root is thrown away, and apt, whose settings the hook has removed with all
+    // of /tmp, would clean up the host's package lists instead.
+    "--skip=cleanup",
     `--include=${packages.join(",")}`,
     `--customize-hook=${customize}`,
   ];
