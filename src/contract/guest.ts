@@ -7,9 +7,9 @@ import { TurnEvent } from "./chat.ts";
  * line of JSON from the server (`Hello`) and one from the runner (`Welcome`). Then both speak HTTP/2 over it:
  * on `control` the runner serves, on `uplink` the runner is the client and the server serves.
  *
- * On control: `POST /adopt` (Adoption → Health), `GET /health`, `POST /turns/ID` (Prompt → events),
+ * On control: `POST /adopt` (Adoption → Health), `POST /turns/ID` (Prompt → events),
  * `GET /turns/ID/events?after=N` (events), `POST /turns/ID/cancel`, `POST /exec` (Exec → ExecResult),
- * `POST /runtime` (warm the runtime), `POST /power-off`. Events are lines of JSON (`JournalEntry`), to the turn's end.
+ * `POST /runtime` (warm the runtime). Events are lines of JSON (`JournalEntry`), to the turn's end.
  *
  * On uplink: a request's path is a provider's name and then that provider's own path, `/anthropic/v1/messages`.
  */

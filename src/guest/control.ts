@@ -11,7 +11,6 @@ export interface ControlHandlers {
   health(): Health;
   adopt(adoption: Adoption): Promise<void>;
   exec(command: Exec): Promise<unknown>;
-  powerOff(): void;
 }
 
 /** The HTTP/2 server of the control channel; connections are handed to it after their hello. */
@@ -33,8 +32,6 @@ export function controlServer(handlers: ControlHandlers): Http2Server {
 async function route(handlers: ControlHandlers, stream: ServerHttp2Stream, method: string, url: URL): Promise<void> {
   const [resource, id, verb] = url.pathname.slice(1).split("/");
   switch (`${method} ${resource}${verb ? `/${verb}` : ""}`) {
-    case "GET health":
-      return answer(stream, 200, handlers.health());
     case "POST adopt":
       await handlers.adopt((await json(stream)) as Adoption);
       return answer(stream, 200, handlers.health());
@@ -49,9 +46,6 @@ async function route(handlers: ControlHandlers, stream: ServerHttp2Stream, metho
       return answer(stream, handlers.conversation.cancel(id!) ? 202 : 404, {});
     case "POST exec":
       return answer(stream, 200, await handlers.exec((await json(stream)) as Exec));
-    case "POST power-off":
-      answer(stream, 202, {});
-      return handlers.powerOff();
     default:
       return answer(stream, 404, { message: `the runner has no ${method} ${url.pathname}` });
   }

@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { guestGatewayPort, guestPort } from "../contract/guest.ts";
 import { claudeCode } from "../runtimes/claude-code.ts";
 import { adopt, firmwareToken, loadIdentity, startRenewer } from "./identity.ts";
@@ -26,6 +25,5 @@ const runner = await createRunner({
   identity,
   firstToken: identity ? identity.token : await firmwareToken(),
   adopt: (adoption) => adopt(adoption, renew),
-  powerOff: () => void spawn("/bin/busybox", ["poweroff"], { stdio: "ignore" }),
 });
 runner.listen(guestPort);

@@ -24,7 +24,6 @@ export interface RunnerOptions {
   firstToken: string;
   /** Makes the machine what the adoption says. */
   adopt(adoption: Adoption): Promise<Identity>;
-  powerOff(): void;
 }
 
 /**
@@ -54,7 +53,6 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
     health: () => ({ machineId: identity?.machineId ?? "", bootId: identity?.bootId ?? "", ...conversation.state }),
     adopt: async (adoption) => take(await options.adopt(adoption)),
     exec: (command) => exec(command, surroundings),
-    powerOff: options.powerOff,
   });
 
   return createServer((socket) => {

@@ -55,10 +55,6 @@ export class ControlChannel implements Disposable {
     return new Promise((resolve) => this.#session.once("close", resolve));
   }
 
-  async health(timeoutMs: number): Promise<Health> {
-    return Health.parse(await this.#call("GET", "/health", undefined, timeoutMs));
-  }
-
   async adopt(adoption: Adoption, timeoutMs: number): Promise<Health> {
     return Health.parse(await this.#call("POST", "/adopt", adoption, timeoutMs));
   }

@@ -123,7 +123,6 @@ export class ScriptedDriver implements TemplatingDriver {
       identity: null,
       firstToken: `first-${id}`,
       adopt: async ({ machineId, bootId, runtime, token }) => ({ machineId, bootId, runtime, token }),
-      powerOff: () => this.kill(id),
     });
     const sockets = new Set<Socket>();
     runner.on("connection", (socket) => {
