@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { createInterface } from "node:readline";
@@ -15,6 +15,7 @@ const recipe = dirname(fileURLToPath(import.meta.url));
 const repository = dirname(recipe);
 const suite = "bookworm";
 const diskGiB = 10;
+const workPlace = "/var/tmp";
 
 /** Documentation and translations that no agent reads; 200 MB of the disk. */
 const leftOut = ["/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", "/usr/share/info/*"];
@@ -45,7 +46,9 @@ async function buildBase(): Promise<string> {
   for (const file of [...inputs, ...rootfs].sort())
     hash.update(`\0${file}\0`).update(await readFile(join(recipe, file)));
   return inFolder(`base-${hash.digest("hex").slice(0, 16)}`, async (folder) => {
-    const work = await mkdtemp("/var/tmp/berth-image-");
+    // Not in the cache, which may lie in a home that the package tools' users cannot enter.
+    const work = join(workPlace, `berth-image.partial-${process.pid}`);
+    await mkdir(work);
     try {
       await installRuntimes(work);
       await makeRootFileSystem(folder, work);
@@ -90,12 +93,14 @@ async function inFolder(name: string, fill: (folder: string) => Promise<void>): 
   }
 }
 
-/** What a build that was killed left behind; the name ends in its process's id. */
+/** What builds that were killed left behind; the names end in their processes' ids. */
 async function removeAbandoned(): Promise<void> {
-  for (const name of await readdir(cache)) {
-    const pid = /\.partial-(\d+)$/.exec(name)?.[1];
-    if (pid === undefined || (await stat(`/proc/${pid}`).catch(() => null))) continue;
-    await rm(join(cache, name), { recursive: true, force: true });
+  for (const folder of [cache, workPlace]) {
+    for (const name of await readdir(folder)) {
+      const pid = /^(?:base|image|berth-image)\b.*\.partial-(\d+)$/.exec(name)?.[1];
+      if (pid === undefined || (await stat(`/proc/${pid}`).catch(() => null))) continue;
+      await rm(join(folder, name), { recursive: true, force: true }).catch(() => {}); // Another user's is not ours.
+    }
   }
 }
 
@@ -153,7 +158,7 @@ async function step(name: string, work: () => Promise<void>): Promise<void> {
 function run(program: string, args: string[], { cwd, steps }: { cwd?: string; steps?: boolean } = {}): Promise<void> {
   return new Promise((resolve, reject) => {
     // Where there is room: /tmp may be kept in memory.
-    const env = { ...process.env, TMPDIR: "/var/tmp" };
+    const env = { ...process.env, TMPDIR: workPlace };
     const child = spawn(program, args, { ...(cwd ? { cwd } : {}), env, stdio: ["ignore", "pipe", "pipe"] });
     const tail: string[] = [];
     for (const stream of [child.stdout, child.stderr]) {
