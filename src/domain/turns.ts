@@ -139,6 +139,7 @@ export class Turns {
   /** After a start of the server: goes on with the turns that were running. */
   async recover(): Promise<void> {
     for (const turn of await this.#options.rows.running()) {
+      if (this.#running.has(turn.id)) continue; // Begun by this server, while it was starting.
       const stored = await this.#options.rows.events(turn.id, 0);
       const log = new EventLog();
       for (const { event } of stored) log.append(event);

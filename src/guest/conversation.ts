@@ -21,7 +21,7 @@ export class Conversation {
   #state: Health["runtime"] = "idle";
   #reason: string | null = null;
   /** The last turn that was begun; `done` never rejects. */
-  #running: { turnId: string; cancel: AbortController; done: Promise<void> } | null = null;
+  #running: { turnId: string; journal: Journal; cancel: AbortController; done: Promise<void> } | null = null;
 
   constructor(runtimes: readonly Runtime[], surroundings: Surroundings, journals: Journals) {
     this.#runtimes = runtimes;
@@ -63,6 +63,8 @@ export class Conversation {
   async prompt(turnId: string, message: string): Promise<Journal> {
     const known = await this.#journals.find(turnId);
     if (known) return known;
+    // The same prompt may have come twice at once, over a connection that was made anew.
+    if (this.#running?.turnId === turnId) return this.#running.journal;
     const journal = this.#journals.create(turnId);
     const before = this.#running;
     before?.cancel.abort();
@@ -70,7 +72,7 @@ export class Conversation {
     const done = (before?.done ?? Promise.resolve())
       .then(() => this.#turn(journal, message, cancel.signal))
       .then(() => this.#journals.release(turnId));
-    this.#running = { turnId, cancel, done };
+    this.#running = { turnId, journal, cancel, done };
     return journal;
   }
 

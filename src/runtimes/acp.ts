@@ -117,12 +117,9 @@ class AcpSession implements Session {
   }
 
   async prompt(message: string, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<LastEvent> {
-    let emitted = false;
     const listener = (update: SessionUpdate) => {
       const event = eventOf(update);
-      if (!event) return;
-      emitted = true;
-      emit(event);
+      if (event) emit(event);
     };
     this.#listeners.add(listener);
     let graceTimer: NodeJS.Timeout | undefined;
@@ -133,10 +130,10 @@ class AcpSession implements Session {
     signal.addEventListener("abort", cancel, { once: true });
     try {
       if (signal.aborted) return { type: "response.cancelled" };
-      let stopReason = await this.#promptOnce(message);
-      // Seen in a clone's first turn: interrupted within half a second, and nobody had asked for it. Nothing was
-      // said or done, so the message is simply sent again.
-      if (stopReason === "cancelled" && !signal.aborted && !emitted) stopReason = await this.#promptOnce(message);
+      const { stopReason } = await this.#agent.request(methods.agent.session.prompt, {
+        sessionId: this.#id,
+        prompt: [{ type: "text", text: message }],
+      });
       return lastEventOf(stopReason, signal);
     } catch (error) {
       if (signal.aborted) return { type: "response.cancelled" };
@@ -146,14 +143,6 @@ class AcpSession implements Session {
       signal.removeEventListener("abort", cancel);
       this.#listeners.delete(listener);
     }
-  }
-
-  async #promptOnce(message: string): Promise<string> {
-    const { stopReason } = await this.#agent.request(methods.agent.session.prompt, {
-      sessionId: this.#id,
-      prompt: [{ type: "text", text: message }],
-    });
-    return stopReason;
   }
 
   async clear(): Promise<void> {

@@ -133,6 +133,16 @@ test("a server that is started again in mid-turn goes on with it", async () => {
   expect((await service.client.events("ada", turnId)).text).toContain("1 2 3 ");
 });
 
+test("a message that comes while the server is starting is sent to the machine once", async () => {
+  for (let round = 0; round < 5; round++) {
+    await service.restart();
+    expect(types(await service.client.chat("ada", "good morning to you"))).toEqual([
+      ...Array(4).fill("response.output_text.delta"),
+      "response.completed",
+    ]);
+  }
+});
+
 test("deleting an agent ends its running turn as agent_deleted", async () => {
   await client.createAgent("brief");
   const response = await client.fetch("POST", "/agents/brief/chat", { message: "hang" });

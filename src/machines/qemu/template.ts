@@ -21,8 +21,8 @@ const templateFormat = 1;
 /** From a cold boot to a warm runtime: about a minute under emulation on a quiet machine. */
 const warmUpTimeoutMs = 300_000;
 const bootTimeoutMs = 120_000;
-/** What a runtime still does by itself after its last turn must not go on in every clone, beside the first turn. */
-const settleMs = 4_000;
+/** For the ends of the connections to reach the guest. Not longer: a runtime that rests gives its memory back. */
+const settleMs = 500;
 
 /** Ends the name of a folder in which a template is being made. */
 const partialEnding = ".partial";
