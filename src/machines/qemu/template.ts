@@ -21,7 +21,7 @@ const templateFormat = 1;
 /** From a cold boot to a warm runtime: about a minute under emulation on a quiet machine. */
 const warmUpTimeoutMs = 300_000;
 const bootTimeoutMs = 120_000;
-/** For the ends of the connections to reach the guest. Not longer: a runtime that rests gives its memory back. */
+/** For the ends of the connections to reach the guest. */
 const settleMs = 500;
 
 /** Ends the name of a folder in which a template is being made. */
