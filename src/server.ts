@@ -7,11 +7,11 @@ import type { Config } from "./config/config.ts";
 import { lockDataFolder } from "./config/data-folder.ts";
 import { asBerthError, type BerthError } from "./contract/errors.ts";
 import { Lifecycle } from "./domain/lifecycle.ts";
-import { providerModel } from "./domain/models.ts";
+import { ModelChoice } from "./domain/models.ts";
 import { Turns } from "./domain/turns.ts";
-import { anthropic } from "./gateway/anthropic.ts";
-import { demo } from "./gateway/demo.ts";
+import { Models } from "./gateway/catalog.ts";
 import { Gateway } from "./gateway/gateway.ts";
+import { Upstream } from "./gateway/upstream.ts";
 import { createApp } from "./http/app.ts";
 import type { Readiness } from "./http/health.ts";
 import { createKey, hashKey, isWellFormed } from "./identity/keys.ts";
@@ -22,6 +22,8 @@ import { Agents } from "./postgres/agents.ts";
 import { type Database, migrate, openDatabase, ping } from "./postgres/database.ts";
 import { startEmbeddedPostgres } from "./postgres/embedded.ts";
 import { TurnStore } from "./postgres/turns.ts";
+import { runtimes as allRuntimes } from "./runtimes/all.ts";
+import type { Runtime } from "./runtimes/runtime.ts";
 
 const checkout = new URL("../", import.meta.url);
 const databaseTimeoutMs = 3_000;
@@ -35,6 +37,12 @@ export type OpenDriver = (
   log: (message: string) => void,
 ) => Promise<TemplatingDriver>;
 
+/** What a server is made with in place of its own, in tests. */
+export interface ServerParts {
+  openDriver?: OpenDriver;
+  runtimes?: readonly Runtime[];
+}
+
 export interface Server extends AsyncDisposable {
   /** Where it listens, `http://HOST:PORT`. */
   readonly url: string;
@@ -47,7 +55,10 @@ export interface Server extends AsyncDisposable {
  * when the data folder, the database or the address cannot be had. A missing image or QEMU is told by
  * `readiness`, and taken up by itself once it is there. Disposing it leaves the machines and their turns running.
  */
-export async function createServer(config: Config, openDriver: OpenDriver = openQemu): Promise<Server> {
+export async function createServer(
+  config: Config,
+  { openDriver = openQemu, runtimes = allRuntimes }: ServerParts = {},
+): Promise<Server> {
   await using cleanup = new AsyncDisposableStack();
   cleanup.use(await lockDataFolder(config.dataFolder));
   const logger = pino({ level: config.logLevel }, pino.destination(2));
@@ -57,11 +68,21 @@ export async function createServer(config: Config, openDriver: OpenDriver = open
   await makeOperator(accounts, config.dataFolder, logger);
 
   const agents = new Agents(database);
-  const machines = openMachines(config, logger, agents, openDriver);
+  const turnStore = new TurnStore(database);
+  const providers = openProviders(config, cleanup);
+  const choice = await openChoice(providers, runtimes, logger);
+  // Machines need the gateway, the gateway the turns, the turns the machines: the turns are asked when they are there.
+  const machines = openMachines(config, logger, providers, agents, () => turns, openDriver);
   cleanup.defer(() => machines.close());
   const lifecycle = new Lifecycle(agents, machines, warn);
-  const ready = (agentId: string) => lifecycle.ready(agentId);
-  const turns = new Turns({ rows: new TurnStore(database), machines, ready, stallMs: config.stallMs, log: warn });
+  const turns: Turns = new Turns({
+    rows: turnStore,
+    machines,
+    ready: (agentId) => lifecycle.ready(agentId),
+    modelOf: (agent) => choice.modelOf(agent),
+    stallMs: config.stallMs,
+    log: warn,
+  });
   cleanup.defer(() => lifecycle.stop());
   cleanup.defer(() => turns.stop());
 
@@ -72,18 +93,27 @@ export async function createServer(config: Config, openDriver: OpenDriver = open
     readiness,
     findCaller: async (key) => (isWellFormed(key) ? accounts.byKeyHash(hashKey(key)) : null),
     service: {
-      runtimes: ["claude-code"],
+      runtimes: runtimes.map(({ name }) => name),
+      models: () => choice.models(),
+      runtimeRecords: () => choice.runtimeRecords(),
+      checkModel: (model, runtime) => choice.check(model, runtime),
       requireMachines: async () => void (await machines.driver()),
-      checkModel: (model) => void providerModel(model, reachable(config)),
       create: (agent) => lifecycle.create(agent),
       byName: (accountId, name) => agents.byName(accountId, name),
       list: (accountId, limit, after) => agents.list(accountId, limit, after),
       watch: (id, signal) => lifecycle.watch(id, signal),
+      configure: (id, settings) => agents.configure(id, settings),
+      resetConversation: async ({ id }) => (await agents.beginConversation(id)) ?? turns.refuseAnother(id),
+      restart: async (id) => {
+        await turns.failRunning(id, "agent_restarted", "The agent was restarted.");
+        return lifecycle.restart(id);
+      },
       delete: async ({ id }) => {
         await turns.failRunning(id, "agent_deleted", "The agent was deleted.");
         await lifecycle.delete(id);
       },
       beginTurn: (agent, message) => turns.begin(agent, message),
+      listTurns: (agentId, limit, after) => turnStore.list(agentId, limit, after),
       findTurn: (agentId, turnId) => turns.find(agentId, turnId),
       turnEvents: (turn, after, gone) => turns.events(turn, after, gone),
       cancelTurn: (turn) => turns.cancel(turn),
@@ -94,7 +124,8 @@ export async function createServer(config: Config, openDriver: OpenDriver = open
 
   const stopped = new AbortController();
   cleanup.defer(() => stopped.abort());
-  void beginWork(machines, lifecycle, turns, logger, stopped.signal);
+  const names = runtimes.map(({ name }) => name);
+  void beginWork(machines, lifecycle, turns, names, logger, stopped.signal);
   const stack = cleanup.move();
   return { url, machines, readiness, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
@@ -104,6 +135,7 @@ async function beginWork(
   machines: Machines,
   lifecycle: Lifecycle,
   turns: Turns,
+  runtimes: readonly string[],
   logger: Logger,
   stopped: AbortSignal,
 ): Promise<void> {
@@ -112,7 +144,11 @@ async function beginWork(
       const driver = await machines.driver();
       await lifecycle.recover();
       await turns.recover();
-      await driver.prepare("claude-code").catch((error: BerthError) => logger.error({ err: error }, error.message));
+      // One after the other: the first is the default, and a template's making takes all the processors there are.
+      for (const runtime of runtimes) {
+        if (stopped.aborted) return;
+        await driver.prepare(runtime).catch((error: BerthError) => logger.error({ err: error }, error.message));
+      }
       return;
     } catch (error) {
       const { message } = asBerthError(error, "internal", String(error));
@@ -149,23 +185,59 @@ async function makeOperator(accounts: Accounts, dataFolder: string, logger: Logg
   if (!here) logger.warn(`the operator's key is not in ${file}: this database was set up from another data folder`);
 }
 
-function openMachines(config: Config, logger: Logger, agents: Agents, openDriver: OpenDriver): Machines {
-  const warn = (message: string, error: unknown) => logger.warn({ err: error }, message);
-  const provider = config.anthropic ? anthropic(config.anthropic.baseUrl, config.anthropic.apiKey) : demo;
-  const gateway = new Gateway(provider, warn);
-  // A template's throwaway turns cost nobody anything, whatever provider there is.
-  const templateGateway = new Gateway(demo, warn);
-  const modelOf = async (id: string) => {
-    const model = (await agents.byId(id))?.model ?? null;
-    return model === null ? null : providerModel(model, reachable(config));
+type Providers = Record<"anthropic" | "openai", Upstream | null>;
+
+function openProviders(config: Config, cleanup: AsyncDisposableStack): Providers {
+  const open = (name: keyof Providers) => {
+    const account = config[name];
+    if (!account) return null;
+    const upstream = new Upstream(name, account);
+    cleanup.defer(() => upstream.close());
+    return upstream;
   };
+  return { anthropic: open("anthropic"), openai: open("openai") };
+}
+
+async function openChoice(providers: Providers, runtimes: readonly Runtime[], logger: Logger): Promise<ModelChoice> {
+  const models = new Models(providers, (message, error) => logger.warn({ err: error }, message));
+  const configured = (["anthropic", "openai"] as const).filter((name) => providers[name] !== null);
+  const lock = await readFile(new URL("image/runtimes/package-lock.json", checkout), "utf8");
+  const { packages } = JSON.parse(lock) as { packages: Record<string, { version?: string }> };
+  return new ModelChoice(
+    runtimes,
+    async () => ({ configured, ...(await models.catalog()) }),
+    (npmPackage) => packages[`node_modules/${npmPackage}`]?.version ?? null,
+  );
+}
+
+function openMachines(
+  config: Config,
+  logger: Logger,
+  providers: Providers,
+  agents: Agents,
+  turns: () => Turns,
+  openDriver: OpenDriver,
+): Machines {
+  const warn = (message: string, error: unknown) => logger.warn({ err: error }, message);
+  const { modelSilenceMs: silenceMs, modelRetryMs: retryMs } = config;
+  const asking = { anthropic: providers.anthropic?.ask ?? null, openai: providers.openai?.ask ?? null };
+  const gateway = new Gateway({ providers: asking, silenceMs, retryMs, warn });
+  // A template's throwaway turns cost nobody anything, whatever provider there is.
+  const templateGateway = new Gateway({ providers: { anthropic: null, openai: null }, silenceMs, retryMs, warn });
+  const nothing = { model: null, instructions: null };
   const open = () =>
     openDriver(
       config,
-      (socket) => templateGateway.serve(socket, { id: "template", model: async () => null }),
+      (socket) => templateGateway.serve(socket, { id: "template", settings: async () => nothing, turn: () => null }),
       (message) => logger.info(message),
     );
-  return new Machines(open, (id, socket) => gateway.serve(socket, { id, model: () => modelOf(id) }), warn);
+  const serveUplink = (id: string, socket: Socket) =>
+    gateway.serve(socket, {
+      id,
+      settings: async () => (await agents.byId(id)) ?? nothing,
+      turn: () => turns().current(id),
+    });
+  return new Machines(open, serveUplink, warn);
 }
 
 const openQemu: OpenDriver = async (config, serveTemplateUplink, log) =>
@@ -202,10 +274,6 @@ async function checkReadiness(database: Database, machines: Machines): Promise<R
     accelerator: { ok: machinesFault === null, message: ofImage ? unknown : (machinesFault?.message ?? "works") },
   };
   return { ready: Object.values(checks).every(({ ok }) => ok), checks };
-}
-
-function reachable(config: Config) {
-  return { anthropic: config.anthropic !== null };
 }
 
 function errorField({ error, ...fields }: Record<string, unknown>): Record<string, unknown> {

@@ -11,7 +11,18 @@ export interface Config {
   accelerator: "auto" | "kvm" | "tcg";
   /** A turn in which nothing has happened for so long has failed. */
   stallMs: number;
+  /** A model's provider that sends nothing for so long is given up. */
+  modelSilenceMs: number;
+  /** For so long a model call that was refused for a passing reason is made again. */
+  modelRetryMs: number;
   logLevel: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
-  /** Null: the demonstration model answers. */
-  anthropic: { baseUrl: string; apiKey: string } | null;
+  /** The models' providers that there are keys of. With neither, the demonstration model answers. */
+  anthropic: ProviderAccount | null;
+  openai: ProviderAccount | null;
+}
+
+export interface ProviderAccount {
+  /** Without a slash at its end. */
+  baseUrl: string;
+  apiKey: string;
 }

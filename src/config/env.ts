@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import type { Config } from "./config.ts";
+import type { Config, ProviderAccount } from "./config.ts";
 
 const port = z.coerce.number().int().min(0).max(65535);
 const httpUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ""));
@@ -23,9 +23,13 @@ const variables = z.object({
     .optional(),
   BERTH_ACCEL: z.enum(["auto", "kvm", "tcg"]).default("auto"),
   BERTH_STALL_SECONDS: z.coerce.number().min(1).max(86_400).default(300),
+  BERTH_MODEL_SILENCE_SECONDS: z.coerce.number().min(1).max(3_600).default(50),
+  BERTH_MODEL_RETRY_SECONDS: z.coerce.number().min(0).max(600).default(15),
   BERTH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   ANTHROPIC_API_KEY: z.string().min(1).optional(),
   ANTHROPIC_BASE_URL: httpUrl.default("https://api.anthropic.com"),
+  OPENAI_API_KEY: z.string().min(1).optional(),
+  OPENAI_BASE_URL: httpUrl.default("https://api.openai.com/v1"),
 });
 
 /** Says for each bad variable its name, what it was, and what is allowed. */
@@ -47,11 +51,16 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     imageFolder: values.BERTH_IMAGE_DIR ?? null,
     accelerator: values.BERTH_ACCEL,
     stallMs: values.BERTH_STALL_SECONDS * 1000,
+    modelSilenceMs: values.BERTH_MODEL_SILENCE_SECONDS * 1000,
+    modelRetryMs: values.BERTH_MODEL_RETRY_SECONDS * 1000,
     logLevel: values.BERTH_LOG_LEVEL,
-    anthropic: values.ANTHROPIC_API_KEY
-      ? { baseUrl: values.ANTHROPIC_BASE_URL, apiKey: values.ANTHROPIC_API_KEY }
-      : null,
+    anthropic: account(values.ANTHROPIC_BASE_URL, values.ANTHROPIC_API_KEY),
+    openai: account(values.OPENAI_BASE_URL, values.OPENAI_API_KEY),
   };
+}
+
+function account(baseUrl: string, apiKey: string | undefined): ProviderAccount | null {
+  return apiKey === undefined ? null : { baseUrl, apiKey };
 }
 
 /** Root's home is closed to the users that machines and the database run as. */

@@ -9,10 +9,31 @@ export const AgentName = z
   .regex(/^[a-z][a-z0-9-]{1,28}[a-z0-9]$/, `An agent's name has ${nameRule}.`)
   .meta({ description: `The agent's name in its account, ${nameRule}.`, examples: ["ada"] });
 
-export const RuntimeName = z
-  .enum(["claude-code", "opencode", "openclaw"])
-  .meta({ description: "The program that the agent is built on." });
-export type RuntimeName = z.infer<typeof RuntimeName>;
+const RuntimeName = z
+  .string()
+  .min(1)
+  .max(100)
+  .meta({
+    description: "The program that the agent is built on; `GET /runtimes` lists them.",
+    examples: ["claude-code"],
+  });
+
+/** Greatest size of an agent's instructions, in bytes of UTF-8. */
+const maximumInstructionsBytes = 64 * 1024;
+
+const Instructions = z
+  .string()
+  .refine((text) => Buffer.byteLength(text) <= maximumInstructionsBytes, "Instructions have 64 KiB of UTF-8 at most.")
+  .refine((text) => !text.includes("\0"), "Instructions have no null characters.")
+  .nullable()
+  .meta({ description: "What the agent is told in every turn, 64 KiB at most. Null or empty: nothing." });
+
+const ModelId = z
+  .string()
+  .min(1)
+  .max(200)
+  .nullable()
+  .meta({ description: "An id of `GET /models`. Null: the runtime's own default.", examples: ["demo/demo"] });
 
 export const AgentStatus = z
   .enum(["provisioning", "ready", "suspended", "failed", "deleting"])
@@ -64,14 +85,20 @@ export const CreateAgent = z
   .strictObject({
     name: AgentName,
     runtime: RuntimeName.default("claude-code"),
-    model: z.string().min(1).max(200).nullish(),
-    instructions: z.string().max(65536).nullish(),
+    model: ModelId.optional(),
+    instructions: Instructions.optional(),
     resources: Resources.optional(),
   })
   .meta({ id: "CreateAgent" });
 export type CreateAgent = z.infer<typeof CreateAgent>;
 
-export const CreateAgentQuery = z.strictObject({
+export const ChangeAgent = z
+  .strictObject({ model: ModelId.optional(), instructions: Instructions.optional() })
+  .refine((change) => Object.keys(change).length > 0, "At least one of model and instructions is to be given.")
+  .meta({ id: "ChangeAgent", description: "What is left out stays. A change holds from the next turn on." });
+export type ChangeAgent = z.infer<typeof ChangeAgent>;
+
+export const WaitQuery = z.strictObject({
   wait: z
     .literal("ready")
     .optional()
@@ -90,7 +117,11 @@ export const AgentList = z
   .meta({ id: "AgentList", description: "The caller's agents, by name." });
 export type AgentList = z.infer<typeof AgentList>;
 
-/** The steps of an installation, in their order; `template` takes a minute the first time, then nothing. */
+/**
+ * What may be done to have an agent's machine, in its order. `template`: a warm machine of the runtime is found, or
+ * made the first time; `disk`: the agent's own disk is laid; `machine`: the machine is restored from the template or
+ * booted from the disk; `runtime`: the runtime answers that it is ready for a message.
+ */
 export const installSteps = ["template", "disk", "machine", "runtime"] as const;
 export type InstallStepName = (typeof installSteps)[number];
 
@@ -107,7 +138,9 @@ export const InstallStatus = z
   .object({
     status: z.enum(["pending", "installing", "installed", "failed"]),
     progress: z.number().min(0).max(1).meta({ description: "Steps done, as a part of all." }),
-    steps: z.array(InstallStep),
+    steps: z
+      .array(InstallStep)
+      .meta({ description: "The steps of this agent's way: a restart, for one, needs neither template nor disk." }),
     error: Fault.nullable(),
   })
   .meta({ id: "InstallStatus" });

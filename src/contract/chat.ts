@@ -4,7 +4,7 @@ import { Fault } from "./agents.ts";
 /** A message's greatest size, in bytes of UTF-8. */
 const maximumMessageBytes = 256 * 1024;
 
-const inclusions = ["status", "reasoning", "tools"] as const;
+const inclusions = ["status", "reasoning", "tools", "usage"] as const;
 export type Inclusion = (typeof inclusions)[number];
 
 export const ChatRequest = z
@@ -22,6 +22,26 @@ export const ChatRequest = z
   })
   .meta({ id: "ChatRequest" });
 export type ChatRequest = z.infer<typeof ChatRequest>;
+
+const tokens = z.int().min(0);
+
+/** What the model's provider has counted in a turn, all its calls together. */
+export const Usage = z
+  .object({
+    inputTokens: tokens.meta({ description: "All that the model read, from a cache or not." }),
+    outputTokens: tokens.meta({ description: "All that it wrote, reasoning included." }),
+    cacheReadTokens: tokens.meta({ description: "Of the input, what came from the provider's cache." }),
+    cacheWriteTokens: tokens.meta({ description: "Of the input, what the provider put into its cache." }),
+    reasoningTokens: tokens.meta({ description: "Of the output, what was reasoning, where the provider says it." }),
+    credits: z
+      .string()
+      .nullable()
+      .meta({ description: "The tokens at their price, as a decimal number of credits; null where it is not known." }),
+  })
+  .meta({ id: "Usage" });
+export type Usage = z.infer<typeof Usage>;
+
+const usage = Usage.optional().meta({ description: "Sent where `include` has `usage`." });
 
 /**
  * What happens within a turn, in one shape from the runtime in the guest to the reader of the stream. The last
@@ -42,15 +62,16 @@ export const TurnEvent = z
       input: z.unknown().optional(),
       output: z.unknown().optional(),
     }),
-    z.object({ type: z.literal("response.completed") }),
-    z.object({ type: z.literal("response.failed"), error: Fault }),
-    z.object({ type: z.literal("response.cancelled") }),
+    z.object({ type: z.literal("response.completed"), usage }),
+    z.object({ type: z.literal("response.failed"), error: Fault, usage }),
+    z.object({ type: z.literal("response.cancelled"), usage }),
   ])
   .meta({ id: "TurnEvent" });
 export type TurnEvent = z.infer<typeof TurnEvent>;
 
 /** How a turn ended, or that it has not. */
-export type TurnStatus = "running" | "completed" | "failed" | "cancelled";
+const TurnStatus = z.enum(["running", "completed", "failed", "cancelled"]);
+export type TurnStatus = z.infer<typeof TurnStatus>;
 
 /** The status that an event leaves its turn in; `running` for all but a last event. */
 export function statusAfter(event: TurnEvent): TurnStatus {
@@ -65,6 +86,9 @@ export function statusAfter(event: TurnEvent): TurnStatus {
       return "running";
   }
 }
+
+/** One of `response.completed`, `response.failed`, `response.cancelled`. */
+export type LastEvent = Extract<TurnEvent, { type: "response.completed" | "response.failed" | "response.cancelled" }>;
 
 /** Which `include` word a reader must have given to be sent the event; null for those sent always. */
 export function inclusionOf(event: TurnEvent): Inclusion | null {
@@ -100,3 +124,26 @@ export const TurnEventsQuery = z.strictObject({
     .preprocess((value) => (typeof value === "string" ? value.split(",") : value), ChatRequest.shape.include)
     .meta({ description: "As in the chat's request, with commas between." }),
 });
+
+const time = z.iso.datetime();
+
+export const TurnRecord = z
+  .object({
+    id: z.string(),
+    conversation: z.int().meta({ description: "1, 2, …: a reset of the conversation begins the next." }),
+    message: z.string(),
+    reply: z.string().meta({ description: "All deltas of the reply's text together, as far as they have come." }),
+    status: TurnStatus,
+    error: Fault.nullable(),
+    model: z.string().nullable().meta({ description: "The model that was asked; null: the runtime's own default." }),
+    usage: Usage,
+    createdAt: time,
+    finishedAt: time.nullable(),
+  })
+  .meta({ id: "Turn" });
+export type TurnRecord = z.infer<typeof TurnRecord>;
+
+export const TurnList = z
+  .object({ data: z.array(TurnRecord), nextCursor: z.string().nullable() })
+  .meta({ id: "TurnList", description: "The agent's turns, the newest first." });
+export type TurnList = z.infer<typeof TurnList>;

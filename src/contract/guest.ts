@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { RuntimeName } from "./agents.ts";
 import { TurnEvent } from "./chat.ts";
 
 /**
@@ -9,7 +8,8 @@ import { TurnEvent } from "./chat.ts";
  *
  * On control: `POST /adopt` (Adoption → Health), `POST /turns/ID` (Prompt → events),
  * `GET /turns/ID/events?after=N` (events), `POST /turns/ID/cancel`, `POST /exec` (Exec → ExecResult),
- * `POST /runtime` (warm the runtime). Events are lines of JSON (`JournalEntry`), to the turn's end.
+ * `POST /runtime` (start it, answered when it is ready or has failed → Health), `POST /runtime/warm` (the same, and
+ * throwaway turns). Events are lines of JSON (`JournalEntry`), to the turn's end.
  *
  * On uplink: a request's path is a provider's name and then that provider's own path, `/anthropic/v1/messages`.
  */
@@ -38,7 +38,7 @@ export interface Adoption {
   /** The new boot id: a UUID. */
   bootId: string;
   hostname: string;
-  runtime: RuntimeName;
+  runtime: string;
   /** The wall clock, in seconds since 1970. */
   time: number;
   /** Fresh random bytes for the kernel's generator, in hexadecimal. */
@@ -58,6 +58,10 @@ export type Health = z.infer<typeof Health>;
 
 export interface Prompt {
   message: string;
+  /** With which model: `provider/name`; null for the runtime's own default. */
+  model: string | null;
+  /** In which conversation; another than that of the turn before begins an empty one. */
+  conversation: number;
 }
 
 export const JournalEntry = z.object({ seq: z.int().min(1), event: TurnEvent });

@@ -6,9 +6,7 @@ import type {
   InstallStep,
   InstallStepName,
   Resources,
-  RuntimeName,
 } from "../contract/agents.ts";
-import { installSteps } from "../contract/agents.ts";
 import type { ErrorCode } from "../contract/errors.ts";
 import { BerthError } from "../contract/errors.ts";
 
@@ -17,9 +15,11 @@ export interface StoredAgent {
   id: string;
   accountId: string;
   name: string;
-  runtime: RuntimeName;
+  runtime: string;
   model: string | null;
   instructions: string | null;
+  /** 1, 2, …: rises with each reset of the conversation. */
+  conversation: number;
   resources: Resources;
   status: AgentStatus;
   /** Rises with each change of what is wanted. */
@@ -30,7 +30,7 @@ export interface StoredAgent {
   lastActiveAt: Date;
 }
 
-type Operation = "chat";
+type Operation = "chat" | "change" | "restart";
 
 /** What may be asked of an agent in which status; where it may not, the code of the refusal. */
 const permissions = {
@@ -39,6 +39,20 @@ const permissions = {
     ready: "allowed",
     suspended: "allowed",
     failed: "agent_failed",
+    deleting: "agent_deleting",
+  },
+  change: {
+    provisioning: "allowed",
+    ready: "allowed",
+    suspended: "allowed",
+    failed: "allowed",
+    deleting: "agent_deleting",
+  },
+  restart: {
+    provisioning: "allowed",
+    ready: "allowed",
+    suspended: "allowed",
+    failed: "allowed",
     deleting: "agent_deleting",
   },
 } as const satisfies Record<Operation, Record<AgentStatus, "allowed" | ErrorCode>>;
@@ -66,41 +80,44 @@ export function toRecord(agent: StoredAgent): Agent {
   };
 }
 
-export function pendingSteps(): InstallStep[] {
-  return installSteps.map((name) => ({ name, status: "pending", startedAt: null, finishedAt: null }));
+/** The steps of an installation that has not begun. */
+export function pendingSteps(names: readonly InstallStepName[]): InstallStep[] {
+  return names.map((name) => ({ name, status: "pending", startedAt: null, finishedAt: null }));
 }
 
-/** The steps once `begun` has begun: those before it are done, which includes those that were not needed. */
+/** The steps once `begun` has begun: those before it are done. */
 export function stepsAt(steps: readonly InstallStep[], begun: InstallStepName, now: Date): InstallStep[] {
   const at = now.toISOString();
-  const position = installSteps.indexOf(begun);
+  const position = steps.findIndex(({ name }) => name === begun);
   return steps.map((step, index) => {
-    if (index < position)
-      return step.status === "done"
-        ? step
-        : { ...step, status: "done", startedAt: step.startedAt ?? at, finishedAt: at };
-    if (index === position) return { ...step, status: "running", startedAt: at, finishedAt: null };
-    return step;
+    if (index < position) return ended(step, "done", at);
+    return index === position ? { ...step, status: "running", startedAt: at, finishedAt: null } : step;
   });
 }
 
 /** The steps after the end of the installation. */
 export function stepsEnded(steps: readonly InstallStep[], outcome: "done" | "failed", now: Date): InstallStep[] {
   const at = now.toISOString();
-  return steps.map((step) => {
-    if (outcome === "done" && step.status !== "done") {
-      return { ...step, status: "done", startedAt: step.startedAt ?? at, finishedAt: at };
-    }
-    return step.status === "running" ? { ...step, status: outcome, finishedAt: at } : step;
-  });
+  return steps.map((step) => (outcome === "done" || step.status === "running" ? ended(step, outcome, at) : step));
+}
+
+function ended(step: InstallStep, status: "done" | "failed", at: string): InstallStep {
+  return step.status === "done" ? step : { ...step, status, startedAt: step.startedAt ?? at, finishedAt: at };
 }
 
 export function toInstallStatus({ status, installSteps: steps, error }: StoredAgent): InstallStatus {
   const done = steps.filter((step) => step.status === "done").length;
   const begun = steps.some((step) => step.status !== "pending");
   return {
-    status: status === "failed" ? "failed" : done === steps.length ? "installed" : begun ? "installing" : "pending",
-    progress: done / steps.length,
+    status:
+      status === "failed"
+        ? "failed"
+        : status === "ready" || status === "suspended"
+          ? "installed"
+          : begun
+            ? "installing"
+            : "pending",
+    progress: steps.length === 0 ? 0 : done / steps.length,
     steps,
     error: status === "failed" ? error : null,
   };

@@ -1,5 +1,5 @@
 import { EventEmitter } from "node:events";
-import type { Fault, InstallStep, InstallStepName, Resources, RuntimeName } from "../contract/agents.ts";
+import type { Fault, InstallStep, InstallStepName, Resources } from "../contract/agents.ts";
 import { asBerthError, BerthError } from "../contract/errors.ts";
 import { pendingSteps, type StoredAgent, stepsAt, stepsEnded } from "./agents.ts";
 
@@ -7,14 +7,24 @@ import { pendingSteps, type StoredAgent, stepsAt, stepsEnded } from "./agents.ts
 interface MachineRequest {
   id: string;
   generation: number;
-  runtime: RuntimeName;
+  runtime: string;
   hostname: string;
   resources: Resources;
 }
 
+/** What is told of a machine's making, step by step. */
+interface Progress {
+  /** The steps that it will take; told once, before the first. */
+  plan(steps: readonly InstallStepName[]): void;
+  begin(step: InstallStepName): void;
+}
+
 /** The machines, as far as an agent's life needs them. */
 export interface MachinesOfAgents {
-  ensure(request: MachineRequest, report: (step: InstallStepName) => void): Promise<void>;
+  /** Makes it run, with its runtime ready for a message. */
+  ensure(request: MachineRequest, progress: Progress): Promise<void>;
+  /** Ends the run, with all that was written on the disk. */
+  stop(id: string): Promise<void>;
   destroy(id: string): Promise<void>;
   /** Resolves when the run that goes on now has ended. */
   ended(id: string): Promise<void>;
@@ -38,6 +48,8 @@ export interface AgentRows {
   change(id: string, generation: number, change: AgentChange): Promise<boolean>;
   /** Marks the agent as being deleted and raises its generation. */
   beginDeletion(id: string): Promise<void>;
+  /** Marks the agent as being made and raises its generation, unless it is being deleted. Answers what it is then. */
+  beginRestart(id: string): Promise<StoredAgent | null>;
   remove(id: string): Promise<void>;
 }
 
@@ -48,9 +60,9 @@ const lossWindowMs = 10 * 60_000;
 /**
  * The life of agents: what a row wants is made true of its machine, one step at a time per agent.
  *
- *     provisioning ──► ready ──(machine lost)──► provisioning
- *          │             │
- *          └──► failed   └──► deleting ──► (gone)         any status may go to deleting
+ *     provisioning ──► ready ──(machine lost, restart)──► provisioning
+ *          │
+ *          └──► failed ──(restart)──► provisioning        any status may go to deleting ──► (gone)
  *
  * Every step may be made again after a crash at any point; `recover` does so for all agents at the start.
  */
@@ -121,6 +133,24 @@ export class Lifecycle {
     }
   }
 
+  /**
+   * Ends the machine and boots it again from its disk. Answers the agent as it is meanwhile; null when it is being
+   * deleted.
+   */
+  async restart(id: string): Promise<StoredAgent | null> {
+    const agent = await this.#rows.beginRestart(id);
+    if (!agent) return null;
+    this.#losses.delete(id);
+    this.#changed(id);
+    void this.#after(id, async () => {
+      // A later restart or deletion, or a server that stops, sees to the machine itself.
+      if (this.#stopped || (await this.#rows.byId(id))?.generation !== agent.generation) return;
+      await this.#machines.stop(id);
+      await this.#provide(agent);
+    }).catch((error: unknown) => this.#failed(agent, error));
+    return agent;
+  }
+
   /** Removes the agent with its machine and every byte of it. Resolves when all is gone. */
   async delete(id: string): Promise<void> {
     await this.#rows.beginDeletion(id);
@@ -174,24 +204,24 @@ export class Lifecycle {
     const agent = await this.#rows.byId(id);
     if (!agent || agent.status === "deleting" || this.#stopped) return;
     const { generation } = agent;
-    let steps = agent.status === "ready" ? agent.installSteps : pendingSteps();
+    let steps = agent.installSteps;
     let written = Promise.resolve();
-    const report = (step: InstallStepName) => {
-      if (agent.status === "ready") return;
-      steps = stepsAt(steps, step, new Date());
-      const now = steps;
+    const write = (change: AgentChange & { installSteps: InstallStep[] }) => {
+      steps = change.installSteps;
       written = written
-        .then(() => this.#write(id, generation, { installSteps: now }))
+        .then(() => this.#write(id, generation, change))
         .catch((error: unknown) => this.#failed(agent, error));
     };
+    const progress: Progress = {
+      // Also of an agent that was ready, whose machine has ended while no server saw it.
+      plan: (names) => write({ status: "provisioning", installSteps: pendingSteps(names) }),
+      begin: (step) => write({ installSteps: stepsAt(steps, step, new Date()) }),
+    };
     try {
-      await this.#machines.ensure({ ...agent, hostname: agent.name }, report);
+      await this.#machines.ensure({ ...agent, hostname: agent.name }, progress);
       await written;
-      await this.#write(id, generation, {
-        status: "ready",
-        error: null,
-        installSteps: stepsEnded(steps, "done", new Date()),
-      });
+      const installSteps = stepsEnded(steps, "done", new Date());
+      await this.#write(id, generation, { status: "ready", error: null, installSteps });
       this.#machines
         .ended(id)
         .then(() => this.#lost(agent))
@@ -224,7 +254,7 @@ export class Lifecycle {
       await this.#write(agent.id, agent.generation, { status: "failed", error });
       return;
     }
-    await this.#write(agent.id, agent.generation, { status: "provisioning", installSteps: pendingSteps() });
+    await this.#write(agent.id, agent.generation, { status: "provisioning", installSteps: [] });
     this.#begin(current);
   }
 

@@ -1,15 +1,42 @@
 import { randomUUID } from "node:crypto";
 import type { Fault } from "../contract/agents.ts";
-import { type SequencedEvent, statusAfter, type TurnEvent, type TurnStatus } from "../contract/chat.ts";
+import { type SequencedEvent, statusAfter, type TurnRecord, type TurnStatus } from "../contract/chat.ts";
 import { asBerthError, BerthError, type ErrorCode } from "../contract/errors.ts";
 import { EventLog } from "../contract/event-log.ts";
+import type { Prompt } from "../contract/guest.ts";
 import { requireAllowed, type StoredAgent } from "./agents.ts";
+import { RunningTurn } from "./running-turn.ts";
+import { noUsage, type StoredUsage, toUsage } from "./usage.ts";
 
 export interface StoredTurn {
   id: string;
   agentId: string;
+  /** 1, 2, …: which of the agent's conversations it belongs to. */
+  conversation: number;
   message: string;
+  /** The model that is asked; null: the runtime's own default. */
+  model: string | null;
   status: TurnStatus;
+  usage: StoredUsage;
+}
+
+/** A turn as the history has it. */
+export interface PastTurn extends StoredTurn {
+  /** All of the reply's text that has come. */
+  reply: string;
+  error: Fault | null;
+  createdAt: Date;
+  finishedAt: Date | null;
+}
+
+/** The turn as its agent's owner sees it. */
+export function toTurnRecord({ agentId: _, createdAt, finishedAt, usage, ...turn }: PastTurn): TurnRecord {
+  return {
+    ...turn,
+    usage: toUsage(usage),
+    createdAt: createdAt.toISOString(),
+    finishedAt: finishedAt?.toISOString() ?? null,
+  };
 }
 
 /** The turns' rows and events. */
@@ -17,15 +44,19 @@ export interface TurnRows {
   /** Stores a new turn with its first event. Throws `turn_in_progress`, with the running turn's id in `details`. */
   insert(turn: StoredTurn, first: SequencedEvent): Promise<void>;
   find(agentId: string, turnId: string): Promise<StoredTurn | null>;
-  running(): Promise<StoredTurn[]>;
+  /** All that run, each with its agent's instructions. */
+  running(): Promise<(StoredTurn & { instructions: string | null })[]>;
   events(turnId: string, after: number): Promise<SequencedEvent[]>;
-  /** Stores events and, with the last of them, how the turn ended: all or nothing, and once. */
-  append(turnId: string, events: SequencedEvent[], status: TurnStatus): Promise<void>;
+  /**
+   * Stores events, what was used so far (null: nothing more than before) and, with the last event, how the turn
+   * ended: all or nothing, and once.
+   */
+  append(turnId: string, events: SequencedEvent[], status: TurnStatus, usage: StoredUsage | null): Promise<void>;
 }
 
 /** The machines, as far as a turn needs them. The guest numbers its events 1, 2, 3, …. */
 interface MachinesOfTurns {
-  prompt(agentId: string, turnId: string, message: string): AsyncGenerator<SequencedEvent>;
+  prompt(agentId: string, turnId: string, prompt: Prompt): AsyncGenerator<SequencedEvent>;
   /** Throws `turn_not_found` when the guest never got the turn. */
   events(agentId: string, turnId: string, after: number): AsyncGenerator<SequencedEvent>;
   cancel(agentId: string, turnId: string): Promise<void>;
@@ -37,6 +68,8 @@ export interface TurnOptions {
   machines: MachinesOfTurns;
   /** Resolves when the agent's machine is there. */
   ready: (agentId: string) => Promise<void>;
+  /** The model that a turn of the agent asks now; null leaves it to the runtime. Throws `model_not_available`. */
+  modelOf: (agent: StoredAgent) => Promise<string | null>;
   /** A turn in which nothing has happened for so long, and no tool runs, has failed. */
   stallMs: number;
   log: (message: string, fields: Record<string, unknown>) => void;
@@ -45,24 +78,10 @@ export interface TurnOptions {
 /** The server's own events at the head of a turn: created (1) and in progress (2). The guest's follow. */
 const headEvents = 2;
 /** How long a guest has to end a cancelled turn before the server ends it for its reader. */
-const cancelGraceMs = 8_000;
+const cancelGraceMs = 1_500;
 const pollMs = 200;
 const reconnectTries = 5;
 const reconnectDelayMs = 300;
-
-/** A turn that goes on. */
-interface RunningTurn {
-  turn: StoredTurn;
-  log: EventLog;
-  unstored: SequencedEvent[];
-  storing: Promise<void> | null;
-  /** Aborted when the turn has ended, whoever ended it. */
-  over: AbortController;
-  prompted: boolean;
-  cancelled: boolean;
-  /** A last event has come; it may not be stored yet. */
-  ending: boolean;
-}
 
 /**
  * Turns: a message to an agent and the events of its answer. A turn goes on whether or not anybody reads it. Its
@@ -73,21 +92,35 @@ interface RunningTurn {
 export class Turns {
   readonly #options: TurnOptions;
   readonly #running = new Map<string, RunningTurn>();
+  readonly #byAgent = new Map<string, RunningTurn>();
   #stopped = false;
 
   constructor(options: TurnOptions) {
     this.#options = options;
   }
 
-  /** Begins a turn. Throws what refuses it: `agent_failed`, `agent_deleting`, `turn_in_progress`, `shutting_down`. */
+  /**
+   * Begins a turn, with the agent's model and instructions as they are now. Throws what refuses it: `agent_failed`,
+   * `agent_deleting`, `model_not_available`, `turn_in_progress`, `shutting_down`.
+   */
   async begin(agent: StoredAgent, message: string): Promise<StoredTurn> {
     if (this.#stopped) throw new BerthError("shutting_down", "The service is being stopped.");
     requireAllowed("chat", agent);
-    const turn: StoredTurn = { id: randomUUID(), agentId: agent.id, message, status: "running" };
+    const { id: agentId, conversation, instructions } = agent;
+    const model = await this.#options.modelOf(agent);
+    const turn: StoredTurn = {
+      ...{ id: randomUUID(), agentId, conversation, message, model },
+      ...{ status: "running", usage: noUsage },
+    };
     const log = new EventLog();
     await this.#options.rows.insert(turn, log.append({ type: "response.created" })!);
-    this.#start(turn, log);
+    this.#start(turn, log, instructions);
     return turn;
+  }
+
+  /** The turn of an agent that goes on in this server. */
+  current(agentId: string): RunningTurn | null {
+    return this.#byAgent.get(agentId) ?? null;
   }
 
   /** The turn of an agent. Throws `turn_not_found`. */
@@ -114,36 +147,37 @@ export class Turns {
     }
   }
 
+  /** Throws `turn_in_progress`, for what cannot be done meanwhile. */
+  refuseAnother(agentId: string): never {
+    throw turnInProgress(this.#byAgent.get(agentId)?.turn.id ?? null);
+  }
+
   /** Interrupts a running turn; its last event follows. Throws `turn_finished`. */
   async cancel(turn: StoredTurn): Promise<void> {
     const running = this.#running.get(turn.id);
     if (!running) throw new BerthError("turn_finished", "The turn has ended already.");
     running.cancelled = true;
-    if (!running.prompted) return this.#append(running, { type: "response.cancelled" });
-    const timer = setTimeout(() => this.#append(running, { type: "response.cancelled" }), cancelGraceMs);
+    if (!running.prompted) return running.append({ type: "response.cancelled" });
+    const timer = setTimeout(() => running.append({ type: "response.cancelled" }), cancelGraceMs);
     running.over.signal.addEventListener("abort", () => clearTimeout(timer));
-    await this.#options.machines.cancel(turn.agentId, turn.id).catch((error: unknown) => {
-      this.#options.log("a turn could not be cancelled in its machine", { turn: turn.id, error });
-    });
+    this.#interrupt(running);
   }
 
   /** Ends the running turn of an agent, if there is one, as failed; resolves when that is stored. */
   async failRunning(agentId: string, code: ErrorCode, message: string): Promise<void> {
-    for (const running of this.#running.values()) {
-      if (running.turn.agentId !== agentId) continue;
-      this.#append(running, failure({ code, message }));
-      await running.storing;
-    }
+    const running = this.#byAgent.get(agentId);
+    running?.fail({ code, message });
+    await running?.storing;
   }
 
   /** After a start of the server: goes on with the turns that were running. */
   async recover(): Promise<void> {
-    for (const turn of await this.#options.rows.running()) {
+    for (const { instructions, ...turn } of await this.#options.rows.running()) {
       if (this.#running.has(turn.id)) continue; // Begun by this server, while it was starting.
       const stored = await this.#options.rows.events(turn.id, 0);
       const log = new EventLog();
       for (const { event } of stored) log.append(event);
-      this.#start(turn, log);
+      this.#start(turn, log, instructions);
     }
   }
 
@@ -155,17 +189,25 @@ export class Turns {
     await Promise.all(turns.map(({ storing }) => storing));
   }
 
-  #start(turn: StoredTurn, log: EventLog): void {
-    const over = new AbortController();
-    const running: RunningTurn = {
-      ...{ turn, log, over, unstored: [], storing: null },
-      ...{ prompted: false, cancelled: false, ending: false },
+  #start(turn: StoredTurn, log: EventLog, instructions: string | null): void {
+    const changed = (running: RunningTurn) => {
+      running.storing ??= this.#store(running);
     };
+    const settings = { model: turn.model, instructions };
+    const running = new RunningTurn(turn, log, settings, changed, (each) => this.#interrupt(each));
     this.#running.set(turn.id, running);
+    this.#byAgent.set(turn.agentId, running);
     void this.#run(running).catch((error: unknown) => {
       const { code, message } = asBerthError(error, "internal", "The turn failed within the service.");
       if (code === "internal") this.#options.log("a turn failed", { turn: turn.id, error });
-      this.#append(running, failure({ code, message }));
+      running.fail({ code, message });
+    });
+  }
+
+  /** Has the guest end the turn. */
+  #interrupt({ turn }: RunningTurn): void {
+    this.#options.machines.cancel(turn.agentId, turn.id).catch((error: unknown) => {
+      this.#options.log("a turn could not be cancelled in its machine", { turn: turn.id, error });
     });
   }
 
@@ -174,7 +216,7 @@ export class Turns {
     const begun = Date.now();
     await this.#options.ready(turn.agentId);
     if (over.signal.aborted) return;
-    if (log.nextSeq === headEvents) this.#append(running, { type: "response.in_progress", wakeMs: Date.now() - begun });
+    if (log.nextSeq === headEvents) running.append({ type: "response.in_progress", wakeMs: Date.now() - begun });
     running.prompted = true;
     const lost = this.#options.machines.ended(turn.agentId).then(() => "lost" as const);
     for (let tries = reconnectTries; !over.signal.aborted; tries--) {
@@ -191,7 +233,7 @@ export class Turns {
   /** Reads the guest's events from the cursor on. `cut`: the stream ended before the turn did. */
   async #read(running: RunningTurn): Promise<"ended" | "cut"> {
     const { turn, log, over } = running;
-    const watch = new StallWatch(this.#options.stallMs, () => this.#stalled(running));
+    const watch = new StallWatch(running, this.#options.stallMs);
     const events = this.#source(running);
     over.signal.addEventListener("abort", () => void events.return(undefined).catch(() => {}), { once: true });
     try {
@@ -199,11 +241,9 @@ export class Turns {
         if (over.signal.aborted) return "ended";
         if (seq + headEvents !== log.nextSeq)
           throw new BerthError("internal", `turn ${turn.id}: the guest sent event ${seq}`);
-        watch.saw(event);
-        this.#append(
-          running,
-          running.cancelled && statusAfter(event) === "failed" ? { type: "response.cancelled" } : event,
-        );
+        running.sawTool(event);
+        watch.saw();
+        running.append(event);
       }
       return running.ending ? "ended" : "cut";
     } finally {
@@ -216,26 +256,10 @@ export class Turns {
     const { machines } = this.#options;
     const seen = log.nextSeq - 1 - headEvents;
     if (seen > 0) yield* machines.events(turn.agentId, turn.id, seen);
-    else yield* machines.prompt(turn.agentId, turn.id, turn.message);
-  }
-
-  #stalled(running: RunningTurn): void {
-    const seconds = this.#options.stallMs / 1000;
-    const message = `The runtime did nothing for ${seconds} s; the turn was given up.`;
-    this.#append(running, failure({ code: "runtime_stalled", message }));
-    void this.#options.machines.cancel(running.turn.agentId, running.turn.id).catch(() => {});
-  }
-
-  /**
-   * To the readers at once, to the store soon. A last event goes to the store first: who has read it may send the
-   * next message, and no restart takes it back.
-   */
-  #append(running: RunningTurn, event: TurnEvent): void {
-    if (running.ending) return;
-    running.ending = statusAfter(event) !== "running";
-    running.unstored.push({ seq: running.log.nextSeq, event });
-    if (!running.ending) running.log.append(event);
-    running.storing ??= this.#store(running);
+    else {
+      const { message, model, conversation } = turn;
+      yield* machines.prompt(turn.agentId, turn.id, { message, model, conversation });
+    }
   }
 
   /** Stores what gathers, batch by batch, until nothing is left; after the last event the turn is forgotten here. */
@@ -245,7 +269,9 @@ export class Turns {
       const batch = unstored.splice(0);
       const status = statusAfter(batch.at(-1)!.event);
       try {
-        await this.#options.rows.append(turn.id, batch, status);
+        const { usage } = running;
+        await this.#options.rows.append(turn.id, batch, status, usage === running.storedUsage ? null : usage);
+        running.storedUsage = usage;
       } catch (error) {
         unstored.unshift(...batch);
         this.#options.log("a turn's events could not be stored; trying again", { turn: turn.id, error });
@@ -256,30 +282,30 @@ export class Turns {
       if (status === "running") continue;
       log.append(batch.at(-1)!.event);
       this.#running.delete(turn.id);
+      if (this.#byAgent.get(turn.agentId) === running) this.#byAgent.delete(turn.agentId);
       over.abort();
     }
     running.storing = null;
   }
 }
 
-/** Calls `stalled` when no event was seen for a time in which no tool was running. */
+/** Gives a turn up when nothing was heard of it for a time in which no tool was running. */
 class StallWatch {
+  readonly #running: RunningTurn;
   readonly #stallMs: number;
-  readonly #stalled: () => void;
-  readonly #openTools = new Set<string>();
-  #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
 
-  constructor(stallMs: number, stalled: () => void) {
+  constructor(running: RunningTurn, stallMs: number) {
+    this.#running = running;
     this.#stallMs = stallMs;
-    this.#stalled = stalled;
-    this.#timer = setTimeout(stalled, stallMs);
+    this.saw();
   }
 
-  saw(event: TurnEvent): void {
-    if (event.type === "response.tool_call.started") this.#openTools.add(event.id);
-    if (event.type === "response.tool_call.completed") this.#openTools.delete(event.id);
-    clearTimeout(this.#timer);
-    if (this.#openTools.size === 0) this.#timer = setTimeout(this.#stalled, this.#stallMs);
+  saw(): void {
+    this.stop();
+    if (this.#running.openTools.size > 0) return;
+    const message = `The runtime did nothing for ${this.#stallMs / 1000} s; the turn was given up.`;
+    this.#timer = setTimeout(() => this.#running.giveUp({ code: "runtime_stalled", message }), this.#stallMs);
   }
 
   stop(): void {
@@ -287,12 +313,13 @@ class StallWatch {
   }
 }
 
-function isUuid(text: string): boolean {
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
+/** The refusal of what an agent that answers a message cannot do; `turnId` is the running turn's. */
+export function turnInProgress(turnId: string | null): BerthError {
+  return new BerthError("turn_in_progress", "The agent is answering another message.", { details: { turnId } });
 }
 
-function failure(error: Fault): TurnEvent {
-  return { type: "response.failed", error };
+function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 }
 
 /** What is not a refusal by the guest or a fault of ours: the connection broke. */

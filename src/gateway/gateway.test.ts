@@ -1,14 +1,14 @@
 import { once } from "node:events";
-import { createServer as createHttpServer, type Server } from "node:http";
+import { createServer as createHttpServer, type Server, type ServerResponse } from "node:http";
 import { type ClientHttp2Session, connect } from "node:http2";
 import { type AddressInfo, connect as connectSocket, createServer, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { LLMock } from "@copilotkit/aimock";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { anthropic } from "./anthropic.ts";
-import { demo } from "./demo.ts";
-import { Gateway } from "./gateway.ts";
+import { Gateway, type ModelSettings, type ModelTurn } from "./gateway.ts";
 import type { Provider } from "./provider.ts";
+import { Upstream } from "./upstream.ts";
+import type { TokenCounts } from "./wires/wire.ts";
 
 const mock = new LLMock({ port: 0 });
 let mockUrl: string;
@@ -33,14 +33,82 @@ async function socketPair(): Promise<[Socket, Socket]> {
   return [guest, server];
 }
 
-/** A guest's uplink to a gateway with this provider. */
-async function uplinkTo(provider: Provider, model: string | null = null): Promise<ClientHttp2Session> {
+/** Short, so that faults are seen at once. */
+const silenceMs = 400;
+const retryMs = 1_500;
+
+/** A turn that notes what the gateway tells it. */
+class NotedTurn implements ModelTurn {
+  readonly settings: ModelSettings;
+  readonly #interruption = new AbortController();
+  readonly interrupted = this.#interruption.signal;
+  readonly tokens: TokenCounts[] = [];
+  readonly refusals: { code: string; message: string; arguable: boolean }[] = [];
+  answers = 0;
+  /** A tool runs, so a refusal does not end it. */
+  readonly toolRuns: boolean;
+
+  constructor(settings: Partial<ModelSettings> = {}, toolRuns = false) {
+    this.settings = { model: null, instructions: null, ...settings };
+    this.toolRuns = toolRuns;
+  }
+
+  asked(): void {}
+
+  answered(): void {
+    this.answers++;
+  }
+
+  used(tokens: TokenCounts): void {
+    this.tokens.push(tokens);
+  }
+
+  refused(fault: { code: string; message: string }, arguable: boolean): boolean {
+    this.refusals.push({ ...fault, arguable });
+    if (arguable || this.toolRuns) return false;
+    this.#interruption.abort();
+    return true;
+  }
+
+  /** All tokens that were told of, together. */
+  get sum(): TokenCounts {
+    const sum: Record<string, number> = {};
+    for (const each of this.tokens) {
+      for (const [name, value] of Object.entries(each)) sum[name] = (sum[name] ?? 0) + value;
+    }
+    return sum;
+  }
+}
+
+/** A guest's uplink to a gateway with these providers. */
+async function uplinkTo(
+  providers: { anthropic?: Provider; openai?: Provider },
+  { turn = null, settings = {} }: { turn?: ModelTurn | null; settings?: Partial<ModelSettings> } = {},
+): Promise<ClientHttp2Session> {
   const [guest, server] = await socketPair();
-  new Gateway(provider, () => {}).serve(server, { id: "agent-1", model: async () => model });
+  const gateway = new Gateway({
+    providers: { anthropic: null, openai: null, ...providers },
+    ...{ silenceMs, retryMs, warn: () => {} },
+  });
+  gateway.serve(server, {
+    id: "agent-1",
+    settings: async () => ({ model: null, instructions: null, ...settings }),
+    turn: () => turn,
+  });
   const session = connect("http://berth", { createConnection: () => guest });
   session.on("error", () => {});
   closing.push(() => session.destroy());
   return session;
+}
+
+function anthropic(baseUrl: string): Provider {
+  return upstream("anthropic", baseUrl);
+}
+
+function upstream(name: "anthropic" | "openai", baseUrl: string): Provider {
+  const made = new Upstream(name, { baseUrl, apiKey: "the-key" });
+  closing.push(() => void made.close());
+  return made.ask;
 }
 
 async function post(session: ClientHttp2Session, path: string, body: unknown, method = "POST") {
@@ -59,7 +127,7 @@ async function post(session: ClientHttp2Session, path: string, body: unknown, me
 const hello = { model: "claude-any", max_tokens: 100, messages: [{ role: "user", content: "hello" }] };
 
 test("a call goes through to a server that speaks Anthropic's API, streamed and whole", async () => {
-  const session = await uplinkTo(anthropic(mockUrl, "the-key"));
+  const session = await uplinkTo({ anthropic: anthropic(mockUrl) });
   const whole = await post(session, "/anthropic/v1/messages", hello);
   expect(whole.status).toBe(200);
   expect(JSON.parse(whole.text).content[0].text).toBe("Hello from the mock model.");
@@ -69,59 +137,198 @@ test("a call goes through to a server that speaks Anthropic's API, streamed and 
   expect(deltas.join("")).toBe("Hello from the mock model.");
 });
 
-/** A provider's server that answers with what it was sent. */
-async function recorder(): Promise<{
-  url: string;
-  requests: { headers: NodeJS.Dict<string | string[]>; body: Record<string, unknown> }[];
-}> {
-  const requests: { headers: NodeJS.Dict<string | string[]>; body: Record<string, unknown> }[] = [];
+/** A provider's server that answers each request with the next of these, the last again and again. */
+async function scripted(...answers: ((response: ServerResponse) => void)[]) {
+  const requests: { headers: NodeJS.Dict<string | string[]>; path: string; body: Record<string, unknown> }[] = [];
   const server: Server = createHttpServer(async (request, response) => {
-    requests.push({ headers: request.headers, body: JSON.parse(await text(request)) as Record<string, unknown> });
-    response
-      .writeHead(529, { "content-type": "application/json", "retry-after": "7", "set-cookie": "a=b" })
-      .end('{"type":"error"}');
+    const body = JSON.parse(await text(request)) as Record<string, unknown>;
+    requests.push({ headers: request.headers, path: request.url!, body });
+    answers[Math.min(requests.length, answers.length) - 1]!(response);
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   closing.push(() => server.close().closeAllConnections());
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
 }
 
+/** Refuses in a provider's shape. */
+function refusing(status: number, message: string, headers: Record<string, string> = {}) {
+  return (response: ServerResponse) => {
+    response.writeHead(status, { "content-type": "application/json", "set-cookie": "a=b", ...headers });
+    response.end(JSON.stringify({ type: "error", error: { type: "some_error", message } }));
+  };
+}
+
+function sse(...events: object[]): string {
+  return events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+}
+
+const beginning = sse(
+  { type: "message_start", message: { usage: { input_tokens: 10, cache_read_input_tokens: 5, output_tokens: 1 } } },
+  { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Hel" } },
+);
+const ending = sse({ type: "message_delta", usage: { output_tokens: 7 } }, { type: "message_stop" });
+
+function streaming(events: string, then: (response: ServerResponse) => void = (response) => response.end()) {
+  return (response: ServerResponse) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(events, () => then(response));
+  };
+}
+
 test("the provider gets its own key and none of the guest's credentials or ids; its refusal is passed on", async () => {
-  const { url, requests } = await recorder();
-  const session = await uplinkTo(anthropic(url, "the-key"), "claude-chosen");
+  const { url, requests } = await scripted(refusing(529, "busy", { "retry-after": "7" }));
+  const session = await uplinkTo({ anthropic: anthropic(url) }, { settings: { instructions: "Be kind." } });
   const metadata = { user_id: "user_of_the_template_session_1" };
-  const answer = await post(session, "/anthropic/v1/messages", { ...hello, metadata });
-  expect(answer).toMatchObject({ status: 529, text: '{"type":"error"}' });
+  const answer = await post(session, "/anthropic/v1/messages?beta=true", { ...hello, metadata, system: "You are X." });
+  expect(answer.status).toBe(529);
+  expect(JSON.parse(answer.text)).toMatchObject({ error: { type: "some_error", message: "busy" } });
   expect(answer.headers["retry-after"]).toBe("7");
   expect(answer.headers["set-cookie"]).toBeUndefined();
+  expect(requests).toHaveLength(1);
+  expect(requests[0]!.path).toBe("/v1/messages?beta=true");
   expect(requests[0]!.headers["x-api-key"]).toBe("the-key");
   expect(JSON.stringify(requests[0])).not.toMatch(/from-the-guest|of_the_template/);
-  expect(requests[0]!.body).toMatchObject({ model: "claude-chosen", metadata: { user_id: "agent-1" } });
+  expect(requests[0]!.body).toEqual({
+    ...hello,
+    metadata: { user_id: "agent-1" },
+    system: [
+      { type: "text", text: "You are X." },
+      { type: "text", text: "Be kind." },
+    ],
+  });
+});
+
+test.each([
+  [
+    "/openai/v1/chat/completions",
+    { model: "m", stream: true, user: "u", messages: [{ role: "system", content: "You are X." }] },
+    {
+      ...{ model: "m", stream: true, user: "agent-1", stream_options: { include_usage: true } },
+      messages: [{ role: "system", content: "You are X.\n\nBe kind." }],
+    },
+  ],
+  [
+    "/openai/v1/chat/completions",
+    { model: "m", messages: [{ role: "user", content: "hello" }] },
+    {
+      model: "m",
+      messages: [
+        { role: "system", content: "Be kind." },
+        { role: "user", content: "hello" },
+      ],
+    },
+  ],
+  [
+    "/openai/v1/responses",
+    { model: "m", prompt_cache_key: "session", instructions: "You are X.", input: "hello" },
+    { model: "m", prompt_cache_key: "agent-1", instructions: "You are X.\n\nBe kind.", input: "hello" },
+  ],
+])("%s is passed with instructions and the agent's own name", async (path, sent, got) => {
+  const { url, requests } = await scripted(refusing(400, "enough"));
+  const session = await uplinkTo(
+    { openai: upstream("openai", `${url}/v1`) },
+    { settings: { instructions: "Be kind." } },
+  );
+  await post(session, path, sent);
+  expect(requests[0]!.body).toEqual(got);
+  expect(requests[0]!.path).toBe(path.replace("/openai", ""));
+  expect(requests[0]!.headers.authorization).toBe("Bearer the-key");
 });
 
 test.each([
   ["GET", "/anthropic/v1/messages"],
   ["POST", "/anthropic/v1/files"],
   ["POST", "/anthropic/v1/../v1/organizations"],
-  ["POST", "/openai/v1/responses"],
+  ["POST", "/openai/v1/files"],
   ["POST", "/"],
 ])("%s %s is not offered to agents", async (method, path) => {
-  const { url, requests } = await recorder();
-  const answer = await post(await uplinkTo(anthropic(url, "the-key")), path, hello, method);
+  const { url, requests } = await scripted(refusing(500, "reached"));
+  const session = await uplinkTo({ anthropic: anthropic(url), openai: upstream("openai", url) });
+  const answer = await post(session, path, hello, method);
   expect(answer.status).toBe(404);
-  expect(JSON.parse(answer.text)).toMatchObject({ type: "error", error: { type: "not_found_error" } });
+  expect(JSON.parse(answer.text).error.message).toMatch(/not offered/);
+  expect(requests).toEqual([]);
+});
+
+test("a provider without a key is told as such; an agent of the demonstration's model never reaches another", async () => {
+  const { url, requests } = await scripted(refusing(500, "reached"));
+  const session = await uplinkTo({ anthropic: anthropic(url) });
+  const answer = await post(session, "/openai/v1/chat/completions", hello);
+  expect(answer).toMatchObject({ status: 404, text: expect.stringContaining("no key of openai") });
+  const demonstration = await uplinkTo({ anthropic: anthropic(url) }, { settings: { model: "demo/demo" } });
+  expect((await post(demonstration, "/anthropic/v1/messages", hello)).text).toContain("demonstration model");
   expect(requests).toEqual([]);
 });
 
 test("a provider that cannot be reached is an error in its own shape", async () => {
-  const answer = await post(
-    await uplinkTo(anthropic("http://127.0.0.1:1", "the-key")),
-    "/anthropic/v1/messages",
-    hello,
-  );
+  const session = await uplinkTo({ anthropic: anthropic("http://127.0.0.1:1") });
+  const answer = await post(session, "/anthropic/v1/messages", hello);
   expect(answer.status).toBe(502);
   expect(JSON.parse(answer.text).error.message).toMatch(/cannot be reached \(ECONNREFUSED\)/);
   expect(answer.text).not.toContain("the-key");
+});
+
+test("an answer passes byte for byte, and its tokens are counted as they come", async () => {
+  const { url } = await scripted(streaming(beginning + ending));
+  const turn = new NotedTurn();
+  const answer = await post(await uplinkTo({ anthropic: anthropic(url) }, { turn }), "/anthropic/v1/messages", hello);
+  expect(answer.text).toBe(beginning + ending);
+  expect(turn.sum).toEqual({ input: 15, cacheRead: 5, output: 7 });
+  expect(turn.answers).toBe(1);
+  expect(turn.refusals).toEqual([]);
+});
+
+test("within a turn a passing refusal is asked again, as the provider wishes, and nobody sees it", async () => {
+  const { url, requests } = await scripted(
+    refusing(429, "slow", { "retry-after": "1" }),
+    streaming(beginning + ending),
+  );
+  const turn = new NotedTurn();
+  const answer = await post(await uplinkTo({ anthropic: anthropic(url) }, { turn }), "/anthropic/v1/messages", hello);
+  expect(answer.text).toBe(beginning + ending);
+  expect(requests).toHaveLength(2);
+  expect(turn.refusals).toEqual([]);
+});
+
+test.each([
+  ["400", refusing(400, "prompt is too long"), "model_request_refused", /\(400\): prompt is too long\.$/],
+  ["400 of money", refusing(400, "Your credit balance is too low"), "model_unpaid", /payment.*credit balance/],
+  ["401", refusing(401, "invalid key sk-123"), "model_credentials_refused", /key \(401\)\.$/],
+  ["402", refusing(402, "pay"), "model_unpaid", /\(402\): pay/],
+  ["403", refusing(403, "no"), "model_credentials_refused", /\(403\)\.$/],
+  ["404", refusing(404, "no model m"), "model_not_available", /no model m/],
+  ["429", refusing(429, "slow"), "model_rate_limited", /slow/],
+  ["429 for long", refusing(429, "slow", { "retry-after": "60" }), "model_rate_limited", /again in 60 s/],
+  ["500", refusing(500, "oops"), "model_failed", /oops/],
+  ["529", refusing(529, "Overloaded"), "model_overloaded", /Overloaded/],
+  ["nothing", () => {}, "model_stalled", /nothing for 0\.4 s/],
+  ["half an answer", streaming(beginning, (response) => response.destroy()), "model_interrupted", /broke off/],
+  ["an answer without an end", streaming(beginning), "model_interrupted", /broke off/],
+  ["half an answer and silence", streaming(beginning, () => {}), "model_stalled", /nothing for/],
+  [
+    "an error within the answer",
+    streaming(beginning + sse({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } })),
+    "model_overloaded",
+    /Overloaded/,
+  ],
+])("%s ends the turn with its reason, and the guest is not told", async (what, answers, code, message) => {
+  const { url } = await scripted(answers);
+  const turn = new NotedTurn();
+  const session = await uplinkTo({ anthropic: anthropic(url) }, { turn });
+  // A runtime that is interrupted hangs up.
+  turn.interrupted.addEventListener("abort", () => setTimeout(() => session.destroy(new Error("interrupted")), 50));
+  const answer = await post(session, "/anthropic/v1/messages", hello).catch((error: Error) => error);
+  expect(turn.refusals).toEqual([{ code, message: expect.stringMatching(message), arguable: what === "400" }]);
+  if (what === "400") expect(answer).toMatchObject({ status: 400, text: expect.stringContaining("too long") });
+  else expect(JSON.stringify(answer)).not.toMatch(/Overloaded|oops|slow|pay/);
+});
+
+test("while a tool runs, or outside of any turn, the guest is told itself", async () => {
+  const { url } = await scripted(refusing(404, "no model m"));
+  for (const turn of [new NotedTurn({}, true), null]) {
+    const answer = await post(await uplinkTo({ anthropic: anthropic(url) }, { turn }), "/anthropic/v1/messages", hello);
+    expect(answer).toMatchObject({ status: 404, text: expect.stringContaining("no model m") });
+  }
 });
 
 test("a guest that hangs up ends the call to the provider", async () => {
@@ -130,78 +337,17 @@ test("a guest that hangs up ends the call to the provider", async () => {
     signal.addEventListener("abort", () => aborted.resolve());
     return {
       status: 200,
-      headers: {},
+      headers: { "content-type": "text/event-stream" },
       body: (async function* () {
         yield "one";
         await aborted.promise;
       })(),
     };
   };
-  const session = await uplinkTo(provider);
+  const session = await uplinkTo({ anthropic: provider });
   const stream = session.request({ ":method": "POST", ":path": "/anthropic/v1/messages" });
   stream.end("{}");
   await once(stream, "data");
   stream.close();
   await aborted.promise;
-});
-
-/** A request as a runtime sends it, with a shell tool under some name. */
-function asked(messages: unknown[], tool?: string) {
-  return { model: "m", messages, ...(tool ? { tools: [{ name: "Read" }, { name: tool }] } : {}) };
-}
-
-async function demoAnswer(body: unknown) {
-  const answer = await post(await uplinkTo(demo), "/anthropic/v1/messages", body);
-  return JSON.parse(answer.text) as {
-    content: { type: string; text?: string; name?: string; input?: { command: string } }[];
-    stop_reason: string;
-  };
-}
-
-test("the demonstration model says what it is and remembers the conversation that it is sent", async () => {
-  const first = await demoAnswer(asked([{ role: "user", content: "I am Ada." }]));
-  expect(first.content[0]!.text).toMatch(/demonstration.*message 1.*“I am Ada\.”/s);
-  const second = await demoAnswer(
-    asked([
-      { role: "user", content: "I am Ada." },
-      { role: "assistant", content: "…" },
-      {
-        role: "user",
-        content: [
-          { type: "text", text: "<system-reminder>run: rm</system-reminder>" },
-          { type: "text", text: "And I?" },
-        ],
-      },
-    ]),
-  );
-  expect(second.content[0]!.text).toMatch(/message 2.*“And I\?”.*“I am Ada\.”/s);
-});
-
-test.each(["Bash", "bash", "exec"])(
-  "a line `run: COMMAND` calls the shell tool, named %s, and then tells its output",
-  async (tool) => {
-    const question = { role: "user", content: "Please\nrun: uname -a \nthanks" };
-    const call = await demoAnswer(asked([question], tool));
-    expect(call).toMatchObject({
-      stop_reason: "tool_use",
-      content: [{ type: "tool_use", name: tool, input: { command: "uname -a" } }],
-    });
-    const result = {
-      role: "user",
-      content: [{ type: "tool_result", tool_use_id: "1", content: [{ type: "text", text: "Linux ada" }] }],
-    };
-    const told = await demoAnswer(asked([question, { role: "assistant", content: call.content }, result], tool));
-    expect(told).toMatchObject({ stop_reason: "end_turn" });
-    expect(told.content[0]!.text).toContain("Linux ada");
-    const next = { role: "user", content: [...result.content, { type: "text", text: "run: date" }] };
-    expect((await demoAnswer(asked([question, next], tool))).content[0]!.input!.command).toBe("date");
-  },
-);
-
-test("without a shell tool the demonstration model says so; a body that is no request is refused", async () => {
-  expect((await demoAnswer(asked([{ role: "user", content: "run: date" }]))).content[0]!.text).toMatch(/no shell tool/);
-  expect((await post(await uplinkTo(demo), "/anthropic/v1/messages", "nonsense")).status).toBe(400);
-  expect((await post(await uplinkTo(demo), "/anthropic/v1/messages", "null")).status).toBe(400);
-  const count = await post(await uplinkTo(demo), "/anthropic/v1/messages/count_tokens", hello);
-  expect(JSON.parse(count.text).input_tokens).toBeGreaterThan(10);
 });

@@ -1,33 +1,99 @@
 import { createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
-import { anthropicError } from "./anthropic-wire.ts";
-import type { ModelAnswer, ModelCall, Provider } from "./provider.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Fault } from "../contract/agents.ts";
+import { demo } from "./demo/demo.ts";
+import { Meter, type Seen } from "./meter.ts";
+import { priceOf } from "./prices.ts";
+import { type ModelAnswer, type ModelCall, type Provider, Unreachable } from "./provider.ts";
+import { interrupted, type Refusal, refusalOf, stalled, unconfigured, unreachable } from "./refusal.ts";
+import { chat } from "./wires/chat.ts";
+import { countTokens, messages } from "./wires/messages.ts";
+import { responses } from "./wires/responses.ts";
+import { isObject, type JsonObject, type TokenCounts, type Wire } from "./wires/wire.ts";
 
 /** A request to a model is at most this large, in bytes; Anthropic's own limit. */
 const maximumBodyBytes = 32 * 1024 * 1024;
+/** Of a refusal's text, more is not read. */
+const maximumRefusalBytes = 64 * 1024;
+/** Before a call is made again: doubled each time. */
+const firstRetryMs = 500;
+/** How long a call of a turn that has ended is held, for its runtime to be interrupted; it would ask again otherwise. */
+const holdMs = 10_000;
 
-/** What a guest may ask of its model API, and nothing else. */
-const allowedPaths = new Set(["/v1/messages", "/v1/messages/count_tokens"]);
+/** What a guest may ask of its model APIs, and nothing else. OpenAI's SDKs have `/v1` in their base address. */
+const offered = new Map<string, Wire>([
+  ...[messages, countTokens].map((wire) => [`/anthropic${wire.path}`, wire] as const),
+  ...[chat, responses].map((wire) => [`/openai/v1${wire.path}`, wire] as const),
+]);
+
+/** What an agent's calls are made with. */
+export interface ModelSettings {
+  /** `provider/name`; null leaves it to the runtime. */
+  model: string | null;
+  instructions: string | null;
+}
+
+/** The turn within which a call is made. */
+export interface ModelTurn {
+  readonly settings: ModelSettings;
+  /** Aborted when the turn was interrupted or has failed. */
+  readonly interrupted: AbortSignal;
+  /** A model call has begun. */
+  asked(): void;
+  /** The provider has counted these tokens; `microCredits` is their price, null where it is not known. */
+  used(tokens: TokenCounts, microCredits: number | null): void;
+  /** The provider has begun to answer a call. */
+  answered(): void;
+  /**
+   * A call was refused for good. True: the turn has ended with it and its runtime is being interrupted, so the
+   * runtime need not be told. `arguable`: the runtime may know what to do, so it is.
+   */
+  refused(fault: Fault, arguable: boolean): boolean;
+}
 
 /** On whose behalf a guest's calls are made. */
 export interface Caller {
   /** Names the agent to the provider, for its abuse checks; tells nothing about it. */
   id: string;
-  /** The model to ask in place of what the runtime asks for, as the provider names it; null leaves it. */
-  model(): Promise<string | null>;
+  /** For calls outside of any turn. */
+  settings(): Promise<ModelSettings>;
+  /** The turn that goes on, if one does. */
+  turn(): ModelTurn | null;
+}
+
+export interface GatewayOptions {
+  /** Who answers; null where the installation has no key. Where it has none at all, the demonstration does. */
+  providers: Record<Wire["provider"], Provider | null>;
+  /** A provider that sends nothing for so long is given up. */
+  silenceMs: number;
+  /** For so long a call of a turn is made again when it was refused for a passing reason. */
+  retryMs: number;
+  warn: (message: string, error: unknown) => void;
+}
+
+/** One call on its way. */
+interface Passage {
+  stream: ServerHttp2Stream;
+  wire: Wire;
+  /** As prices know it. */
+  model: string;
+  turn: ModelTurn | null;
+  /** Aborted when the guest has gone. */
+  gone: AbortSignal;
+  /** Aborted when the guest has gone or the turn was interrupted. */
+  over: AbortSignal;
 }
 
 /**
  * The models as guests see them: serves the uplink of each machine. A guest is known by its connection; its
- * requests carry no key, and the provider's key stays in this process.
+ * requests carry no key, and the providers' keys stay in this process. An answer passes byte for byte.
  */
 export class Gateway {
-  readonly #anthropic: Provider;
-  readonly #warn: (message: string, error: unknown) => void;
+  readonly #options: GatewayOptions;
 
-  constructor(anthropic: Provider, warn: (message: string, error: unknown) => void) {
-    this.#anthropic = anthropic;
-    this.#warn = warn;
+  constructor(options: GatewayOptions) {
+    this.#options = options;
   }
 
   /** Serves one machine's uplink until the connection ends. */
@@ -36,64 +102,183 @@ export class Gateway {
     server.on("sessionError", () => {});
     server.on("stream", (stream, headers) => {
       stream.on("error", () => {});
-      this.#answer(stream, headers, caller).catch((error: unknown) => {
+      this.#serve(stream, headers, caller).catch((error: unknown) => {
         if (stream.destroyed) return;
-        this.#warn("a model call failed", error);
+        this.#options.warn("a model call failed", error);
         stream.close(2); // INTERNAL_ERROR: the guest's client sees a stream that broke off.
       });
     });
     server.emit("connection", uplink);
   }
 
-  async #answer(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, caller: Caller): Promise<void> {
+  async #serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, caller: Caller): Promise<void> {
     const gone = new AbortController();
     stream.on("close", () => gone.abort());
-    const answer = await this.#ask(stream, headers, caller, gone.signal);
-    stream.respond({ ":status": answer.status, ...answer.headers });
-    for await (const chunk of answer.body) {
-      if (!stream.write(chunk)) await drained(stream);
-      if (stream.destroyed) return;
-    }
-    stream.end();
-  }
-
-  async #ask(
-    stream: ServerHttp2Stream,
-    headers: IncomingHttpHeaders,
-    caller: Caller,
-    signal: AbortSignal,
-  ): Promise<ModelAnswer> {
-    const [, provider, ...rest] = String(headers[":path"]).split("/");
-    const path = `/${rest.join("/")}`;
-    const method = String(headers[":method"]);
-    if (provider !== "anthropic" || method !== "POST" || !allowedPaths.has(path.split("?")[0]!)) {
-      return anthropicError(404, "not_found_error", `${method} ${path} is not offered to agents.`);
+    const [path = "", query] = String(headers[":path"]).split("?");
+    const wire = offered.get(path);
+    if (!wire || headers[":method"] !== "POST") {
+      const near = path.startsWith("/openai/") ? chat : messages;
+      return answer(stream, 404, near.error(404, `${headers[":method"]} ${path} is not offered to agents.`));
     }
     const body = await collect(stream);
-    if (!body) return anthropicError(413, "request_too_large", "A request has 32 MiB at most.");
-    const call: ModelCall = { method, path, headers, body: await owned(body, caller), signal };
-    return this.#anthropic(call);
+    if (!body) return answer(stream, 413, wire.error(413, "A request has 32 MiB at most."));
+    const turn = caller.turn();
+    const settings = turn?.settings ?? (await caller.settings());
+    const request = parseObject(body);
+    if (request) wire.adapt(request, { id: caller.id, instructions: settings.instructions });
+    if (wire.generates) turn?.asked();
+    const over = turn ? AbortSignal.any([gone.signal, turn.interrupted]) : gone.signal;
+    const asked = typeof request?.model === "string" ? request.model : "";
+    const chosen = this.#providerOf(wire, settings.model);
+    const model = chosen === demo ? "demo/demo" : `${wire.provider}/${asked}`;
+    const passage: Passage = { stream, wire, model, turn, gone: gone.signal, over };
+    if (!chosen) return refuse(passage, unconfigured(wire.provider));
+    await this.#pass(passage, chosen, {
+      wire,
+      query: query === undefined ? "" : `?${query}`,
+      headers,
+      // What is no JSON object goes as it is: the provider says what is wrong with it.
+      body: request ? Buffer.from(JSON.stringify(request)) : body,
+      signal: over,
+    });
+  }
+
+  /** Who answers calls of that API for an agent with that model. */
+  #providerOf(wire: Wire, model: string | null): Provider | null {
+    const { providers } = this.#options;
+    if (model?.startsWith("demo/")) return demo;
+    const none = Object.values(providers).every((provider) => provider === null);
+    return none ? demo : providers[wire.provider];
+  }
+
+  async #pass(passage: Passage, provider: Provider, call: ModelCall): Promise<void> {
+    const begun = Date.now();
+    for (let pause = firstRetryMs; ; pause *= 2) {
+      const silence = new Silence(this.#options.silenceMs);
+      const signal = AbortSignal.any([call.signal, silence.signal]);
+      try {
+        const outcome = await ask(provider, { ...call, signal }, silence);
+        if (!("fault" in outcome)) return await this.#relay(passage, outcome, silence);
+        const wait = outcome.retryAfterMs ?? pause;
+        const late = Date.now() - begun + wait > this.#options.retryMs;
+        if (!passage.turn || !outcome.transient || late) return await refuse(passage, outcome);
+        await sleep(wait, undefined, { signal: passage.over });
+      } catch (error) {
+        if (!passage.over.aborted) throw error;
+        return await hold(passage);
+      } finally {
+        silence.end();
+      }
+    }
+  }
+
+  /** Passes an answer on, as fast as the guest takes it, and reads along. */
+  async #relay(passage: Passage, { status, headers, body }: ModelAnswer, silence: Silence): Promise<void> {
+    const { stream, wire, turn, over } = passage;
+    if (wire.generates) turn?.answered();
+    stream.respond({ ":status": status, ...headers });
+    const meter = new Meter(wire, headers["content-type"] ?? "");
+    try {
+      for await (const chunk of body) {
+        silence.heard();
+        if (await endedBy(passage, meter.see(chunk))) return;
+        if (!stream.write(chunk)) {
+          silence.end(); // It is the guest that is slow.
+          await drained(stream);
+          silence.heard();
+        }
+        if (stream.destroyed) return;
+      }
+      if (await endedBy(passage, meter.finish())) return;
+      if (!meter.ended) throw new Error("the answer has no end");
+      stream.end();
+    } catch {
+      const fault = silence.signal.aborted ? stalled(silence.ms).fault : interrupted;
+      if (over.aborted || (wire.generates && turn?.refused(fault, false))) return await hold(passage);
+      stream.close(2);
+    }
   }
 }
 
-/**
- * The request with the agent's own model and the agent's own name for its user. A runtime makes up its user's and
- * its session's ids itself, in a process that was warm in the template: they are the same in every clone, so
- * they are not let out.
- */
-async function owned(body: Buffer, caller: Caller): Promise<Buffer> {
-  const request = parseObject(body);
-  if (!request) return body; // The provider says what is wrong with it.
-  const model = await caller.model();
-  if (model !== null) request.model = model;
-  if (request.metadata !== undefined) request.metadata = { user_id: caller.id };
-  return Buffer.from(JSON.stringify(request));
+/** Counts what was seen. True when the answer has ended in an error for which its turn was ended. */
+async function endedBy(passage: Passage, { used, error }: Seen): Promise<boolean> {
+  const { model, turn, wire } = passage;
+  if (used) turn?.used(used, priceOf(model, used));
+  if (!error) return false;
+  const { fault, arguable } = refusalOf(error.status, error.message, undefined);
+  if (!wire.generates || !turn?.refused(fault, arguable)) return false;
+  await hold(passage);
+  return true;
 }
 
-function parseObject(body: Buffer): Record<string, unknown> | null {
+async function refuse(passage: Passage, refusal: Refusal): Promise<void> {
+  const { stream, wire, turn } = passage;
+  const { fault, arguable, status, body, retryAfterMs } = refusal;
+  if (wire.generates && turn?.refused(fault, arguable)) return hold(passage);
+  answer(stream, status, body ?? wire.error(status, fault.message), retryAfterMs);
+}
+
+/** One try at a call: an answer that has begun, or why there is none. */
+async function ask(provider: Provider, call: ModelCall, silence: Silence): Promise<ModelAnswer | Refusal> {
+  try {
+    const given = await provider(call);
+    if (given.status < 400) return given;
+    return refusalOf(given.status, await beginningOf(given.body), given.headers["retry-after"]);
+  } catch (error) {
+    if (silence.signal.aborted) return stalled(silence.ms);
+    if (error instanceof Unreachable) return unreachable(error.message);
+    throw error;
+  }
+}
+
+/** Aborts its signal when nothing was heard for so long. */
+class Silence {
+  readonly ms: number;
+  readonly #controller = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(ms: number) {
+    this.ms = ms;
+    this.heard();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  heard(): void {
+    this.end();
+    this.#timer = setTimeout(() => this.#controller.abort(), this.ms);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/** Keeps a call whose turn has ended without an answer until its runtime hangs up. */
+async function hold({ stream, gone }: Passage): Promise<void> {
+  await sleep(holdMs, undefined, { signal: gone, ref: false }).catch(() => {});
+  stream.close(2);
+}
+
+/** Answers with an error; `body` as it is, or as JSON. */
+function answer(
+  stream: ServerHttp2Stream,
+  status: number,
+  body: JsonObject | string,
+  retryAfterMs: number | null = null,
+): void {
+  if (stream.destroyed || stream.headersSent) return;
+  const after = retryAfterMs === null ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
+  stream.respond({ ":status": status, "content-type": "application/json", ...after });
+  stream.end(typeof body === "string" ? body : JSON.stringify(body));
+}
+
+function parseObject(body: Buffer): JsonObject | null {
   try {
     const value: unknown = JSON.parse(body.toString("utf8"));
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : null;
+    return isObject(value) ? value : null;
   } catch {
     return null;
   }
@@ -108,6 +293,17 @@ async function collect(stream: ServerHttp2Stream): Promise<Buffer | null> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
+}
+
+/** A refusal's text, or its first part. */
+async function beginningOf(body: ModelAnswer["body"]): Promise<string> {
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of body) {
+    text += typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true });
+    if (text.length > maximumRefusalBytes) break;
+  }
+  return text;
 }
 
 function drained(stream: ServerHttp2Stream): Promise<void> {

@@ -1,13 +1,14 @@
 import type { IncomingHttpHeaders } from "node:http2";
+import type { Wire } from "./wires/wire.ts";
 
-/** A model call as it came from a guest. Nothing in it is trusted. */
+/** A model call as it goes to a provider. */
 export interface ModelCall {
-  method: string;
-  /** The provider's own path, `/v1/messages`, with its query. */
-  path: string;
+  wire: Wire;
+  /** The query of the guest's request, with its question mark, or nothing. */
+  query: string;
   headers: IncomingHttpHeaders;
   body: Buffer;
-  /** Aborted when the guest goes away or the turn is interrupted. */
+  /** Aborted when nobody waits for the answer any more. */
   signal: AbortSignal;
 }
 
@@ -18,5 +19,8 @@ export interface ModelAnswer {
   body: AsyncIterable<Uint8Array | string>;
 }
 
-/** Answers calls in the wire format of one kind of model API. */
+/** One kind of model API and who answers it. Rejects with `Unreachable` where nobody does. */
 export type Provider = (call: ModelCall) => Promise<ModelAnswer>;
+
+/** The provider gave no answer at all: its name is not known, it refuses the connection, it hung up. */
+export class Unreachable extends Error {}

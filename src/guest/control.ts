@@ -31,11 +31,14 @@ export function controlServer(handlers: ControlHandlers): Http2Server {
 
 async function route(handlers: ControlHandlers, stream: ServerHttp2Stream, method: string, url: URL): Promise<void> {
   const [resource, id, verb] = url.pathname.slice(1).split("/");
-  switch (`${method} ${resource}${verb ? `/${verb}` : ""}`) {
+  switch (`${method} ${resource === "turns" ? ["turns", verb].filter(Boolean).join("/") : url.pathname.slice(1)}`) {
     case "POST adopt":
       await handlers.adopt((await json(stream)) as Adoption);
       return answer(stream, 200, handlers.health());
     case "POST runtime":
+      await handlers.conversation.open().catch(() => {}); // The health says it.
+      return answer(stream, 200, handlers.health());
+    case "POST runtime/warm":
       await handlers.conversation.warmUp();
       return answer(stream, 200, handlers.health());
     case "POST turns":
@@ -52,8 +55,7 @@ async function route(handlers: ControlHandlers, stream: ServerHttp2Stream, metho
 }
 
 async function prompt({ conversation }: ControlHandlers, stream: ServerHttp2Stream, turnId: string): Promise<void> {
-  const { message } = (await json(stream)) as Prompt;
-  await events(stream, await conversation.prompt(turnId, message), 0);
+  await events(stream, await conversation.prompt(turnId, (await json(stream)) as Prompt), 0);
 }
 
 /** The journal's events after `after` as lines of JSON, held back while the reader is slow. */

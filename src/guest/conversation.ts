@@ -1,9 +1,13 @@
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RuntimeName } from "../contract/agents.ts";
-import type { TurnEvent } from "../contract/chat.ts";
-import type { Health } from "../contract/guest.ts";
-import type { LastEvent, Runtime, Session, Surroundings } from "../runtimes/runtime.ts";
+import type { LastEvent, TurnEvent } from "../contract/chat.ts";
+import type { Health, Prompt } from "../contract/guest.ts";
+import type { Runtime, Session, Surroundings } from "../runtimes/runtime.ts";
 import type { Journal, Journals } from "./journal.ts";
+
+/** An agent's first conversation; its runtime begins in it. */
+const firstConversation = 1;
 
 /** After a failed prompt, how long the end of a process may take to be seen. */
 const endNoticeMs = 1_000;
@@ -20,6 +24,8 @@ export class Conversation {
   #session: Promise<Session> | null = null;
   #state: Health["runtime"] = "idle";
   #reason: string | null = null;
+  /** The number of the conversation that the runtime is in; null before it was looked up. */
+  #number: number | null = null;
   /** The last turn that was begun; `done` never rejects. */
   #running: { turnId: string; journal: Journal; cancel: AbortController; done: Promise<void> } | null = null;
 
@@ -34,7 +40,7 @@ export class Conversation {
   }
 
   /** Names the runtime. Nothing is started yet, and nothing happens when it runs already. */
-  choose(name: RuntimeName): void {
+  choose(name: string): void {
     const runtime = this.#runtimes.find((candidate) => candidate.name === name);
     if (!runtime) throw new Error(`this runner has no runtime ${name}`);
     this.#runtime = runtime;
@@ -50,7 +56,7 @@ export class Conversation {
   async warmUp(): Promise<void> {
     const session = await this.open();
     for (const message of this.#runtime!.warmUp) {
-      const last = await session.prompt(message, () => {}, new AbortController().signal);
+      const last = await session.prompt({ message, model: null }, () => {}, new AbortController().signal);
       if (last.type !== "response.completed") throw new Error(`a throwaway turn ended as ${JSON.stringify(last)}`);
     }
     await session.clear();
@@ -60,7 +66,7 @@ export class Conversation {
    * Begins a turn, or answers the one of that id. The server sends one turn at a time: where another still runs,
    * the server has given it up, and it is interrupted first.
    */
-  async prompt(turnId: string, message: string): Promise<Journal> {
+  async prompt(turnId: string, prompt: Prompt): Promise<Journal> {
     const known = await this.#journals.find(turnId);
     if (known) return known;
     // The same prompt may have come twice at once, over a connection that was made anew.
@@ -70,7 +76,7 @@ export class Conversation {
     before?.cancel.abort();
     const cancel = new AbortController();
     const done = (before?.done ?? Promise.resolve())
-      .then(() => this.#turn(journal, message, cancel.signal))
+      .then(() => this.#turn(journal, prompt, cancel.signal))
       .then(() => this.#journals.release(turnId));
     this.#running = { turnId, journal, cancel, done };
     return journal;
@@ -83,11 +89,11 @@ export class Conversation {
     return true;
   }
 
-  async #turn(journal: Journal, message: string, signal: AbortSignal): Promise<void> {
+  async #turn(journal: Journal, prompt: Prompt, signal: AbortSignal): Promise<void> {
     try {
-      let last = await this.#attempt(journal, message, signal);
+      let last = await this.#attempt(journal, prompt, signal);
       // The runtime had died before it got the message: it is started again, and nobody need know.
-      if (last === "unheard") last = await this.#attempt(journal, message, signal);
+      if (last === "unheard") last = await this.#attempt(journal, prompt, signal);
       if (last === "unheard") throw new Error("The runtime ended at once, twice.");
       journal.append(last);
     } catch (error) {
@@ -96,17 +102,29 @@ export class Conversation {
   }
 
   /** One try at a turn. `unheard`: the runtime ended before it had said or done anything. */
-  async #attempt(journal: Journal, message: string, signal: AbortSignal): Promise<LastEvent | "unheard"> {
+  async #attempt(journal: Journal, prompt: Prompt, signal: AbortSignal): Promise<LastEvent | "unheard"> {
     const session = await this.open();
+    await this.#enter(session, prompt.conversation);
     let heard = false;
     const emit = (event: TurnEvent) => {
       heard = true;
       journal.append(event);
     };
-    const last = await session.prompt(message, emit, signal);
+    const last = await session.prompt(prompt, emit, signal);
     if (last.type !== "response.failed" || heard) return last;
     const ended = session.ended.then(() => true);
     return (await Promise.race([ended, sleep(endNoticeMs, false)])) ? "unheard" : last;
+  }
+
+  /** Goes on in the conversation of that number: an empty one where the turn before was in another. */
+  async #enter(session: Session, number: number): Promise<void> {
+    const file = join(this.#surroundings.stateFolder, "conversation");
+    this.#number ??= Number(await readFile(file, "utf8").catch(() => firstConversation));
+    if (this.#number === number) return;
+    await session.clear();
+    await writeFile(`${file}.new`, String(number));
+    await rename(`${file}.new`, file);
+    this.#number = number;
   }
 
   async #start(): Promise<Session> {

@@ -1,5 +1,6 @@
+import { mkdir } from "node:fs/promises";
 import { guestGatewayPort, guestPort } from "../contract/guest.ts";
-import { claudeCode } from "../runtimes/claude-code.ts";
+import { runtimes } from "../runtimes/all.ts";
 import { adopt, firmwareToken, loadIdentity, startRenewer } from "./identity.ts";
 import { createRunner } from "./runner.ts";
 import { Uplink } from "./uplink.ts";
@@ -10,17 +11,21 @@ const renew = startRenewer();
 const uplink = new Uplink();
 uplink.listen(guestGatewayPort);
 const identity = await loadIdentity();
+const stateFolder = "/var/lib/berth";
+await mkdir(stateFolder, { recursive: true, mode: 0o711 });
 const runner = await createRunner({
-  runtimes: [claudeCode],
+  runtimes,
   surroundings: {
     // The agent's user, made with the image.
     uid: 1000,
     gid: 1000,
     home: "/home/agent",
+    packages: "/opt/berth/node_modules",
+    stateFolder,
     gatewayUrl: `http://127.0.0.1:${guestGatewayPort}`,
     log: console.error,
   },
-  journalFolder: "/var/lib/berth/turns",
+  journalFolder: `${stateFolder}/turns`,
   uplink,
   identity,
   firstToken: identity ? identity.token : await firmwareToken(),

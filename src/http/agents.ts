@@ -7,15 +7,16 @@ import {
   AgentList,
   AgentName,
   AgentParams,
+  ChangeAgent,
   CreateAgent,
-  CreateAgentQuery,
   defaultResources,
   InstallStatus,
   ListQuery,
-  type RuntimeName,
+  WaitQuery,
 } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
-import { pendingSteps, type StoredAgent, toInstallStatus, toRecord } from "../domain/agents.ts";
+import { requireAllowed, type StoredAgent, toInstallStatus, toRecord } from "../domain/agents.ts";
+import { fromCursor, pageOf } from "./paging.ts";
 import { type SseEvent, sendEvents } from "./sse.ts";
 
 const waitMs = 60_000;
@@ -27,9 +28,17 @@ export interface AgentService {
   /** Throws what is missing for any agent to be made: `image_missing`, `qemu_missing`, …. */
   requireMachines(): Promise<void>;
   /** The runtimes that agents can be built on in this installation. */
-  runtimes: readonly RuntimeName[];
-  /** Throws `model_not_available`. */
-  checkModel(model: string): void;
+  runtimes: readonly string[];
+  /**
+   * Throws `model_not_available` when the runtime cannot use the model, or for null, when it has none by default.
+   */
+  checkModel(model: string | null, runtime: string): Promise<void>;
+  /** Sets what its owner may change. Answers the agent as it is then; null when it is gone or being deleted. */
+  configure(id: string, settings: Partial<Pick<StoredAgent, "model" | "instructions">>): Promise<StoredAgent | null>;
+  /** Throws `turn_in_progress`. */
+  resetConversation(agent: StoredAgent): Promise<StoredAgent>;
+  /** Ends a running turn. Answers the agent while it is started again; null when it is gone or being deleted. */
+  restart(id: string): Promise<StoredAgent | null>;
   byName(accountId: string, name: string): Promise<StoredAgent | null>;
   list(accountId: string, limit: number, after: string | null): Promise<StoredAgent[]>;
   watch(id: string, signal: AbortSignal): AsyncIterable<StoredAgent>;
@@ -55,21 +64,20 @@ export function agentRoutes(service: AgentService): FastifyPluginAsyncZod {
       { schema: { summary: "List agents", querystring: ListQuery, response: { 200: AgentList } } },
       async (request) => {
         const { limit, cursor } = request.query;
-        const after = cursor === undefined ? null : fromCursor(cursor);
+        const after = fromCursor(cursor, /^[a-z][a-z0-9-]{2,29}$/);
         const agents = await service.list(request.caller.accountId, limit + 1, after);
-        const page = agents.slice(0, limit);
-        return { data: page.map(toRecord), nextCursor: agents.length > limit ? toCursor(page.at(-1)!.name) : null };
+        return pageOf(agents.map(toRecord), limit, ({ name }) => name);
       },
     );
 
     const createSchema = {
       summary: "Create an agent",
       body: CreateAgent,
-      querystring: CreateAgentQuery,
+      querystring: WaitQuery,
       response: { 201: Agent },
     };
     app.post("/agents", { schema: createSchema }, async (request, reply) => {
-      const agent = newAgent(service, request.caller.accountId, request.body);
+      const agent = await newAgent(service, request.caller.accountId, request.body);
       await service.requireMachines();
       await service.create(agent);
       reply.code(201).header("location", `/agents/${agent.name}`);
@@ -81,6 +89,50 @@ export function agentRoutes(service: AgentService): FastifyPluginAsyncZod {
       { schema: { summary: "Read an agent", params: AgentParams, response: { 200: Agent } } },
       async (request) => toRecord(await findAgent(service, request, request.params.name)),
     );
+
+    const changeSchema = {
+      summary: "Change an agent's model or instructions",
+      params: AgentParams,
+      body: ChangeAgent,
+      response: { 200: Agent },
+    };
+    app.patch("/agents/:name", { schema: changeSchema }, async (request) => {
+      const agent = await findAgent(service, request, request.params.name);
+      requireAllowed("change", agent);
+      const { model, instructions } = request.body;
+      if (model !== undefined) await service.checkModel(model, agent.runtime);
+      const changed = await service.configure(agent.id, {
+        ...(model === undefined ? {} : { model }),
+        ...(instructions === undefined ? {} : { instructions: instructions || null }),
+      });
+      return toRecord(changed ?? deleting(agent));
+    });
+
+    const restartSchema = {
+      summary: "Boot an agent again from its disk",
+      description: "Its files and its conversation stay; a running turn ends as failed. Also the way out of `failed`.",
+      params: AgentParams,
+      querystring: WaitQuery,
+      response: { 200: Agent },
+    };
+    app.post("/agents/:name/restart", { schema: restartSchema }, async (request) => {
+      const agent = await findAgent(service, request, request.params.name);
+      requireAllowed("restart", agent);
+      await service.requireMachines();
+      const restarted = (await service.restart(agent.id)) ?? deleting(agent);
+      return toRecord(request.query.wait ? await settled(service, restarted) : restarted);
+    });
+
+    const resetSchema = {
+      summary: "Begin a new conversation; the files stay",
+      params: AgentParams,
+      response: { 200: Agent },
+    };
+    app.post("/agents/:name/conversation/reset", { schema: resetSchema }, async (request) => {
+      const agent = await findAgent(service, request, request.params.name);
+      requireAllowed("change", agent);
+      return toRecord(await service.resetConversation(agent));
+    });
 
     const deleteSchema = { summary: "Delete an agent", params: AgentParams, response: { 204: z.null() } };
     app.delete("/agents/:name", { schema: deleteSchema }, async (request, reply) => {
@@ -102,18 +154,15 @@ export function agentRoutes(service: AgentService): FastifyPluginAsyncZod {
   };
 }
 
-function newAgent(service: AgentService, accountId: string, body: CreateAgent): StoredAgent {
+async function newAgent(service: AgentService, accountId: string, body: CreateAgent): Promise<StoredAgent> {
   if (!service.runtimes.includes(body.runtime)) {
-    const allowed = service.runtimes.join(", ");
     throw new BerthError(
       "runtime_not_available",
-      `The runtime ${body.runtime} is not available yet. Available: ${allowed}.`,
+      `There is no runtime ${body.runtime}. Available: ${service.runtimes.join(", ")}.`,
+      { details: { available: service.runtimes } },
     );
   }
-  if (body.instructions) {
-    throw new BerthError("feature_not_available", "instructions are not available yet: leave the field out or null.");
-  }
-  if (body.model) service.checkModel(body.model);
+  await service.checkModel(body.model ?? null, body.runtime);
   const now = new Date();
   return {
     id: randomUUID(),
@@ -121,12 +170,13 @@ function newAgent(service: AgentService, accountId: string, body: CreateAgent): 
     name: body.name,
     runtime: body.runtime,
     model: body.model ?? null,
-    instructions: null,
+    instructions: body.instructions || null,
+    conversation: 1,
     resources: body.resources ?? defaultResources,
     status: "provisioning",
     generation: 1,
     error: null,
-    installSteps: pendingSteps(),
+    installSteps: [],
     createdAt: now,
     lastActiveAt: now,
   };
@@ -151,12 +201,7 @@ async function* installEvents(service: AgentService, id: string, gone: AbortSign
   }
 }
 
-function toCursor(name: string): string {
-  return Buffer.from(name).toString("base64url");
-}
-
-function fromCursor(cursor: string): string {
-  const name = Buffer.from(cursor, "base64url").toString("utf8");
-  if (/^[a-z][a-z0-9-]{2,29}$/.test(name)) return name;
-  throw new BerthError("request_invalid", "cursor: not one that a list has answered.");
+/** Throws what a request is answered that came too late. */
+function deleting({ name }: StoredAgent): never {
+  throw new BerthError("agent_deleting", `The agent ${name} is being deleted.`);
 }

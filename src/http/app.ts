@@ -10,6 +10,7 @@ import {
 import { BerthError } from "../contract/errors.ts";
 import { type AgentService, agentRoutes } from "./agents.ts";
 import { authenticate, type FindCaller } from "./authenticate.ts";
+import { type CatalogService, catalogRoutes } from "./catalog.ts";
 import { type ChatService, chatRoutes } from "./chat.ts";
 import { errorBody, handleError } from "./errors.ts";
 import { healthRoutes, type Readiness } from "./health.ts";
@@ -21,7 +22,7 @@ export interface AppOptions {
   logger: FastifyBaseLogger;
   findCaller: FindCaller;
   readiness: () => Promise<Readiness>;
-  service: AgentService & ChatService;
+  service: AgentService & ChatService & CatalogService;
 }
 
 /** The HTTP interface. It listens when the caller says so. */
@@ -78,6 +79,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     guarded.addHook("onRequest", authenticate(options.findCaller));
     await guarded.register(agentRoutes(options.service));
     await guarded.register(chatRoutes(options.service));
+    await guarded.register(catalogRoutes(options.service));
   });
   return app;
 }

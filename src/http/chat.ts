@@ -1,23 +1,32 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import { AgentParams } from "../contract/agents.ts";
+import { AgentParams, ListQuery } from "../contract/agents.ts";
 import {
   ChatRequest,
   type Inclusion,
   inclusionOf,
   type SequencedEvent,
+  statusAfter,
+  type TurnEvent,
   TurnEventsQuery,
+  TurnList,
   TurnParams,
 } from "../contract/chat.ts";
 import type { StoredAgent } from "../domain/agents.ts";
-import type { StoredTurn } from "../domain/turns.ts";
+import { type PastTurn, type StoredTurn, toTurnRecord } from "../domain/turns.ts";
 import { type AgentService, findAgent } from "./agents.ts";
+import { fromCursor, pageOf } from "./paging.ts";
 import { type SseEvent, sendEvents } from "./sse.ts";
 
 /** What the chat's routes need. */
 export interface ChatService extends Pick<AgentService, "byName"> {
-  /** Throws what refuses a turn: `agent_failed`, `agent_deleting`, `turn_in_progress`, `shutting_down`. */
+  /**
+   * Throws what refuses a turn: `agent_failed`, `agent_deleting`, `model_not_available`, `turn_in_progress`,
+   * `shutting_down`.
+   */
   beginTurn(agent: StoredAgent, message: string): Promise<StoredTurn>;
+  /** The newest first, beginning after the turn of that id. */
+  listTurns(agentId: string, limit: number, after: string | null): Promise<PastTurn[]>;
   /** Throws `turn_not_found`. */
   findTurn(agentId: string, turnId: string): Promise<StoredTurn>;
   turnEvents(turn: StoredTurn, after: number, gone: AbortSignal): AsyncIterable<SequencedEvent[]>;
@@ -40,6 +49,20 @@ export function chatRoutes(service: ChatService): FastifyPluginAsyncZod {
         visible(service.turnEvents(turn, 0, gone), request.body.include),
       );
       return reply;
+    });
+
+    const historySchema = {
+      summary: "List an agent's turns, the newest first",
+      params: AgentParams,
+      querystring: ListQuery,
+      response: { 200: TurnList },
+    };
+    app.get("/agents/:name/turns", { schema: historySchema }, async (request) => {
+      const agent = await findAgent(service, request, request.params.name);
+      const { limit, cursor } = request.query;
+      const after = fromCursor(cursor, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+      const turns = await service.listTurns(agent.id, limit + 1, after);
+      return pageOf(turns.map(toTurnRecord), limit, ({ id }) => id);
     });
 
     const eventsSchema = {
@@ -79,6 +102,12 @@ async function* visible(
       const inclusion = inclusionOf(event);
       return inclusion === null || include.includes(inclusion);
     });
-    if (events.length > 0) yield events.map(({ seq, event }) => ({ id: seq, data: event }));
+    if (events.length > 0) yield events.map(({ seq, event }) => ({ id: seq, data: shown(event, include) }));
   }
+}
+
+/** A last event without its usage, where the reader did not ask for that. */
+function shown(event: TurnEvent, include: readonly Inclusion[]): unknown {
+  if (include.includes("usage") || statusAfter(event) === "running") return event;
+  return { ...event, usage: undefined };
 }

@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import type { RuntimeName } from "../contract/agents.ts";
 import type { Adoption } from "../contract/guest.ts";
 
 /** A channel token: 256 random bits. */
@@ -8,7 +7,7 @@ export function newToken(): string {
 }
 
 /** All that makes a guest a machine of its own, fresh at each call. `machineId` stays the same over an agent's life. */
-export function newAdoption(machineId: string, hostname: string, runtime: RuntimeName, token: string): Adoption {
+export function newAdoption(machineId: string, hostname: string, runtime: string, token: string): Adoption {
   return {
     machineId,
     hostname,

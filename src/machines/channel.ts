@@ -59,9 +59,14 @@ export class ControlChannel implements Disposable {
     return Health.parse(await this.#call("POST", "/adopt", adoption, timeoutMs));
   }
 
+  /** Starts the runtime where it does not run; answered when it is ready or has failed. */
+  async startRuntime(timeoutMs: number): Promise<Health> {
+    return Health.parse(await this.#call("POST", "/runtime", undefined, timeoutMs));
+  }
+
   /** Starts the runtime and makes its throwaway turns. */
   async warmUp(timeoutMs: number): Promise<Health> {
-    return Health.parse(await this.#call("POST", "/runtime", undefined, timeoutMs));
+    return Health.parse(await this.#call("POST", "/runtime/warm", undefined, timeoutMs));
   }
 
   async exec(command: Exec): Promise<ExecResult> {

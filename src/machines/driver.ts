@@ -1,11 +1,11 @@
 import type { Socket } from "node:net";
-import type { InstallStepName, Resources, RuntimeName } from "../contract/agents.ts";
+import type { InstallStepName, Resources } from "../contract/agents.ts";
 
 /** What a machine is to be. `generation` rises with every change of what is wanted; a step of an older one does nothing. */
 export interface MachineSpec {
   id: string;
   generation: number;
-  runtime: RuntimeName;
+  runtime: string;
   /** The name that the guest calls itself. */
   hostname: string;
   resources: Resources;
@@ -33,8 +33,13 @@ export interface RunningMachine {
   unadopted: boolean;
 }
 
-/** Reports the step of an installation that has begun. */
-export type StepReport = (step: InstallStepName) => void;
+/** Told how far a machine's making is; nothing is told of a machine that runs already. */
+export interface Progress {
+  /** The steps that it will take, the last of which is `runtime`; told once, before the first. */
+  plan(steps: readonly InstallStepName[]): void;
+  /** A step has begun. */
+  begin(step: InstallStepName): void;
+}
 
 /**
  * Virtual machines on some platform. Each call is idempotent and may be made again after a crash at any point.
@@ -42,7 +47,7 @@ export type StepReport = (step: InstallStepName) => void;
  */
 export interface Driver {
   /** Makes the machine run: finds it running, boots it from its disk, or makes it new. */
-  ensure(spec: MachineSpec, report: StepReport): Promise<RunningMachine>;
+  ensure(spec: MachineSpec, progress: Progress): Promise<RunningMachine>;
   /** Stores the token that the guest was given, before the guest is given it. */
   adopted(id: string, token: string): Promise<void>;
   /** The token that the guest takes now. */

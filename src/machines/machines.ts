@@ -1,24 +1,27 @@
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RuntimeName } from "../contract/agents.ts";
 import type { SequencedEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
-import type { Exec, ExecResult, Hello } from "../contract/guest.ts";
+import type { Exec, ExecResult, Hello, Prompt } from "../contract/guest.ts";
 import { newAdoption, newToken } from "./adoption.ts";
 import { ControlChannel } from "./channel.ts";
 import { connectChannel } from "./connect.ts";
-import type { Driver, MachineObservation, MachineSpec, RunningMachine, StepReport } from "./driver.ts";
+import type { Driver, MachineObservation, MachineSpec, Progress, RunningMachine } from "./driver.ts";
 
 /** A restored clone answers in half a second, ten at once in five; far beyond that it is dead. */
 const cloneTimeoutMs = 60_000;
 /** A boot under emulation takes about ten seconds on a quiet machine. */
 const bootTimeoutMs = 180_000;
 const callTimeoutMs = 10_000;
+/** The slowest runtime takes 20 CPU-seconds to start, ten times as long under emulation. */
+const runtimeTimeoutMs = 600_000;
+/** For what an agent wrote to reach its disk before its machine is ended. */
+const syncTimeoutMs = 20_000;
 
 /** A driver that clones warm templates. */
 export interface TemplatingDriver extends Driver {
   /** Makes the template of a runtime ahead of the first agent that needs it. */
-  prepare(runtime: RuntimeName): Promise<void>;
+  prepare(runtime: string): Promise<void>;
   /** Gives up a clone that did not come to life, and the template that it was made from. */
   distrust(id: string): Promise<void>;
 }
@@ -63,17 +66,17 @@ export class Machines {
   }
 
   /**
-   * Makes the machine run and its guest be the agent's own. Idempotent. A clone that does not answer is thrown
+   * Makes the machine run, its guest be the agent's own and its runtime ready for a message. Idempotent. A clone that does not answer is thrown
    * away with its template, and made once more from a new one.
    */
-  async ensure(spec: MachineSpec, report: StepReport): Promise<void> {
+  async ensure(spec: MachineSpec, progress: Progress): Promise<void> {
     try {
-      await this.#ensureOnce(spec, report);
+      await this.#ensureOnce(spec, progress);
     } catch (error) {
       if (!(error instanceof DeadClone)) throw error;
       this.#log("a clone did not come to life", error.cause);
       await (await this.driver()).distrust(spec.id);
-      await this.#ensureOnce(spec, report);
+      await this.#ensureOnce(spec, progress);
     }
   }
 
@@ -85,14 +88,26 @@ export class Machines {
     return (await this.driver()).ended(id);
   }
 
+  /** Ends the run. What was written in the guest is on its disk first, where the guest can still be reached. */
+  async stop(id: string): Promise<void> {
+    const driver = await this.driver();
+    if ((await driver.observe(id)).phase === "running") {
+      await this.exec(id, { command: "sync", user: "root", timeoutMs: syncTimeoutMs }).catch((error: unknown) =>
+        this.#log("a machine could not write out its disk before its end", error),
+      );
+    }
+    this.#disconnect(id);
+    await driver.stop(id);
+  }
+
   async destroy(id: string): Promise<void> {
     this.#disconnect(id);
     await (await this.driver()).destroy(id);
   }
 
   /** Begins a turn, or finds it begun, and reads its events from the first. */
-  async *prompt(id: string, turnId: string, message: string): AsyncGenerator<SequencedEvent> {
-    yield* (await this.#control(id)).prompt(turnId, { message });
+  async *prompt(id: string, turnId: string, prompt: Prompt): AsyncGenerator<SequencedEvent> {
+    yield* (await this.#control(id)).prompt(turnId, prompt);
   }
 
   /** A turn's events after `after`. Throws `turn_not_found` when the guest never got it. */
@@ -117,11 +132,12 @@ export class Machines {
     await driver?.close();
   }
 
-  async #ensureOnce(spec: MachineSpec, report: StepReport): Promise<void> {
-    const machine = await (await this.driver()).ensure(spec, report);
-    report("runtime");
+  async #ensureOnce(spec: MachineSpec, progress: Progress): Promise<void> {
+    const machine = await (await this.driver()).ensure(spec, progress);
     if (machine.unadopted) await this.#adopt(spec, machine);
-    else await this.#control(spec.id);
+    progress.begin("runtime");
+    const { runtime, reason } = await (await this.#control(spec.id)).startRuntime(runtimeTimeoutMs);
+    if (runtime !== "ready") throw new BerthError("runtime_failed", `${spec.runtime} did not start: ${reason}`);
   }
 
   async #adopt(spec: MachineSpec, machine: RunningMachine): Promise<void> {

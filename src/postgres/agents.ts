@@ -83,6 +83,55 @@ export class Agents implements AgentRows {
     return numUpdatedRows > 0n;
   }
 
+  /** Sets what its owner may change. Answers the agent as it is then; null when it is gone or being deleted. */
+  async configure(
+    id: string,
+    settings: Partial<Pick<StoredAgent, "model" | "instructions">>,
+  ): Promise<StoredAgent | null> {
+    const row = await this.#database
+      .updateTable("agents")
+      .set(settings)
+      .where("id", "=", id)
+      .where("status", "!=", "deleting")
+      .returningAll()
+      .executeTakeFirst();
+    return row ? fromRow(row) : null;
+  }
+
+  /** Begins the next conversation, unless a turn runs. Answers the agent as it is then; null when it did not. */
+  async beginConversation(id: string): Promise<StoredAgent | null> {
+    const row = await this.#database
+      .updateTable("agents")
+      .set((agent) => ({ conversation: agent("conversation", "+", 1) }))
+      .where("id", "=", id)
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom("turns").select("turns.id").where("agent_id", "=", id).where("turns.status", "=", "running"),
+          ),
+        ),
+      )
+      .returningAll()
+      .executeTakeFirst();
+    return row ? fromRow(row) : null;
+  }
+
+  async beginRestart(id: string): Promise<StoredAgent | null> {
+    const row = await this.#database
+      .updateTable("agents")
+      .set((agent) => ({
+        status: "provisioning",
+        generation: agent("generation", "+", 1),
+        error: null,
+        install_steps: JSON.stringify([]),
+      }))
+      .where("id", "=", id)
+      .where("status", "!=", "deleting")
+      .returningAll()
+      .executeTakeFirst();
+    return row ? fromRow(row) : null;
+  }
+
   async beginDeletion(id: string): Promise<void> {
     await this.#database
       .updateTable("agents")
@@ -104,6 +153,7 @@ function fromRow(row: Selectable<Tables["agents"]>): StoredAgent {
     runtime: row.runtime,
     model: row.model,
     instructions: row.instructions,
+    conversation: row.conversation,
     resources: row.resources,
     status: row.status,
     generation: row.generation,

@@ -1,8 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { type Generated, type JSONColumnType, Kysely, type Migration, Migrator, PostgresDialect, sql } from "kysely";
 import pg from "pg";
-import type { AgentStatus, Fault, InstallStep, Resources, RuntimeName } from "../contract/agents.ts";
+import type { AgentStatus, Fault, InstallStep, Resources } from "../contract/agents.ts";
 import type { TurnEvent, TurnStatus } from "../contract/chat.ts";
+import type { StoredUsage } from "../domain/usage.ts";
 
 /** The tables as the migrations leave them. */
 export interface Tables {
@@ -21,9 +22,10 @@ export interface Tables {
     id: string;
     account_id: string;
     name: string;
-    runtime: RuntimeName;
+    runtime: string;
     model: string | null;
     instructions: string | null;
+    conversation: Generated<number>;
     resources: JSONColumnType<Resources>;
     status: AgentStatus;
     generation: Generated<number>;
@@ -35,8 +37,11 @@ export interface Tables {
   turns: {
     id: string;
     agent_id: string;
+    conversation: number;
     message: string;
+    model: string | null;
     status: TurnStatus;
+    usage: JSONColumnType<StoredUsage>;
     created_at: Generated<Date>;
     finished_at: Date | null;
   };

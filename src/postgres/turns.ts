@@ -1,7 +1,9 @@
+import { type Selectable, sql } from "kysely";
+import type { Fault } from "../contract/agents.ts";
 import type { SequencedEvent, TurnStatus } from "../contract/chat.ts";
-import { BerthError } from "../contract/errors.ts";
-import type { StoredTurn, TurnRows } from "../domain/turns.ts";
-import { type Database, isDuplicate } from "./database.ts";
+import { type PastTurn, type StoredTurn, type TurnRows, turnInProgress } from "../domain/turns.ts";
+import type { StoredUsage } from "../domain/usage.ts";
+import { type Database, isDuplicate, type Tables } from "./database.ts";
 
 /** The turns and their events. */
 export class TurnStore implements TurnRows {
@@ -16,7 +18,15 @@ export class TurnStore implements TurnRows {
       await this.#database.transaction().execute(async (transaction) => {
         await transaction
           .insertInto("turns")
-          .values({ id: turn.id, agent_id: turn.agentId, message: turn.message, status: turn.status })
+          .values({
+            id: turn.id,
+            agent_id: turn.agentId,
+            conversation: turn.conversation,
+            message: turn.message,
+            model: turn.model,
+            status: turn.status,
+            usage: JSON.stringify(turn.usage),
+          })
           .execute();
         await transaction.insertInto("turn_events").values(toRow(turn.id, first)).execute();
         await transaction
@@ -33,29 +43,59 @@ export class TurnStore implements TurnRows {
         .where("agent_id", "=", turn.agentId)
         .where("status", "=", "running")
         .executeTakeFirst();
-      throw new BerthError("turn_in_progress", "The agent is answering another message.", {
-        details: { turnId: running?.id ?? null },
-      });
+      throw turnInProgress(running?.id ?? null);
     }
   }
 
   async find(agentId: string, turnId: string): Promise<StoredTurn | null> {
     const row = await this.#database
       .selectFrom("turns")
-      .select(["id", "agent_id", "message", "status"])
+      .selectAll()
       .where("agent_id", "=", agentId)
       .where("id", "=", turnId)
       .executeTakeFirst();
-    return row ? { id: row.id, agentId: row.agent_id, message: row.message, status: row.status } : null;
+    return row ? fromRow(row) : null;
   }
 
-  async running(): Promise<StoredTurn[]> {
+  async running(): Promise<(StoredTurn & { instructions: string | null })[]> {
     const rows = await this.#database
       .selectFrom("turns")
-      .select(["id", "agent_id", "message", "status"])
-      .where("status", "=", "running")
+      .innerJoin("agents", "agents.id", "turns.agent_id")
+      .selectAll("turns")
+      .select("agents.instructions")
+      .where("turns.status", "=", "running")
       .execute();
-    return rows.map((row) => ({ id: row.id, agentId: row.agent_id, message: row.message, status: row.status }));
+    return rows.map((row) => ({ ...fromRow(row), instructions: row.instructions }));
+  }
+
+  /** Up to `limit` turns of an agent, the newest first, beginning after the turn `after` (of the same agent). */
+  async list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]> {
+    const rows = await this.#database
+      .selectFrom("turns")
+      .selectAll()
+      .select(replyOf)
+      .select(faultOf)
+      .where("agent_id", "=", agentId)
+      .$if(after !== null, (query) =>
+        query.where(({ eb, refTuple, selectFrom }) =>
+          eb(
+            refTuple("created_at", "id"),
+            "<",
+            selectFrom("turns as cursor")
+              .select(["cursor.created_at", "cursor.id"])
+              .where("cursor.id", "=", after)
+              .$asTuple("created_at", "id"),
+          ),
+        ),
+      )
+      .orderBy("created_at", "desc")
+      .orderBy("id", "desc")
+      .limit(limit)
+      .execute();
+    return rows.map((row) => ({
+      ...fromRow(row),
+      ...{ reply: row.reply, error: row.error, createdAt: row.created_at, finishedAt: row.finished_at },
+    }));
   }
 
   async events(turnId: string, after: number): Promise<SequencedEvent[]> {
@@ -68,7 +108,7 @@ export class TurnStore implements TurnRows {
       .execute();
   }
 
-  async append(turnId: string, events: SequencedEvent[], status: TurnStatus): Promise<void> {
+  async append(turnId: string, events: SequencedEvent[], status: TurnStatus, usage: StoredUsage | null): Promise<void> {
     await this.#database.transaction().execute(async (transaction) => {
       // A turn whose agent was deleted has no row any more, and its events no place.
       const turn = await transaction
@@ -83,14 +123,39 @@ export class TurnStore implements TurnRows {
         .values(events.map((entry) => toRow(turnId, entry)))
         .onConflict((conflict) => conflict.doNothing())
         .execute();
-      if (status === "running") return;
+      if (status === "running" && !usage) return;
       await transaction
         .updateTable("turns")
-        .set({ status, finished_at: new Date() })
+        .set({
+          ...(status === "running" ? {} : { status, finished_at: new Date() }),
+          ...(usage ? { usage: JSON.stringify(usage) } : {}),
+        })
         .where("id", "=", turnId)
         .execute();
     });
   }
+}
+
+/** All deltas of the reply's text, together. */
+const replyOf = sql<string>`coalesce((
+  select string_agg(event ->> 'delta', '' order by seq) from turn_events
+  where turn_id = turns.id and event ->> 'type' = 'response.output_text.delta'), '')`.as("reply");
+
+/** Why a failed turn failed: its last event says it. */
+const faultOf = sql<Fault | null>`(
+  select event -> 'error' from turn_events
+  where turn_id = turns.id and event ->> 'type' = 'response.failed' limit 1)`.as("error");
+
+function fromRow(row: Selectable<Tables["turns"]>): StoredTurn {
+  return {
+    id: row.id,
+    agentId: row.agent_id,
+    conversation: row.conversation,
+    message: row.message,
+    model: row.model,
+    status: row.status,
+    usage: row.usage,
+  };
 }
 
 function toRow(turnId: string, { seq, event }: SequencedEvent) {

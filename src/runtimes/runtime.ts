@@ -1,5 +1,7 @@
-import type { RuntimeName } from "../contract/agents.ts";
-import type { TurnEvent } from "../contract/chat.ts";
+import type { LastEvent, TurnEvent } from "../contract/chat.ts";
+import type { Prompt as GuestPrompt } from "../contract/guest.ts";
+import type { ModelProvider } from "../contract/models.ts";
+import type { AbilityName } from "../contract/runtimes.ts";
 
 /** What a runtime is started with, in the guest. */
 export interface Surroundings {
@@ -7,14 +9,22 @@ export interface Surroundings {
   home: string;
   uid: number;
   gid: number;
+  /** The folder of the runtimes' npm packages, `node_modules`. */
+  packages: string;
   /** The gateway as seen from the guest, `http://127.0.0.1:PORT`, without a provider's name. */
   gatewayUrl: string;
+  /** A folder of root's on the agent's disk, in which a driver keeps what it must find again after a restart. */
+  stateFolder: string;
   /** Where the runtime's own error output goes, a line at a time. */
   log: (line: string) => void;
 }
 
-/** One of `response.completed`, `response.failed`, `response.cancelled`. */
-export type LastEvent = Extract<TurnEvent, { type: "response.completed" | "response.failed" | "response.cancelled" }>;
+/**
+ * A message to the agent, and with which model it is to be answered: `anthropic/NAME`, `openai/NAME` or `demo/demo`.
+ * The runtime asks the gateway's API of that provider for NAME; `demo` answers on any, to any name. Null leaves the
+ * runtime its own default.
+ */
+export type Prompt = Pick<GuestPrompt, "message" | "model">;
 
 /** A runtime that runs, with its one conversation. */
 export interface Session {
@@ -22,7 +32,7 @@ export interface Session {
    * Makes one turn and answers how it ended. `emit` is called with each event before that, in order. Aborting
    * `signal` interrupts the turn. Never rejects: a runtime that dies ends the turn as `response.failed`.
    */
-  prompt(message: string, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<LastEvent>;
+  prompt(prompt: Prompt, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<LastEvent>;
   /** Begins a new, empty conversation without a new process. */
   clear(): Promise<void>;
   /** Kills the runtime's processes. */
@@ -31,9 +41,33 @@ export interface Session {
   readonly ended: Promise<void>;
 }
 
+/** What a runtime can do of that which a client may ask for; a text says why it cannot. */
+export type Abilities = Record<AbilityName, true | string>;
+
+/** All of it. `instructions` and `usage` need nothing of a runtime: the gateway sees to them. */
+export const allAbilities: Abilities = {
+  instructions: true,
+  model: true,
+  reset: true,
+  cancel: true,
+  tools: true,
+  reasoning: true,
+  usage: true,
+};
+
 /** All that is particular to one runtime. Adding a runtime is adding a file that exports one of these. */
 export interface Runtime {
-  readonly name: RuntimeName;
+  readonly name: string;
+  /** The npm package of the guest image whose version is the runtime's. */
+  readonly package: string;
+  readonly abilities: Abilities;
+  /** The providers whose models it can use. */
+  readonly providers: readonly Exclude<ModelProvider, "demo">[];
+  /**
+   * What it takes where no model was chosen, best first, as beginnings of models' ids. Null: it knows by itself, with
+   * the first of its providers.
+   */
+  readonly defaultModels: readonly string[] | null;
   /**
    * Messages that make it load and compile whatever a turn needs, while a template is warmed. The model that
    * answers them understands `run: COMMAND`.

@@ -96,9 +96,14 @@ test("health, readiness and the interface's document need no key", async () => {
 
 test("a missing image is told by readiness and by a creation, and is taken up once it is there", async () => {
   const broken = new BerthError("image_missing", "There is no guest image yet. Build it with: make image");
-  await using without = await ScriptedService.start({}, () => {
-    throw broken;
-  });
+  await using without = await ScriptedService.start(
+    {},
+    {
+      breaks: () => {
+        throw broken;
+      },
+    },
+  );
   const created = await without.client.call("POST", "/agents", { name: "ada" });
   expect(created).toMatchObject({ status: 503, body: { code: "image_missing", message: /make image/ } });
   const ready = await fetch(`${without.server.url}/readyz`);

@@ -47,16 +47,13 @@ test.each(["abc", "a".repeat(30), "a-1", "x2y"])("the name %s is allowed", async
 });
 
 test.each([
-  ["an unknown runtime", { name: "bob", runtime: "bash" }, "request_invalid", /claude-code/],
-  ["a runtime without a driver yet", { name: "bob", runtime: "openclaw" }, "runtime_not_available", /claude-code/],
+  ["an unknown runtime", { name: "bob", runtime: "bash" }, "runtime_not_available", /claude-code, opencode, openclaw/],
+  ["a runtime that is no text", { name: "bob", runtime: 7 }, "request_invalid", /runtime/],
   ["an unknown field", { name: "bob", colour: "red" }, "request_invalid", /colour/],
   ["a model that is not there", { name: "bob", model: "openai/gpt" }, "model_not_available", /demo\/demo/],
-  [
-    "instructions, which are not there yet",
-    { name: "bob", instructions: "be kind" },
-    "feature_not_available",
-    /instructions/,
-  ],
+  ["a model of a shape that none has", { name: "bob", model: "gpt" }, "model_not_available", /demo\/demo/],
+  ["instructions over 64 KiB", { name: "bob", instructions: "ä".repeat(32769) }, "request_invalid", /64 KiB/],
+  ["a null character in instructions", { name: "bob", instructions: "a\0b" }, "request_invalid", /null characters/],
   ["too many processors", { name: "bob", resources: { cpus: 99 } }, "request_invalid", /resources\.cpus.*16/],
   ["a field within resources", { name: "bob", resources: { gpus: 1 } }, "request_invalid", /gpus/],
   ["an array", [], "request_invalid", /object/],
@@ -64,6 +61,27 @@ test.each([
 ])("creating with %s is refused", async (_case, body, code, message) => {
   expectError(await client.call("POST", "/agents", body), 400, code, message);
 });
+
+test.each([
+  ["nothing", {}, "request_invalid", /model and instructions/],
+  ["its name", { name: "bob" }, "request_invalid", /name/],
+  ["its runtime", { runtime: "opencode" }, "request_invalid", /runtime/],
+  ["its model to one that is not there", { model: "anthropic/x" }, "model_not_available", /demo\/demo/],
+  ["its instructions to a number", { instructions: 7 }, "request_invalid", /instructions/],
+])("changing %s of an agent is refused, and nothing is changed", async (_case, body, code, message) => {
+  const before = await client.call("GET", "/agents/ada");
+  expectError(await client.call("PATCH", "/agents/ada", body), 400, code, message);
+  expect((await client.call("GET", "/agents/ada")).body).toEqual(before.body);
+});
+
+test.each(["PATCH /agents/nobody", "POST /agents/nobody/restart", "POST /agents/nobody/conversation/reset"])(
+  "%s is 404",
+  async (call) => {
+    const [method, path] = call.split(" ") as [string, string];
+    const body = method === "PATCH" ? { model: null } : undefined;
+    expectError(await client.call(method, path, body), 404, "agent_not_found", /nobody/);
+  },
+);
 
 test("a body that is missing, broken, of another type or too large is refused", async () => {
   expectError(await client.call("POST", "/agents"), 400, "request_invalid", /no body/);

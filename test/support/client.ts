@@ -68,7 +68,10 @@ export class TestClient {
   /** Reads a turn's events again. */
   async events(name: string, turnId: string, after = 0): Promise<Reply> {
     return readReply(
-      await this.fetch("GET", `/agents/${name}/turns/${turnId}/events?after=${after}&include=status,tools`),
+      await this.fetch(
+        "GET",
+        `/agents/${name}/turns/${turnId}/events?after=${after}&include=status,reasoning,tools,usage`,
+      ),
     );
   }
 }

@@ -20,7 +20,10 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     accelerator: "tcg",
     stallMs: 300_000,
     logLevel: "silent",
+    modelSilenceMs: 50_000,
+    modelRetryMs: 15_000,
     anthropic: null,
+    openai: null,
     ...changes,
   };
 }

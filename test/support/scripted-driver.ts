@@ -1,17 +1,19 @@
 import { once } from "node:events";
-import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
+import type { Server as HttpServer } from "node:http";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { join } from "node:path";
 import { BerthError } from "../../src/contract/errors.ts";
 import { createRunner } from "../../src/guest/runner.ts";
 import { Uplink } from "../../src/guest/uplink.ts";
 import { dialPort } from "../../src/machines/connect.ts";
-import type { MachineObservation, MachineSpec, RunningMachine, StepReport } from "../../src/machines/driver.ts";
+import type { MachineObservation, MachineSpec, Progress, RunningMachine } from "../../src/machines/driver.ts";
 import type { TemplatingDriver } from "../../src/machines/machines.ts";
-import { scriptedRuntime } from "./scripted-runtime.ts";
+import type { Runtime } from "../../src/runtimes/runtime.ts";
 
 interface ScriptedMachine {
   runner: Server;
+  gateway: HttpServer;
   sockets: Set<Socket>;
   token: string;
   unadopted: boolean;
@@ -24,26 +26,39 @@ interface ScriptedMachine {
  */
 export class ScriptedDriver implements TemplatingDriver {
   readonly #folder: string;
+  readonly #runtimes: readonly Runtime[];
   readonly #machines = new Map<string, ScriptedMachine>();
   /** The next calls of `ensure` fail with these. */
   readonly failures: Error[] = [];
-  /** Each call of `ensure` waits for it. */
+  /** Where real runtimes' npm packages are, for those that are run without a machine. */
+  packages = "";
+  /** What runtimes wrote to their error output. */
+  readonly log: string[] = [];
+  /** Each making of a machine waits for it. */
   gate: Promise<void> = Promise.resolve();
 
-  constructor(folder: string) {
+  constructor(folder: string, runtimes: readonly Runtime[]) {
     this.#folder = folder;
+    this.#runtimes = runtimes;
   }
 
   async prepare(): Promise<void> {}
 
-  async ensure(spec: MachineSpec, report: StepReport): Promise<RunningMachine> {
-    report("template");
-    await this.gate;
-    const failure = this.failures.shift();
-    if (failure) throw failure;
-    report("disk");
-    report("machine");
-    const machine = this.#machines.get(spec.id) ?? (await this.#start(spec.id));
+  async ensure(spec: MachineSpec, progress: Progress): Promise<RunningMachine> {
+    const running = this.#machines.get(spec.id);
+    if (!running) {
+      const isNew = await stat(join(this.#folder, spec.id)).then(
+        () => false,
+        () => true,
+      );
+      progress.plan(isNew ? ["disk", "machine", "runtime"] : ["machine", "runtime"]);
+      progress.begin(isNew ? "disk" : "machine");
+      await this.gate;
+      const failure = this.failures.shift();
+      if (failure) throw failure;
+      progress.begin("machine");
+    }
+    const machine = running ?? (await this.#start(spec.id));
     return { id: spec.id, origin: "boot", token: machine.token, unadopted: machine.unadopted };
   }
 
@@ -65,6 +80,8 @@ export class ScriptedDriver implements TemplatingDriver {
     if (!machine) return;
     this.#machines.delete(id);
     machine.runner.close();
+    machine.gateway.close();
+    machine.gateway.closeAllConnections();
     for (const socket of machine.sockets) socket.destroy();
     machine.ended.resolve();
   }
@@ -115,11 +132,18 @@ export class ScriptedDriver implements TemplatingDriver {
     const disk = join(this.#folder, id);
     await mkdir(disk, { recursive: true });
     await writeFile(join(disk, "disk"), "");
+    const uplink = new Uplink();
+    const gateway = uplink.listen(0);
+    await once(gateway, "listening");
+    const { port } = gateway.address() as AddressInfo;
     const runner = await createRunner({
-      runtimes: [scriptedRuntime],
-      surroundings: { uid: 0, gid: 0, home: disk, gatewayUrl: "", log: () => {} },
+      runtimes: this.#runtimes,
+      surroundings: {
+        ...{ uid: process.getuid!(), gid: process.getgid!(), home: disk, stateFolder: disk, packages: this.packages },
+        ...{ gatewayUrl: `http://127.0.0.1:${port}`, log: (line) => this.log.push(line) },
+      },
       journalFolder: join(disk, "turns"),
-      uplink: new Uplink(),
+      uplink,
       identity: null,
       firstToken: `first-${id}`,
       adopt: async ({ machineId, bootId, runtime, token }) => ({ machineId, bootId, runtime, token }),
@@ -131,7 +155,14 @@ export class ScriptedDriver implements TemplatingDriver {
     });
     runner.listen(0, "127.0.0.1");
     await once(runner, "listening");
-    const machine = { runner, sockets, token: `first-${id}`, unadopted: true, ended: Promise.withResolvers<void>() };
+    const machine = {
+      runner,
+      gateway,
+      sockets,
+      token: `first-${id}`,
+      unadopted: true,
+      ended: Promise.withResolvers<void>(),
+    };
     this.#machines.set(id, machine);
     return machine;
   }

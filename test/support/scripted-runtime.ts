@@ -1,6 +1,14 @@
+import { appendFile, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { TurnEvent } from "../../src/contract/chat.ts";
-import type { LastEvent, Runtime, Session } from "../../src/runtimes/runtime.ts";
+import type { LastEvent, TurnEvent } from "../../src/contract/chat.ts";
+import {
+  allAbilities,
+  type Prompt,
+  type Runtime,
+  type Session,
+  type Surroundings,
+} from "../../src/runtimes/runtime.ts";
 
 /**
  * A runtime whose turns do what their message says, for tests of all that lies between it and a client:
@@ -10,19 +18,37 @@ import type { LastEvent, Runtime, Session } from "../../src/runtimes/runtime.ts"
  *   hang           nothing, until it is cancelled
  *   deaf           nothing, and a cancel is not heard
  *   crash          the runtime dies
+ *   model          the name of the model that the turn is to ask
+ *   recall         all messages of the conversation so far
+ *   ask [PATH]     asks the gateway there (`/anthropic/v1/messages`) and says the status and body that came
  *   anything else  is repeated, word by word
  */
-export const scriptedRuntime: Runtime = {
-  name: "claude-code",
-  warmUp: [],
-  start: async () => new ScriptedSession(),
-};
+export function scriptedRuntime(name: string): Runtime {
+  return {
+    name,
+    package: "openclaw",
+    abilities: { ...allAbilities, reasoning: "It does not think." },
+    providers: ["anthropic", "openai"],
+    defaultModels: ["anthropic/claude-sonnet", "openai/"],
+    warmUp: [],
+    start: async (surroundings) => new ScriptedSession(surroundings),
+  };
+}
 
 class ScriptedSession implements Session {
   readonly #end = Promise.withResolvers<void>();
   readonly ended = this.#end.promise;
+  readonly #surroundings: Surroundings;
+  /** Of the conversation: kept over a restart, as real runtimes keep it. */
+  readonly #file: string;
 
-  async prompt(message: string, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<LastEvent> {
+  constructor(surroundings: Surroundings) {
+    this.#surroundings = surroundings;
+    this.#file = join(surroundings.home, "messages");
+  }
+
+  async prompt({ message, model }: Prompt, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<LastEvent> {
+    await appendFile(this.#file, `${message}\n`);
     const [verb, ...words] = message.split(" ");
     const say = (delta: string) => emit({ type: "response.output_text.delta", delta });
     switch (verb) {
@@ -46,13 +72,38 @@ class ScriptedSession implements Session {
       case "crash":
         this.stop();
         return { type: "response.failed", error: { code: "runtime_failed", message: "The runtime ended." } };
+      case "model":
+        say(String(model));
+        break;
+      case "recall":
+        say(await readFile(this.#file, "utf8"));
+        break;
+      case "ask": {
+        const response = await fetch(this.#surroundings.gatewayUrl + (words[0] ?? "/anthropic/v1/messages"), {
+          method: "POST",
+          body: JSON.stringify({
+            model: model?.split("/")[1],
+            max_tokens: 9,
+            messages: [{ role: "user", content: message }],
+          }),
+          signal,
+        }).catch((error: Error) => error);
+        if (response instanceof Error) break;
+        say(`${response.status} ${await response.text()}`);
+        if (!response.ok) {
+          return { type: "response.failed", error: { code: "runtime_failed", message: "The runtime's own words." } };
+        }
+        break;
+      }
       default:
         for (const word of message.split(/(?<= )/)) say(word);
     }
     return signal.aborted ? { type: "response.cancelled" } : { type: "response.completed" };
   }
 
-  async clear(): Promise<void> {}
+  async clear(): Promise<void> {
+    await rm(this.#file, { force: true });
+  }
 
   stop(): void {
     this.#end.resolve();

@@ -1,10 +1,15 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../../src/config/config.ts";
+import type { Runtime } from "../../src/runtimes/runtime.ts";
 import { createServer, type Server } from "../../src/server.ts";
 import { TestClient } from "./client.ts";
 import { testConfig } from "./config.ts";
 import { ScriptedDriver } from "./scripted-driver.ts";
+import { scriptedRuntime } from "./scripted-runtime.ts";
+
+/** The real runtimes' names, for tests of what is the same for all. */
+const scriptedRuntimes = ["claude-code", "opencode", "openclaw"].map(scriptedRuntime);
 
 /** A whole server whose machines are scripted; everything else is real. */
 export class ScriptedService implements AsyncDisposable {
@@ -13,29 +18,44 @@ export class ScriptedService implements AsyncDisposable {
   server: Server;
   client: TestClient;
   readonly repair: () => void;
+  readonly #runtimes: readonly Runtime[];
 
-  private constructor(config: Config, driver: ScriptedDriver, server: Server, client: TestClient, repair: () => void) {
+  private constructor(
+    config: Config,
+    driver: ScriptedDriver,
+    runtimes: readonly Runtime[],
+    server: Server,
+    client: TestClient,
+    repair: () => void,
+  ) {
     this.config = config;
     this.driver = driver;
     this.server = server;
     this.client = client;
     this.repair = repair;
+    this.#runtimes = runtimes;
   }
 
   /** `breaks` throws at each opening of the driver until `repair` is called. */
-  static async start(changes: Partial<Config> = {}, breaks: () => void = () => {}): Promise<ScriptedService> {
+  static async start(
+    changes: Partial<Config> = {},
+    { breaks = () => {}, runtimes = scriptedRuntimes }: { breaks?: () => void; runtimes?: readonly Runtime[] } = {},
+  ): Promise<ScriptedService> {
     const config = await testConfig(changes);
-    const driver = new ScriptedDriver(join(config.dataFolder, "machines"));
+    const driver = new ScriptedDriver(join(config.dataFolder, "machines"), runtimes);
     const broken = { breaks };
-    const server = await createServer(config, async () => {
-      broken.breaks();
-      return driver;
+    const server = await createServer(config, {
+      runtimes,
+      openDriver: async () => {
+        broken.breaks();
+        return driver;
+      },
     });
     // A second server on one database has no operator's key in its own data folder.
     const client = await TestClient.ofOperator(server.url, config.dataFolder).catch(
       () => new TestClient(server.url, ""),
     );
-    return new ScriptedService(config, driver, server, client, () => {
+    return new ScriptedService(config, driver, runtimes, server, client, () => {
       broken.breaks = () => {};
     });
   }
@@ -44,7 +64,7 @@ export class ScriptedService implements AsyncDisposable {
   async restart(meanwhile: () => Promise<void> = async () => {}): Promise<void> {
     await this.server[Symbol.asyncDispose]();
     await meanwhile();
-    this.server = await createServer(this.config, async () => this.driver);
+    this.server = await createServer(this.config, { runtimes: this.#runtimes, openDriver: async () => this.driver });
     this.client = new TestClient(this.server.url, this.client.key);
   }
 

@@ -74,7 +74,8 @@ test("what a crash leaves behind is removed at the next start: half a machine, h
     const driver = await server.machines.driver();
     orphan = crypto.randomUUID();
     const resources = { cpus: 2, memoryMiB: 1536, diskGiB: 10 };
-    await driver.ensure({ id: orphan, generation: 1, runtime: "claude-code", hostname: "nobody", resources }, () => {});
+    const progress = { plan: () => {}, begin: () => {} };
+    await driver.ensure({ id: orphan, generation: 1, runtime: "claude-code", hostname: "nobody", resources }, progress);
   }
   expect(await machinesOf(config.dataFolder)).toHaveLength(1);
   const leftovers = [join("machines", crypto.randomUUID()), join("templates", "claude-code-0123.partial")];

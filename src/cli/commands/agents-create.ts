@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Agent, InstallStatus, RuntimeName } from "../../contract/agents.ts";
+import type { Agent, InstallStatus } from "../../contract/agents.ts";
 import { agentPath, Client } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
@@ -16,18 +16,15 @@ interface CreateOptions extends CommonOptions {
   wait: boolean;
 }
 
-// The list is the contract's; its schemas would be loaded at each start of the tool to show this help.
-const runtimes: Record<RuntimeName, true> = { "claude-code": true, opencode: true, openclaw: true };
-
 /** `berth agents create NAME` */
 export function registerCreate(agents: Command): void {
   agents
     .command("create")
     .description("create an agent and wait until it is ready")
     .argument("<name>", "3 to 30 characters: a-z, 0-9 and hyphens, starting with a letter")
-    .option("-r, --runtime <runtime>", `what it is built on: ${Object.keys(runtimes).join(", ")}`)
-    .option("-m, --model <model>", "the model's id, such as anthropic/claude-…; else the runtime's own default")
-    .option("-i, --instructions <text>", "text that guides the agent")
+    .option("-r, --runtime <runtime>", "what it is built on (berth runtimes lists them)")
+    .option("-m, --model <model>", "the model's id (berth models lists them); else the runtime's own default")
+    .option("-i, --instructions <text>", "what the agent is told in every turn; - reads standard input")
     .option("--no-wait", "return as soon as the agent is being created")
     .addOption(jsonOption())
     .action(createAgent);

@@ -1,11 +1,11 @@
 import { chmod, mkdir, readdir, rm } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { relative } from "node:path";
-import { defaultResources, type Resources, type RuntimeName } from "../../contract/agents.ts";
+import { defaultResources, type Resources } from "../../contract/agents.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { newToken } from "../adoption.ts";
 import { dialPort } from "../connect.ts";
-import type { MachineObservation, MachineOrigin, MachineSpec, RunningMachine, StepReport } from "../driver.ts";
+import type { MachineObservation, MachineOrigin, MachineSpec, Progress, RunningMachine } from "../driver.ts";
 import type { TemplatingDriver } from "../machines.ts";
 import type { Accelerator } from "./command.ts";
 import { readRecord, requireSpace, writeWhole } from "./files.ts";
@@ -22,7 +22,7 @@ const startTries = 3;
 /** What is known of a machine beside its disk. Written before each start, so that a crash finds a true one. */
 interface MachineRecord {
   generation: number;
-  runtime: RuntimeName;
+  runtime: string;
   resources: Resources;
   imageId: string;
   /** The template that the disk stands on; null when it stands on the image. */
@@ -94,20 +94,30 @@ export class QemuDriver implements TemplatingDriver {
     return this.#basis.accelerator;
   }
 
-  async prepare(runtime: RuntimeName): Promise<void> {
+  async prepare(runtime: string): Promise<void> {
     await this.#templates.get({ ...this.#basis, runtime });
   }
 
-  async ensure(spec: MachineSpec, report: StepReport): Promise<RunningMachine> {
+  async ensure(spec: MachineSpec, progress: Progress): Promise<RunningMachine> {
     const files = this.#layout.machine(spec.id);
     const known = await readRecord<MachineRecord>(files.record);
     if (known && known.generation > spec.generation) {
       throw new BerthError("machine_failed", "A later change of this agent has overtaken this one.");
     }
-    if (known && this.#running.has(spec.id)) return describe(spec.id, known);
-    if (known?.hasDisk) return this.#boot(spec, known, files);
+    if (known && this.#running.has(spec.id)) {
+      if (known.generation === spec.generation) return describe(spec.id, known);
+      await this.stop(spec.id); // A restart was wanted.
+    }
+    if (known?.hasDisk) {
+      progress.plan(["machine", "runtime"]);
+      progress.begin("machine");
+      return this.#boot(spec, known, files);
+    }
     await this.destroy(spec.id);
-    return this.#create(spec, files, report);
+    progress.plan(
+      isUsual(spec.resources) ? ["template", "disk", "machine", "runtime"] : ["disk", "machine", "runtime"],
+    );
+    return this.#create(spec, files, progress);
   }
 
   async adopted(id: string, token: string): Promise<void> {
@@ -171,16 +181,16 @@ export class QemuDriver implements TemplatingDriver {
   }
 
   /** A new machine. A template that QEMU cannot take up is thrown away, and the machine made from a new one. */
-  async #create(spec: MachineSpec, files: MachineFiles, report: StepReport): Promise<RunningMachine> {
+  async #create(spec: MachineSpec, files: MachineFiles, progress: Progress): Promise<RunningMachine> {
     await requireSpace(this.#layout.root);
-    const template = await this.#templateFor(spec, report);
+    const template = await this.#templateFor(spec, progress);
     try {
-      return await this.#createFrom(template, spec, files, report);
+      return await this.#createFrom(template, spec, files, progress);
     } catch (error) {
       await this.destroy(spec.id);
       if (!template || !(error instanceof BerthError) || error.code !== "machine_failed") throw error;
       await this.#templates.distrust(template.name);
-      return this.#createFrom(await this.#templateFor(spec, report), spec, files, report);
+      return this.#createFrom(await this.#templateFor(spec, progress), spec, files, progress);
     }
   }
 
@@ -188,9 +198,9 @@ export class QemuDriver implements TemplatingDriver {
     template: Template | null,
     spec: MachineSpec,
     files: MachineFiles,
-    report: StepReport,
+    progress: Progress,
   ): Promise<RunningMachine> {
-    report("disk");
+    progress.begin("disk");
     await this.#privilege.folder(files.folder);
     const record: MachineRecord = {
       generation: spec.generation,
@@ -208,16 +218,14 @@ export class QemuDriver implements TemplatingDriver {
     if (template) await createOverlay(files.disk, relative(files.folder, template.files.disk), "qcow2");
     else await this.#createDiskOnImage(files, spec.resources.diskGiB);
     await this.#privilege.give(files.disk);
-    report("machine");
+    progress.begin("machine");
     return this.#start(spec, { ...record, hasDisk: true }, files, template);
   }
 
   /** The template where the machine has the size that templates are made in. */
-  async #templateFor(spec: MachineSpec, report: StepReport): Promise<Template | null> {
-    const { cpus, memoryMiB, diskGiB } = spec.resources;
-    const usual = defaultResources;
-    if (cpus !== usual.cpus || memoryMiB !== usual.memoryMiB || diskGiB !== usual.diskGiB) return null;
-    report("template");
+  async #templateFor(spec: MachineSpec, progress: Progress): Promise<Template | null> {
+    if (!isUsual(spec.resources)) return null;
+    progress.begin("template");
     return this.#templates.get({ ...this.#basis, runtime: spec.runtime });
   }
 
@@ -319,6 +327,12 @@ export class QemuDriver implements TemplatingDriver {
       await rm(this.#layout.image(id).folder, { recursive: true, force: true });
     }
   }
+}
+
+/** The one size that templates are made in. */
+function isUsual({ cpus, memoryMiB, diskGiB }: Resources): boolean {
+  const usual = defaultResources;
+  return cpus === usual.cpus && memoryMiB === usual.memoryMiB && diskGiB === usual.diskGiB;
 }
 
 function describe(id: string, { origin, token, unadopted }: MachineRecord): RunningMachine {

@@ -3,7 +3,7 @@ import { readdir, rename, rm, stat } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { defaultResources, type RuntimeName } from "../../contract/agents.ts";
+import { defaultResources } from "../../contract/agents.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { newAdoption, newToken } from "../adoption.ts";
 import { ControlChannel } from "../channel.ts";
@@ -18,8 +18,8 @@ import { createOverlay, freePort, QemuProcess } from "./process.ts";
 /** Raised when a template is made in another way, so that older ones are made anew. */
 const templateFormat = 1;
 
-/** From a cold boot to a warm runtime: about a minute under emulation on a quiet machine. */
-const warmUpTimeoutMs = 300_000;
+/** From a cold boot to a warm runtime: one to four minutes under emulation on a quiet machine. */
+const warmUpTimeoutMs = 900_000;
 const bootTimeoutMs = 120_000;
 /** For the ends of the connections to reach the guest. */
 const settleMs = 500;
@@ -45,7 +45,7 @@ export interface Template {
 
 /** What a template depends on; another value of any is another template. */
 export interface TemplateBasis {
-  runtime: RuntimeName;
+  runtime: string;
   image: Image;
   qemu: string;
   accelerator: Accelerator;
@@ -193,7 +193,7 @@ export class Templates {
   }
 
   /** Boots, starts the runtime and makes its throwaway turns; then hangs up, so that no connection is saved. */
-  async #warm(port: number, firmwareToken: string, token: string, runtime: RuntimeName): Promise<void> {
+  async #warm(port: number, firmwareToken: string, token: string, runtime: string): Promise<void> {
     const dial = () => dialPort(port);
     using control = new ControlChannel(
       await connectChannel(dial, { channel: "control", token: firmwareToken }, bootTimeoutMs),

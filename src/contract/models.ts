@@ -1,0 +1,23 @@
+import { z } from "zod";
+
+/** Whose models there are; `demo` is the service's own, which needs no key. */
+export const ModelProvider = z.enum(["anthropic", "openai", "demo"]);
+export type ModelProvider = z.infer<typeof ModelProvider>;
+
+const price = z.string().nullable().meta({ description: "Credits for a million tokens; null where it is not known." });
+
+export const Model = z
+  .object({
+    id: z.string().meta({ description: "`provider/name`, as an agent's `model` takes it." }),
+    provider: ModelProvider,
+    runtimes: z.array(z.string()).meta({ description: "The runtimes that can use it." }),
+    inputPrice: price,
+    outputPrice: price,
+  })
+  .meta({ id: "Model" });
+export type Model = z.infer<typeof Model>;
+
+export const ModelList = z
+  .object({ data: z.array(Model), nextCursor: z.string().nullable() })
+  .meta({ id: "ModelList", description: "The models that this installation can reach, by id." });
+export type ModelList = z.infer<typeof ModelList>;

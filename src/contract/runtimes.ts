@@ -1,0 +1,30 @@
+import { z } from "zod";
+import { ModelProvider } from "./models.ts";
+
+/** What a client may ask of a turn or an agent, whatever the runtime. */
+export const abilityNames = ["instructions", "model", "reset", "cancel", "tools", "reasoning", "usage"] as const;
+export type AbilityName = (typeof abilityNames)[number];
+
+const Ability = z.object({
+  supported: z.boolean(),
+  reason: z.string().nullable().meta({ description: "Why it is not supported, or in what it is less." }),
+});
+
+export const RuntimeRecord = z
+  .object({
+    name: z.string(),
+    package: z.string().meta({ description: "Its npm package." }),
+    version: z.string().nullable().meta({ description: "The package's version in this installation's guest image." }),
+    providers: z.array(ModelProvider).meta({ description: "Whose models it can use." }),
+    defaultModel: z
+      .string()
+      .nullable()
+      .meta({ description: "What an agent without a model is given; null: the runtime chooses by itself." }),
+    abilities: z.object(
+      Object.fromEntries(abilityNames.map((name) => [name, Ability])) as Record<AbilityName, typeof Ability>,
+    ),
+  })
+  .meta({ id: "Runtime" });
+export type RuntimeRecord = z.infer<typeof RuntimeRecord>;
+
+export const RuntimeList = z.object({ data: z.array(RuntimeRecord), nextCursor: z.null() }).meta({ id: "RuntimeList" });

@@ -1,0 +1,13 @@
+/** A credit is counted in whole millionths. */
+const microPerCredit = 1_000_000n;
+
+/** Whole micro-credits as a decimal number of credits, without needless zeros: 1500000 → `1.5`. */
+export function toCredits(micro: number): string {
+  const whole = BigInt(micro);
+  const sign = whole < 0n ? "-" : "";
+  const size = whole < 0n ? -whole : whole;
+  const fraction = String(size % microPerCredit)
+    .padStart(6, "0")
+    .replace(/0+$/, "");
+  return `${sign}${size / microPerCredit}${fraction === "" ? "" : `.${fraction}`}`;
+}

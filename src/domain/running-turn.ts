@@ -1,0 +1,142 @@
+import type { Fault } from "../contract/agents.ts";
+import { type LastEvent, type SequencedEvent, statusAfter, type TurnEvent } from "../contract/chat.ts";
+import type { EventLog } from "../contract/event-log.ts";
+import type { StoredTurn } from "./turns.ts";
+import { add, type StoredUsage, toUsage } from "./usage.ts";
+
+/** What the agent's model is asked with, as it was when the turn began. */
+export interface TurnSettings {
+  model: string | null;
+  instructions: string | null;
+}
+
+/** After a refusal that the runtime may know how to mend, how long it has to ask again or to give up. */
+const arguableGraceMs = 20_000;
+
+/** A turn that goes on in this server: its events, and what its model calls have come to. */
+export class RunningTurn {
+  readonly turn: StoredTurn;
+  readonly log: EventLog;
+  readonly settings: TurnSettings;
+  /** Events that are not in the store yet. */
+  readonly unstored: SequencedEvent[] = [];
+  storing: Promise<void> | null = null;
+  /** Aborted when the turn has ended and that is stored, whoever ended it. */
+  readonly over = new AbortController();
+  /** The guest may have been given the message. */
+  prompted = false;
+  cancelled = false;
+  /** A last event has come; it may not be stored yet. */
+  ending = false;
+  usage: StoredUsage;
+  storedUsage: StoredUsage;
+  /** Tools that were started and have not completed: what asks a model now may be theirs. */
+  readonly openTools = new Set<string>();
+  readonly #interrupted = new AbortController();
+  readonly #changed: (running: RunningTurn) => void;
+  readonly #interrupt: (running: RunningTurn) => void;
+  /** Why the last model call got no answer, until one does. */
+  #refusal: Fault | null = null;
+  #refusalTimer: NodeJS.Timeout | undefined;
+
+  /** `changed` stores what is new; `interrupt` has the guest end the turn. */
+  constructor(
+    turn: StoredTurn,
+    log: EventLog,
+    settings: TurnSettings,
+    changed: (running: RunningTurn) => void,
+    interrupt: (running: RunningTurn) => void,
+  ) {
+    this.turn = turn;
+    this.log = log;
+    this.settings = settings;
+    this.usage = turn.usage;
+    this.storedUsage = turn.usage;
+    this.#changed = changed;
+    this.#interrupt = interrupt;
+    this.over.signal.addEventListener("abort", () => clearTimeout(this.#refusalTimer));
+  }
+
+  /** Aborted when the turn was cancelled or has failed: nobody waits for its model calls any more. */
+  get interrupted(): AbortSignal {
+    return this.#interrupted.signal;
+  }
+
+  /**
+   * An event of the guest's or the server's own: to the readers at once, to the store soon. A last event goes to the
+   * store first: who has read it may send the next message, and no restart takes it back.
+   */
+  append(event: TurnEvent): void {
+    if (this.ending) return;
+    this.ending = statusAfter(event) !== "running";
+    const entry = { seq: this.log.nextSeq, event: this.ending ? this.#last(event as LastEvent) : event };
+    this.unstored.push(entry);
+    if (!this.ending) this.log.append(entry.event);
+    if (this.ending && entry.event.type !== "response.completed") this.#interrupted.abort();
+    this.#changed(this);
+  }
+
+  fail(error: Fault): void {
+    this.append({ type: "response.failed", error });
+  }
+
+  /** Fails the turn, whose runtime does not know of it and is interrupted. */
+  giveUp(error: Fault): void {
+    if (this.ending) return;
+    this.fail(error);
+    this.#interrupt(this);
+  }
+
+  /** Keeps up with which tools run. */
+  sawTool(event: TurnEvent): void {
+    if (event.type === "response.tool_call.started") this.openTools.add(event.id);
+    if (event.type === "response.tool_call.completed") this.openTools.delete(event.id);
+  }
+
+  /** A model call has begun. */
+  asked(): void {
+    clearTimeout(this.#refusalTimer);
+  }
+
+  /** A provider has begun to answer a model call. */
+  answered(): void {
+    this.#refusal = null;
+  }
+
+  /** A provider has counted these tokens; `microCredits` is their price, null where it is not known. */
+  used(tokens: Parameters<typeof add>[1], microCredits: number | null): void {
+    this.usage = add(this.usage, tokens, microCredits);
+  }
+
+  /**
+   * A model call was refused for good. The runtime would try again for long, in silence, or tell of it in words of
+   * its own: so the turn ends here. Not where the runtime may know how to mend it (`arguable`), and not while a tool
+   * runs, since the call may be the tool's. True when the turn has ended.
+   */
+  refused(fault: Fault, arguable: boolean): boolean {
+    if (this.ending) return true;
+    if (!arguable && this.openTools.size === 0) {
+      this.giveUp(fault);
+      return true;
+    }
+    this.#refusal = fault;
+    clearTimeout(this.#refusalTimer);
+    if (this.openTools.size === 0) this.#refusalTimer = setTimeout(() => this.giveUp(fault), arguableGraceMs);
+    return false;
+  }
+
+  /** How the turn ended, in the light of what the server knows of it. */
+  #last(event: LastEvent): LastEvent {
+    const usage = toUsage(this.usage);
+    if (this.cancelled && event.type !== "response.completed") return { type: "response.cancelled", usage };
+    const ofRuntime =
+      event.type === "response.completed" || (event.type === "response.failed" && isOfRuntime(event.error));
+    // Whatever the runtime says of a call that got no answer, the server knows why.
+    if (this.#refusal && ofRuntime) return { type: "response.failed", error: this.#refusal, usage };
+    return { ...event, usage };
+  }
+}
+
+function isOfRuntime({ code }: Fault): boolean {
+  return code === "runtime_failed" || code === "model_failed";
+}

@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ModelAnswer, ModelCall, Provider } from "../provider.ts";
+import { chat } from "../wires/chat.ts";
+import { countTokens, messages } from "../wires/messages.ts";
+import { responses } from "../wires/responses.ts";
+import { isObject, type JsonObject, type Wire } from "../wires/wire.ts";
+import { chatDialect } from "./chat.ts";
+import type { Dialect, Part, Reply, Tokens } from "./dialect.ts";
+import { messagesDialect } from "./messages.ts";
+import { responsesDialect } from "./responses.ts";
+
+/** Between two words of a streamed reply, in milliseconds. */
+const wordPaceMs = 12;
+
+/** The names under which runtimes offer a shell to their model. */
+const shellToolNames = /^(bash|shell|exec|terminal|run_command|local_shell)$/i;
+
+const dialects = new Map<Wire, Dialect>([
+  [messages, messagesDialect],
+  [chat, chatDialect],
+  [responses, responsesDialect],
+]);
+
+/**
+ * A model for machines without a key: it repeats what it was told, and runs the command of a line
+ * `run: COMMAND` with the runtime's shell tool. It says that it is a demonstration.
+ */
+export const demo: Provider = async ({ wire, body, signal }: ModelCall): Promise<ModelAnswer> => {
+  const request = parse(body);
+  if (!request) return jsonAnswer(400, wire.error(400, "The body is not a JSON object."));
+  const input = Math.ceil(body.length / 4);
+  if (wire === countTokens) return jsonAnswer(200, { input_tokens: input });
+  const dialect = dialects.get(wire)!;
+  const asked = dialect.read(request);
+  if (!asked) return jsonAnswer(400, wire.error(400, `The body is not one of ${wire.path}.`));
+  const reply = replyTo(asked.turns, asked.tools);
+  const model = String(request.model);
+  const tokens = { input, output: outputTokens(reply) };
+  if (request.stream !== true) return jsonAnswer(200, dialect.whole(reply, model, tokens));
+  return {
+    status: 200,
+    headers: { "content-type": "text/event-stream" },
+    body: paced(dialect, reply, model, tokens, signal),
+  };
+};
+
+function parse(body: Buffer): JsonObject | null {
+  try {
+    const request: unknown = JSON.parse(body.toString("utf8"));
+    return isObject(request) ? request : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What the model says to what the user and the tools have said, turn by turn. */
+function replyTo(turns: Part[][], tools: string[]): Reply {
+  const result = turns.at(-1)?.at(-1);
+  if (result?.kind === "result") {
+    return { kind: "text", text: `The demonstration model ran the command. It printed:\n\n${result.text}` };
+  }
+  const said = turns.map(wordsOf).filter((words) => words !== "");
+  const now = said.at(-1) ?? "";
+  const command = /^[ \t]*run:[ \t]*(\S.*?)[ \t]*$/m.exec(now)?.[1];
+  const tool = tools.find((name) => shellToolNames.test(name));
+  if (command && tool) return { kind: "tool", tool, command };
+  if (command) {
+    return {
+      kind: "text",
+      text: "This is Berth's demonstration model. It was offered no shell tool to run the command with.",
+    };
+  }
+  const before = said.length > 1 ? ` Before that you said: “${said.at(-2)}”` : "";
+  return {
+    kind: "text",
+    text:
+      "This is Berth's demonstration model: it needs no key and it does not think. " +
+      `Your message ${said.length} of this conversation was: “${now}”${before}\n` +
+      "A line “run: COMMAND” has the agent run that command in its machine.",
+  };
+}
+
+/** The user's words after the last tool result: those before it were answered. */
+function wordsOf(parts: Part[]): string {
+  return parts
+    .slice(parts.findLastIndex(({ kind }) => kind === "result") + 1)
+    .map(({ text }) => ownWords(text))
+    .filter((words) => words !== "")
+    .join("\n");
+}
+
+/** Without what a runtime tells its model on the side, and without the time that it puts before a message. */
+function ownWords(text: string): string {
+  return text
+    .replaceAll(/<(system-reminder|command-[a-z]+|local-command-[a-z]+)>[\s\S]*?<\/\1>/g, "")
+    .trim()
+    .replace(/^\[\w{3} \d{4}-\d\d-\d\d [^\]\n]*\]\s*/, "");
+}
+
+function outputTokens(reply: Reply): number {
+  return Math.ceil((reply.kind === "text" ? reply.text : reply.command).length / 4) + 1;
+}
+
+/** The answer's events as a stream, at the pace of somebody who reads aloud. */
+async function* paced(
+  dialect: Dialect,
+  reply: Reply,
+  model: string,
+  tokens: Tokens,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  for (const { name, data, word } of dialect.stream(reply, model, tokens)) {
+    yield `${name ? `event: ${name}\n` : ""}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
+    if (word) await sleep(wordPaceMs, undefined, { signal });
+  }
+}
+
+function jsonAnswer(status: number, body: JsonObject): ModelAnswer {
+  return { status, headers: { "content-type": "application/json" }, body: once(JSON.stringify(body)) };
+}
+
+async function* once(text: string): AsyncGenerator<string> {
+  yield text;
+}

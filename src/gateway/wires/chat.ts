@@ -1,0 +1,70 @@
+import { count, isObject, type JsonObject, objectAt, type Wire } from "./wire.ts";
+
+// OpenAI's Chat Completions: https://platform.openai.com/docs/api-reference/chat
+
+/** The fields by which OpenAI's APIs tell users and sessions apart. */
+const namesOfUsers = ["user", "safety_identifier", "prompt_cache_key"];
+
+export const chat: Wire = {
+  provider: "openai",
+  path: "/chat/completions",
+  generates: true,
+  adapt(request, { id, instructions }) {
+    nameUser(request, id);
+    // Without it the stream says nothing of its tokens.
+    if (request.stream === true)
+      request.stream_options = { ...objectAt(request, "stream_options"), include_usage: true };
+    if (instructions) request.messages = withInstructions(request.messages, instructions);
+  },
+  read(event) {
+    const { usage, choices } = event;
+    const error = errorOf(event);
+    if (error) return { error };
+    const finished = Array.isArray(choices) && choices.some((choice) => isObject(choice) && choice.finish_reason);
+    return {
+      ...(isObject(usage) ? { tokens: tokensOf(usage) } : {}),
+      ...(finished ? { end: true as const } : {}),
+    };
+  },
+  error: openaiError,
+};
+
+export function nameUser(request: JsonObject, id: string): void {
+  for (const name of namesOfUsers) if (request[name] !== undefined) request[name] = id;
+}
+
+/** An error in the shape of both of OpenAI's APIs. */
+export function openaiError(status: number, message: string): JsonObject {
+  const type = status === 429 ? "rate_limit_error" : status >= 500 ? "server_error" : "invalid_request_error";
+  return { error: { message, type, param: null, code: null } };
+}
+
+/** An error that comes within a stream; some compatible servers say the status as its code. */
+export function errorOf(event: JsonObject): { status: number; message: string } | null {
+  if (!isObject(event.error)) return null;
+  const { code, message } = event.error;
+  const status = Number(code);
+  return { status: status >= 400 && status < 600 ? status : 500, message: String(message ?? "an error") };
+}
+
+/** Within the first message, where it is the system's: many servers' templates know one system message, at the head. */
+function withInstructions(messages: unknown, instructions: string): unknown {
+  if (!Array.isArray(messages)) return messages;
+  const [first, ...rest] = messages as unknown[];
+  if (!isObject(first) || (first.role !== "system" && first.role !== "developer")) {
+    return [{ role: "system", content: instructions }, ...messages];
+  }
+  const content = Array.isArray(first.content)
+    ? [...first.content, { type: "text", text: instructions }]
+    : `${String(first.content ?? "")}\n\n${instructions}`;
+  return [{ ...first, content }, ...rest];
+}
+
+function tokensOf(usage: JsonObject) {
+  return {
+    ...count("input", usage.prompt_tokens),
+    ...count("output", usage.completion_tokens),
+    ...count("cacheRead", objectAt(usage, "prompt_tokens_details").cached_tokens),
+    ...count("reasoning", objectAt(usage, "completion_tokens_details").reasoning_tokens),
+  };
+}

@@ -1,0 +1,76 @@
+import { count, isObject, type JsonObject, objectAt, type TokenCounts, type Wire } from "./wire.ts";
+
+// Anthropic's Messages API: https://docs.anthropic.com/en/api/messages
+
+/** What an error that comes within a stream would have been as an answer. */
+const statuses: Record<string, number> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  billing_error: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  api_error: 500,
+  timeout_error: 504,
+  overloaded_error: 529,
+};
+
+export const messages: Wire = {
+  provider: "anthropic",
+  path: "/v1/messages",
+  generates: true,
+  adapt(request, { id, instructions }) {
+    if (request.metadata !== undefined) request.metadata = { user_id: id };
+    if (instructions) request.system = [...systemBlocks(request.system), { type: "text", text: instructions }];
+  },
+  read(event) {
+    switch (event.type) {
+      case "message_start":
+        return { tokens: tokensOf(objectAt(event.message, "usage")) };
+      case "message_delta":
+        return { tokens: tokensOf(objectAt(event, "usage")) };
+      case "message_stop":
+        return { end: true };
+      case "error": {
+        const { type, message } = objectAt(event, "error");
+        return { error: { status: statuses[String(type)] ?? 500, message: String(message ?? type) } };
+      }
+      case "message":
+        return { tokens: tokensOf(objectAt(event, "usage")), end: true };
+      default:
+        return {};
+    }
+  },
+  error(status, message) {
+    const type = Object.entries(statuses).find(([, known]) => known === status)?.[0] ?? "api_error";
+    return { type: "error", error: { type, message } };
+  },
+};
+
+/** Counts a request's tokens without an answer; runtimes that watch the size of their context ask for it. */
+export const countTokens: Wire = {
+  ...messages,
+  path: "/v1/messages/count_tokens",
+  generates: false,
+  read: () => ({ end: true }),
+};
+
+function systemBlocks(system: unknown): unknown[] {
+  if (Array.isArray(system)) return system;
+  return typeof system === "string" && system !== "" ? [{ type: "text", text: system }] : [];
+}
+
+/** Anthropic counts what came from its cache and what went into it apart from `input_tokens`. */
+function tokensOf(usage: JsonObject): TokenCounts {
+  if (!isObject(usage) || Object.keys(usage).length === 0) return {};
+  const { input_tokens: plain, cache_read_input_tokens: read, cache_creation_input_tokens: written } = usage;
+  const parts = [plain, read, written].filter((part) => typeof part === "number");
+  return {
+    // A `message_delta` of some servers has the output only.
+    ...(typeof plain === "number" ? { input: parts.reduce((sum, part) => sum + part, 0) } : {}),
+    ...count("cacheRead", read),
+    ...count("cacheWrite", written),
+    ...count("output", usage.output_tokens),
+  };
+}

@@ -1,0 +1,39 @@
+import { errorOf, nameUser, openaiError } from "./chat.ts";
+import { count, type JsonObject, objectAt, type Wire } from "./wire.ts";
+
+// OpenAI's Responses API: https://platform.openai.com/docs/api-reference/responses
+
+export const responses: Wire = {
+  provider: "openai",
+  path: "/responses",
+  generates: true,
+  adapt(request, { id, instructions }) {
+    nameUser(request, id);
+    if (!instructions) return;
+    const before = typeof request.instructions === "string" ? `${request.instructions}\n\n` : "";
+    request.instructions = before + instructions;
+  },
+  read(event) {
+    switch (event.type) {
+      case "response.completed":
+      case "response.incomplete":
+        return { tokens: tokensOf(objectAt(event.response, "usage")), end: true };
+      case "response.failed":
+        return { error: errorOf(objectAt(event, "response")) ?? { status: 500, message: "The response failed." } };
+      case "error":
+        return { error: errorOf({ error: event })! };
+      default:
+        return event.object === "response" ? { tokens: tokensOf(objectAt(event, "usage")), end: true } : {};
+    }
+  },
+  error: openaiError,
+};
+
+function tokensOf(usage: JsonObject) {
+  return {
+    ...count("input", usage.input_tokens),
+    ...count("output", usage.output_tokens),
+    ...count("cacheRead", objectAt(usage, "input_tokens_details").cached_tokens),
+    ...count("reasoning", objectAt(usage, "output_tokens_details").reasoning_tokens),
+  };
+}

@@ -1,0 +1,61 @@
+import type { ModelProvider } from "../../contract/models.ts";
+
+export type JsonObject = Record<string, unknown>;
+
+/** What a provider said that a call has used; absent is not said. `input` is all input, from a cache or not. */
+export interface TokenCounts {
+  input?: number;
+  output?: number;
+  cacheRead?: number;
+  cacheWrite?: number;
+  reasoning?: number;
+}
+
+/** Who a call is made for, as far as its request is changed. */
+export interface Owner {
+  /** Names the agent to the provider, for its abuse checks; tells nothing about it. */
+  id: string;
+  instructions: string | null;
+}
+
+/** What one event of an answer (or the whole of it) tells. */
+export interface Reading {
+  tokens?: TokenCounts;
+  /** The answer is whole with this. */
+  end?: true;
+  /** The provider gave up in mid-answer. `status` is what it would have been as an answer of its own. */
+  error?: { status: number; message: string };
+}
+
+/** One model API as guests speak it: all that the gateway must know of its requests and answers. */
+export interface Wire {
+  provider: Exclude<ModelProvider, "demo">;
+  /** Its path, below the provider's name in a guest's request and below the provider's address. */
+  path: string;
+  /** It answers with a model's words, in contrast to counting tokens. */
+  generates: boolean;
+  /**
+   * Makes the request the agent's: adds its owner's instructions, and replaces what names a user or a session. A
+   * runtime makes these names up in a process that was warm in the template, so they are the same in every clone.
+   */
+  adapt(request: JsonObject, owner: Owner): void;
+  /** Reads one event's JSON, or a whole answer's. */
+  read(event: JsonObject): Reading;
+  /** An error in the API's own shape, so that its clients understand it. */
+  error(status: number, message: string): JsonObject;
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The object at that key, or an empty one. */
+export function objectAt(value: unknown, key: string): JsonObject {
+  const inner = isObject(value) ? value[key] : undefined;
+  return isObject(inner) ? inner : {};
+}
+
+/** The number at that key, as a part of `TokenCounts`; nothing where there is none. */
+export function count(name: keyof TokenCounts, value: unknown): TokenCounts {
+  return typeof value === "number" && value >= 0 ? { [name]: value } : {};
+}

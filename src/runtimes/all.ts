@@ -1,0 +1,5 @@
+import { claudeCode } from "./claude-code.ts";
+import type { Runtime } from "./runtime.ts";
+
+/** The runtimes that agents can be built on; the first is the default. */
+export const runtimes: readonly Runtime[] = [claudeCode];

