@@ -28,7 +28,8 @@ export interface AcpLaunch {
   clear(acp: AcpConnection): Promise<void>;
   /**
    * Has the runtime ask another model from the next turn on; null is its own default. Throws a `BerthError` when it
-   * cannot. Called when the model is another than that of the turn before.
+   * cannot. Called when the model is another than that of the turn before, and in the first turn of a conversation
+   * that was resumed, since a runtime may resume it with the model that it had.
    */
   chooseModel(acp: AcpConnection, model: string | null): Promise<void>;
   /** Called with the id of each session that is gone on with, the first and each after that. */
@@ -128,7 +129,8 @@ class AcpSession implements Session, AcpConnection {
   readonly #listeners: Set<(update: SessionUpdate) => void>;
   readonly #launch: AcpLaunch;
   readonly #surroundings: Surroundings;
-  #model: string | null = null;
+  /** Undefined when it is not known. */
+  #model: string | null | undefined;
 
   constructor(
     sessionId: string,
@@ -146,6 +148,7 @@ class AcpSession implements Session, AcpConnection {
     this.#listeners = listeners;
     this.#launch = launch;
     this.#surroundings = surroundings;
+    this.#model = launch.conversation === null ? null : undefined;
   }
 
   async prompt(prompt: Prompt, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<LastEvent> {
@@ -227,7 +230,7 @@ class TextOrError {
   }
 
   take(event: TurnEvent | null): void {
-    if (!event) return;
+    if (!event || ("delta" in event && event.delta === "")) return;
     this.flush();
     const text = event.type === "response.output_text.delta" ? event.delta : "";
     if (this.#beginning !== null && text.startsWith(this.#beginning)) this.#held = event;
@@ -270,7 +273,8 @@ function eventOf(update: SessionUpdate): TurnEvent | null {
       return {
         type: `response.tool_call.${finished ? "completed" : opened ? "started" : "updated"}`,
         id: update.toolCallId,
-        ...present("name", update.name ?? undefined),
+        // Where a runtime does not say the tool's name, the title is that, until the call's input is known.
+        ...present("name", update.name ?? (opened ? update.title : undefined) ?? undefined),
         ...present("title", update.title ?? undefined),
         ...present("status", update.status ?? undefined),
         ...present("input", update.rawInput),
@@ -306,5 +310,6 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const data = (error as { data?: unknown }).data;
   const details = typeof data === "object" && data !== null ? (data as { details?: unknown }).details : undefined;
-  return typeof details === "string" ? `${error.message}: ${details}` : error.message;
+  const message = error.message.replace(/^Internal error: /, "");
+  return typeof details === "string" ? `${message}: ${details}` : message;
 }

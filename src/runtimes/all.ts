@@ -1,5 +1,6 @@
 import { claudeCode } from "./claude-code.ts";
+import { opencode } from "./opencode.ts";
 import type { Runtime } from "./runtime.ts";
 
 /** The runtimes that agents can be built on; the first is the default. */
-export const runtimes: readonly Runtime[] = [claudeCode];
+export const runtimes: readonly Runtime[] = [claudeCode, opencode];

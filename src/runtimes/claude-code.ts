@@ -1,5 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
+import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { BerthError } from "../contract/errors.ts";
 import { type AcpConnection, startAcp } from "./acp.ts";
 import { allAbilities, type Runtime } from "./runtime.ts";
@@ -65,11 +66,13 @@ export const claudeCode: Runtime = {
 async function chooseModel(acp: AcpConnection, model: string | null): Promise<void> {
   const name = model?.startsWith("anthropic/") ? model.slice("anthropic/".length) : "default";
   const { updates } = await acp.say(`/model ${name}`);
-  if (updates.some(({ sessionUpdate }) => sessionUpdate === "config_option_update")) return;
-  const words = updates.map((update) =>
-    update.sessionUpdate === "agent_message_chunk" && update.content.type === "text" ? update.content.text : "",
-  );
-  throw new BerthError("model_not_available", `Claude Code cannot use the model ${name}: ${words.join("")}`);
+  const text = updates.map((update) => (update.sessionUpdate === "agent_message_chunk" ? textOf(update) : "")).join("");
+  if (/^(Set|Kept) model/.test(text)) return;
+  throw new BerthError("model_not_available", `Claude Code cannot use the model ${name}: ${text}`);
+}
+
+function textOf({ content }: { content: ContentBlock }): string {
+  return content.type === "text" ? content.text : "";
 }
 
 /**

@@ -35,10 +35,13 @@ export class OpenclawGateway {
   readonly #socket: WebSocket;
   readonly #requests = new Map<string, Request>();
   readonly #listeners = new Set<(event: string, payload: unknown) => void>();
+  /** Settles when the connection has ended. */
+  readonly closed: Promise<void>;
 
   private constructor(socket: WebSocket) {
     this.#socket = socket;
     socket.addEventListener("message", ({ data }) => this.#take(String(data)));
+    this.closed = new Promise((resolve) => socket.addEventListener("close", () => resolve(), { once: true }));
     socket.addEventListener("close", ({ code, reason }) => {
       for (const { reject } of this.#requests.values()) {
         reject(new Error(`openclaw closed the connection (${code} ${reason})`));

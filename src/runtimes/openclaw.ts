@@ -19,7 +19,7 @@ export const openclaw: Runtime = {
   package: "openclaw",
   abilities: {
     ...allAbilities,
-    reasoning: "Of Anthropic's models only: the API that OpenClaw is given for OpenAI's does not tell it.",
+    reasoning: "Only from Anthropic models that Berth's driver knows: OpenAI's chat completions do not tell it.",
   },
   providers: ["anthropic", "openai"],
   defaultModels: ["anthropic/claude-sonnet", "anthropic/claude", "openai/gpt-5", "openai/"],
@@ -33,6 +33,8 @@ export const openclaw: Runtime = {
     void ended.then(() => cancel.abort(new Error("openclaw ended")));
     try {
       const gateway = await OpenclawGateway.connect(`ws://127.0.0.1:${port}`, token, cancel.signal);
+      // Without it the process is of no use, and the next turn starts another.
+      void gateway.closed.then(() => kill(child));
       const conversation = await loadConversation(surroundings.stateFolder);
       return new OpenclawSession(gateway, child, ended, conversation, surroundings.stateFolder);
     } catch (error) {
@@ -153,7 +155,7 @@ function lastEventOf({ status, summary, result }: z.infer<typeof RunEnd>, reader
   const payloads = result?.payloads ?? [];
   const error = payloads.find(({ isError }) => isError);
   if (error) return failed(error.text ?? "OpenClaw ended the turn with an error.");
-  // The answer to one of OpenClaw's own commands, `/status`, comes whole at the end.
+  // What was held back until the end, because it might not have been for the user.
   if (reader.silent) reader.say(payloads.map(({ text }) => text ?? "").join("\n\n"));
   return { type: "response.completed" } as const;
 }
@@ -272,7 +274,7 @@ const apis = { anthropic: "anthropic", openai: "openai-chat" } as const;
 const warmModel = { provider: apis.anthropic, model: "demo" };
 
 /** Which API is to be asked for which name. */
-export function routeOf(model: string | null): { provider: string; model: string } {
+function routeOf(model: string | null): { provider: string; model: string } {
   if (model === null || model === "demo/demo") return warmModel;
   const slash = model.indexOf("/");
   const provider = model.slice(0, slash) === "anthropic" ? apis.anthropic : apis.openai;
@@ -309,17 +311,47 @@ async function writeOwned({ uid, gid }: Surroundings, path: string, text: string
   await rename(`${path}.new`, path);
 }
 
-/** Of a model call that failed: nine in over a minute otherwise, without a word. */
-const modelRetries = 2;
+/**
+ * Of a model call that failed. Up to nine in over a minute otherwise, without a word; and where an answer broke off,
+ * what was said of it is said again.
+ */
+const modelRetries = 0;
 
 /** The longest answer that is asked of Anthropic's models; 4,096 otherwise where OpenClaw does not know the model. */
 const maximumOutputTokens = 32_000;
+
+/**
+ * Models that OpenClaw asks to reason, each in the way that is the model's. Any other name works too, but without: it
+ * cannot know that the model can.
+ */
+const reasoningModels: readonly string[] = [
+  "claude-fable-5",
+  "claude-fable-5-1",
+  "claude-haiku-4-5",
+  "claude-haiku-4-5-20251001",
+  "claude-opus-4-5",
+  "claude-opus-4-5-20251101",
+  "claude-opus-4-6",
+  "claude-opus-4-7",
+  "claude-opus-4-8",
+  "claude-opus-5",
+  "claude-opus-5-5",
+  "claude-sonnet-4-5",
+  "claude-sonnet-4-5-20250929",
+  "claude-sonnet-4-6",
+  "claude-sonnet-5",
+];
+
+/** The context is what OpenClaw takes of a model that it does not know: too small only costs an early summary. */
+function reasoningModel(id: string): object {
+  return { id, name: id, reasoning: true, input: ["text", "image"], contextWindow: 200_000 };
+}
 
 /** https://docs.openclaw.ai/gateway/configuration-reference */
 function configuration({ home, gatewayUrl }: Surroundings, token: string) {
   // The gateway takes any key. A bare key is put aside for ten minutes and more when a call is refused for the
   // account's sake; one that is said to be a `token` is not.
-  const key = { apiKey: "berth", auth: "token", models: [] };
+  const key = { apiKey: "berth", auth: "token", models: [] as readonly object[] };
   return {
     gateway: {
       mode: "local",
@@ -341,6 +373,7 @@ function configuration({ home, gatewayUrl }: Surroundings, token: string) {
           baseUrl: `${gatewayUrl}/anthropic`,
           api: "anthropic-messages",
           maxTokens: maximumOutputTokens,
+          models: reasoningModels.map(reasoningModel),
         },
         [apis.openai]: { ...key, baseUrl: `${gatewayUrl}/openai/v1`, api: "openai-completions" },
       },

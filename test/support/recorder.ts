@@ -37,6 +37,7 @@ export class ModelProxy implements AsyncDisposable {
   /** For each request to a model; null passes it on. */
   fault: (request: Recorded) => Fault | null = () => null;
   readonly #target: string;
+  #port = 0;
   readonly #server = createServer((request, response) => void this.#serve(request, response));
 
   constructor(target: string) {
@@ -47,6 +48,20 @@ export class ModelProxy implements AsyncDisposable {
     this.#server.listen(0, "127.0.0.1");
     await once(this.#server, "listening");
     return this;
+  }
+
+  /** From now on connections are refused, until `resume`. */
+  async pause(): Promise<void> {
+    this.#port = this.#port || (this.#server.address() as AddressInfo).port;
+    const closed = once(this.#server, "close");
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async resume(): Promise<void> {
+    this.#server.listen(this.#port, "127.0.0.1");
+    await once(this.#server, "listening");
   }
 
   get url(): string {

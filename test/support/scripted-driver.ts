@@ -9,7 +9,7 @@ import { Uplink } from "../../src/guest/uplink.ts";
 import { dialPort } from "../../src/machines/connect.ts";
 import type { MachineObservation, MachineSpec, Progress, RunningMachine } from "../../src/machines/driver.ts";
 import type { TemplatingDriver } from "../../src/machines/machines.ts";
-import type { Runtime } from "../../src/runtimes/runtime.ts";
+import type { Runtime, Session } from "../../src/runtimes/runtime.ts";
 
 interface ScriptedMachine {
   runner: Server;
@@ -28,18 +28,28 @@ export class ScriptedDriver implements TemplatingDriver {
   readonly #folder: string;
   readonly #runtimes: readonly Runtime[];
   readonly #machines = new Map<string, ScriptedMachine>();
+  /** Of each machine, by its home: real runtimes are processes, which end with their machine. */
+  readonly #sessions = new Map<string, Session[]>();
   /** The next calls of `ensure` fail with these. */
   readonly failures: Error[] = [];
-  /** Where real runtimes' npm packages are, for those that are run without a machine. */
-  packages = "";
+  /** Where real runtimes' npm packages are. */
+  readonly #packages: string;
   /** What runtimes wrote to their error output. */
   readonly log: string[] = [];
   /** Each making of a machine waits for it. */
   gate: Promise<void> = Promise.resolve();
 
-  constructor(folder: string, runtimes: readonly Runtime[]) {
+  constructor(folder: string, runtimes: readonly Runtime[], packages = "") {
     this.#folder = folder;
-    this.#runtimes = runtimes;
+    this.#packages = packages;
+    this.#runtimes = runtimes.map((runtime) => ({
+      ...runtime,
+      start: async (surroundings) => {
+        const session = await runtime.start(surroundings);
+        this.#sessions.get(surroundings.home)?.push(session);
+        return session;
+      },
+    }));
   }
 
   async prepare(): Promise<void> {}
@@ -82,6 +92,7 @@ export class ScriptedDriver implements TemplatingDriver {
     machine.runner.close();
     machine.gateway.close();
     machine.gateway.closeAllConnections();
+    for (const session of this.#sessions.get(join(this.#folder, id)) ?? []) session.stop();
     for (const socket of machine.sockets) socket.destroy();
     machine.ended.resolve();
   }
@@ -132,6 +143,7 @@ export class ScriptedDriver implements TemplatingDriver {
     const disk = join(this.#folder, id);
     await mkdir(disk, { recursive: true });
     await writeFile(join(disk, "disk"), "");
+    this.#sessions.set(disk, []);
     const uplink = new Uplink();
     const gateway = uplink.listen(0);
     await once(gateway, "listening");
@@ -139,7 +151,7 @@ export class ScriptedDriver implements TemplatingDriver {
     const runner = await createRunner({
       runtimes: this.#runtimes,
       surroundings: {
-        ...{ uid: process.getuid!(), gid: process.getgid!(), home: disk, stateFolder: disk, packages: this.packages },
+        ...{ uid: process.getuid!(), gid: process.getgid!(), home: disk, stateFolder: disk, packages: this.#packages },
         ...{ gatewayUrl: `http://127.0.0.1:${port}`, log: (line) => this.log.push(line) },
       },
       journalFolder: join(disk, "turns"),

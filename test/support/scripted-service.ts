@@ -36,13 +36,20 @@ export class ScriptedService implements AsyncDisposable {
     this.#runtimes = runtimes;
   }
 
-  /** `breaks` throws at each opening of the driver until `repair` is called. */
+  /**
+   * `breaks` throws at each opening of the driver until `repair` is called; `packages` is where real runtimes' npm
+   * packages are.
+   */
   static async start(
     changes: Partial<Config> = {},
-    { breaks = () => {}, runtimes = scriptedRuntimes }: { breaks?: () => void; runtimes?: readonly Runtime[] } = {},
+    {
+      breaks = () => {},
+      runtimes = scriptedRuntimes,
+      packages = "",
+    }: { breaks?: () => void; runtimes?: readonly Runtime[]; packages?: string } = {},
   ): Promise<ScriptedService> {
     const config = await testConfig(changes);
-    const driver = new ScriptedDriver(join(config.dataFolder, "machines"), runtimes);
+    const driver = new ScriptedDriver(join(config.dataFolder, "machines"), runtimes, packages);
     const broken = { breaks };
     const server = await createServer(config, {
       runtimes,

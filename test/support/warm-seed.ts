@@ -11,7 +11,7 @@ const run = promisify(execFile);
  * A data folder that is kept from one run of the tests to the next, for its image and its warm template. The
  * driver itself makes them anew when they no longer fit. It is used to copy from, never to run agents in.
  */
-const seedFolder = "/var/tmp/berth-test-seed";
+export const seedFolder = "/var/tmp/berth-test-seed";
 
 /** Makes the seed's template where it is not there. A minute or so the first time. */
 export async function makeSeed(): Promise<void> {

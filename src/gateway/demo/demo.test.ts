@@ -1,10 +1,7 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { buffer } from "node:stream/consumers";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DemoServer } from "../../../test/support/demo-server.ts";
 import { chat } from "../wires/chat.ts";
 import { countTokens, messages } from "../wires/messages.ts";
 import { responses } from "../wires/responses.ts";
@@ -12,30 +9,16 @@ import { demo } from "./demo.ts";
 
 // The demonstration model is read by the providers' own SDKs, in each of the three formats.
 
-const wires = new Map([messages, countTokens, chat, responses].map((wire) => [wire.path, wire]));
-const server = createServer(async (request, response) => {
-  const wire = wires.get(request.url!.replace(/^\/openai/, ""))!;
-  const body = await buffer(request);
-  const { signal } = new AbortController();
-  const answer = await demo({ wire, query: "", headers: request.headers, body, signal });
-  response.writeHead(answer.status, answer.headers);
-  for await (const chunk of answer.body) response.write(chunk);
-  response.end();
-});
+let server: DemoServer;
 let anthropic: Anthropic;
 let openai: OpenAI;
 
 beforeAll(async () => {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  anthropic = new Anthropic({ baseURL: url, apiKey: "any", maxRetries: 0 });
-  openai = new OpenAI({ baseURL: `${url}/openai`, apiKey: "any", maxRetries: 0 });
+  server = await DemoServer.start();
+  anthropic = new Anthropic({ baseURL: server.url, apiKey: "any", maxRetries: 0 });
+  openai = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: "any", maxRetries: 0 });
 });
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterAll(() => server[Symbol.dispose]());
 
 /** What a model said: its words, or the command that it wants run. */
 interface Said {
@@ -180,7 +163,7 @@ describe.each([
 
 test("a body that is no request is refused in the API's own shape", async () => {
   const { signal } = new AbortController();
-  for (const wire of wires.values()) {
+  for (const wire of [messages, countTokens, chat, responses]) {
     for (const body of ["nonsense", "null", "[]", ...(wire === countTokens ? [] : ["{}"])]) {
       const answer = await demo({ wire, query: "", headers: {}, body: Buffer.from(body), signal });
       expect(answer.status).toBe(400);

@@ -1,0 +1,169 @@
+import { stat } from "node:fs/promises";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { TurnEvent } from "../../src/contract/chat.ts";
+import { runtimes } from "../../src/runtimes/all.ts";
+import { eventsOf, type TestClient } from "../support/client.ts";
+import { DemoServer } from "../support/demo-server.ts";
+import { guestPackages } from "../support/guest-packages.ts";
+import { ModelProxy } from "../support/recorder.ts";
+import { ScriptedService } from "../support/scripted-service.ts";
+
+// The real runtimes, each as a process of this host, before a provider that records what it is sent: all behave the
+// same to a client.
+
+const models = ["claude-sonnet-4-5", "a-model-that-nobody-knows", "gpt-4o", "gpt-5"];
+let provider: DemoServer;
+let proxy: ModelProxy;
+let service: ScriptedService;
+let client: TestClient;
+
+beforeAll(async () => {
+  provider = await DemoServer.start(models);
+  proxy = await new ModelProxy(provider.url).listen();
+  service = await ScriptedService.start(
+    {
+      anthropic: { baseUrl: proxy.url, apiKey: "the-key" },
+      openai: { baseUrl: `${proxy.url}/v1`, apiKey: "the-key" },
+    },
+    { runtimes, packages: await guestPackages() },
+  );
+  client = service.client;
+});
+beforeEach(() => {
+  proxy.requests.length = 0;
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await proxy[Symbol.asyncDispose]();
+  provider[Symbol.dispose]();
+});
+
+/** A runtime over one provider's API, with a model that it knows and one that it does not. */
+const cases = runtimes.flatMap(({ name, providers }) =>
+  providers.map((api) => ({
+    name: `${name} over ${api}`,
+    agent: `${name}-${api}`,
+    runtime: name,
+    known: api === "openai" ? "openai/gpt-5" : "anthropic/claude-sonnet-4-5",
+    unknown: `${api}/a-model-that-nobody-knows`,
+  })),
+);
+
+/** What the model was told besides the conversation. */
+function systemOf(body: Record<string, unknown>): string {
+  const messages = (body.messages ?? []) as { role: string }[];
+  const system = messages.filter(({ role }) => role === "system" || role === "developer");
+  return JSON.stringify([body.system, body.instructions, system]);
+}
+
+describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
+  const instructions = `You are ${agent}. Speak of “ships” only. 🚢`;
+
+  beforeAll(async () => {
+    const created = await client.createAgent(agent, { runtime, model: known, instructions });
+    expect(created.body).toMatchObject({ status: "ready", runtime, model: known, instructions });
+  });
+
+  test("model and instructions reach the provider in every call, and the conversation goes on", async () => {
+    await client.chat(agent, "My cat is called Miez.");
+    await client.chat(agent, "How is the weather?");
+    const third = await client.chat(agent, "What is she called?", ["usage"]);
+    expect(third.text).toContain("Your message 3 of this conversation was: “What is she called?”");
+    expect(JSON.stringify(proxy.asked.at(-1)!.body)).toContain("My cat is called Miez.");
+    expect(proxy.asked.length).toBeGreaterThanOrEqual(3);
+    for (const { body } of proxy.asked) {
+      expect(`${known.split("/")[0]}/${body.model}`).toBe(known);
+      expect(systemOf(body)).toContain(instructions);
+    }
+    const last = third.events.at(-1)!.event;
+    expect(last).toMatchObject({ type: "response.completed", usage: { inputTokens: expect.any(Number) } });
+    if (last.type === "response.completed") expect(last.usage!.inputTokens).toBeGreaterThan(1000);
+  });
+
+  test("a tool call has its events, and what it wrote is there in the next turn", async () => {
+    const reply = await client.chat(agent, "run: echo kept > note.txt && cat note.txt", ["tools"]);
+    const calls = reply.events.map(({ event }) => event).filter(isToolEvent);
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(1);
+    expect(calls[0]!.type).toBe("response.tool_call.started");
+    expect(calls.at(-1)!.type).toBe("response.tool_call.completed");
+    expect(calls.find(({ name }) => name)!.name).toMatch(/bash|exec/i);
+    expect(JSON.stringify(calls.map(({ input }) => input))).toContain("echo kept > note.txt");
+    expect(JSON.stringify(calls.at(-1)!.output)).toContain("kept");
+    expect(reply.text).toContain("It printed:\n\nkept");
+    expect((await client.chat(agent, "run: cat note.txt")).text).toContain("kept");
+  });
+
+  test("a changed model and changed instructions hold from the next turn on, in the same conversation", async () => {
+    const before = (await client.chat(agent, "Count.")).text;
+    await client.call("PATCH", `/agents/${agent}`, { model: unknown, instructions: "You are a gardener." });
+    proxy.requests.length = 0;
+    const after = (await client.chat(agent, "Count.")).text;
+    expect(numberIn(after)).toBe(numberIn(before) + 1);
+    for (const { body } of proxy.asked) {
+      expect(body.model).toBe("a-model-that-nobody-knows");
+      expect(systemOf(body)).toContain("You are a gardener.");
+      expect(systemOf(body)).not.toContain("ships");
+    }
+    await client.call("PATCH", `/agents/${agent}`, { model: "demo/demo" });
+    proxy.requests.length = 0;
+    expect(numberIn((await client.chat(agent, "Count.")).text)).toBe(numberIn(after) + 1);
+    expect(proxy.asked).toEqual([]);
+    await client.call("PATCH", `/agents/${agent}`, { model: unknown });
+  });
+
+  test("cancelling ends a command that runs, and the next turn is fine", async () => {
+    const response = await client.fetch("POST", `/agents/${agent}/chat`, {
+      message: `run: touch begun-${agent} && tail -f /dev/null`,
+      include: ["tools"],
+    });
+    const turnId = response.headers.get("x-turn-id");
+    const types: string[] = [];
+    for await (const { event } of eventsOf(response)) {
+      types.push(event.type);
+      if (isToolEvent(event) && !types.includes("cancelling")) {
+        types.push("cancelling");
+        const home = `${service.config.dataFolder}/machines/${service.driver.running.at(cases.findIndex((each) => each.agent === agent))}`;
+        await expect
+          .poll(() =>
+            stat(`${home}/begun-${agent}`).then(
+              () => true,
+              () => false,
+            ),
+          )
+          .toBe(true);
+        await client.call("POST", `/agents/${agent}/turns/${turnId}/cancel`);
+      }
+    }
+    expect(types.at(-1)).toBe("response.cancelled");
+    expect((await client.chat(agent, "run: echo fine")).text).toContain("fine");
+  });
+
+  test("after a restart the conversation goes on with model, instructions and files; a reset begins anew", async () => {
+    const before = (await client.chat(agent, "Count.")).text;
+    expect((await client.call("POST", `/agents/${agent}/restart?wait=ready`)).body).toMatchObject({ status: "ready" });
+    proxy.requests.length = 0;
+    const after = (await client.chat(agent, "Count.")).text;
+    expect(numberIn(after)).toBe(numberIn(before) + 1);
+    for (const { body } of proxy.asked) {
+      expect(body.model).toBe("a-model-that-nobody-knows");
+      expect(systemOf(body)).toContain("You are a gardener.");
+    }
+    await client.call("POST", `/agents/${agent}/conversation/reset`);
+    expect(numberIn((await client.chat(agent, "Count.")).text)).toBe(1);
+    expect((await client.chat(agent, "run: cat note.txt")).text).toContain("kept");
+    await client.call("PATCH", `/agents/${agent}`, { model: null });
+    await client.call("POST", `/agents/${agent}/restart?wait=ready`);
+    proxy.requests.length = 0;
+    expect(numberIn((await client.chat(agent, "Count.")).text)).toBe(3);
+    expect(proxy.asked.map(({ body }) => body.model)).not.toContain("a-model-that-nobody-knows");
+  });
+});
+
+/** Which of the conversation's messages the demonstration model says that it was sent. */
+function numberIn(text: string): number {
+  return Number(/Your message (\d+) of this conversation/.exec(text)?.[1]);
+}
+
+function isToolEvent(event: TurnEvent): event is Extract<TurnEvent, { type: `response.tool_call.${string}` }> {
+  return event.type.startsWith("response.tool_call.");
+}
