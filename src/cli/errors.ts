@@ -1,4 +1,4 @@
-import type { ErrorBody } from "../contract/agents.ts";
+import type { ErrorBody, Fault } from "../contract/agents.ts";
 
 /** 1: the service refused or failed; 2: wrong use; 130: interrupted by Ctrl-C. 0 is what is no error. */
 type ExitCode = 1 | 2 | 130;
@@ -26,6 +26,25 @@ export class InterruptedError extends CliError {
   constructor() {
     super("", 130);
   }
+}
+
+/** A turn or an installation ended with a fault. */
+export class FaultError extends CliError {
+  readonly fault: Fault;
+
+  constructor(fault: Fault) {
+    super(faultText(fault));
+    this.fault = fault;
+  }
+
+  override toJSON(): unknown {
+    return this.fault;
+  }
+}
+
+/** What happened and its code, to ask or to look for: `The machine did not start. (machine_failed)`. */
+export function faultText({ message, code }: Fault): string {
+  return `${message} (${code})`;
 }
 
 /** The service answered with a status of 400 or above. */

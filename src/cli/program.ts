@@ -4,10 +4,16 @@ import { registerCreate } from "./commands/agents-create.ts";
 import { registerDelete } from "./commands/agents-delete.ts";
 import { registerGet } from "./commands/agents-get.ts";
 import { registerList } from "./commands/agents-list.ts";
+import { registerReset } from "./commands/agents-reset.ts";
+import { registerRestart } from "./commands/agents-restart.ts";
+import { registerTurns } from "./commands/agents-turns.ts";
+import { registerUpdate } from "./commands/agents-update.ts";
 import { registerApi } from "./commands/api.ts";
 import { registerChat } from "./commands/chat.ts";
 import { registerDoctor } from "./commands/doctor.ts";
 import { registerDown } from "./commands/down.ts";
+import { registerModels } from "./commands/models.ts";
+import { registerRuntimes } from "./commands/runtimes.ts";
 import { registerUp } from "./commands/up.ts";
 import type { CommonOptions } from "./options.ts";
 import { reportError } from "./report.ts";
@@ -24,7 +30,20 @@ Examples:
   berth up --detach
   berth agents create ada
   berth chat ada "What can you do?"
+  berth agents update ada --instructions - < instructions.md
+  berth agents turns ada
   berth api GET /agents`;
+
+const agentCommands = [
+  registerList,
+  registerCreate,
+  registerGet,
+  registerUpdate,
+  registerRestart,
+  registerReset,
+  registerTurns,
+  registerDelete,
+];
 
 function createProgram(): Command {
   const program = new Command("berth")
@@ -37,9 +56,11 @@ function createProgram(): Command {
   registerUp(program);
   registerDown(program);
   registerDoctor(program);
-  const agents = program.command("agents").description("create, list, show and delete agents");
-  for (const register of [registerList, registerCreate, registerGet, registerDelete]) register(agents);
+  const agents = program.command("agents").description("create, list, show, change and delete agents");
+  for (const register of agentCommands) register(agents);
   registerChat(program);
+  registerRuntimes(program);
+  registerModels(program);
   registerApi(program);
   return program;
 }

@@ -35,3 +35,15 @@ test("on a terminal tool calls have dim lines of their own, and nothing acts on 
 test("a reply in a pipe is not broken by tool calls on the terminal", () => {
   expect(show({ reply: false, notes: true })[0]).toBe("I look.\x1b[2JDone.\n");
 });
+
+test("what a turn has used has a dim line below the reply, with the parts of it that have a name", () => {
+  const [out, err] = [new PassThrough(), Object.assign(new PassThrough(), { isTTY: true })];
+  const view = new ReplyView(Object.assign(out, { isTTY: true }), err);
+  view.show({ type: "response.output_text.delta", delta: "Done." });
+  const usage = { inputTokens: 10, outputTokens: 7, cacheReadTokens: 0, cacheWriteTokens: 9, reasoningTokens: 3 };
+  view.show({ type: "response.cancelled", usage: { ...usage, credits: null } });
+  view.endLine();
+  expect(String(out.read())).toBe("Done.\n");
+  const line = "tokens: 10 in (9 to the cache), 7 out (3 reasoning); credits: unknown";
+  expect(String(err.read())).toBe(`\x1b[2m${line}\x1b[22m\n`);
+});

@@ -1,7 +1,11 @@
-import type { TurnEvent } from "../contract/chat.ts";
+import type { TurnEvent, Usage } from "../contract/chat.ts";
 import { cut, type Output, printable, styled, writeText } from "./terminal.ts";
+import { usageText } from "./usage-text.ts";
 
-/** Shows a turn: the reply's text on one output as it comes, and its tool calls, dimly, on the other if a terminal. */
+/**
+ * Shows a turn: the reply's text on one output as it comes; dimly on the other its tool calls, if that is a terminal,
+ * and what it has used, if its last event has that.
+ */
 export class ReplyView {
   readonly #reply: Output;
   readonly #notes: Output;
@@ -25,6 +29,11 @@ export class ReplyView {
       case "response.tool_call.completed":
         this.#showTool(event.id, event.title ?? event.name, event.status);
         break;
+      case "response.completed":
+      case "response.failed":
+      case "response.cancelled":
+        if (event.usage) this.#showUsage(event.usage);
+        break;
       default:
     }
   }
@@ -47,6 +56,12 @@ export class ReplyView {
     if (!this.#reply.isTTY) return;
     this.#reply.write("\n");
     this.#atLineStart = true;
+  }
+
+  /** It was asked for: it is told where nobody watches, too. */
+  #showUsage(usage: Usage): void {
+    this.endLine();
+    this.#notes.write(`${styled(this.#notes, "dim", printable(usageText(usage)))}\n`);
   }
 
   /** A call's title may come, or change, after its start. */

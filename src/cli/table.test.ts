@@ -29,3 +29,16 @@ test("a cell cannot act on a terminal", () => {
 test("fields stand below each other", () => {
   expect(formatFields(pipe, { name: "ada", "last active": "now" })).toBe("name         ada\nlast active  now\n");
 });
+
+test("columns stand below each other whatever their characters", () => {
+  expect(
+    formatTable(
+      pipe,
+      ["A", "B"],
+      [
+        ["你好", "x"],
+        ["😀", "y"],
+      ],
+    ),
+  ).toBe("A     B\n你好  x\n😀    y\n");
+});

@@ -1,4 +1,4 @@
-import { type Output, printable, type Style, styled } from "./terminal.ts";
+import { columnsOf, type Output, printable, type Style, styled } from "./terminal.ts";
 
 /** One cell's text, with its style on a terminal. */
 export type Cell = string | { text: string; style: Style };
@@ -6,7 +6,7 @@ export type Cell = string | { text: string; style: Style };
 /** Rows under headings, each column as wide as its widest cell, for an output; every line ends with a line feed. */
 export function formatTable(output: Output, headings: readonly string[], rows: readonly Cell[][]): string {
   const lines = [headings.map((text): Cell => ({ text, style: "bold" })), ...rows].map((row) => row.map(toCell));
-  const widths = headings.map((_, column) => Math.max(...lines.map((row) => row[column]?.text.length ?? 0)));
+  const widths = headings.map((_, column) => Math.max(...lines.map((row) => columnsOf(row[column]?.text ?? ""))));
   return lines.map((row) => formatRow(output, row, widths)).join("");
 }
 
@@ -31,7 +31,7 @@ function toCell(cell: Cell): StyledText {
 /** The last cell is not padded: a line has no blanks at its end. */
 function formatRow(output: Output, row: readonly StyledText[], widths: readonly number[]): string {
   const cells = row.map(({ text, style }, column) => {
-    const blanks = column === row.length - 1 ? "" : " ".repeat((widths[column] ?? 0) - text.length);
+    const blanks = column === row.length - 1 ? "" : " ".repeat((widths[column] ?? 0) - columnsOf(text));
     return (style === null ? text : styled(output, style, text)) + blanks;
   });
   return `${cells.join("  ")}\n`;

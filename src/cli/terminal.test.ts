@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cut, type Output, printable, withoutControls, writeJson, writeText } from "./terminal.ts";
+import { columnsOf, cut, type Output, printable, withoutControls, writeJson, writeText } from "./terminal.ts";
 
 function recorder(isTTY: boolean): Output & { written: string } {
   return {
@@ -40,4 +40,15 @@ test("JSON is on one line in a pipe and indented on a terminal, where it acts on
 test("a text is cut to its columns", () => {
   expect(cut("abcdef", 6)).toBe("abcdef");
   expect(cut("abcdef", 4)).toBe("abc…");
+  expect(cut("", 0)).toBe("");
+});
+
+test("columns are those of a terminal: two for an emoji or an East Asian character, none for an accent of its own", () => {
+  expect(columnsOf("größe")).toBe(5);
+  expect(columnsOf("gro\u0308ße")).toBe(5);
+  expect(columnsOf("你好 😀")).toBe(7);
+  expect(cut("你好世界", 8)).toBe("你好世界");
+  expect(cut("你好世界", 7)).toBe("你好世…");
+  expect(cut("你好世界", 6)).toBe("你好…");
+  expect(cut("e\u0301e\u0301e\u0301", 2)).toBe("e\u0301…");
 });

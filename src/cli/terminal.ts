@@ -34,8 +34,35 @@ export function styled(output: Output, style: Style, text: string): string {
   return output.isTTY ? styleText(style, text, { stream: output as NodeJS.WriteStream }) : text;
 }
 
+/**
+ * Characters that take two columns, and such that take none: the ranges of Markus Kuhn's `wcwidth`
+ * (https://www.cl.cam.ac.uk/~mgk25/ucs/wcwidth.c), and the emoji.
+ */
+const wide =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u;
+const combining = /[\p{Mn}\p{Me}\p{Cf}]/u;
+
+/** How many columns of a terminal a text on one line takes. */
+export function columnsOf(text: string): number {
+  let columns = 0;
+  for (const character of text) columns += widthOf(character);
+  return columns;
+}
+
 /** The text cut to a number of columns. */
 export function cut(text: string, columns: number): string {
-  const characters = [...text];
-  return characters.length <= columns ? text : `${characters.slice(0, Math.max(0, columns - 1)).join("")}…`;
+  let taken = 0;
+  let end = 0;
+  for (const character of text) {
+    taken += widthOf(character);
+    if (taken > columns) return `${text.slice(0, end)}…`;
+    // Room for the ellipsis.
+    if (taken < columns) end += character.length;
+  }
+  return text;
+}
+
+function widthOf(character: string): 0 | 1 | 2 {
+  if (combining.test(character)) return 0;
+  return wide.test(character) ? 2 : 1;
 }

@@ -1,14 +1,13 @@
-import type { TurnEvent } from "../contract/chat.ts";
+import type { Inclusion, LastEvent, TurnEvent } from "../contract/chat.ts";
 import { agentPath, type Client } from "./client.ts";
 import { ApiError, CliError } from "./errors.ts";
 import { followEvents } from "./follow.ts";
 
-/** The event that ends a turn. */
-export type LastEvent = Extract<TurnEvent, { type: "response.completed" | "response.failed" | "response.cancelled" }>;
-
 export interface TurnOptions {
   agent: string;
   message: string;
+  /** More kinds of events than the reply's text and its end. */
+  include: readonly Inclusion[];
   /** Aborted: the turn is interrupted, and its last event awaited. */
   cancel: AbortSignal;
   /** Aborted: nothing is awaited any more. */
@@ -22,18 +21,18 @@ export function isLastEvent(event: TurnEvent): event is LastEvent {
 }
 
 /**
- * Sends a message and yields the turn's events, tool calls among them, to the last; over lost connections too.
+ * Sends a message and yields the turn's events to the last; over lost connections too.
  * Throws as `followEvents` does.
  */
 export async function* runTurn(client: Client, options: TurnOptions): AsyncGenerator<TurnEvent> {
-  const { agent, message, cancel, quit, warn } = options;
+  const { agent, message, include, cancel, quit, warn } = options;
   const path = agentPath(agent);
   let turn: string | null = null;
 
   const interrupt = () =>
     cancelTurn(client, `${path}/turns/${turn}`, quit).catch((error: Error) => warn(error.message));
   const begin = async () => {
-    const json = { message, include: ["tools"] };
+    const json = { message, include };
     const response = await client.request("POST", `${path}/chat`, { json, signal: quit });
     const id = response.headers.get("x-turn-id");
     if (id === null) throw new CliError("What answers there is not Berth: its answer names no turn.");
@@ -42,7 +41,9 @@ export async function* runTurn(client: Client, options: TurnOptions): AsyncGener
     return response;
   };
   const goOn = (after: string | null) =>
-    client.request("GET", `${path}/turns/${turn}/events?after=${after ?? 0}&include=tools`, { signal: quit });
+    client.request("GET", `${path}/turns/${turn}/events?after=${after ?? 0}&include=${include.join(",")}`, {
+      signal: quit,
+    });
   const open = async (lastId: string | null) => {
     const response = await (turn === null ? begin() : goOn(lastId));
     // Pressed before there was a turn, or while the service could not be reached.

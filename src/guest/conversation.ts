@@ -1,8 +1,9 @@
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import type { Health, Prompt } from "../contract/guest.ts";
+import { replaceFile } from "../runtimes/process.ts";
 import type { Runtime, Session, Surroundings } from "../runtimes/runtime.ts";
 import type { Journal, Journals } from "./journal.ts";
 
@@ -55,8 +56,8 @@ export class Conversation {
   /** Starts the runtime and makes its throwaway turns, then begins an empty conversation. */
   async warmUp(): Promise<void> {
     const session = await this.open();
-    for (const message of this.#runtime!.warmUp) {
-      const last = await session.prompt({ message, model: null }, () => {}, new AbortController().signal);
+    for (const prompt of this.#runtime!.warmUp) {
+      const last = await session.prompt(prompt, () => {}, new AbortController().signal);
       if (last.type !== "response.completed") throw new Error(`a throwaway turn ended as ${JSON.stringify(last)}`);
     }
     await session.clear();
@@ -122,8 +123,7 @@ export class Conversation {
     this.#number ??= Number(await readFile(file, "utf8").catch(() => firstConversation));
     if (this.#number === number) return;
     await session.clear();
-    await writeFile(`${file}.new`, String(number));
-    await rename(`${file}.new`, file);
+    await replaceFile(file, String(number));
     this.#number = number;
   }
 

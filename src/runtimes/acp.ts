@@ -1,5 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { createInterface } from "node:readline";
+import type { ChildProcess } from "node:child_process";
 import { Readable, Writable } from "node:stream";
 import {
   type ClientContext,
@@ -11,6 +10,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
+import { killTree, spawnRuntime } from "./process.ts";
 import type { Prompt, Session, Surroundings } from "./runtime.ts";
 
 /** How a runtime that speaks the Agent Client Protocol on its standard input and output is started. */
@@ -53,8 +53,7 @@ const cancelGraceMs = 5_000;
 
 /** Starts a runtime and opens its session over ACP. Rejects with `runtime_failed` when it ends or refuses. */
 export async function startAcp(launch: AcpLaunch, surroundings: Surroundings): Promise<Session> {
-  const child = spawnRuntime(launch, surroundings);
-  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()).once("error", () => resolve()));
+  const { child, ended } = spawnRuntime(launch.command, launch.args, launch.env, "pipe", surroundings);
   const listeners = new Set<(update: SessionUpdate) => void>();
   const connection = client({ name: "berth" })
     .onNotification(methods.client.session.update, ({ params }) => {
@@ -74,28 +73,9 @@ export async function startAcp(launch: AcpLaunch, surroundings: Surroundings): P
     await launch.opened?.(id);
     return new AcpSession(id, agent, child, ended, listeners, launch, surroundings);
   } catch (error) {
-    kill(child);
+    void killTree(child);
     throw new BerthError("runtime_failed", `The runtime did not start: ${reasonOf(error)}`, { cause: error });
   }
-}
-
-/** In its own process group, so that what it started can be killed with it. */
-function spawnRuntime(launch: AcpLaunch, { home, uid, gid, log }: Surroundings): ChildProcess {
-  const child = spawn(launch.command, launch.args, {
-    cwd: home,
-    env: launch.env,
-    uid,
-    gid,
-    detached: true,
-    stdio: ["pipe", "pipe", "pipe"],
-  });
-  child.stdin!.on("error", () => {}); // A runtime that died while it was written to is seen by its end.
-  createInterface({ input: child.stderr! })
-    .on("line", log)
-    .on("error", () => {});
-  child.on("error", (error) => log(`cannot start ${launch.command}: ${error.message}`));
-  child.on("close", (code, signal) => log(`${launch.command} ended (${signal ?? code})`));
-  return child;
 }
 
 async function openSession(agent: ClientContext, launch: AcpLaunch, surroundings: Surroundings): Promise<string> {
@@ -191,7 +171,7 @@ class AcpSession implements Session, AcpConnection {
   }
 
   stop(): void {
-    kill(this.#child);
+    void killTree(this.#child);
   }
 
   async #choose(model: string | null): Promise<void> {
@@ -295,15 +275,6 @@ function allow(options: readonly { optionId: string; kind: string }[]) {
   const option =
     options.find(({ kind }) => kind === "allow_always") ?? options.find(({ kind }) => kind === "allow_once");
   return option ? ({ outcome: "selected", optionId: option.optionId } as const) : ({ outcome: "cancelled" } as const);
-}
-
-function kill(child: ChildProcess): void {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  try {
-    process.kill(-child.pid, "SIGKILL");
-  } catch {
-    // It ended between the look and the kill.
-  }
 }
 
 function reasonOf(error: unknown): string {

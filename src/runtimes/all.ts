@@ -1,6 +1,7 @@
 import { claudeCode } from "./claude-code.ts";
+import { openclaw } from "./openclaw.ts";
 import { opencode } from "./opencode.ts";
 import type { Runtime } from "./runtime.ts";
 
 /** The runtimes that agents can be built on; the first is the default. */
-export const runtimes: readonly Runtime[] = [claudeCode, opencode];
+export const runtimes: readonly Runtime[] = [claudeCode, opencode, openclaw];

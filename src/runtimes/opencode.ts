@@ -1,8 +1,8 @@
-import { chown, mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
+import { chown, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { methods } from "@agentclientprotocol/sdk";
 import { type AcpConnection, startAcp } from "./acp.ts";
+import { freePort, loginEnvironment, replaceFile } from "./process.ts";
 import { allAbilities, type Runtime, type Surroundings } from "./runtime.ts";
 
 /**
@@ -19,7 +19,14 @@ export const opencode: Runtime = {
   abilities: allAbilities,
   providers: ["anthropic", "openai"],
   defaultModels: ["anthropic/claude-sonnet", "anthropic/claude", "openai/gpt-5", "openai/"],
-  warmUp: ["Good morning.", "run: echo warm", "run: true", "Good night."],
+  // On each of the three APIs that it speaks.
+  warmUp: [
+    { message: "Good morning.", model: null },
+    { message: "run: echo warm", model: null },
+    { message: "run: true", model: "openai/gpt-5" },
+    { message: "run: true", model: "openai/gpt-4o" },
+    { message: "Good night.", model: null },
+  ],
   async start(surroundings) {
     const port = await freePort();
     const files = filesOf(surroundings);
@@ -240,12 +247,7 @@ class ModelSwitch {
 function environment(surroundings: Surroundings): Record<string, string> {
   const { slots, catalog } = filesOf(surroundings);
   return {
-    HOME: surroundings.home,
-    USER: "agent",
-    LOGNAME: "agent",
-    SHELL: "/bin/bash",
-    LANG: "C.UTF-8",
-    PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    ...loginEnvironment(surroundings),
     OPENCODE_CONFIG: slots,
     OPENCODE_CONFIG_CONTENT: JSON.stringify(configuration(surroundings.gatewayUrl)),
     // Its own catalog of some thousand models costs two CPU-seconds and 100 MB at every reading of the configuration.
@@ -305,13 +307,11 @@ async function prepareHome(surroundings: Surroundings): Promise<void> {
   for (const folder of [".local", ".local/share", ".local/share/opencode", ".config", ".config/opencode"]) {
     await makeOwn(join(home, folder), surroundings);
   }
-  await replaceFile(filesOf(surroundings).catalog, "{}");
+  await replaceFile(filesOf(surroundings).catalog, "{}", surroundings);
   const packages = join(home, ".config/opencode/node_modules");
   if (!(await makeOwn(packages, surroundings))) return;
   const lock = { packages: { "": { dependencies: { "@opencode-ai/plugin": "*" } } } };
-  const file = join(home, ".config/opencode/package-lock.json");
-  await writeFile(file, JSON.stringify(lock));
-  await chown(file, surroundings.uid, surroundings.gid);
+  await replaceFile(join(home, ".config/opencode/package-lock.json"), JSON.stringify(lock), surroundings);
 }
 
 /** False where the folder was there already; it is left as it is then. */
@@ -319,19 +319,4 @@ async function makeOwn(folder: string, { uid, gid }: Surroundings): Promise<bool
   if ((await mkdir(folder, { recursive: true })) === undefined) return false;
   await chown(folder, uid, gid);
   return true;
-}
-
-/** Whole or not at all, whenever the machine is cut off. */
-async function replaceFile(path: string, content: string): Promise<void> {
-  await writeFile(`${path}.new`, content);
-  await rename(`${path}.new`, path);
-}
-
-/** A port that is free now. opencode's ACP server listens on one for itself, and does not say which it chose. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

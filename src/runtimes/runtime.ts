@@ -69,10 +69,10 @@ export interface Runtime {
    */
   readonly defaultModels: readonly string[] | null;
   /**
-   * Messages that make it load and compile whatever a turn needs, while a template is warmed. The model that
+   * Prompts that make it load and compile whatever a turn needs, while a template is warmed. The model that
    * answers them understands `run: COMMAND`.
    */
-  readonly warmUp: readonly string[];
+  readonly warmUp: readonly Prompt[];
   /**
    * Starts the runtime, in the conversation that the agent's disk holds where there is one. Rejects with a
    * `BerthError` when it cannot.

@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
-import { mkdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { lastBuiltImage } from "../../src/server.ts";
@@ -13,13 +12,15 @@ import { seedFolder } from "./warm-seed.ts";
 export async function guestPackages(): Promise<string> {
   const image = await lastBuiltImage();
   if (!image) throw new Error("there is no guest image; build it with: make image");
-  const lock = await readFile(new URL("../../image/runtimes/package-lock.json", import.meta.url));
-  const folder = join(seedFolder, `packages-${createHash("sha256").update(lock).digest("hex").slice(0, 16)}`);
+  const disk = join(image, "rootfs.img");
+  // Images of one base share their disk, whatever runner they have.
+  const { ino, mtimeMs } = await stat(disk);
+  const folder = join(seedFolder, `packages-${ino}-${Math.round(mtimeMs)}`);
   if (!(await stat(folder).catch(() => null))) {
     const partial = `${folder}.partial-${process.pid}`;
     await mkdir(partial, { recursive: true });
     const command = `rdump /opt/berth/node_modules ${partial}`;
-    await promisify(execFile)("/usr/sbin/debugfs", ["-R", command, join(image, "rootfs.img")]);
+    await promisify(execFile)("/usr/sbin/debugfs", ["-R", command, disk]);
     await rename(partial, folder).catch(() => rm(partial, { recursive: true }));
   }
   return join(folder, "node_modules");

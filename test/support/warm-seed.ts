@@ -2,22 +2,24 @@ import { execFile } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { runtimes } from "../../src/runtimes/all.ts";
 import { createServer } from "../../src/server.ts";
 import { testConfig } from "./config.ts";
 
 const run = promisify(execFile);
 
 /**
- * A data folder that is kept from one run of the tests to the next, for its image and its warm template. The
+ * A data folder that is kept from one run of the tests to the next, for its image and its warm templates. The
  * driver itself makes them anew when they no longer fit. It is used to copy from, never to run agents in.
  */
 export const seedFolder = "/var/tmp/berth-test-seed";
 
-/** Makes the seed's template where it is not there. A minute or so the first time. */
+/** Makes the seed's templates where they are not there: some minutes the first time. */
 export async function makeSeed(): Promise<void> {
   await mkdir(seedFolder, { recursive: true });
   await using server = await createServer(await testConfig({ dataFolder: seedFolder }));
-  await (await server.machines.driver()).prepare("claude-code");
+  const driver = await server.machines.driver();
+  for (const { name } of runtimes) await driver.prepare(name);
 }
 
 /** Gives a data folder the seed's image and template, as hard links or, for one that is to be spoilt, as copies. */

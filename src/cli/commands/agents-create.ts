@@ -1,13 +1,10 @@
 import type { Command } from "commander";
-import type { Agent, InstallStatus } from "../../contract/agents.ts";
-import { agentPath, Client } from "../client.ts";
+import type { Agent } from "../../contract/agents.ts";
+import { Client } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
-import { CliError } from "../errors.ts";
-import { followEvents } from "../follow.ts";
-import { installText } from "../install-text.ts";
+import { runInstallation } from "../installation.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
-import { Progress } from "../progress.ts";
-import { printable, writeJson } from "../terminal.ts";
+import { textOf } from "../standard-input.ts";
 
 interface CreateOptions extends CommonOptions {
   runtime?: string;
@@ -30,28 +27,9 @@ export function registerCreate(agents: Command): void {
     .action(createAgent);
 }
 
-async function createAgent(name: string, { wait, json, ...fields }: CreateOptions): Promise<void> {
+async function createAgent(name: string, { instructions, wait, json, ...fields }: CreateOptions): Promise<void> {
   const client = await Client.connect(readEnvironment());
-  using progress = new Progress(process.stderr);
-  const created = await client.json<Agent>("POST", "/agents", { json: { name, ...fields } });
-  if (wait) await followInstallation(client, name, json ? null : progress);
-  const { seconds } = progress;
-  progress[Symbol.dispose]();
-  if (json) writeJson(process.stdout, wait ? await client.json("GET", agentPath(name)) : created);
-  else if (wait)
-    console.log(`${printable(name)} is ready (${seconds.toFixed(1)} s). To talk to it: berth chat ${name}`);
-  else console.log(`${printable(name)} is being created. To look at it: berth agents get ${name}`);
-}
-
-/** Resolves when the agent is installed. Throws `CliError` when that has failed. */
-async function followInstallation(client: Client, name: string, progress: Progress | null): Promise<void> {
-  const headers = { accept: "text/event-stream" };
-  const statuses = followEvents<InstallStatus>({
-    open: () => client.request("GET", `${agentPath(name)}/install-status`, { headers }),
-    isLast: ({ status }) => status === "installed" || status === "failed",
-  });
-  for await (const status of statuses) {
-    if (status.status === "failed") throw new CliError(status.error?.message ?? `${name} could not be installed.`);
-    if (status.status !== "installed") progress?.show(installText(status));
-  }
+  const told = instructions === undefined ? {} : { instructions: await textOf(instructions) };
+  const begin = () => client.json<Agent>("POST", "/agents", { json: { name, ...fields, ...told } });
+  await runInstallation(client, { name, doing: "created", begin, wait, json: json ?? false });
 }

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { Agent } from "../../contract/agents.ts";
 import { agentPath, Client } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
+import { faultText } from "../errors.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { type Cell, formatFields } from "../table.ts";
 import { writeJson } from "../terminal.ts";
@@ -29,7 +30,7 @@ function fieldsOf(agent: Agent): Record<string, Cell> {
     runtime: agent.runtime,
     model: agent.model ?? "default",
     status: { text: agent.status, style: statusStyles[agent.status] ?? "reset" },
-    ...(agent.error ? { error: `${agent.error.message} (${agent.error.code})` } : {}),
+    ...(agent.error ? { error: faultText(agent.error) } : {}),
     instructions: agent.instructions ?? "none",
     machine: `${cpus} CPUs, ${memoryMiB} MiB of memory, ${diskGiB} GiB of disk`,
     created: agent.createdAt,

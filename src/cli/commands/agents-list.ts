@@ -1,8 +1,9 @@
 import type { Command } from "commander";
-import type { Agent, AgentList, AgentStatus } from "../../contract/agents.ts";
+import type { Agent, AgentStatus } from "../../contract/agents.ts";
 import { Client } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
+import { readList } from "../paging.ts";
 import { formatTable } from "../table.ts";
 import { type Style, writeJson } from "../terminal.ts";
 
@@ -23,23 +24,12 @@ export function registerList(agents: Command): void {
     .addOption(jsonOption())
     .action(async ({ json }: CommonOptions) => {
       const client = await Client.connect(readEnvironment());
-      const all = await listAgents(client);
-      if (json) return writeJson(process.stdout, { data: all, nextCursor: null });
-      if (all.length === 0) return void console.error("There are no agents yet. To make one: berth agents create NAME");
-      process.stdout.write(agentTable(all));
+      const all = await readList<Agent>(client, "/agents");
+      if (json) return writeJson(process.stdout, all);
+      if (all.data.length === 0)
+        return void console.error("There are no agents yet. To make one: berth agents create NAME");
+      process.stdout.write(agentTable(all.data));
     });
-}
-
-/** All agents, page by page. */
-async function listAgents(client: Client): Promise<Agent[]> {
-  const all: Agent[] = [];
-  for (let cursor: string | null = ""; cursor !== null; ) {
-    const query: string = cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`;
-    const page: AgentList = await client.json<AgentList>("GET", `/agents?limit=100${query}`);
-    all.push(...page.data);
-    cursor = page.nextCursor;
-  }
-  return all;
 }
 
 function agentTable(all: readonly Agent[]): string {

@@ -1,9 +1,9 @@
-import { text } from "node:stream/consumers";
 import { type Command, InvalidArgumentError } from "commander";
 import { Client } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError, UnreachableError } from "../errors.ts";
 import { jsonOption } from "../options.ts";
+import { textOf } from "../standard-input.ts";
 import { writeText } from "../terminal.ts";
 
 interface ApiOptions {
@@ -30,7 +30,7 @@ export function registerApi(program: Command): void {
 async function sendRaw(method: string, path: string, { data, header: headers, include }: ApiOptions): Promise<void> {
   if (/^[a-z]+:/i.test(path)) throw new CliError("PATH is a path of the API, such as /agents, and not an address.", 2);
   const client = await Client.connect(readEnvironment());
-  const body = data === "-" ? await text(process.stdin) : data;
+  const body = data === undefined ? undefined : await textOf(data);
   if (body !== undefined && !headers.has("content-type")) headers.set("content-type", "application/json");
   const response = await client.send(method.toUpperCase(), path.startsWith("/") ? path : `/${path}`, {
     headers,

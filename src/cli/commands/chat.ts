@@ -1,20 +1,26 @@
-import { text } from "node:stream/consumers";
 import type { Command } from "commander";
+import type { Inclusion, LastEvent } from "../../contract/chat.ts";
 import { agentPath, Client } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
-import { CliError, InterruptedError } from "../errors.ts";
+import { CliError, FaultError, InterruptedError } from "../errors.ts";
 import { Interrupts } from "../interrupts.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { readMessage } from "../prompt.ts";
 import { ReplyView } from "../reply-view.ts";
 import { reportError } from "../report.ts";
+import { textOf } from "../standard-input.ts";
 import { writeText } from "../terminal.ts";
-import { isLastEvent, type LastEvent, runTurn } from "../turn.ts";
+import { isLastEvent, runTurn } from "../turn.ts";
 
-/** Whom to talk to, and in what form to show the replies. */
+interface ChatOptions extends CommonOptions {
+  usage?: true;
+}
+
+/** Whom to talk to, and what of the replies to show in what form. */
 interface Chat {
   client: Client;
   agent: string;
+  include: readonly Inclusion[];
   json: boolean;
 }
 
@@ -25,16 +31,19 @@ export function registerChat(program: Command): void {
     .description("send an agent a message and show its reply as it comes")
     .argument("<name>", "the agent's name")
     .argument("[message]", "what to say; - reads it from standard input; without it, a conversation on the terminal")
+    .option("-u, --usage", "show after the reply, on stderr, how many tokens and credits it took")
     .addOption(jsonOption())
     .addHelpText("after", "\nCtrl-C interrupts the reply, a second one quits at once. Ctrl-D ends a conversation.")
-    .action(async (agent: string, message: string | undefined, { json }: CommonOptions) => {
+    .action(async (agent: string, message: string | undefined, { usage, json }: ChatOptions) => {
       const talksOnTerminal = message === undefined && process.stdin.isTTY;
       if (message === undefined && !talksOnTerminal) {
         throw new CliError("A message is missing; to read it from standard input: berth chat NAME -", 2);
       }
-      const chat = { client: await Client.connect(readEnvironment()), agent, json: json ?? false };
+      const client = await Client.connect(readEnvironment());
+      const include: Inclusion[] = usage ? ["tools", "usage"] : ["tools"];
+      const chat = { client, agent, include, json: json ?? false };
       if (message === undefined) await converse(chat);
-      else await sayOnce(chat, message === "-" ? await text(process.stdin) : message);
+      else await sayOnce(chat, await textOf(message));
     });
 }
 
@@ -46,7 +55,7 @@ async function sayOnce(chat: Chat, message: string): Promise<void> {
 /** Throws `CliError` for a turn that ended otherwise. */
 function requireCompleted(last: LastEvent, interrupts: Interrupts): void {
   if (last.type === "response.completed") return;
-  if (last.type === "response.failed") throw new CliError(last.error.message);
+  if (last.type === "response.failed") throw new FaultError(last.error);
   throw interrupts.cancel.aborted ? new InterruptedError() : new CliError("The turn was cancelled.");
 }
 
@@ -69,11 +78,15 @@ async function converse(chat: Chat): Promise<void> {
 }
 
 /** Sends a message and shows the turn to its last event. */
-async function say({ client, agent, json }: Chat, message: string, interrupts: Interrupts): Promise<LastEvent> {
+async function say(
+  { client, agent, include, json }: Chat,
+  message: string,
+  interrupts: Interrupts,
+): Promise<LastEvent> {
   const view = new ReplyView(process.stdout, process.stderr);
   const { cancel, quit } = interrupts;
   cancel.addEventListener("abort", () => view.interrupted());
-  const turn = runTurn(client, { agent, message, cancel, quit, warn: (text) => view.note(text) });
+  const turn = runTurn(client, { agent, message, include, cancel, quit, warn: (text) => view.note(text) });
   try {
     for await (const event of turn) {
       if (json) writeText(process.stdout, `${JSON.stringify(event)}\n`);

@@ -54,7 +54,8 @@ function parse(body: Buffer): JsonObject | null {
 }
 
 /** What the model says to what the user and the tools have said, turn by turn. */
-function replyTo(turns: Part[][], tools: string[]): Reply {
+function replyTo(told: Part[][], tools: string[]): Reply {
+  const turns = told.map(withoutAsides).filter((parts) => parts.length > 0);
   const result = turns.at(-1)?.at(-1);
   if (result?.kind === "result") {
     return { kind: "text", text: `The demonstration model ran the command. It printed:\n\n${result.text}` };
@@ -84,17 +85,30 @@ function replyTo(turns: Part[][], tools: string[]): Reply {
 function wordsOf(parts: Part[]): string {
   return parts
     .slice(parts.findLastIndex(({ kind }) => kind === "result") + 1)
-    .map(({ text }) => ownWords(text))
-    .filter((words) => words !== "")
+    .map(({ text }) => text)
     .join("\n");
 }
 
-/** Without what a runtime tells its model on the side, and without the time that it puts before a message. */
-function ownWords(text: string): string {
-  return text
-    .replaceAll(/<(system-reminder|command-[a-z]+|local-command-[a-z]+)>[\s\S]*?<\/\1>/g, "")
-    .trim()
-    .replace(/^\[\w{3} \d{4}-\d\d-\d\d [^\]\n]*\]\s*/, "");
+/** What runtimes tell their model on the side, within what the user said. */
+const asides: readonly RegExp[] = [
+  // Claude Code.
+  /<(system-reminder|command-[a-z]+|local-command-[a-z]+)>[\s\S]*?<\/\1>/g,
+  // OpenClaw: its own state, a line about itself, and a message whose turn was cancelled, before the next one.
+  /<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>[\s\S]*?<<<END_OPENCLAW_INTERNAL_CONTEXT>>>/g,
+  /\n+Runtime: agent=[^\n]*/g,
+  /\[Queued user message [\s\S]*?Continue with the active prompt below\.\][\s\S]*?\n\n/g,
+  // The time before a message.
+  /^\s*\[\w{3} \d{4}-\d\d-\d\d [^\]\n]*\]/,
+];
+
+/** What the user and the tools have said themselves. */
+function withoutAsides(parts: Part[]): Part[] {
+  return parts
+    .map((part) => {
+      if (part.kind === "result") return part;
+      return { ...part, text: asides.reduce((words, aside) => words.replace(aside, ""), part.text).trim() };
+    })
+    .filter(({ kind, text }) => kind === "result" || text !== "");
 }
 
 function outputTokens(reply: Reply): number {

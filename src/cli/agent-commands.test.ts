@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { TurnRecord } from "../contract/chat.ts";
+import type { Model } from "../contract/models.ts";
+import type { RuntimeRecord } from "../contract/runtimes.ts";
+import { agent, installation, installing, json, refuse, ScriptedApi } from "./scripted-api.ts";
+
+// What an agent is made of and what is changed about it: models, runtimes, update, restart, reset, turns.
+
+let api: ScriptedApi;
+beforeAll(async () => {
+  api = await ScriptedApi.listen();
+});
+beforeEach(() => api.clear());
+afterAll(() => api[Symbol.dispose]());
+
+function model(id: string, runtimes: string[], prices: Partial<Model> = {}): Model {
+  return { id, provider: "demo", runtimes, inputPrice: null, outputPrice: null, ...prices };
+}
+
+test("the models are listed over all pages, with their prices", async () => {
+  const both = [
+    model("anthropic/a", ["claude-code", "opencode"], { inputPrice: "300", outputPrice: "1500" }),
+    model("demo/demo", []),
+  ];
+  api.answers["GET /models?limit=100"] = [json({ data: [both[0]], nextCursor: "next" })];
+  api.answers["GET /models?limit=100&cursor=next"] = [json({ data: [both[1]], nextCursor: null })];
+  expect(await api.berth(["models"])).toEqual({
+    code: 0,
+    stderr: "",
+    stdout: [
+      "ID           RUNTIMES               INPUT CREDITS/M  OUTPUT CREDITS/M\n",
+      "anthropic/a  claude-code, opencode  300              1500\n",
+      "demo/demo    none                   unknown          unknown\n",
+    ].join(""),
+  });
+  const { stdout } = await api.berth(["models", "--json"]);
+  expect(JSON.parse(stdout)).toEqual({ data: both, nextCursor: null });
+});
+
+function runtime(name: string, changes: Partial<RuntimeRecord> = {}): RuntimeRecord {
+  const able = { supported: true, reason: null };
+  return {
+    ...{ name, package: name, version: "1.2.3", providers: ["demo"], defaultModel: "anthropic/a" },
+    abilities: {
+      ...{ instructions: able, model: able, reset: able, cancel: able, tools: able, reasoning: able, usage: able },
+    },
+    ...changes,
+  };
+}
+
+test("the runtimes are listed, and below them what each cannot do and why", async () => {
+  const { abilities } = runtime("any");
+  const limited = runtime("limited", {
+    ...{ version: null, defaultModel: null },
+    abilities: {
+      ...abilities,
+      tools: { supported: true, reason: "Not all." },
+      reasoning: { supported: false, reason: "It does not think." },
+    },
+  });
+  const list = { data: [runtime("able"), limited], nextCursor: null };
+  api.answers["GET /runtimes"] = [json({ data: [runtime("able")], nextCursor: null }), json(list)];
+  expect((await api.berth(["runtimes"])).stdout).toBe("NAME  VERSION  DEFAULT MODEL\nable  1.2.3    anthropic/a\n");
+  expect(await api.berth(["runtimes"])).toEqual({
+    code: 0,
+    stderr: "",
+    stdout: [
+      "NAME     VERSION  DEFAULT MODEL\n",
+      "able     1.2.3    anthropic/a\n",
+      "limited  unknown  its own choice\n",
+      "\n",
+      "RUNTIME  CANNOT           WHY\n",
+      "limited  tools (in part)  Not all.\n",
+      "limited  reasoning        It does not think.\n",
+    ].join(""),
+  });
+  expect(JSON.parse((await api.berth(["runtimes", "--json"])).stdout)).toEqual(list);
+});
+
+test("an agent is created with instructions from standard input", async () => {
+  api.answers["POST /agents"] = [json(agent("ada", { status: "provisioning" }), 201)];
+  const made = await api.berth(["agents", "create", "ada", "--no-wait", "-i", "-"], { input: "Be kind.\n" });
+  const stdout = "ada is being created. To look at it: berth agents get ada\n";
+  expect(made).toEqual({ code: 0, stderr: "", stdout });
+  expect(JSON.parse(api.seen[0]!.body)).toEqual({ name: "ada", instructions: "Be kind.\n" });
+});
+
+test("what is not given stays as it was when an agent is changed", async () => {
+  const changed = agent("ada", { model: "demo/demo", instructions: "Be kind." });
+  api.answers["PATCH /agents/ada"] = [json(changed), json(changed), json(agent("ada"))];
+  const update = (...options: string[]) => api.berth(["agents", "update", "ada", ...options], { input: "from stdin" });
+  expect(await update("--model", "demo/demo")).toEqual({
+    code: 0,
+    stderr: "",
+    stdout: "ada has the model demo/demo from its next turn on.\n",
+  });
+  expect(JSON.parse((await update("--instructions", "-", "--json")).stdout)).toEqual(changed);
+  expect((await update("--default-model", "--no-instructions")).stdout).toBe(
+    "ada has its runtime's default model and no instructions from its next turn on.\n",
+  );
+  expect(api.seen.map(({ body }) => JSON.parse(body))).toEqual([
+    { model: "demo/demo" },
+    { instructions: "from stdin" },
+    { model: null, instructions: null },
+  ]);
+});
+
+test("a change that is refused is exit code 1 in the service's words", async () => {
+  const message = "There is no model x for claude-code.";
+  api.answers["PATCH /agents/ada"] = [refuse(400, message, "model_not_available")];
+  const refused = await api.berth(["agents", "update", "ada", "-m", "x"]);
+  expect(refused).toEqual({ code: 1, stdout: "", stderr: `berth: ${message}\n` });
+});
+
+test("a restart is followed until the agent is ready; --no-wait does not wait", async () => {
+  api.answers["POST /agents/ada/restart"] = [json(agent("ada", { status: "provisioning" }))];
+  api.answers["GET /agents/ada/install-status"] = [
+    installing(installation("installing", "machine"), installation("installed", null)),
+  ];
+  api.answers["GET /agents/ada"] = [json(agent("ada"))];
+  const { code, stdout, stderr } = await api.berth(["agents", "restart", "ada"]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "3/4 starting the machine\n" });
+  expect(stdout).toMatch(/^ada is ready \(\d+\.\d s\)\./);
+  const ready = await api.berth(["agents", "restart", "ada", "--json"]);
+  expect({ ...ready, stdout: JSON.parse(ready.stdout) }).toEqual({ code: 0, stderr: "", stdout: agent("ada") });
+  api.seen = [];
+  expect((await api.berth(["agents", "restart", "ada", "--no-wait"])).stdout).toMatch(/^ada is being restarted\./);
+  expect(api.seen).toHaveLength(1);
+});
+
+test("a restart that failed is exit code 1 with its reason", async () => {
+  api.answers["POST /agents/ada/restart"] = [json(agent("ada", { status: "provisioning" }))];
+  api.answers["GET /agents/ada/install-status"] = [installing(installation("failed", null))];
+  expect(await api.berth(["agents", "restart", "ada", "--json"])).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: '{"code":"machine_failed","message":"The machine did not start."}\n',
+  });
+});
+
+test("a reset begins a new conversation and says that the files stay", async () => {
+  const busy = refuse(409, "A turn is in progress.", "turn_in_progress");
+  api.answers["POST /agents/ada/conversation/reset"] = [json(agent("ada")), json(agent("ada")), busy];
+  const reset = (...options: string[]) => api.berth(["agents", "reset", "ada", ...options]);
+  const stdout = "ada begins a new conversation. Its files stay.\n";
+  expect(await reset()).toEqual({ code: 0, stderr: "", stdout });
+  expect(JSON.parse((await reset("--json")).stdout)).toEqual(agent("ada"));
+  expect(await reset()).toEqual({ code: 1, stdout: "", stderr: "berth: A turn is in progress.\n" });
+});
+
+function turn(message: string, changes: Partial<TurnRecord> = {}): TurnRecord {
+  const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+  return {
+    ...{ id: message, conversation: 1, message, reply: "", status: "completed", error: null, model: null },
+    usage: { ...usage, credits: "1" },
+    createdAt: "2026-01-02T03:04:05.678Z",
+    finishedAt: "2026-01-02T03:05:05.678Z",
+    ...changes,
+  };
+}
+
+test("the turns are shown with the newest last, on one line each; a failed one with why", async () => {
+  const error = { code: "model_failed" as const, message: "No model." };
+  const turns = [
+    turn(" second\x1b[1m\nline ", { status: "failed", reply: "I beg", error, createdAt: "2026-01-03T23:04:05.678Z" }),
+    turn("first", { reply: "word ".repeat(20) }),
+  ];
+  api.answers["GET /agents/ada/turns?limit=20"] = [json({ data: turns, nextCursor: null })];
+  expect(await api.berth(["agents", "turns", "ada"])).toEqual({
+    code: 0,
+    stderr: "",
+    stdout: [
+      "TIME              STATUS     MESSAGE          REPLY\n",
+      "2026-01-02 03:04  completed  first            word word word word word word wo…\n",
+      "2026-01-03 23:04  failed     second\u{fffd}[1m line  model_failed: No model.\n",
+    ].join(""),
+  });
+  const { stdout } = await api.berth(["agents", "turns", "ada", "--json"]);
+  expect(JSON.parse(stdout)).toEqual({ data: turns, nextCursor: null });
+});
+
+test("as many turns are asked for as are wanted, in pages", async () => {
+  const page = (length: number, nextCursor: string | null) =>
+    json({ data: Array.from({ length }, () => turn("x")), nextCursor });
+  api.answers["GET /agents/ada/turns?limit=100"] = [page(100, "a")];
+  api.answers["GET /agents/ada/turns?limit=50&cursor=a"] = [page(50, "b")];
+  const { stdout, stderr } = await api.berth(["agents", "turns", "ada", "--limit", "150"]);
+  expect(stdout.trimEnd().split("\n")).toHaveLength(151);
+  expect(stderr).toBe("There are older turns: --limit shows more.\n");
+  const listed = JSON.parse((await api.berth(["agents", "turns", "ada", "-n", "150", "--json"])).stdout);
+  expect({ ...listed, data: listed.data.length }).toEqual({ data: 150, nextCursor: "b" });
+});
+
+test("an agent without turns is said to have none", async () => {
+  api.answers["GET /agents/ada/turns?limit=20"] = [json({ data: [], nextCursor: null })];
+  const stderr = "Nothing was said to ada yet.\n";
+  expect(await api.berth(["agents", "turns", "ada"])).toEqual({ code: 0, stdout: "", stderr });
+});

@@ -1,0 +1,27 @@
+import type { Command } from "commander";
+import type { Agent } from "../../contract/agents.ts";
+import { agentPath, Client } from "../client.ts";
+import { readEnvironment } from "../environment.ts";
+import { runInstallation } from "../installation.ts";
+import { type CommonOptions, jsonOption } from "../options.ts";
+
+interface RestartOptions extends CommonOptions {
+  wait: boolean;
+}
+
+/** `berth agents restart NAME` */
+export function registerRestart(agents: Command): void {
+  agents
+    .command("restart")
+    .description("boot an agent's machine again and wait until it is ready; its files and its conversation stay")
+    .argument("<name>", "the agent's name")
+    .option("--no-wait", "return as soon as the agent is being restarted")
+    .addOption(jsonOption())
+    .addHelpText("after", "\nA reply that is on its way ends as failed. An agent that has failed is mended by this.")
+    .action(async (name: string, { wait, json }: RestartOptions) => {
+      const path = `${agentPath(name)}/restart`;
+      const client = await Client.connect(readEnvironment());
+      const begin = () => client.json<Agent>("POST", path);
+      await runInstallation(client, { name, doing: "restarted", begin, wait, json: json ?? false });
+    });
+}

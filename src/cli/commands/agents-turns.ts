@@ -1,0 +1,81 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { TurnRecord, TurnStatus } from "../../contract/chat.ts";
+import { agentPath, Client } from "../client.ts";
+import { readEnvironment } from "../environment.ts";
+import { type CommonOptions, jsonOption } from "../options.ts";
+import { readList } from "../paging.ts";
+import { type Cell, formatTable } from "../table.ts";
+import { columnsOf, cut, type Output, printable, type Style, writeJson } from "../terminal.ts";
+
+interface TurnsOptions extends CommonOptions {
+  limit: number;
+}
+
+const statusStyles: Record<TurnStatus, Style> = {
+  running: "blue",
+  completed: "green",
+  failed: "red",
+  cancelled: "yellow",
+};
+
+/** `berth agents turns NAME` */
+export function registerTurns(agents: Command): void {
+  agents
+    .command("turns")
+    .description("show what was said to an agent and what it replied, the newest last")
+    .argument("<name>", "the agent's name")
+    .option("-n, --limit <number>", "how many, of the newest", positiveNumber, 20)
+    .addOption(jsonOption())
+    .addHelpText("after", "\nLong texts are cut; --json has all of them, the newest first.")
+    .action(async (name: string, { limit, json }: TurnsOptions) => {
+      const path = `${agentPath(name)}/turns`;
+      const client = await Client.connect(readEnvironment());
+      const turns = await readList<TurnRecord>(client, path, limit);
+      if (json) return writeJson(process.stdout, turns);
+      const { data, nextCursor } = turns;
+      if (data.length === 0) return void console.error(`Nothing was said to ${printable(name)} yet.`);
+      if (nextCursor !== null) console.error("There are older turns: --limit shows more.");
+      process.stdout.write(turnTable(process.stdout, data.reverse()));
+    });
+}
+
+const headings = ["TIME", "STATUS", "MESSAGE", "REPLY"];
+/** Of the time, the longest status, and the blanks between the columns. */
+const takenColumns = "2026-01-02 03:04".length + "completed".length + 3 * 2;
+/** Fewer would say nothing: a terminal that is still narrower breaks the lines. */
+const leastColumns = 10;
+
+/** A line for each turn, as wide as the output. The reply has what the messages leave it, half of it at least. */
+function turnTable(output: Output, turns: readonly TurnRecord[]): string {
+  const free = (output.columns || 80) - 1 - takenColumns;
+  const half = Math.max(leastColumns, Math.floor(free / 2));
+  const messages = turns.map(({ message }) => cut(printable(message.trim()), half));
+  const widest = Math.max("MESSAGE".length, ...messages.map(columnsOf));
+  const left = Math.max(leastColumns, free - widest);
+  const rows = turns.map((turn, index): Cell[] => [
+    localTime(turn.createdAt),
+    { text: turn.status, style: statusStyles[turn.status] ?? "reset" },
+    messages[index]!,
+    outcomeCell(turn, left),
+  ]);
+  return formatTable(output, headings, rows);
+}
+
+/** The reply; of a turn that failed, why: its code first, which must not be cut off. */
+function outcomeCell({ reply, error }: TurnRecord, columns: number): Cell {
+  if (error) return { text: cut(printable(`${error.code}: ${error.message}`), columns), style: "red" };
+  return cut(printable(reply.trim()), columns);
+}
+
+/** In this machine's time zone, to the minute: `2026-01-02 03:04`, which is how Sweden writes it. */
+function localTime(time: string): string {
+  return new Date(time).toLocaleString("sv-SE", { dateStyle: "short", timeStyle: "short" });
+}
+
+function positiveNumber(text: string): number {
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(number) || number < 1) {
+    throw new InvalidArgumentError("A whole number above 0 is allowed.");
+  }
+  return number;
+}

@@ -1,0 +1,68 @@
+import { type Command, Option } from "commander";
+import type { Agent, ChangeAgent } from "../../contract/agents.ts";
+import { agentPath, Client } from "../client.ts";
+import { readEnvironment } from "../environment.ts";
+import { CliError } from "../errors.ts";
+import { type CommonOptions, jsonOption } from "../options.ts";
+import { textOf } from "../standard-input.ts";
+import { printable, writeJson } from "../terminal.ts";
+
+interface UpdateOptions extends CommonOptions {
+  model?: string;
+  defaultModel?: true;
+  instructions?: string;
+  noInstructions?: true;
+}
+
+/** `berth agents update NAME` */
+export function registerUpdate(agents: Command): void {
+  agents
+    .command("update")
+    .description("change an agent's model or instructions, from its next turn on")
+    .argument("<name>", "the agent's name")
+    .option("-m, --model <model>", "the model's id (berth models lists them)")
+    .addOption(new Option("--default-model", "the runtime's own default model").conflicts("model"))
+    .option("-i, --instructions <text>", "what the agent is told in every turn; - reads standard input")
+    .addOption(noInstructionsOption())
+    .addOption(jsonOption())
+    .action(updateAgent);
+}
+
+/** Not the negation of `--instructions`, of which the last one given would hold: one excludes the other. */
+function noInstructionsOption(): Option {
+  const option = new Option("--no-instructions", "no instructions any more").conflicts("instructions");
+  option.negate = false;
+  return option;
+}
+
+async function updateAgent(name: string, { json, ...options }: UpdateOptions): Promise<void> {
+  const path = agentPath(name);
+  const client = await Client.connect(readEnvironment());
+  const change = await changeOf(options);
+  if (Object.keys(change).length === 0) {
+    throw new CliError(
+      "Nothing is to be changed: give --model, --default-model, --instructions or --no-instructions.",
+      2,
+    );
+  }
+  const agent = await client.json<Agent>("PATCH", path, { json: change });
+  if (json) writeJson(process.stdout, agent);
+  else console.log(`${printable(name)} has ${changedText(change, agent)} from its next turn on.`);
+}
+
+async function changeOf({ model, defaultModel, instructions, noInstructions }: UpdateOptions): Promise<ChangeAgent> {
+  const change: ChangeAgent = {};
+  if (model !== undefined) change.model = model;
+  if (defaultModel) change.model = null;
+  if (instructions !== undefined) change.instructions = await textOf(instructions);
+  if (noInstructions) change.instructions = null;
+  return change;
+}
+
+/** What was changed, as the agent has it now. */
+function changedText(change: ChangeAgent, { model, instructions }: Agent): string {
+  const parts: string[] = [];
+  if ("model" in change) parts.push(model === null ? "its runtime's default model" : `the model ${printable(model)}`);
+  if ("instructions" in change) parts.push(instructions === null ? "no instructions" : "the new instructions");
+  return parts.join(" and ");
+}

@@ -1,0 +1,32 @@
+import type { Command } from "commander";
+import type { Model } from "../../contract/models.ts";
+import { Client } from "../client.ts";
+import { readEnvironment } from "../environment.ts";
+import { type CommonOptions, jsonOption } from "../options.ts";
+import { readList } from "../paging.ts";
+import { formatTable } from "../table.ts";
+import { writeJson } from "../terminal.ts";
+
+const headings = ["ID", "RUNTIMES", "INPUT CREDITS/M", "OUTPUT CREDITS/M"];
+
+/** `berth models` */
+export function registerModels(program: Command): void {
+  program
+    .command("models")
+    .description("list the models that agents can have")
+    .addOption(jsonOption())
+    .addHelpText("after", "\nThe prices are credits for a million tokens (CREDITS/M).")
+    .action(async ({ json }: CommonOptions) => {
+      const client = await Client.connect(readEnvironment());
+      const models = await readList<Model>(client, "/models");
+      if (json) return writeJson(process.stdout, models);
+      if (models.data.length === 0) return void console.error("There are no models that the service can reach.");
+      const rows = models.data.map(({ id, runtimes, inputPrice, outputPrice }) => [
+        id,
+        runtimes.join(", ") || "none",
+        inputPrice ?? "unknown",
+        outputPrice ?? "unknown",
+      ]);
+      process.stdout.write(formatTable(process.stdout, headings, rows));
+    });
+}

@@ -1,0 +1,45 @@
+import type { Agent, InstallStatus } from "../contract/agents.ts";
+import { agentPath, type Client } from "./client.ts";
+import { CliError, FaultError } from "./errors.ts";
+import { followEvents } from "./follow.ts";
+import { installText } from "./install-text.ts";
+import { Progress } from "./progress.ts";
+import { printable, writeJson } from "./terminal.ts";
+
+export interface InstallationOptions {
+  name: string;
+  /** What is done to the agent, as a word after `is being`. */
+  doing: "created" | "restarted";
+  /** Sends the request that begins it; answers the agent as it is then. */
+  begin: () => Promise<Agent>;
+  /** False: the command ends as soon as it has begun. */
+  wait: boolean;
+  json: boolean;
+}
+
+/** Has an agent's machine made, shows how far it is, and prints the outcome. Throws `FaultError` when it failed. */
+export async function runInstallation(client: Client, options: InstallationOptions): Promise<void> {
+  const { name, doing, begin, wait, json } = options;
+  using progress = new Progress(process.stderr);
+  const begun = await begin();
+  if (wait) await untilInstalled(client, name, json ? null : progress);
+  const { seconds } = progress;
+  progress[Symbol.dispose]();
+  const shown = printable(name);
+  if (json) writeJson(process.stdout, wait ? await client.json("GET", agentPath(name)) : begun);
+  else if (wait) console.log(`${shown} is ready (${seconds.toFixed(1)} s). To talk to it: berth chat ${shown}`);
+  else console.log(`${shown} is being ${doing}. To look at it: berth agents get ${shown}`);
+}
+
+async function untilInstalled(client: Client, name: string, progress: Progress | null): Promise<void> {
+  const headers = { accept: "text/event-stream" };
+  const statuses = followEvents<InstallStatus>({
+    open: () => client.request("GET", `${agentPath(name)}/install-status`, { headers }),
+    isLast: ({ status }) => status === "installed" || status === "failed",
+  });
+  for await (const status of statuses) {
+    if (status.status === "installed") return;
+    if (status.status !== "failed") progress?.show(installText(status));
+    else throw status.error ? new FaultError(status.error) : new CliError(`${name} could not be installed.`);
+  }
+}

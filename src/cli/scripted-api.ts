@@ -1,0 +1,125 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import type { Agent, InstallStatus } from "../contract/agents.ts";
+
+// For tests: the tool as it is run, against a service that answers what each test wants.
+
+const launcher = fileURLToPath(new URL("../../berth", import.meta.url));
+
+/** A request that the service got. */
+interface Seen {
+  method: string;
+  path: string;
+  authorization: string | undefined;
+  headers: IncomingMessage["headers"];
+  body: string;
+}
+
+export type Answer = (response: ServerResponse, seen: Seen) => void;
+
+/** The service, and the tool that calls it. */
+export class ScriptedApi implements Disposable {
+  seen: Seen[] = [];
+  /** By method and path; the first that is there answers, and is used up unless it is the last of its path. */
+  answers: Record<string, Answer[]> = {};
+  readonly #server: Server;
+
+  private constructor() {
+    this.#server = createServer(async (request, response) => {
+      const { method = "", url: path = "", headers } = request;
+      const one = { method, path, authorization: headers.authorization, headers, body: await text(request) };
+      this.seen.push(one);
+      const left = this.answers[`${method} ${path}`] ?? [refuse(404, "There is no such path.", "path_not_found")];
+      (left.length > 1 ? left.shift()! : left[0]!)(response, one);
+    });
+  }
+
+  static async listen(): Promise<ScriptedApi> {
+    const api = new ScriptedApi();
+    api.#server.listen(0, "127.0.0.1");
+    await once(api.#server, "listening");
+    return api;
+  }
+
+  /** Forgets what it got and what it was to answer. */
+  clear(): void {
+    this.seen = [];
+    this.answers = {};
+  }
+
+  /** Starts the tool. */
+  start(args: string[], environment: Record<string, string> = {}): ChildProcess {
+    const url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return spawn(launcher, args, {
+      env: { PATH: process.env.PATH, TZ: "UTC", BERTH_URL: url, BERTH_API_KEY: "berth_sk_test", ...environment },
+    });
+  }
+
+  /** Runs the tool to its end. */
+  async berth(args: string[], { input = "", environment = {} as Record<string, string> } = {}) {
+    const child = this.start(args, environment);
+    child.stdin!.on("error", () => {});
+    child.stdin!.end(input);
+    return ended(child);
+  }
+
+  [Symbol.dispose](): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+}
+
+/** What a run of the tool came to. */
+export async function ended(child: ChildProcess) {
+  const closed = once(child, "close");
+  const [stdout, stderr] = await Promise.all([text(child.stdout!), text(child.stderr!)]);
+  const [code] = (await closed) as [number | null];
+  return { code, stdout, stderr };
+}
+
+export function json(body: unknown, status = 200): Answer {
+  return (response) => response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+}
+
+export function refuse(statusCode: number, message: string, code: string, details?: unknown): Answer {
+  return json({ statusCode, message, error: "", code, details }, statusCode);
+}
+
+export function agent(name: string, changes: Partial<Agent> = {}): Agent {
+  return {
+    name,
+    runtime: "claude-code",
+    model: null,
+    instructions: null,
+    status: "ready",
+    createdAt: "2026-01-02T03:04:05.678Z",
+    lastActiveAt: "2026-01-02T03:04:05.678Z",
+    error: null,
+    resources: { cpus: 2, memoryMiB: 1536, diskGiB: 10 },
+    ...changes,
+  };
+}
+
+/** An installation with one step that runs, or none. */
+export function installation(status: InstallStatus["status"], running: string | null): InstallStatus {
+  const steps = (["template", "disk", "machine", "runtime"] as const).map((name) => ({
+    name,
+    status: name === running ? ("running" as const) : ("pending" as const),
+    startedAt: null,
+    finishedAt: null,
+  }));
+  const error = status === "failed" ? { code: "machine_failed" as const, message: "The machine did not start." } : null;
+  return { status, progress: 0, steps, error };
+}
+
+/** Streams an installation's states and ends. */
+export function installing(...states: InstallStatus[]): Answer {
+  return (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(states.map((state) => `data: ${JSON.stringify(state)}\n\n`).join(""));
+  };
+}

@@ -1,0 +1,23 @@
+import type { Usage } from "../contract/chat.ts";
+
+/** What a turn has used, in a line: `tokens: 1,200 in (1,000 cached), 200 out; credits: 0.6`. */
+export function usageText(usage: Usage): string {
+  const read = withParts(usage.inputTokens, "in", {
+    cached: usage.cacheReadTokens,
+    "to the cache": usage.cacheWriteTokens,
+  });
+  const written = withParts(usage.outputTokens, "out", { reasoning: usage.reasoningTokens });
+  return `tokens: ${read}, ${written}; credits: ${usage.credits ?? "unknown"}`;
+}
+
+/** A number with those of its parts that are not 0. */
+function withParts(all: number, direction: string, parts: Record<string, number>): string {
+  const shown = Object.entries(parts)
+    .filter(([, tokens]) => tokens > 0)
+    .map(([name, tokens]) => `${grouped(tokens)} ${name}`);
+  return `${grouped(all)} ${direction}${shown.length > 0 ? ` (${shown.join(", ")})` : ""}`;
+}
+
+function grouped(tokens: number): string {
+  return tokens.toLocaleString("en");
+}
