@@ -31,7 +31,7 @@ const databaseTimeoutMs = 3_000;
 const retryMs = 3_000;
 
 /** Opens the driver of the machines; `serveTemplateUplink` answers the model calls of a template's throwaway turns. */
-export type OpenDriver = (
+type OpenDriver = (
   config: Config,
   serveTemplateUplink: (socket: Socket) => void,
   log: (message: string) => void,

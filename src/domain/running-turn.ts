@@ -1,7 +1,7 @@
 import type { Fault } from "../contract/agents.ts";
 import { type LastEvent, type SequencedEvent, statusAfter, type TurnEvent } from "../contract/chat.ts";
 import type { EventLog } from "../contract/event-log.ts";
-import type { StoredTurn } from "./turns.ts";
+import type { StoredTurn } from "./turn.ts";
 import { add, type StoredUsage, toUsage } from "./usage.ts";
 
 /** What the agent's model is asked with, as it was when the turn began. */

@@ -1,43 +1,12 @@
 import { randomUUID } from "node:crypto";
-import type { Fault } from "../contract/agents.ts";
-import { type SequencedEvent, statusAfter, type TurnRecord, type TurnStatus } from "../contract/chat.ts";
+import { type SequencedEvent, statusAfter, type TurnStatus } from "../contract/chat.ts";
 import { asBerthError, BerthError, type ErrorCode } from "../contract/errors.ts";
 import { EventLog } from "../contract/event-log.ts";
 import type { Prompt } from "../contract/guest.ts";
 import { requireAllowed, type StoredAgent } from "./agents.ts";
 import { RunningTurn } from "./running-turn.ts";
-import { noUsage, type StoredUsage, toUsage } from "./usage.ts";
-
-export interface StoredTurn {
-  id: string;
-  agentId: string;
-  /** 1, 2, …: which of the agent's conversations it belongs to. */
-  conversation: number;
-  message: string;
-  /** The model that is asked; null: the runtime's own default. */
-  model: string | null;
-  status: TurnStatus;
-  usage: StoredUsage;
-}
-
-/** A turn as the history has it. */
-export interface PastTurn extends StoredTurn {
-  /** All of the reply's text that has come. */
-  reply: string;
-  error: Fault | null;
-  createdAt: Date;
-  finishedAt: Date | null;
-}
-
-/** The turn as its agent's owner sees it. */
-export function toTurnRecord({ agentId: _, createdAt, finishedAt, usage, ...turn }: PastTurn): TurnRecord {
-  return {
-    ...turn,
-    usage: toUsage(usage),
-    createdAt: createdAt.toISOString(),
-    finishedAt: finishedAt?.toISOString() ?? null,
-  };
-}
+import { type StoredTurn, turnInProgress } from "./turn.ts";
+import { noUsage, type StoredUsage } from "./usage.ts";
 
 /** The turns' rows and events. */
 export interface TurnRows {
@@ -311,11 +280,6 @@ class StallWatch {
   stop(): void {
     clearTimeout(this.#timer);
   }
-}
-
-/** The refusal of what an agent that answers a message cannot do; `turnId` is the running turn's. */
-export function turnInProgress(turnId: string | null): BerthError {
-  return new BerthError("turn_in_progress", "The agent is answering another message.", { details: { turnId } });
 }
 
 function isUuid(text: string): boolean {

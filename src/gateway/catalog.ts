@@ -2,7 +2,7 @@ import type { ModelProvider } from "../contract/models.ts";
 import { priceOf } from "./prices.ts";
 
 /** A model that this installation can reach. Prices are in whole micro-credits for a million tokens. */
-export interface CatalogModel {
+interface CatalogModel {
   id: string;
   provider: ModelProvider;
   inputPrice: number | null;

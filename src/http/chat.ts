@@ -13,7 +13,7 @@ import {
   TurnParams,
 } from "../contract/chat.ts";
 import type { StoredAgent } from "../domain/agents.ts";
-import { type PastTurn, type StoredTurn, toTurnRecord } from "../domain/turns.ts";
+import { type PastTurn, type StoredTurn, toTurnRecord } from "../domain/turn.ts";
 import { type AgentService, findAgent } from "./agents.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 import { type SseEvent, sendEvents } from "./sse.ts";

@@ -1,7 +1,8 @@
 import { type Selectable, sql } from "kysely";
 import type { Fault } from "../contract/agents.ts";
 import type { SequencedEvent, TurnStatus } from "../contract/chat.ts";
-import { type PastTurn, type StoredTurn, type TurnRows, turnInProgress } from "../domain/turns.ts";
+import { type PastTurn, type StoredTurn, turnInProgress } from "../domain/turn.ts";
+import type { TurnRows } from "../domain/turns.ts";
 import type { StoredUsage } from "../domain/usage.ts";
 import { type Database, isDuplicate, type Tables } from "./database.ts";
 

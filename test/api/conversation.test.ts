@@ -1,7 +1,7 @@
 import { LLMock } from "@copilotkit/aimock";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { eventsOf, type TestClient } from "../support/client.ts";
-import { ModelProxy } from "../support/recorder.ts";
+import { ModelProxy } from "../support/model-proxy.ts";
 import { scriptedRuntime } from "../support/scripted-runtime.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 

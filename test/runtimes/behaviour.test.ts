@@ -1,11 +1,11 @@
 import { stat } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { TurnEvent } from "../../src/contract/chat.ts";
 import { runtimes } from "../../src/runtimes/all.ts";
-import { eventsOf, type TestClient } from "../support/client.ts";
+import { eventsOf, isToolEvent, messageNumberIn, type TestClient } from "../support/client.ts";
 import { DemoServer } from "../support/demo-server.ts";
 import { guestPackages } from "../support/guest-packages.ts";
-import { ModelProxy } from "../support/recorder.ts";
+import { ModelProxy, systemOf } from "../support/model-proxy.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The real runtimes, each as a process of this host, before a provider that records what it is sent: all behave the
@@ -49,13 +49,6 @@ const cases = runtimes.flatMap(({ name, providers }) =>
   })),
 );
 
-/** What the model was told besides the conversation. */
-function systemOf(body: Record<string, unknown>): string {
-  const messages = (body.messages ?? []) as { role: string }[];
-  const system = messages.filter(({ role }) => role === "system" || role === "developer");
-  return JSON.stringify([body.system, body.instructions, system]);
-}
-
 describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
   const instructions = `You are ${agent}. Speak of “ships” only. 🚢`;
 
@@ -98,7 +91,7 @@ describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
     await client.call("PATCH", `/agents/${agent}`, { model: unknown, instructions: "You are a gardener." });
     proxy.requests.length = 0;
     const after = (await client.chat(agent, "Count.")).text;
-    expect(numberIn(after)).toBe(numberIn(before) + 1);
+    expect(messageNumberIn(after)).toBe(messageNumberIn(before) + 1);
     for (const { body } of proxy.asked) {
       expect(body.model).toBe("a-model-that-nobody-knows");
       expect(systemOf(body)).toContain("You are a gardener.");
@@ -106,14 +99,15 @@ describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
     }
     await client.call("PATCH", `/agents/${agent}`, { model: "demo/demo" });
     proxy.requests.length = 0;
-    expect(numberIn((await client.chat(agent, "Count.")).text)).toBe(numberIn(after) + 1);
+    expect(messageNumberIn((await client.chat(agent, "Count.")).text)).toBe(messageNumberIn(after) + 1);
     expect(proxy.asked).toEqual([]);
     await client.call("PATCH", `/agents/${agent}`, { model: unknown });
   });
 
   test("cancelling ends a command that runs, and the next turn is fine", async () => {
+    const begun = join(service.config.dataFolder, `begun-${agent}`);
     const response = await client.fetch("POST", `/agents/${agent}/chat`, {
-      message: `run: touch begun-${agent} && tail -f /dev/null`,
+      message: `run: touch ${begun} && tail -f /dev/null`,
       include: ["tools"],
     });
     const turnId = response.headers.get("x-turn-id");
@@ -122,15 +116,7 @@ describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
       types.push(event.type);
       if (isToolEvent(event) && !types.includes("cancelling")) {
         types.push("cancelling");
-        const home = `${service.config.dataFolder}/machines/${service.driver.running.at(cases.findIndex((each) => each.agent === agent))}`;
-        await expect
-          .poll(() =>
-            stat(`${home}/begun-${agent}`).then(
-              () => true,
-              () => false,
-            ),
-          )
-          .toBe(true);
+        await expect.poll(() => stat(begun).catch(() => null), { timeout: 10_000 }).not.toBeNull();
         await client.call("POST", `/agents/${agent}/turns/${turnId}/cancel`);
       }
     }
@@ -143,27 +129,18 @@ describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
     expect((await client.call("POST", `/agents/${agent}/restart?wait=ready`)).body).toMatchObject({ status: "ready" });
     proxy.requests.length = 0;
     const after = (await client.chat(agent, "Count.")).text;
-    expect(numberIn(after)).toBe(numberIn(before) + 1);
+    expect(messageNumberIn(after)).toBe(messageNumberIn(before) + 1);
     for (const { body } of proxy.asked) {
       expect(body.model).toBe("a-model-that-nobody-knows");
       expect(systemOf(body)).toContain("You are a gardener.");
     }
     await client.call("POST", `/agents/${agent}/conversation/reset`);
-    expect(numberIn((await client.chat(agent, "Count.")).text)).toBe(1);
+    expect(messageNumberIn((await client.chat(agent, "Count.")).text)).toBe(1);
     expect((await client.chat(agent, "run: cat note.txt")).text).toContain("kept");
     await client.call("PATCH", `/agents/${agent}`, { model: null });
     await client.call("POST", `/agents/${agent}/restart?wait=ready`);
     proxy.requests.length = 0;
-    expect(numberIn((await client.chat(agent, "Count.")).text)).toBe(3);
+    expect(messageNumberIn((await client.chat(agent, "Count.")).text)).toBe(3);
     expect(proxy.asked.map(({ body }) => body.model)).not.toContain("a-model-that-nobody-knows");
   });
 });
-
-/** Which of the conversation's messages the demonstration model says that it was sent. */
-function numberIn(text: string): number {
-  return Number(/Your message (\d+) of this conversation/.exec(text)?.[1]);
-}
-
-function isToolEvent(event: TurnEvent): event is Extract<TurnEvent, { type: `response.tool_call.${string}` }> {
-  return event.type.startsWith("response.tool_call.");
-}

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { runtimes } from "../../src/runtimes/all.ts";
 import type { TestClient } from "../support/client.ts";
 import { guestPackages } from "../support/guest-packages.ts";
-import { type Fault, ModelProxy } from "../support/recorder.ts";
+import { type Fault, ModelProxy } from "../support/model-proxy.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The real runtimes, each as a process of this host, and a model that refuses in every way that models do.

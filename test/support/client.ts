@@ -87,3 +87,12 @@ async function readReply(response: Response): Promise<Reply> {
   const text = events.map(({ event }) => (event.type === "response.output_text.delta" ? event.delta : "")).join("");
   return { turnId: response.headers.get("x-turn-id")!, events, text };
 }
+
+export function isToolEvent(event: TurnEvent): event is Extract<TurnEvent, { type: `response.tool_call.${string}` }> {
+  return event.type.startsWith("response.tool_call.");
+}
+
+/** Which of the conversation's messages the demonstration model says that it was sent. */
+export function messageNumberIn(text: string): number {
+  return Number(/Your message (\d+) of this conversation/.exec(text)?.[1]);
+}

@@ -15,7 +15,7 @@ export interface Tokens {
 }
 
 /** One event of a streamed answer. */
-export interface StreamEvent {
+interface StreamEvent {
   /** The event's name, where the API gives its events one. */
   name?: string;
   /** A text goes as it is, anything else as JSON. */

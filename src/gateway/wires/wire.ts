@@ -12,7 +12,7 @@ export interface TokenCounts {
 }
 
 /** Who a call is made for, as far as its request is changed. */
-export interface Owner {
+interface Owner {
   /** Names the agent to the provider, for its abuse checks; tells nothing about it. */
   id: string;
   instructions: string | null;

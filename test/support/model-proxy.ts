@@ -123,6 +123,21 @@ function spoil(answer: IncomingMessage, response: ServerResponse, fault: Exclude
   });
 }
 
+/** What a model was told besides the conversation, whatever the API. */
+export function systemOf(body: Record<string, unknown>): string {
+  const messages = (body.messages ?? []) as { role: string }[];
+  const system = messages.filter(({ role }) => role === "system" || role === "developer");
+  // Without JSON's escapes, so that a text is found as it was written.
+  return [body.system, body.instructions, system].map(textIn).join("\n");
+}
+
+function textIn(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return value.map(textIn).join("\n");
+  if (typeof value !== "object" || value === null) return "";
+  return textIn("text" in value ? value.text : "content" in value ? value.content : "");
+}
+
 function parse(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString("utf8"));

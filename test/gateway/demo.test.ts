@@ -1,11 +1,11 @@
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { DemoServer } from "../../../test/support/demo-server.ts";
-import { chat } from "../wires/chat.ts";
-import { countTokens, messages } from "../wires/messages.ts";
-import { responses } from "../wires/responses.ts";
-import { demo } from "./demo.ts";
+import { demo } from "../../src/gateway/demo/demo.ts";
+import { chat } from "../../src/gateway/wires/chat.ts";
+import { countTokens, messages } from "../../src/gateway/wires/messages.ts";
+import { responses } from "../../src/gateway/wires/responses.ts";
+import { DemoServer } from "../support/demo-server.ts";
 
 // The demonstration model is read by the providers' own SDKs, in each of the three formats.
 

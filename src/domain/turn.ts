@@ -1,0 +1,41 @@
+import type { Fault } from "../contract/agents.ts";
+import type { TurnRecord, TurnStatus } from "../contract/chat.ts";
+import { BerthError } from "../contract/errors.ts";
+import { type StoredUsage, toUsage } from "./usage.ts";
+
+/** A turn as the service keeps it. */
+export interface StoredTurn {
+  id: string;
+  agentId: string;
+  /** 1, 2, …: which of the agent's conversations it belongs to. */
+  conversation: number;
+  message: string;
+  /** The model that is asked; null: the runtime's own default. */
+  model: string | null;
+  status: TurnStatus;
+  usage: StoredUsage;
+}
+
+/** A turn as the history has it. */
+export interface PastTurn extends StoredTurn {
+  /** All of the reply's text that has come. */
+  reply: string;
+  error: Fault | null;
+  createdAt: Date;
+  finishedAt: Date | null;
+}
+
+/** The turn as its agent's owner sees it. */
+export function toTurnRecord({ agentId: _, createdAt, finishedAt, usage, ...turn }: PastTurn): TurnRecord {
+  return {
+    ...turn,
+    usage: toUsage(usage),
+    createdAt: createdAt.toISOString(),
+    finishedAt: finishedAt?.toISOString() ?? null,
+  };
+}
+
+/** The refusal of what an agent that answers a message cannot do; `turnId` is the running turn's. */
+export function turnInProgress(turnId: string | null): BerthError {
+  return new BerthError("turn_in_progress", "The agent is answering another message.", { details: { turnId } });
+}
