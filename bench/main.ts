@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import { cpus, totalmem } from "node:os";
 import { join } from "node:path";
 import { qemuProcesses } from "../src/machines/qemu/process.ts";
-import { eventsOf } from "../test/support/client.ts";
+import { runtimes } from "../src/runtimes/all.ts";
+import { eventsOf, isToolEvent } from "../test/support/client.ts";
 import { VmService } from "../test/support/vm-service.ts";
 
 // `make bench`: what a user waits for, measured through the API, each with its floor from the same run. Machines
@@ -18,11 +19,21 @@ print(`Berth ${version}, ${cpus().length} × ${cpus()[0]!.model}, ${Math.round(t
 const cold = await measureAgent("cold", { resources: { diskGiB: 11 } });
 const warm: AgentTimes[] = [];
 for (let round = 0; round < rounds; round++) warm.push(await measureAgent(`warm-${round}`));
+const byRuntime = new Map([["claude-code", warm]]);
+for (const { name } of runtimes.slice(1)) {
+  const times: AgentTimes[] = [];
+  for (let round = 0; round < rounds; round++) times.push(await measureAgent(`warm-${round}`, { runtime: name }));
+  byRuntime.set(name, times);
+}
 
 print("\nOne agent, five in sequence (ms)", "p50", "least", "cold boot", "cold ÷ p50");
 for (const name of Object.keys(cold) as (keyof AgentTimes)[]) {
   const values = warm.map((times) => times[name]);
   print(`  ${name}`, median(values), Math.min(...values), cold[name], (cold[name] / median(values)).toFixed(1));
+}
+print("\nEach runtime, five in sequence (p50)", ...byRuntime.keys());
+for (const name of Object.keys(cold) as (keyof AgentTimes)[]) {
+  print(`  ${name}`, ...[...byRuntime.values()].map((times) => median(times.map((each) => each[name]))));
 }
 await measureMany();
 
@@ -36,7 +47,10 @@ interface AgentTimes {
   "message → first delta, 2nd turn": number;
   "message → first delta, 3rd turn": number;
   "create → first word": number;
+  "cancel → last event": number;
   delete: number;
+  /** QEMU's own pages after three turns, MiB. */
+  "memory of its own, MiB": number;
 }
 
 /** Creates an agent, has a command run past the runtime, makes three turns, deletes it; and once more for the first word. */
@@ -54,6 +68,8 @@ async function measureAgent(name: string, fields: Record<string, unknown> = {}):
   const finished = (step: string) => Date.parse(steps.find((each) => each.name === step)!.finishedAt) - wallBegun;
   const deltas: number[] = [];
   for (const message of ["hello", "how are you?", "and now?"]) deltas.push(await firstDelta(name, message));
+  const cancelled = await cancelTime(name);
+  const memory = await ownMemoryMiB();
   const deletion = performance.now();
   await service.client.call("DELETE", `/agents/${name}`);
   const deleted = performance.now() - deletion;
@@ -72,7 +88,9 @@ async function measureAgent(name: string, fields: Record<string, unknown> = {}):
     "message → first delta, 2nd turn": deltas[1]!,
     "message → first delta, 3rd turn": deltas[2]!,
     "create → first word": word,
+    "cancel → last event": cancelled,
     delete: deleted,
+    "memory of its own, MiB": memory,
   });
 }
 
@@ -111,6 +129,19 @@ async function firstDelta(name: string, message: string): Promise<number> {
     if (event.type === "response.output_text.delta") first ||= performance.now() - begun;
   }
   return first;
+}
+
+/** From a cancel's sending, while a command runs, to the turn's last event. */
+async function cancelTime(name: string): Promise<number> {
+  const body = { message: "run: sleep 1000", include: ["tools"] };
+  const response = await service.client.fetch("POST", `/agents/${name}/chat`, body);
+  let begun = 0;
+  for await (const { event } of eventsOf(response)) {
+    if (begun > 0 || !isToolEvent(event)) continue;
+    begun = performance.now();
+    void service.client.call("POST", `/agents/${name}/turns/${response.headers.get("x-turn-id")}/cancel`);
+  }
+  return performance.now() - begun;
 }
 
 /** The one machine that there is. */

@@ -8,8 +8,7 @@ export interface RuntimeFacts {
   name: string;
   /** Its npm package. */
   package: string;
-  /** A text says why it cannot, or in what it is less. */
-  abilities: Record<AbilityName, true | string>;
+  abilities: Record<AbilityName, true | { supported: boolean; reason: string }>;
   /** The providers whose models it can use, besides the demonstration's. */
   providers: readonly Exclude<ModelProvider, "demo">[];
   /** What it takes where none was chosen, best first, as beginnings of ids; null: it knows by itself. */
@@ -153,7 +152,7 @@ function defaultOrNull(runtime: RuntimeFacts, reachable: ReachableModels): strin
 function abilitiesOf({ abilities }: RuntimeFacts): RuntimeRecord["abilities"] {
   const entries = abilityNames.map((name) => {
     const ability = abilities[name];
-    return [name, { supported: ability === true, reason: ability === true ? null : ability }];
+    return [name, ability === true ? { supported: true, reason: null } : ability];
   });
   return Object.fromEntries(entries) as RuntimeRecord["abilities"];
 }

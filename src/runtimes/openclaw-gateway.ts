@@ -23,7 +23,7 @@ const Accepted = z.object({ status: z.literal("accepted") });
 const protocol = 4;
 
 /** Between two tries to connect, while openclaw starts. */
-const retryMs = 200;
+const retryMs = 1_000;
 
 interface Request {
   resolve: (payload: unknown) => void;

@@ -19,7 +19,10 @@ export const openclaw: Runtime = {
   package: "openclaw",
   abilities: {
     ...allAbilities,
-    reasoning: "Only from Anthropic models that Berth's driver knows: OpenAI's chat completions do not tell it.",
+    reasoning: {
+      supported: true,
+      reason: "Only of Anthropic's models that its driver knows: OpenAI's Chat Completions do not tell it.",
+    },
   },
   providers: ["anthropic", "openai"],
   defaultModels: ["anthropic/claude-sonnet", "anthropic/claude", "openai/gpt-5", "openai/"],

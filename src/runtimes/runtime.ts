@@ -41,8 +41,8 @@ export interface Session {
   readonly ended: Promise<void>;
 }
 
-/** What a runtime can do of that which a client may ask for; a text says why it cannot. */
-export type Abilities = Record<AbilityName, true | string>;
+/** What a runtime can do of that which a client may ask for; where not all of it, why. */
+export type Abilities = Record<AbilityName, true | { supported: boolean; reason: string }>;
 
 /** All of it. `instructions` and `usage` need nothing of a runtime: the gateway sees to them. */
 export const allAbilities: Abilities = {

@@ -49,6 +49,29 @@ const cases = runtimes.flatMap(({ name, providers }) =>
   })),
 );
 
+/** An answer of Anthropic's that thinks before it speaks. */
+const thinking = [
+  {
+    type: "message_start",
+    message: {
+      ...{ id: "msg_1", type: "message", role: "assistant", model: "m", content: [], stop_reason: null },
+      ...{ stop_sequence: null, usage: { input_tokens: 9, output_tokens: 1 } },
+    },
+  },
+  { type: "content_block_start", index: 0, content_block: { type: "thinking", thinking: "", signature: "" } },
+  { type: "content_block_delta", index: 0, delta: { type: "thinking_delta", thinking: "Let me " } },
+  { type: "content_block_delta", index: 0, delta: { type: "thinking_delta", thinking: "see." } },
+  { type: "content_block_delta", index: 0, delta: { type: "signature_delta", signature: "c2ln" } },
+  { type: "content_block_stop", index: 0 },
+  { type: "content_block_start", index: 1, content_block: { type: "text", text: "" } },
+  { type: "content_block_delta", index: 1, delta: { type: "text_delta", text: "Done." } },
+  { type: "content_block_stop", index: 1 },
+  { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: { output_tokens: 9 } },
+  { type: "message_stop" },
+]
+  .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+  .join("");
+
 describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
   const instructions = `You are ${agent}. Speak of “ships” only. 🚢`;
 
@@ -84,6 +107,16 @@ describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
     expect(JSON.stringify(calls.at(-1)!.output)).toContain("kept");
     expect(reply.text).toContain("It printed:\n\nkept");
     expect((await client.chat(agent, "run: cat note.txt")).text).toContain("kept");
+  });
+
+  test.runIf(agent.endsWith("-anthropic"))("what a model thinks is told when it is asked for", async () => {
+    proxy.fault = () => ({ status: 200, headers: { "content-type": "text/event-stream" }, text: thinking });
+    const { events, text } = await client.chat(agent, "Think.", ["reasoning"]).finally(() => {
+      proxy.fault = () => null;
+    });
+    const thoughts = events.map(({ event }) => (event.type === "response.reasoning_text.delta" ? event.delta : ""));
+    expect(thoughts.join("")).toBe("Let me see.");
+    expect(text).toBe("Done.");
   });
 
   test("a changed model and changed instructions hold from the next turn on, in the same conversation", async () => {

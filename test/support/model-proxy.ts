@@ -20,12 +20,12 @@ export interface Recorded {
 }
 
 /**
- * What is done to requests on their way to the model server: a status with a body and headers, `break` (the answer
+ * What is done to requests on their way to the model server: a status with a body (or a text) and headers, `break` (the answer
  * breaks off after some of its text), `stall` (no answer), `stall-midway` (silence after some of its text), `error`
  * (the answer ends in an error event).
  */
 export type Fault =
-  | { status: number; body?: unknown; headers?: Record<string, string> }
+  | { status: number; body?: unknown; headers?: Record<string, string>; text?: string }
   | "break"
   | "stall"
   | "stall-midway"
@@ -89,7 +89,7 @@ export class ModelProxy implements AsyncDisposable {
     if (fault === "stall") return;
     if (fault !== null && typeof fault === "object") {
       response.writeHead(fault.status, { "content-type": "application/json", ...fault.headers });
-      response.end(JSON.stringify(fault.body ?? { error: { message: `refused with ${fault.status}` } }));
+      response.end(fault.text ?? JSON.stringify(fault.body ?? { error: { message: `refused with ${fault.status}` } }));
       return;
     }
     const headers = { ...request.headers, host: new URL(this.#target).host, "content-length": String(body.length) };

@@ -27,7 +27,7 @@ export function scriptedRuntime(name: string): Runtime {
   return {
     name,
     package: "openclaw",
-    abilities: { ...allAbilities, reasoning: "It does not think." },
+    abilities: { ...allAbilities, reasoning: { supported: false, reason: "It does not think." } },
     providers: ["anthropic", "openai"],
     defaultModels: ["anthropic/claude-sonnet", "openai/"],
     warmUp: [],

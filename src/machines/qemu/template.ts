@@ -24,6 +24,9 @@ const bootTimeoutMs = 120_000;
 /** For the ends of the connections to reach the guest. */
 const settleMs = 500;
 
+/** The last words of the runner and the runtime, in the guest. */
+const runnerLog = "tail -n 10 /run/berth/runner.log";
+
 /** Ends the name of a folder in which a template is being made. */
 const partialEnding = ".partial";
 
@@ -202,7 +205,11 @@ export class Templates {
     await control.adopt(newAdoption(machineId, "template", runtime, token), bootTimeoutMs);
     const uplink = await connectChannel(dial, { channel: "uplink", token }, bootTimeoutMs);
     this.#serveUplink(uplink);
-    await control.warmUp(warmUpTimeoutMs);
+    await control.warmUp(warmUpTimeoutMs).catch(async (error: unknown) => {
+      const { stdout } = await control.exec({ command: runnerLog, user: "root", timeoutMs: 10_000 });
+      if (stdout.trim()) this.#log(`the template's runtime said: ${stdout.trim().split("\n").join(" | ")}`);
+      throw error;
+    });
     await control.exec({ command: "sync", user: "root", timeoutMs: 60_000 });
     uplink.destroy();
     await control.close();
