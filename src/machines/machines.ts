@@ -14,7 +14,7 @@ const cloneTimeoutMs = 60_000;
 const bootTimeoutMs = 180_000;
 const callTimeoutMs = 10_000;
 /** The slowest runtime takes 20 CPU-seconds to start, ten times as long under emulation. */
-const runtimeTimeoutMs = 600_000;
+const runtimeTimeoutMs = 900_000;
 /** For what an agent wrote to reach its disk before its machine is ended. */
 const syncTimeoutMs = 20_000;
 
