@@ -9,6 +9,7 @@ export default defineConfig({
     globalSetup: "test/support/leak-check.ts",
     reporters: ["default", "./test/support/summary-reporter.ts"],
     testTimeout: 300_000,
-    hookTimeout: 600_000,
+    // The first that needs a machine makes the templates of all runtimes.
+    hookTimeout: 1_800_000,
   },
 });

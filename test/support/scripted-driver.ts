@@ -135,8 +135,10 @@ export class ScriptedDriver implements TemplatingDriver {
     return [...this.#machines.keys()];
   }
 
-  [Symbol.dispose](): void {
+  /** Ends all machines, and with them the processes of real runtimes. */
+  async [Symbol.asyncDispose](): Promise<void> {
     for (const id of this.running) this.kill(id);
+    await Promise.all([...this.#sessions.values()].flat().map(({ ended }) => ended));
   }
 
   async #start(id: string): Promise<ScriptedMachine> {

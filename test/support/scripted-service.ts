@@ -77,7 +77,7 @@ export class ScriptedService implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.server[Symbol.asyncDispose]();
-    this.driver[Symbol.dispose]();
+    await this.driver[Symbol.asyncDispose]();
     // A runner that was killed in mid-turn may still write a line or two.
     await rm(this.config.dataFolder, { recursive: true, force: true, maxRetries: 10 });
   }

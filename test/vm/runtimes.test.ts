@@ -84,11 +84,12 @@ describe.each(runtimes.map(({ name }) => name))("%s", (runtime) => {
     expect((await service.exec(id, "pgrep -f 'sleep 12345' | grep -v $$")).stdout).toBe("");
   });
 
-  test("a restart keeps files, conversation, model and instructions; a reset keeps all but the conversation", async () => {
+  const slowStart = { timeout: 1_200_000 };
+  test("a restart keeps files, conversation, model and instructions; a reset the files", slowStart, async () => {
     const before = messageNumberIn((await client.chat(agent, "Count.")).text);
     await client.call("PATCH", `/agents/${agent}`, { instructions: "You are a gardener." });
     await client.call("POST", `/agents/${agent}/restart`);
-    // The message waits for the machine, however long its runtime takes to start.
+    // The message waits for the machine, however long its runtime takes to start: OpenClaw minutes, under emulation.
     const after = await client.chat(agent, "Count.", ["status"]);
     expect(messageNumberIn(after.text)).toBe(before + 1);
     expect((await service.record(await service.machineId(agent))).origin).toBe("boot");
