@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Logger, pino } from "pino";
 import type { Config } from "./config/config.ts";
 import { lockDataFolder } from "./config/data-folder.ts";
+import { type Resources, usualResources } from "./contract/agents.ts";
 import { asBerthError, type BerthError } from "./contract/errors.ts";
 import { Lifecycle } from "./domain/lifecycle.ts";
 import { ModelChoice } from "./domain/models.ts";
@@ -27,12 +28,15 @@ import type { Runtime } from "./runtimes/runtime.ts";
 
 const checkout = new URL("../", import.meta.url);
 const databaseTimeoutMs = 3_000;
+/** Of an agent whose runtime is not there any more. */
+const leastMiB = 1024;
 /** Between two looks for an image or a QEMU that was missing. */
 const retryMs = 3_000;
 
 /** Opens the driver of the machines; `serveTemplateUplink` answers the model calls of a template's throwaway turns. */
 type OpenDriver = (
   config: Config,
+  usual: (runtime: string) => Resources,
   serveTemplateUplink: (socket: Socket) => void,
   log: (message: string) => void,
 ) => Promise<TemplatingDriver>;
@@ -70,9 +74,10 @@ export async function createServer(
   const agents = new Agents(database);
   const turnStore = new TurnStore(database);
   const providers = openProviders(config, cleanup);
+  const usual = (name: string) => usualResources(runtimes.find((each) => each.name === name)?.memoryMiB ?? leastMiB);
   const choice = await openChoice(providers, runtimes, logger);
   // Machines need the gateway, the gateway the turns, the turns the machines: the turns are asked when they are there.
-  const machines = openMachines(config, logger, providers, agents, () => turns, openDriver);
+  const machines = openMachines(config, logger, providers, agents, () => turns, openDriver, usual);
   cleanup.defer(() => machines.close());
   const lifecycle = new Lifecycle(agents, machines, warn);
   const turns: Turns = new Turns({
@@ -94,6 +99,7 @@ export async function createServer(
     findCaller: async (key) => (isWellFormed(key) ? accounts.byKeyHash(hashKey(key)) : null),
     service: {
       runtimes: runtimes.map(({ name }) => name),
+      usualResources: usual,
       models: () => choice.models(),
       runtimeRecords: () => choice.runtimeRecords(),
       checkModel: (model, runtime) => choice.check(model, runtime),
@@ -217,6 +223,7 @@ function openMachines(
   agents: Agents,
   turns: () => Turns,
   openDriver: OpenDriver,
+  usual: (runtime: string) => Resources,
 ): Machines {
   const warn = (message: string, error: unknown) => logger.warn({ err: error }, message);
   const { modelSilenceMs: silenceMs, modelRetryMs: retryMs } = config;
@@ -228,6 +235,7 @@ function openMachines(
   const open = () =>
     openDriver(
       config,
+      usual,
       (socket) => templateGateway.serve(socket, { id: "template", settings: async () => nothing, turn: () => null }),
       (message) => logger.info(message),
     );
@@ -240,11 +248,12 @@ function openMachines(
   return new Machines(open, serveUplink, warn);
 }
 
-const openQemu: OpenDriver = async (config, serveTemplateUplink, log) =>
+const openQemu: OpenDriver = async (config, usual, serveTemplateUplink, log) =>
   QemuDriver.open({
     dataFolder: config.dataFolder,
     builtImage: config.imageFolder ?? (await lastBuiltImage()),
     accelerator: config.accelerator,
+    usualResources: usual,
     serveTemplateUplink,
     log,
   });

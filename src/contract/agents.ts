@@ -40,20 +40,31 @@ export const AgentStatus = z
   .meta({ description: "What the agent's machine is doing." });
 export type AgentStatus = z.infer<typeof AgentStatus>;
 
-export const Resources = z
+const ResourcesRequest = z
   .strictObject({
-    cpus: z.int().min(1).max(16).default(2).meta({ description: "Virtual processors." }),
-    memoryMiB: z.int().min(1024).max(65536).default(1536).meta({ description: "Memory, MiB." }),
+    cpus: z.int().min(1).max(16).optional().meta({ description: "Virtual processors; 2 where not given." }),
+    memoryMiB: z
+      .int()
+      .min(1024)
+      .max(65536)
+      .optional()
+      .meta({ description: "Memory, MiB; what the runtime needs where not given." }),
     diskGiB: z
       .int()
       .min(10)
       .max(1024)
-      .default(10)
-      .meta({ description: "Size of the disk, GiB; it takes what is used." }),
+      .optional()
+      .meta({ description: "Size of the disk, GiB; it takes what is used. 10 where not given." }),
   })
-  .meta({ description: "The machine's size. What is left out has its default." });
+  .meta({ description: "The machine's size. Only the usual one is there in a second: another boots from its disk." });
+
+const Resources = z.object({ cpus: z.int(), memoryMiB: z.int(), diskGiB: z.int() });
 export type Resources = z.infer<typeof Resources>;
-export const defaultResources: Resources = Resources.parse({});
+
+/** The machine's size where nothing is asked; a runtime has its own memory. */
+export function usualResources(memoryMiB: number): Resources {
+  return { cpus: 2, memoryMiB, diskGiB: 10 };
+}
 
 /** Why something failed, as it stands in a record or an event. */
 export const Fault = z
@@ -76,7 +87,7 @@ export const Agent = z
     createdAt: time,
     lastActiveAt: time,
     error: Fault.nullable().meta({ description: "Set when the status is `failed`." }),
-    resources: z.object({ cpus: z.int(), memoryMiB: z.int(), diskGiB: z.int() }),
+    resources: Resources,
   })
   .meta({ id: "Agent" });
 export type Agent = z.infer<typeof Agent>;
@@ -87,7 +98,7 @@ export const CreateAgent = z
     runtime: RuntimeName.default("claude-code"),
     model: ModelId.optional(),
     instructions: Instructions.optional(),
-    resources: Resources.optional(),
+    resources: ResourcesRequest.optional(),
   })
   .meta({ id: "CreateAgent" });
 export type CreateAgent = z.infer<typeof CreateAgent>;

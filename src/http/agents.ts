@@ -9,9 +9,9 @@ import {
   AgentParams,
   ChangeAgent,
   CreateAgent,
-  defaultResources,
   InstallStatus,
   ListQuery,
+  type Resources,
   WaitQuery,
 } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
@@ -29,6 +29,8 @@ export interface AgentService {
   requireMachines(): Promise<void>;
   /** The runtimes that agents can be built on in this installation. */
   runtimes: readonly string[];
+  /** The size of a machine of the runtime where nothing else is asked. */
+  usualResources(runtime: string): Resources;
   /**
    * Throws `model_not_available` when the runtime cannot use the model, or for null, when it has none by default.
    */
@@ -172,7 +174,7 @@ async function newAgent(service: AgentService, accountId: string, body: CreateAg
     model: body.model ?? null,
     instructions: body.instructions || null,
     conversation: 1,
-    resources: body.resources ?? defaultResources,
+    resources: { ...service.usualResources(body.runtime), ...given(body.resources) },
     status: "provisioning",
     generation: 1,
     error: null,
@@ -199,6 +201,11 @@ async function* installEvents(service: AgentService, id: string, gone: AbortSign
     yield [{ data: status }];
     if (status.status === "installed" || status.status === "failed" || agent.status === "deleting") return;
   }
+}
+
+/** What was asked for, without what was left out. */
+function given(asked: CreateAgent["resources"] = {}): Partial<Resources> {
+  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
 }
 
 /** Throws what a request is answered that came too late. */

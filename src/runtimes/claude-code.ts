@@ -15,6 +15,7 @@ export const claudeCode: Runtime = {
   name: "claude-code",
   package: "@anthropic-ai/claude-agent-sdk",
   abilities: allAbilities,
+  memoryMiB: 1536,
   providers: ["anthropic"],
   defaultModels: null,
   warmUp: ["Good morning.", "run: echo warm", "run: true"].map((message) => ({ message, model: null })),

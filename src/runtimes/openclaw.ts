@@ -24,6 +24,7 @@ export const openclaw: Runtime = {
       reason: "Only of Anthropic's models that its driver knows: OpenAI's Chat Completions do not tell it.",
     },
   },
+  memoryMiB: 3072,
   providers: ["anthropic", "openai"],
   defaultModels: ["anthropic/claude-sonnet", "anthropic/claude", "openai/gpt-5", "openai/"],
   warmUp: [

@@ -17,6 +17,7 @@ export const opencode: Runtime = {
   name: "opencode",
   package: "opencode-linux-x64",
   abilities: allAbilities,
+  memoryMiB: 1536,
   providers: ["anthropic", "openai"],
   defaultModels: ["anthropic/claude-sonnet", "anthropic/claude", "openai/gpt-5", "openai/"],
   // On each of the three APIs that it speaks.

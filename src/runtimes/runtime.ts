@@ -61,6 +61,8 @@ export interface Runtime {
   /** The npm package of the guest image whose version is the runtime's. */
   readonly package: string;
   readonly abilities: Abilities;
+  /** What a machine of it has where nothing else is asked, MiB: what it takes at its peak, and as much for its tools. */
+  readonly memoryMiB: number;
   /** The providers whose models it can use. */
   readonly providers: readonly Exclude<ModelProvider, "demo">[];
   /**

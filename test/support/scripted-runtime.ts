@@ -28,6 +28,7 @@ export function scriptedRuntime(name: string): Runtime {
     name,
     package: "openclaw",
     abilities: { ...allAbilities, reasoning: { supported: false, reason: "It does not think." } },
+    memoryMiB: 1536,
     providers: ["anthropic", "openai"],
     defaultModels: ["anthropic/claude-sonnet", "openai/"],
     warmUp: [],

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, rm } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { relative } from "node:path";
-import { defaultResources, type Resources } from "../../contract/agents.ts";
+import type { Resources } from "../../contract/agents.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { newToken } from "../adoption.ts";
 import { dialPort } from "../connect.ts";
@@ -40,6 +40,8 @@ export interface QemuOptions {
   /** The folder of the built image; null when none was built. */
   builtImage: string | null;
   accelerator: AcceleratorChoice;
+  /** The size of a machine of a runtime where nothing else is asked; templates are made in it. */
+  usualResources: (runtime: string) => Resources;
   /** Answers the model calls of the throwaway turns in which a template is warmed. */
   serveTemplateUplink: (socket: Socket) => void;
   log: (message: string) => void;
@@ -53,19 +55,22 @@ export class QemuDriver implements TemplatingDriver {
   readonly #layout: Layout;
   readonly #privilege: Privilege;
   readonly #templates: Templates;
-  readonly #basis: Omit<TemplateBasis, "runtime">;
+  readonly #basis: Omit<TemplateBasis, "runtime" | "resources">;
+  readonly #usual: (runtime: string) => Resources;
   readonly #running = new Map<string, QemuProcess>();
 
   private constructor(
     layout: Layout,
     privilege: Privilege,
     templates: Templates,
-    basis: Omit<TemplateBasis, "runtime">,
+    basis: Omit<TemplateBasis, "runtime" | "resources">,
+    usual: (runtime: string) => Resources,
   ) {
     this.#layout = layout;
     this.#privilege = privilege;
     this.#templates = templates;
     this.#basis = basis;
+    this.#usual = usual;
   }
 
   /**
@@ -85,7 +90,7 @@ export class QemuDriver implements TemplatingDriver {
     const accelerator = await chooseAccelerator(options.accelerator, options.dataFolder, image, qemu, privilege);
     const templates = new Templates(layout, privilege, options.serveTemplateUplink, options.log);
     const basis = { image, qemu, accelerator, cpu: await hostCpu(), hostKhz: await hostKhz() };
-    const driver = new QemuDriver(layout, privilege, templates, basis);
+    const driver = new QemuDriver(layout, privilege, templates, basis, options.usualResources);
     await driver.#recover();
     return driver;
   }
@@ -95,7 +100,7 @@ export class QemuDriver implements TemplatingDriver {
   }
 
   async prepare(runtime: string): Promise<void> {
-    await this.#templates.get({ ...this.#basis, runtime });
+    await this.#templates.get(this.#basisOf(runtime));
   }
 
   async ensure(spec: MachineSpec, progress: Progress): Promise<RunningMachine> {
@@ -114,9 +119,7 @@ export class QemuDriver implements TemplatingDriver {
       return this.#boot(spec, known, files);
     }
     await this.destroy(spec.id);
-    progress.plan(
-      isUsual(spec.resources) ? ["template", "disk", "machine", "runtime"] : ["disk", "machine", "runtime"],
-    );
+    progress.plan(this.#isUsual(spec) ? ["template", "disk", "machine", "runtime"] : ["disk", "machine", "runtime"]);
     return this.#create(spec, files, progress);
   }
 
@@ -224,9 +227,9 @@ export class QemuDriver implements TemplatingDriver {
 
   /** The template where the machine has the size that templates are made in. */
   async #templateFor(spec: MachineSpec, progress: Progress): Promise<Template | null> {
-    if (!isUsual(spec.resources)) return null;
+    if (!this.#isUsual(spec)) return null;
     progress.begin("template");
-    return this.#templates.get({ ...this.#basis, runtime: spec.runtime });
+    return this.#templates.get(this.#basisOf(spec.runtime));
   }
 
   async #createDiskOnImage(files: MachineFiles, sizeGiB: number): Promise<void> {
@@ -268,11 +271,10 @@ export class QemuDriver implements TemplatingDriver {
       await this.#privilege.give(files.token);
     }
     const { kernel, initrd } = this.#basis.image.files;
-    const basis = { ...this.#basis, runtime: spec.runtime };
     const qemu = await QemuProcess.start(
       {
         name: `berth-${spec.id}`,
-        hardware: hardwareOf(basis, record.resources),
+        hardware: hardwareOf(this.#basis, record.resources),
         kernel,
         initrd,
         disk: files.disk,
@@ -286,6 +288,15 @@ export class QemuDriver implements TemplatingDriver {
     );
     this.#keep(spec.id, qemu);
     return describe(spec.id, record);
+  }
+
+  #basisOf(runtime: string): TemplateBasis {
+    return { ...this.#basis, runtime, resources: this.#usual(runtime) };
+  }
+
+  #isUsual({ runtime, resources: { cpus, memoryMiB, diskGiB } }: MachineSpec): boolean {
+    const usual = this.#usual(runtime);
+    return cpus === usual.cpus && memoryMiB === usual.memoryMiB && diskGiB === usual.diskGiB;
   }
 
   #keep(id: string, qemu: QemuProcess): void {
@@ -327,12 +338,6 @@ export class QemuDriver implements TemplatingDriver {
       await rm(this.#layout.image(id).folder, { recursive: true, force: true });
     }
   }
-}
-
-/** The one size that templates are made in. */
-function isUsual({ cpus, memoryMiB, diskGiB }: Resources): boolean {
-  const usual = defaultResources;
-  return cpus === usual.cpus && memoryMiB === usual.memoryMiB && diskGiB === usual.diskGiB;
 }
 
 function describe(id: string, { origin, token, unadopted }: MachineRecord): RunningMachine {

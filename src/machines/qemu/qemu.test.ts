@@ -4,7 +4,16 @@ import { Layout } from "./layout.ts";
 import { type TemplateBasis, templateKey } from "./template.ts";
 
 const image = { id: "image-1", files: new Layout("/data").image("image-1") };
-const basis: TemplateBasis = { runtime: "claude-code", image, qemu: "7.2", accelerator: "tcg", cpu: "A", hostKhz: 1 };
+const resources = { cpus: 2, memoryMiB: 1536, diskGiB: 10 };
+const basis: TemplateBasis = {
+  runtime: "claude-code",
+  resources,
+  image,
+  qemu: "7.2",
+  accelerator: "tcg",
+  cpu: "A",
+  hostKhz: 1,
+};
 
 test("a template fits as long as image, QEMU, processor, accelerator and runtime are the same", () => {
   expect(templateKey({ ...basis, hostKhz: 2 })).toBe(templateKey(basis));
@@ -14,6 +23,7 @@ test("a template fits as long as image, QEMU, processor, accelerator and runtime
     { ...basis, cpu: "B" },
     { ...basis, accelerator: "kvm" },
     { ...basis, runtime: "opencode" },
+    { ...basis, resources: { ...basis.resources, memoryMiB: 3072 } },
   ];
   expect(new Set([basis, ...others].map(templateKey)).size).toBe(others.length + 1);
 });

@@ -3,7 +3,7 @@ import { readdir, rename, rm, stat } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { defaultResources } from "../../contract/agents.ts";
+import type { Resources } from "../../contract/agents.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { newAdoption, newToken } from "../adoption.ts";
 import { ControlChannel } from "../channel.ts";
@@ -49,6 +49,8 @@ export interface Template {
 /** What a template depends on; another value of any is another template. */
 export interface TemplateBasis {
   runtime: string;
+  /** The one size that templates of the runtime are made in. */
+  resources: Resources;
   image: Image;
   qemu: string;
   accelerator: Accelerator;
@@ -164,7 +166,7 @@ export class Templates {
     const qemu = await QemuProcess.start(
       {
         name: `berth-template-${basis.runtime}`,
-        hardware: hardwareOf(basis),
+        hardware: hardwareOf(basis, basis.resources),
         kernel: basis.image.files.kernel,
         initrd: basis.image.files.initrd,
         disk: files.disk,
@@ -217,14 +219,16 @@ export class Templates {
   }
 }
 
-/** The one size of machine that templates are made in; another size boots from its disk. */
-export function hardwareOf({ accelerator, hostKhz }: TemplateBasis, resources = defaultResources): Hardware {
-  return { accelerator, hostKhz, cpus: resources.cpus, memoryMiB: resources.memoryMiB };
+export function hardwareOf(
+  { accelerator, hostKhz }: Pick<TemplateBasis, "accelerator" | "hostKhz">,
+  { cpus, memoryMiB }: Resources,
+): Hardware {
+  return { accelerator, hostKhz, cpus, memoryMiB };
 }
 
 /** The name of the template that fits: the same for the same basis, another when anything in it is another. */
-export function templateKey({ runtime, image, qemu, accelerator, cpu }: TemplateBasis): string {
-  const { cpus, memoryMiB } = defaultResources;
+export function templateKey({ runtime, resources, image, qemu, accelerator, cpu }: TemplateBasis): string {
+  const { cpus, memoryMiB } = resources;
   const parts = [templateFormat, runtime, image.id, qemu, cpu, accelerator, machineOptions, cpus, memoryMiB];
   return `${runtime}-${createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16)}`;
 }
