@@ -130,8 +130,7 @@ export async function createServer(
 
   const stopped = new AbortController();
   cleanup.defer(() => stopped.abort());
-  const names = runtimes.map(({ name }) => name);
-  void beginWork(machines, lifecycle, turns, names, logger, stopped.signal);
+  void beginWork(machines, lifecycle, turns, runtimes[0]!.name, logger, stopped.signal);
   const stack = cleanup.move();
   return { url, machines, readiness, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
@@ -141,7 +140,7 @@ async function beginWork(
   machines: Machines,
   lifecycle: Lifecycle,
   turns: Turns,
-  runtimes: readonly string[],
+  defaultRuntime: string,
   logger: Logger,
   stopped: AbortSignal,
 ): Promise<void> {
@@ -150,11 +149,8 @@ async function beginWork(
       const driver = await machines.driver();
       await lifecycle.recover();
       await turns.recover();
-      // One after the other: the first is the default, and a template's making takes all the processors there are.
-      for (const runtime of runtimes) {
-        if (stopped.aborted) return;
-        await driver.prepare(runtime).catch((error: BerthError) => logger.error({ err: error }, error.message));
-      }
+      // The others' are made when they are first asked for: each takes a gigabyte, and without KVM minutes.
+      await driver.prepare(defaultRuntime).catch((error: BerthError) => logger.error({ err: error }, error.message));
       return;
     } catch (error) {
       const { message } = asBerthError(error, "internal", String(error));
