@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 import { cpus, totalmem } from "node:os";
 import { join } from "node:path";
 import { qemuProcesses } from "../src/machines/qemu/process.ts";
-import { runtimes } from "../src/runtimes/all.ts";
 import { eventsOf, isToolEvent } from "../test/support/client.ts";
 import { VmService } from "../test/support/vm-service.ts";
+import { runtimesInMachines } from "../test/support/warm-seed.ts";
 
 // `make bench`: what a user waits for, measured through the API, each with its floor from the same run. Machines
 // differ and are noisy: read the ratios first. docs/benchmarks.md has the figures of one machine.
@@ -20,7 +20,7 @@ const cold = await measureAgent("cold", { resources: { diskGiB: 11 } });
 const warm: AgentTimes[] = [];
 for (let round = 0; round < rounds; round++) warm.push(await measureAgent(`warm-${round}`));
 const byRuntime = new Map([["claude-code", warm]]);
-for (const { name } of runtimes.slice(1)) {
+for (const name of runtimesInMachines.slice(1)) {
   const times: AgentTimes[] = [];
   for (let round = 0; round < rounds; round++) times.push(await measureAgent(`warm-${round}`, { runtime: name }));
   byRuntime.set(name, times);

@@ -159,7 +159,7 @@ describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
 
   test("after a restart the conversation goes on with model, instructions and files; a reset begins anew", async () => {
     const before = (await client.chat(agent, "Count.")).text;
-    expect((await client.call("POST", `/agents/${agent}/restart?wait=ready`)).body).toMatchObject({ status: "ready" });
+    expect((await client.restartAgent(agent)).body).toMatchObject({ status: "ready" });
     proxy.requests.length = 0;
     const after = (await client.chat(agent, "Count.")).text;
     expect(messageNumberIn(after)).toBe(messageNumberIn(before) + 1);
@@ -171,7 +171,7 @@ describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
     expect(messageNumberIn((await client.chat(agent, "Count.")).text)).toBe(1);
     expect((await client.chat(agent, "run: cat note.txt")).text).toContain("kept");
     await client.call("PATCH", `/agents/${agent}`, { model: null });
-    await client.call("POST", `/agents/${agent}/restart?wait=ready`);
+    await client.restartAgent(agent);
     proxy.requests.length = 0;
     expect(messageNumberIn((await client.chat(agent, "Count.")).text)).toBe(3);
     expect(proxy.asked.map(({ body }) => body.model)).not.toContain("a-model-that-nobody-knows");

@@ -53,9 +53,24 @@ export class TestClient {
     return { status: response.status, headers: response.headers, body: json && text ? JSON.parse(text) : text };
   }
 
-  /** Creates an agent and waits until it is ready. */
+  /** Creates an agent and waits until it is ready, or has failed. */
   async createAgent(name: string, fields: Record<string, unknown> = {}): Promise<Answer> {
-    return this.call("POST", "/agents?wait=ready", { name, ...fields });
+    return this.#settled(await this.call("POST", "/agents?wait=ready", { name, ...fields }));
+  }
+
+  /** Restarts an agent and waits until it is ready, or has failed. */
+  async restartAgent(name: string): Promise<Answer> {
+    return this.#settled(await this.call("POST", `/agents/${name}/restart?wait=ready`));
+  }
+
+  /** The service waits for a minute; some runtimes take longer to start on a slow machine. */
+  async #settled(answer: Answer): Promise<Answer> {
+    let last = answer;
+    while (last.body.status === "provisioning") {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      last = await this.call("GET", `/agents/${answer.body.name}`);
+    }
+    return last;
   }
 
   /** Sends a message and reads the reply to its end. */

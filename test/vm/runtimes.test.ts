@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { runtimes } from "../../src/runtimes/all.ts";
 import { eventsOf, isToolEvent, messageNumberIn, type TestClient } from "../support/client.ts";
 import { DemoServer } from "../support/demo-server.ts";
 import { ModelProxy, systemOf } from "../support/model-proxy.ts";
 import { VmService } from "../support/vm-service.ts";
+import { runtimesInMachines } from "../support/warm-seed.ts";
 
 // Each real runtime's whole life in a real machine, before a provider that records what it is sent.
 
@@ -28,7 +28,7 @@ afterAll(async () => {
   provider[Symbol.dispose]();
 });
 
-describe.each(runtimes.map(({ name }) => name))("%s", (runtime) => {
+describe.each(runtimesInMachines)("%s", (runtime) => {
   const agent = `of-${runtime}`;
   const instructions = `You are ${agent}. Speak of “ships” only. 🚢`;
   let failed = false;
