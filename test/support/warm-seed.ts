@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir } from "node:fs/promises";
+import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { runtimes } from "../../src/runtimes/all.ts";
@@ -28,9 +28,18 @@ export async function makeSeed(): Promise<void> {
   for (const name of runtimesInMachines) await driver.prepare(name);
 }
 
-/** Gives a data folder the seed's image and template, as hard links or, for one that is to be spoilt, as copies. */
-export async function plantSeed(dataFolder: string, how: "--link" | "--sparse=always" = "--link"): Promise<void> {
-  for (const part of ["images", "templates"]) {
-    await run("cp", ["--archive", how, join(seedFolder, part), dataFolder]);
+/**
+ * Gives a data folder the seed's image and templates, or the one of `only`, as hard links or, for one that is to be
+ * spoilt, as copies.
+ */
+export async function plantSeed(
+  dataFolder: string,
+  { how = "--link", only = "" }: { how?: "--link" | "--sparse=always"; only?: string } = {},
+): Promise<void> {
+  await run("cp", ["--archive", how, join(seedFolder, "images"), dataFolder]);
+  await mkdir(join(dataFolder, "templates"), { mode: 0o711 });
+  for (const template of await readdir(join(seedFolder, "templates"))) {
+    if (!template.startsWith(only)) continue;
+    await run("cp", ["--archive", how, join(seedFolder, "templates", template), join(dataFolder, "templates")]);
   }
 }

@@ -97,7 +97,7 @@ async function spoil(file: string, bytes: number): Promise<void> {
 
 test("a template that is corrupt is thrown away, and the agent is made from a new one", async () => {
   const config = await testConfig({ dataFolder: await keptFolder() });
-  await plantSeed(config.dataFolder, "--sparse=always");
+  await plantSeed(config.dataFolder, { how: "--sparse=always", only: "claude-code" });
   const templates = join(config.dataFolder, "templates");
   const [before] = await readdir(templates);
   await spoil(join(templates, before!, "state"), 4096);
@@ -122,7 +122,7 @@ test.runIf(isRoot)(
     const mount = await newFolder();
     await run("mount", ["-t", "tmpfs", "-o", "size=6g,mode=0711", "tmpfs", mount]);
     try {
-      await plantSeed(mount, "--sparse=always");
+      await plantSeed(mount, { how: "--sparse=always", only: "claude-code" });
       const config = await testConfig({ dataFolder: mount });
       await using service = await VmService.on(config);
       const { stdout } = await run("df", ["--output=avail", "-BM", mount]);
@@ -137,7 +137,8 @@ test.runIf(isRoot)(
       await rm(join(mount, "filler"));
       expect((await service.client.createAgent("ada")).body.status).toBe("ready");
     } finally {
-      await run("umount", [mount]);
+      // A process that was ended may hold it for a moment longer.
+      await expect.poll(() => run("umount", [mount]).then(() => "done", String), { timeout: 20_000 }).toBe("done");
       await rm(mount, { recursive: true });
     }
   },
