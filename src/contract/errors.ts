@@ -7,7 +7,6 @@ export const errorStatuses = {
   agent_name_invalid: 400,
   model_not_available: 400,
   runtime_not_available: 400,
-  feature_not_available: 400,
   credentials_missing: 401,
   credentials_invalid: 401,
   insufficient_credits: 402,

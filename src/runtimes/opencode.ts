@@ -2,6 +2,7 @@ import { chown, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { methods } from "@agentclientprotocol/sdk";
 import { type AcpConnection, startAcp } from "./acp.ts";
+import { claudeModels } from "./claude-models.ts";
 import { freePort, loginEnvironment, replaceFile } from "./process.ts";
 import { allAbilities, type Runtime, type Surroundings } from "./runtime.ts";
 
@@ -73,24 +74,7 @@ const warmModel: Choice = { wire: "anthropic", name: "demo", slot: null };
  * catalog (https://models.dev) within opencode 1.18.33.
  */
 const familiar: Record<Wire, readonly string[]> = {
-  anthropic: [
-    warmModel.name,
-    "claude-fable-5",
-    "claude-fable-5-1",
-    "claude-haiku-4-5",
-    "claude-haiku-4-5-20251001",
-    "claude-opus-4-5",
-    "claude-opus-4-5-20251101",
-    "claude-opus-4-6",
-    "claude-opus-4-7",
-    "claude-opus-4-8",
-    "claude-opus-5",
-    "claude-opus-5-5",
-    "claude-sonnet-4-5",
-    "claude-sonnet-4-5-20250929",
-    "claude-sonnet-4-6",
-    "claude-sonnet-5",
-  ],
+  anthropic: [warmModel.name, ...claudeModels],
   openai: [
     "gpt-5",
     "gpt-5-mini",
