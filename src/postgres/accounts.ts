@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
 import type { Database } from "./database.ts";
 
 /** What a valid key stands for. */
@@ -21,6 +22,8 @@ export class Accounts {
    */
   async createOperator(key: { prefix: string; hash: Buffer }, publish: () => Promise<void>): Promise<boolean> {
     return this.#database.transaction().execute(async (transaction) => {
+      // Two servers may start at once on one database: the second waits here, and then sees the first one's account.
+      await sql`lock table accounts in share row exclusive mode`.execute(transaction);
       const exists = await transaction
         .selectFrom("accounts")
         .select("id")

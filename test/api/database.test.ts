@@ -1,7 +1,9 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openDatabase } from "../../src/postgres/database.ts";
+import { Accounts } from "../../src/postgres/accounts.ts";
+import { migrate, openDatabase } from "../../src/postgres/database.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/postgres/embedded.ts";
 import { newFolder } from "../support/config.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
@@ -22,13 +24,16 @@ afterAll(async () => {
 });
 
 test("two servers that start at once on one database of the operator's own migrate it once", async () => {
+  await using stack = new AsyncDisposableStack();
   const services = await Promise.all([ScriptedService.start({ databaseUrl }), ScriptedService.start({ databaseUrl })]);
+  for (const each of services) stack.use(each);
   // One of the two has made the operator's account, and has its key.
   const [service] = services.filter(({ client }) => client.key !== "");
   await service!.client.createAgent("ada");
   // Each of the two may take it for its own to make, as long as one database has one server.
   await expect.poll(async () => (await service!.client.call("GET", "/agents/ada")).body.status).toBe("ready");
   const database = openDatabase(postgres.config, () => {});
+  stack.defer(() => database.destroy());
   const migrations = await database
     .withTables<{ kysely_migration: { name: string } }>()
     .selectFrom("kysely_migration")
@@ -38,8 +43,21 @@ test("two servers that start at once on one database of the operator's own migra
   expect(await database.selectFrom("accounts").select("name").execute()).toEqual([{ name: "operator" }]);
   const stored = JSON.stringify(await database.selectFrom("api_keys").selectAll().execute());
   expect(stored).not.toContain(service!.client.key.slice(12));
-  await database.destroy();
-  for (const each of services) await each[Symbol.asyncDispose]();
+});
+
+test("of several servers that make the operator's account in the same moment, one makes it", async () => {
+  const database = openDatabase({ ...postgres.config, database: "operators" }, () => {});
+  await using _ = { [Symbol.asyncDispose]: () => database.destroy() };
+  const admin = openDatabase(postgres.config, () => {});
+  await sql`create database operators`.execute(admin);
+  await admin.destroy();
+  await migrate(database);
+  const accounts = new Accounts(database);
+  const slowly = () => new Promise<void>((resolve) => setTimeout(resolve, 50));
+  const make = async (_: unknown, index: number) =>
+    accounts.createOperator({ prefix: "berth_sk_", hash: Buffer.from([index]) }, slowly);
+  const made = await Promise.all([1, 2, 3, 4].map(make));
+  expect(made.filter((one) => one)).toHaveLength(1);
 });
 
 test("a cluster that a killed server left running is taken up, with the same data", async () => {
