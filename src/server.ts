@@ -7,6 +7,7 @@ import type { Config } from "./config/config.ts";
 import { lockDataFolder } from "./config/data-folder.ts";
 import { type Resources, usualResources } from "./contract/agents.ts";
 import { asBerthError, type BerthError } from "./contract/errors.ts";
+import { Capacity } from "./domain/capacity.ts";
 import { Lifecycle } from "./domain/lifecycle.ts";
 import { ModelChoice } from "./domain/models.ts";
 import { Turns } from "./domain/turns.ts";
@@ -22,9 +23,11 @@ import { Accounts } from "./postgres/accounts.ts";
 import { Agents } from "./postgres/agents.ts";
 import { type Database, migrate, openDatabase, ping } from "./postgres/database.ts";
 import { startEmbeddedPostgres } from "./postgres/embedded.ts";
+import { Timers } from "./postgres/timers.ts";
 import { TurnStore } from "./postgres/turns.ts";
 import { runtimes as allRuntimes } from "./runtimes/all.ts";
 import type { Runtime } from "./runtimes/runtime.ts";
+import { Metrics } from "./telemetry/metrics.ts";
 
 const checkout = new URL("../", import.meta.url);
 const databaseTimeoutMs = 3_000;
@@ -79,11 +82,40 @@ export async function createServer(
   // Machines need the gateway, the gateway the turns, the turns the machines: the turns are asked when they are there.
   const machines = openMachines(config, logger, providers, agents, () => turns, openDriver, usual);
   cleanup.defer(() => machines.close());
-  const lifecycle = new Lifecycle(agents, machines, warn);
+  const timers = await Timers.open(database, (error) => logger.warn({ err: error }, "the timers have a fault"));
+  cleanup.defer(() => timers.close());
+  const capacity: Capacity = new Capacity({
+    memoryMiB: config.memoryMiB,
+    machines: config.maximumAwake,
+    accountShare: config.accountShare,
+    waiting: config.maximumWaiting,
+    waitMs: config.waitMs,
+    shared: (accountId) => accounts.othersThan(accountId),
+    makeRoom: (accountId) => lifecycle.makeRoom(accountId),
+  });
+  const metrics: Metrics = new Metrics({
+    agents: () => agents.countByStatus(),
+    capacity: () => capacity,
+    unstoredEvents: () => turns.unstoredEvents,
+    runningTurns: () => turns.running,
+  });
+  const lifecycle: Lifecycle = new Lifecycle({
+    ...{ rows: agents, machines, capacity, timers, idleMs: config.idleMs, log: warn },
+    measured: (what, seconds) => metrics.machine(what, seconds),
+  });
   const turns: Turns = new Turns({
     rows: turnStore,
     machines,
-    ready: (agentId) => lifecycle.ready(agentId),
+    ready: (agentId, queued) => lifecycle.ready(agentId, queued),
+    requireRoom: (agent) => lifecycle.requireRoom(agent),
+    measured: {
+      firstDelta: (seconds) => metrics.firstDelta(seconds),
+      stored: (seconds) => metrics.stored(seconds),
+      ended: (outcome, code) => {
+        metrics.turnEnded(outcome, code);
+        capacity.retry();
+      },
+    },
     modelOf: (agent) => choice.modelOf(agent),
     stallMs: config.stallMs,
     log: warn,
@@ -96,6 +128,7 @@ export async function createServer(
     version: (JSON.parse(await readFile(new URL("package.json", checkout), "utf8")) as { version: string }).version,
     logger,
     readiness,
+    metrics: () => metrics.text(),
     findCaller: async (key) => (isWellFormed(key) ? accounts.byKeyHash(hashKey(key)) : null),
     service: {
       runtimes: runtimes.map(({ name }) => name),
@@ -110,6 +143,12 @@ export async function createServer(
       watch: (id, signal) => lifecycle.watch(id, signal),
       configure: (id, settings) => agents.configure(id, settings),
       resetConversation: async ({ id }) => (await agents.beginConversation(id)) ?? turns.refuseAnother(id),
+      suspend: async ({ id }) => (await lifecycle.suspend(id)) ?? turns.refuseAnother(id),
+      resume: (agent) => lifecycle.resume(agent),
+      log: async function* ({ id }, tail, follow, gone) {
+        using _ = lifecycle.keepOpen(id);
+        yield* machines.log(id, tail, follow, gone);
+      },
       restart: async (id) => {
         await turns.failRunning(id, "agent_restarted", "The agent was restarted.");
         return lifecycle.restart(id);
@@ -130,7 +169,7 @@ export async function createServer(
 
   const stopped = new AbortController();
   cleanup.defer(() => stopped.abort());
-  void beginWork(machines, lifecycle, turns, runtimes[0]!.name, logger, stopped.signal);
+  void beginWork(machines, lifecycle, turns, timers, runtimes[0]!.name, logger, stopped.signal);
   const stack = cleanup.move();
   return { url, machines, readiness, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
@@ -140,6 +179,7 @@ async function beginWork(
   machines: Machines,
   lifecycle: Lifecycle,
   turns: Turns,
+  timers: Timers,
   defaultRuntime: string,
   logger: Logger,
   stopped: AbortSignal,
@@ -149,6 +189,10 @@ async function beginWork(
       const driver = await machines.driver();
       await lifecycle.recover();
       await turns.recover();
+      await timers.listen({
+        lookForIdleness: (agentId) => lifecycle.lookForIdleness(agentId),
+        sweep: () => lifecycle.sweep(),
+      });
       // The others' are made when they are first asked for: each takes a gigabyte, and without KVM minutes.
       await driver.prepare(defaultRuntime).catch((error: BerthError) => logger.error({ err: error }, error.message));
       return;

@@ -1,4 +1,4 @@
-import { Option } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 
 /** `--json`, which every command has. */
 export function jsonOption(): Option {
@@ -8,4 +8,12 @@ export function jsonOption(): Option {
 /** The options that every command has. */
 export interface CommonOptions {
   json?: true;
+}
+
+export function positiveNumber(text: string): number {
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(number) || number < 1) {
+    throw new InvalidArgumentError("A whole number above 0 is allowed.");
+  }
+  return number;
 }

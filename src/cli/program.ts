@@ -4,8 +4,11 @@ import { registerCreate } from "./commands/agents-create.ts";
 import { registerDelete } from "./commands/agents-delete.ts";
 import { registerGet } from "./commands/agents-get.ts";
 import { registerList } from "./commands/agents-list.ts";
+import { registerLogs } from "./commands/agents-logs.ts";
 import { registerReset } from "./commands/agents-reset.ts";
 import { registerRestart } from "./commands/agents-restart.ts";
+import { registerResume } from "./commands/agents-resume.ts";
+import { registerSuspend } from "./commands/agents-suspend.ts";
 import { registerTurns } from "./commands/agents-turns.ts";
 import { registerUpdate } from "./commands/agents-update.ts";
 import { registerApi } from "./commands/api.ts";
@@ -32,6 +35,7 @@ Examples:
   berth chat ada "What can you do?"
   berth agents update ada --instructions - < instructions.md
   berth agents turns ada
+  berth agents logs ada --follow
   berth api GET /agents`;
 
 const agentCommands = [
@@ -39,9 +43,12 @@ const agentCommands = [
   registerCreate,
   registerGet,
   registerUpdate,
+  registerSuspend,
+  registerResume,
   registerRestart,
   registerReset,
   registerTurns,
+  registerLogs,
   registerDelete,
 ];
 
@@ -56,7 +63,7 @@ function createProgram(): Command {
   registerUp(program);
   registerDown(program);
   registerDoctor(program);
-  const agents = program.command("agents").description("create, list, show, change and delete agents");
+  const agents = program.command("agents").description("create, list, show, change, suspend and delete agents");
   for (const register of agentCommands) register(agents);
   registerChat(program);
   registerRuntimes(program);

@@ -1,10 +1,13 @@
-import { homedir } from "node:os";
+import { homedir, totalmem } from "node:os";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import type { Config, ProviderAccount } from "./config.ts";
 
 const port = z.coerce.number().int().min(0).max(65535);
 const httpUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ""));
+
+/** Of the host's memory: what machines may have where nothing else is set. */
+const usualMemoryPart = 0.75;
 
 /** Each variable with its values and its default; the README's table says the same. */
 const variables = z.object({
@@ -22,6 +25,12 @@ const variables = z.object({
     .transform((path) => resolve(path))
     .optional(),
   BERTH_ACCEL: z.enum(["auto", "kvm", "tcg"]).default("auto"),
+  BERTH_IDLE_SECONDS: z.coerce.number().min(0).max(2_592_000).default(300),
+  BERTH_MAX_AGENTS: z.coerce.number().int().min(1).max(100_000).default(1_000),
+  BERTH_MEMORY_MIB: z.coerce.number().int().min(1_024).optional(),
+  BERTH_ACCOUNT_SHARE: z.coerce.number().min(0.01).max(1).default(0.8),
+  BERTH_MAX_WAITING: z.coerce.number().int().min(0).max(100_000).default(100),
+  BERTH_WAIT_SECONDS: z.coerce.number().min(1).max(86_400).default(300),
   BERTH_STALL_SECONDS: z.coerce.number().min(1).max(86_400).default(300),
   BERTH_MODEL_SILENCE_SECONDS: z.coerce.number().min(1).max(3_600).default(50),
   BERTH_MODEL_RETRY_SECONDS: z.coerce.number().min(0).max(600).default(15),
@@ -50,6 +59,12 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     databaseUrl: values.BERTH_DATABASE_URL ?? null,
     imageFolder: values.BERTH_IMAGE_DIR ?? null,
     accelerator: values.BERTH_ACCEL,
+    idleMs: values.BERTH_IDLE_SECONDS * 1000,
+    maximumAwake: values.BERTH_MAX_AGENTS,
+    memoryMiB: values.BERTH_MEMORY_MIB ?? Math.floor((totalmem() / 1024 ** 2) * usualMemoryPart),
+    accountShare: values.BERTH_ACCOUNT_SHARE,
+    maximumWaiting: values.BERTH_MAX_WAITING,
+    waitMs: values.BERTH_WAIT_SECONDS * 1000,
     stallMs: values.BERTH_STALL_SECONDS * 1000,
     modelSilenceMs: values.BERTH_MODEL_SILENCE_SECONDS * 1000,
     modelRetryMs: values.BERTH_MODEL_RETRY_SECONDS * 1000,

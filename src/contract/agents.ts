@@ -35,9 +35,9 @@ const ModelId = z
   .nullable()
   .meta({ description: "An id of `GET /models`. Null: the runtime's own default.", examples: ["demo/demo"] });
 
-export const AgentStatus = z
-  .enum(["provisioning", "ready", "suspended", "failed", "deleting"])
-  .meta({ description: "What the agent's machine is doing." });
+export const agentStatuses = ["provisioning", "ready", "suspended", "failed", "deleting"] as const;
+
+export const AgentStatus = z.enum(agentStatuses).meta({ description: "What the agent's machine is doing." });
 export type AgentStatus = z.infer<typeof AgentStatus>;
 
 const ResourcesRequest = z
@@ -115,6 +115,27 @@ export const WaitQuery = z.strictObject({
     .optional()
     .meta({ description: "Hold the answer until the agent is ready or has failed, 60 s at most." }),
 });
+
+export const LogQuery = z.strictObject({
+  tail: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(1000)
+    .default(100)
+    .meta({ description: "How many of the last lines, 0 to 1000." }),
+  follow: z
+    .enum(["true", "false"])
+    .default("false")
+    .meta({ description: "`true`: an event stream that goes on with new lines." }),
+});
+
+/** The last lines of an agent's log. */
+export const AgentLog = z.object({ lines: z.array(z.string()) }).meta({ id: "AgentLog" });
+export type AgentLog = z.infer<typeof AgentLog>;
+
+/** One line as it came; the last event says that the machine has ended, or its log with it. */
+export type LogEvent = { line: string } | { ended: true };
 
 export const AgentParams = z.object({ name: z.string().meta({ description: "The agent's name." }) });
 

@@ -1,14 +1,9 @@
-import type {
-  Agent,
-  AgentStatus,
-  Fault,
-  InstallStatus,
-  InstallStep,
-  InstallStepName,
-  Resources,
-} from "../contract/agents.ts";
+import type { Agent, AgentStatus, Fault, InstallStep, Resources } from "../contract/agents.ts";
 import type { ErrorCode } from "../contract/errors.ts";
 import { BerthError } from "../contract/errors.ts";
+
+/** What its owner, or the service for them, wants of an agent. */
+export type Wanted = "running" | "suspended" | "deleted";
 
 /** An agent as the service keeps it; clients see the part that `toRecord` answers. */
 export interface StoredAgent {
@@ -21,16 +16,19 @@ export interface StoredAgent {
   /** 1, 2, …: rises with each reset of the conversation. */
   conversation: number;
   resources: Resources;
+  wanted: Wanted;
   status: AgentStatus;
   /** Rises with each change of what is wanted. */
   generation: number;
+  /** Rises with each restart that was asked for. */
+  restarts: number;
   error: Fault | null;
   installSteps: InstallStep[];
   createdAt: Date;
   lastActiveAt: Date;
 }
 
-type Operation = "chat" | "change" | "restart";
+type Operation = "chat" | "change" | "restart" | "suspend" | "resume";
 
 /** What may be asked of an agent in which status; where it may not, the code of the refusal. */
 const permissions = {
@@ -55,6 +53,20 @@ const permissions = {
     failed: "allowed",
     deleting: "agent_deleting",
   },
+  suspend: {
+    provisioning: "allowed",
+    ready: "allowed",
+    suspended: "allowed",
+    failed: "agent_failed",
+    deleting: "agent_deleting",
+  },
+  resume: {
+    provisioning: "allowed",
+    ready: "allowed",
+    suspended: "allowed",
+    failed: "agent_failed",
+    deleting: "agent_deleting",
+  },
 } as const satisfies Record<Operation, Record<AgentStatus, "allowed" | ErrorCode>>;
 
 /** Throws when the operation is not allowed in the agent's status. */
@@ -77,48 +89,5 @@ export function toRecord(agent: StoredAgent): Agent {
     lastActiveAt: agent.lastActiveAt.toISOString(),
     error: agent.error,
     resources: agent.resources,
-  };
-}
-
-/** The steps of an installation that has not begun. */
-export function pendingSteps(names: readonly InstallStepName[]): InstallStep[] {
-  return names.map((name) => ({ name, status: "pending", startedAt: null, finishedAt: null }));
-}
-
-/** The steps once `begun` has begun: those before it are done. */
-export function stepsAt(steps: readonly InstallStep[], begun: InstallStepName, now: Date): InstallStep[] {
-  const at = now.toISOString();
-  const position = steps.findIndex(({ name }) => name === begun);
-  return steps.map((step, index) => {
-    if (index < position) return ended(step, "done", at);
-    return index === position ? { ...step, status: "running", startedAt: at, finishedAt: null } : step;
-  });
-}
-
-/** The steps after the end of the installation. */
-export function stepsEnded(steps: readonly InstallStep[], outcome: "done" | "failed", now: Date): InstallStep[] {
-  const at = now.toISOString();
-  return steps.map((step) => (outcome === "done" || step.status === "running" ? ended(step, outcome, at) : step));
-}
-
-function ended(step: InstallStep, status: "done" | "failed", at: string): InstallStep {
-  return step.status === "done" ? step : { ...step, status, startedAt: step.startedAt ?? at, finishedAt: at };
-}
-
-export function toInstallStatus({ status, installSteps: steps, error }: StoredAgent): InstallStatus {
-  const done = steps.filter((step) => step.status === "done").length;
-  const begun = steps.some((step) => step.status !== "pending");
-  return {
-    status:
-      status === "failed"
-        ? "failed"
-        : status === "ready" || status === "suspended"
-          ? "installed"
-          : begun
-            ? "installing"
-            : "pending",
-    progress: steps.length === 0 ? 0 : done / steps.length,
-    steps,
-    error: status === "failed" ? error : null,
   };
 }

@@ -1,107 +1,168 @@
 import { EventEmitter } from "node:events";
-import type { Fault, InstallStep, InstallStepName, Resources } from "../contract/agents.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Fault, InstallStep, Resources } from "../contract/agents.ts";
 import { asBerthError, BerthError } from "../contract/errors.ts";
-import { pendingSteps, type StoredAgent, stepsAt, stepsEnded } from "./agents.ts";
+import type { StoredAgent, Wanted } from "./agents.ts";
+import type { Capacity } from "./capacity.ts";
+import { InstallWriter, type Progress } from "./install.ts";
 
 /** What is wanted of an agent's machine. */
 interface MachineRequest {
   id: string;
   generation: number;
+  /** A machine that was started for a smaller number is started again from its disk. */
+  restarts: number;
   runtime: string;
   hostname: string;
   resources: Resources;
 }
 
-/** What is told of a machine's making, step by step. */
-interface Progress {
-  /** The steps that it will take; told once, before the first. */
-  plan(steps: readonly InstallStepName[]): void;
-  begin(step: InstallStepName): void;
-}
-
-/** The machines, as far as an agent's life needs them. */
+/** The machines, as far as an agent's life needs them. Each call may be made again after a crash at any point. */
 export interface MachinesOfAgents {
-  /** Makes it run, with its runtime ready for a message. */
-  ensure(request: MachineRequest, progress: Progress): Promise<void>;
+  /** Makes it run, with its runtime ready for a message: found, woken, booted or made. */
+  ensure(request: MachineRequest, progress: Progress, signal: AbortSignal): Promise<void>;
+  /** Keeps its memory and ends the run. Where it rejects, or `signal` is aborted in time, it goes on running. */
+  suspend(id: string, signal: AbortSignal): Promise<void>;
   /** Ends the run, with all that was written on the disk. */
   stop(id: string): Promise<void>;
   destroy(id: string): Promise<void>;
   /** Resolves when the run that goes on now has ended. */
   ended(id: string): Promise<void>;
-  list(): Promise<{ id: string }[]>;
+  /** Whether something that the agent has started computes. */
+  activity(id: string): Promise<{ busy: boolean }>;
+  list(): Promise<{ id: string; phase: string }[]>;
 }
 
-/** What changes in an agent's row as its machine comes and goes; `generation` guards against a late step. */
+/** What a step changes in an agent's row. */
 export interface AgentChange {
   status?: StoredAgent["status"];
+  wanted?: Wanted;
   error?: Fault | null;
   installSteps?: InstallStep[];
 }
 
-/** The agents' rows, as far as an agent's life needs them. */
+/** The agents' rows, as far as an agent's life needs them. Whatever changes what is wanted raises the generation. */
 export interface AgentRows {
   /** Throws `agent_exists`. */
   insert(agent: StoredAgent): Promise<void>;
   byId(id: string): Promise<StoredAgent | null>;
   all(): Promise<StoredAgent[]>;
+  /** Those whose status is not what is wanted. */
+  unsettled(): Promise<StoredAgent[]>;
+  /** Those that may be suspended (of that account, or of any), the one that has been idle longest first. */
+  idle(accountId: string | null, limit: number): Promise<StoredAgent[]>;
   /** Writes nothing when the row is of another generation or gone; answers whether it wrote. */
   change(id: string, generation: number, change: AgentChange): Promise<boolean>;
-  /** Marks the agent as being deleted and raises its generation. */
-  beginDeletion(id: string): Promise<void>;
-  /** Marks the agent as being made and raises its generation, unless it is being deleted. Answers what it is then. */
+  /** Wants it to run, where it is to be suspended. */
+  wake(id: string): Promise<void>;
+  /**
+   * Wants it suspended, unless it answers a message, has failed, is being deleted, or was active after `idleSince`.
+   * Answers the agent as it is then; null when it did not.
+   */
+  beginSuspension(id: string, idleSince: Date | null): Promise<StoredAgent | null>;
+  /** Wants it to run, anew. Answers what it is then; null when it is being deleted. */
   beginRestart(id: string): Promise<StoredAgent | null>;
+  beginDeletion(id: string): Promise<void>;
   remove(id: string): Promise<void>;
+}
+
+/** Alarms that outlive the server. */
+export interface AgentTimers {
+  /** Has `lookForIdleness` called for the agent after so many seconds; at most one waits per agent. */
+  idleCheck(agentId: string, afterSeconds: number): Promise<void>;
+}
+
+export interface LifecycleOptions {
+  rows: AgentRows;
+  machines: MachinesOfAgents;
+  capacity: Capacity;
+  timers: AgentTimers;
+  /** An agent that nobody needed for so long is suspended; 0: never. */
+  idleMs: number;
+  /** What was measured, in seconds. */
+  measured: (what: "wake" | "suspend" | "create", seconds: number) => void;
+  log: (message: string, fields: Record<string, unknown>) => void;
 }
 
 /** A machine that ends this often within `lossWindowMs` is not started again by itself. */
 const maximumLosses = 3;
 const lossWindowMs = 10 * 60_000;
+/** Between two tries of a step that failed for a reason of the host's or the database's, doubled each time. */
+const retryMs = 500;
+const maximumRetryMs = 30_000;
+/** How long the one who deletes an agent waits for it. */
+const deletionMs = 60_000;
+/** How many idle agents one sweep looks at. */
+const sweepLimit = 100;
+/** How many idle agents are looked at to make room for another. */
+const roomCandidates = 5;
+
+/** The work on one agent. One step at a time; `done` resolves when what is wanted has come to be, or cannot. */
+interface Work {
+  /** Of what is being made true. A row of a later one interrupts it. */
+  generation: number;
+  again: boolean;
+  step: AbortController;
+  done: Promise<void>;
+}
 
 /**
- * The life of agents: what a row wants is made true of its machine, one step at a time per agent.
- *
- *     provisioning ──► ready ──(machine lost, restart)──► provisioning
- *          │
- *          └──► failed ──(restart)──► provisioning        any status may go to deleting ──► (gone)
- *
- * Every step may be made again after a crash at any point; `recover` does so for all agents at the start.
+ * The life of agents. A row says what is wanted (`running`, `suspended`, `deleted`) and what is (the status); one step
+ * at a time per agent moves the machine towards it. Every step may be made again after a crash at any point, and one of
+ * an older generation writes nothing. ARCHITECTURE.md has the table of all states.
  */
 export class Lifecycle {
-  readonly #rows: AgentRows;
-  readonly #machines: MachinesOfAgents;
-  readonly #log: (message: string, fields: Record<string, unknown>) => void;
-  readonly #tasks = new Map<string, Promise<void>>();
+  readonly #options: LifecycleOptions;
+  readonly #work = new Map<string, Work>();
   readonly #losses = new Map<string, number[]>();
+  /** Why the last wake came to nothing, for those who wait for it. */
+  readonly #refused = new Map<string, BerthError>();
   readonly #changes = new EventEmitter<Record<string, []>>().setMaxListeners(0);
-  #stopped = false;
+  readonly #queue = new EventEmitter<Record<string, [number]>>().setMaxListeners(0);
+  /** How many have each agent open: it is not idle then. */
+  readonly #open = new Map<string, number>();
+  readonly #stop = new AbortController();
 
-  constructor(
-    rows: AgentRows,
-    machines: MachinesOfAgents,
-    log: (message: string, fields: Record<string, unknown>) => void,
-  ) {
-    this.#rows = rows;
-    this.#machines = machines;
-    this.#log = log;
+  constructor(options: LifecycleOptions) {
+    this.#options = options;
   }
 
-  /** Stores a new agent and begins to make its machine. Throws `agent_exists`. */
+  /** Stores a new agent and begins to make its machine. Throws `agent_exists`, `no_capacity`. */
   async create(agent: StoredAgent): Promise<void> {
-    await this.#rows.insert(agent);
-    this.#begin(agent);
+    this.#options.capacity.requireQueue();
+    await this.#options.rows.insert(agent);
+    void this.#drive(agent);
   }
 
-  /** Resolves when the agent's machine is there; rejects with the fault of an agent that failed. */
-  async ready(id: string): Promise<void> {
-    for (;;) {
-      await this.#tasks.get(id);
-      const agent = await this.#rows.byId(id);
-      if (!agent) throw new BerthError("agent_deleted", "The agent was deleted.");
-      if (agent.status === "deleting") throw new BerthError("agent_deleted", "The agent is being deleted.");
-      if (agent.status === "failed") throw faultOf(agent);
-      if (agent.status === "ready") return;
-      if (!this.#tasks.has(id)) this.#begin(agent);
+  /**
+   * Wants the agent's machine to run, and resolves when it does. `queued` is told its position while it waits for a
+   * place. Rejects with the fault of an agent that failed, with `no_capacity`, `agent_deleted`, `shutting_down`.
+   */
+  async ready(id: string, queued: (position: number) => void = () => {}): Promise<void> {
+    this.#queue.on(id, queued);
+    try {
+      for (;;) {
+        const agent = await this.#patiently(() => this.#options.rows.byId(id));
+        if (!agent) throw new BerthError("agent_deleted", "The agent was deleted.");
+        if (agent.wanted === "deleted") throw new BerthError("agent_deleted", "The agent is being deleted.");
+        if (agent.status === "failed") throw faultOf(agent);
+        if (agent.wanted === "suspended") await this.#patiently(() => this.#options.rows.wake(id));
+        else if (agent.status === "ready" && !this.#work.has(id)) return;
+        else {
+          this.#refused.delete(id);
+          await this.#drive(agent);
+          const refusal = this.#refused.get(id);
+          if (refusal) throw refusal;
+        }
+      }
+    } finally {
+      this.#queue.off(id, queued);
     }
+  }
+
+  /** Throws `no_capacity` when the agent's machine does not run and no more can wait for a place. */
+  requireRoom({ status }: StoredAgent): void {
+    if (status === "suspended") this.#options.capacity.requireQueue();
   }
 
   /** The agent at once and after each change, until `signal` is aborted or it is gone. */
@@ -118,7 +179,7 @@ export class Lifecycle {
       while (!signal.aborted) {
         if (changed) {
           changed = false;
-          const agent = await this.#rows.byId(id);
+          const agent = await this.#options.rows.byId(id);
           if (!agent) return;
           yield agent;
         } else {
@@ -133,145 +194,325 @@ export class Lifecycle {
     }
   }
 
+  /** Keeps the agent from being taken for idle until it is disposed. */
+  keepOpen(id: string): Disposable {
+    this.#open.set(id, (this.#open.get(id) ?? 0) + 1);
+    return {
+      [Symbol.dispose]: () => {
+        const left = this.#open.get(id)! - 1;
+        if (left > 0) this.#open.set(id, left);
+        else this.#open.delete(id);
+      },
+    };
+  }
+
   /**
    * Ends the machine and boots it again from its disk. Answers the agent as it is meanwhile; null when it is being
    * deleted.
    */
   async restart(id: string): Promise<StoredAgent | null> {
-    const agent = await this.#rows.beginRestart(id);
+    const agent = await this.#options.rows.beginRestart(id);
     if (!agent) return null;
     this.#losses.delete(id);
     this.#changed(id);
-    void this.#after(id, async () => {
-      // A later restart or deletion, or a server that stops, sees to the machine itself.
-      if (this.#stopped || (await this.#rows.byId(id))?.generation !== agent.generation) return;
-      await this.#machines.stop(id);
-      await this.#provide(agent);
-    }).catch((error: unknown) => this.#failed(agent, error));
+    void this.#drive(agent);
     return agent;
+  }
+
+  /** Suspends the agent. Answers how it is when that is done or was overtaken; null when it may not be. */
+  async suspend(id: string): Promise<StoredAgent | null> {
+    const agent = await this.#options.rows.beginSuspension(id, null);
+    if (!agent) return null;
+    await this.#drive(agent);
+    return this.#options.rows.byId(id);
+  }
+
+  /** Wants the agent to run, and begins to wake it. Answers the agent; null when it is gone. Throws `no_capacity`. */
+  async resume(agent: StoredAgent): Promise<StoredAgent | null> {
+    this.requireRoom(agent);
+    await this.#options.rows.wake(agent.id);
+    const resumed = await this.#options.rows.byId(agent.id);
+    if (resumed?.wanted === "running" && resumed.status !== "failed") void this.#drive(resumed);
+    return resumed;
   }
 
   /** Removes the agent with its machine and every byte of it. Resolves when all is gone. */
   async delete(id: string): Promise<void> {
-    await this.#rows.beginDeletion(id);
+    await this.#options.rows.beginDeletion(id);
     this.#changed(id);
-    await this.#after(id, async () => {
-      await this.#machines.destroy(id);
-      await this.#rows.remove(id);
-    });
+    const agent = await this.#options.rows.byId(id);
+    if (agent) await Promise.race([this.#drive(agent), sleep(deletionMs, undefined, { ref: false })]);
+    if (await this.#options.rows.byId(id)) {
+      throw new BerthError("agent_deleting", "The agent is still being deleted; this goes on by itself.");
+    }
     this.#losses.delete(id);
+    this.#refused.delete(id);
     this.#changed(id);
   }
 
-  /** After a start of the server: goes on where the one before it ended, and removes machines of nobody. */
+  /**
+   * After a start of the server: goes on where the one before it ended. Machines of nobody are removed. An agent whose
+   * machine has ended meanwhile (the host was started again) is not booted before somebody needs it.
+   */
   async recover(): Promise<void> {
+    const { rows, machines, capacity } = this.#options;
     // In this order: a row is always older than its machine.
-    const machines = await this.#machines.list();
-    const agents = await this.#rows.all();
-    const known = new Set(agents.map(({ id }) => id));
-    for (const { id } of machines) {
-      if (!known.has(id)) await this.#machines.destroy(id);
+    const found = await machines.list();
+    const agents = await rows.all();
+    const byId = new Map(agents.map((agent) => [agent.id, agent]));
+    const running = new Set<string>();
+    for (const { id, phase } of found) {
+      const agent = byId.get(id);
+      if (!agent) await machines.destroy(id);
+      else if (phase === "running") {
+        running.add(id);
+        capacity.hold(placeOf(agent));
+      }
     }
     for (const agent of agents) {
-      if (agent.status === "deleting") void this.delete(agent.id).catch((error: unknown) => this.#failed(agent, error));
-      else if (agent.status === "provisioning" || agent.status === "ready") this.#begin(agent);
+      const settled =
+        agent.wanted === "running" && agent.status === "ready" && !running.has(agent.id)
+          ? await this.#laidDown(agent)
+          : agent.wanted === "suspended" && agent.status === "suspended" && !running.has(agent.id);
+      if (!settled && !(agent.wanted === "running" && agent.status === "failed")) void this.#drive(agent);
     }
   }
 
-  /** Begins no more steps; those under way come to an end by themselves. */
+  /** For the timer: sees to whatever was left undone. */
+  async sweep(): Promise<void> {
+    const { rows, capacity, idleMs } = this.#options;
+    for (const agent of await rows.unsettled()) {
+      if (!this.#work.has(agent.id)) void this.#drive(agent);
+    }
+    if (idleMs > 0) {
+      for (const { id, lastActiveAt } of await rows.idle(null, sweepLimit)) {
+        // Its alarm should have rung long ago.
+        if (Date.now() - lastActiveAt.getTime() > 2 * idleMs) await this.lookForIdleness(id);
+      }
+    }
+    capacity.retry();
+  }
+
+  /** For the timer: suspends an agent that nobody has needed for long enough, or looks again later. */
+  async lookForIdleness(id: string): Promise<void> {
+    const { rows, idleMs } = this.#options;
+    const agent = await rows.byId(id);
+    if (agent?.wanted !== "running" || agent.status !== "ready" || this.#stop.signal.aborted || idleMs === 0) return;
+    const since = Date.now() - agent.lastActiveAt.getTime();
+    const suspended = since >= idleMs && (await this.#suspendIdle(agent, new Date(Date.now() - idleMs)));
+    if (!suspended) this.#checkLater(id, since >= idleMs ? idleMs : idleMs - since);
+  }
+
+  /** For the capacity: suspends the machine that has been idle longest, of that account or of any. */
+  async makeRoom(accountId: string | null): Promise<boolean> {
+    for (const agent of await this.#options.rows.idle(accountId, roomCandidates)) {
+      if (await this.#suspendIdle(agent, agent.lastActiveAt)) return true;
+    }
+    return false;
+  }
+
+  /** Begins no more steps. What waits is given up; steps under way come to an end by themselves and write nothing. */
   stop(): void {
-    this.#stopped = true;
+    this.#stop.abort(new BerthError("shutting_down", "The service is being stopped."));
   }
 
-  #begin(agent: StoredAgent): void {
-    void this.#after(agent.id, () => this.#provide(agent)).catch((error: unknown) => this.#failed(agent, error));
+  /** Where the alarm cannot be set, the sweep finds the agent. */
+  #checkLater(id: string, ms: number): void {
+    const { timers, log } = this.#options;
+    timers
+      .idleCheck(id, Math.max(1, Math.ceil(ms / 1000)))
+      .catch((error: unknown) => log("an agent's idle check could not be set", { agentId: id, error }));
   }
 
-  /** Runs one step of an agent after the one before it. */
-  #after(id: string, step: () => Promise<void>): Promise<void> {
-    const task = (this.#tasks.get(id) ?? Promise.resolve()).catch(() => {}).then(step);
-    const settled = task
-      .catch(() => {})
-      .then(() => {
-        if (this.#tasks.get(id) === settled) this.#tasks.delete(id);
-      });
-    this.#tasks.set(id, settled);
-    return task;
+  /** Begins to suspend an agent that was not active after `idleSince`. False when it is needed. */
+  async #suspendIdle({ id }: StoredAgent, idleSince: Date): Promise<boolean> {
+    if (this.#open.has(id) || this.#work.has(id)) return false;
+    const activity = await this.#options.machines.activity(id).catch(() => ({ busy: true }));
+    if (activity.busy) return false;
+    const agent = await this.#options.rows.beginSuspension(id, idleSince);
+    if (agent) void this.#drive(agent);
+    return agent !== null;
+  }
+
+  /** Has the agent's work go on until its row is as wanted; interrupts a step of an older generation. */
+  #drive({ id, generation }: StoredAgent): Promise<void> {
+    const work = this.#work.get(id);
+    if (work) {
+      work.again = true;
+      if (work.generation < generation) work.step.abort(new Overtaken());
+      return work.done;
+    }
+    const begun: Work = { generation, again: true, step: new AbortController(), done: Promise.resolve() };
+    this.#work.set(id, begun);
+    begun.done = this.#until(id, begun).finally(() => this.#work.delete(id));
+    return begun.done;
+  }
+
+  async #until(id: string, work: Work): Promise<void> {
+    for (let delay = retryMs; work.again && !this.#stop.signal.aborted; ) {
+      work.again = false;
+      work.step = new AbortController();
+      try {
+        await this.#step(id, work);
+        delay = retryMs;
+      } catch (error) {
+        if (this.#stop.signal.aborted) return;
+        work.again = true;
+        if (error instanceof Overtaken) continue;
+        this.#options.log("a step of an agent's life failed; it is tried again", { agentId: id, error });
+        await sleep(delay, undefined, { signal: this.#stop.signal }).catch(() => {});
+        delay = Math.min(delay * 2, maximumRetryMs);
+      }
+    }
+  }
+
+  /** Moves the machine towards what the row wants. Rejects when that is to be tried again. */
+  async #step(id: string, work: Work): Promise<void> {
+    const { rows, machines, capacity } = this.#options;
+    const agent = await rows.byId(id);
+    if (!agent) return capacity.release(id);
+    work.generation = agent.generation;
+    const signal = AbortSignal.any([work.step.signal, this.#stop.signal]);
+    if (agent.wanted === "deleted") {
+      await machines.destroy(id);
+      capacity.release(id);
+      await rows.remove(id);
+    } else if (agent.status === "failed") {
+      return;
+    } else if (agent.wanted === "running") {
+      await this.#provide(agent, signal);
+    } else if (agent.status === "provisioning") {
+      // What is asked of an agent that is still being made is done afterwards.
+      await this.#provide(agent, signal);
+      work.again = true;
+    } else {
+      await this.#suspend(agent, work, signal);
+    }
   }
 
   /** Makes the machine run, and writes each step down as it begins. */
-  async #provide({ id }: StoredAgent): Promise<void> {
-    const agent = await this.#rows.byId(id);
-    if (!agent || agent.status === "deleting" || this.#stopped) return;
-    const { generation } = agent;
-    let steps = agent.installSteps;
-    let written = Promise.resolve();
-    const write = (change: AgentChange & { installSteps: InstallStep[] }) => {
-      steps = change.installSteps;
-      written = written
-        .then(() => this.#write(id, generation, change))
-        .catch((error: unknown) => this.#failed(agent, error));
-    };
-    const progress: Progress = {
-      // Also of an agent that was ready, whose machine has ended while no server saw it.
-      plan: (names) => write({ status: "provisioning", installSteps: pendingSteps(names) }),
-      begin: (step) => write({ installSteps: stepsAt(steps, step, new Date()) }),
-    };
+  async #provide(agent: StoredAgent, signal: AbortSignal): Promise<void> {
+    const { machines, capacity, idleMs, measured } = this.#options;
+    const { id, generation } = agent;
+    const begun = Date.now();
+    const steps = new InstallWriter(agent, (change) => this.#write(id, generation, change));
     try {
-      await this.#machines.ensure({ ...agent, hostname: agent.name }, progress);
-      await written;
-      const installSteps = stepsEnded(steps, "done", new Date());
-      await this.#write(id, generation, { status: "ready", error: null, installSteps });
-      this.#machines
-        .ended(id)
-        .then(() => this.#lost(agent))
-        .catch((error: unknown) => this.#failed(agent, error));
+      await capacity.take(placeOf(agent), (position) => this.#queue.emit(id, position), signal);
+      // A wake is no installation, and nobody waits for more than its end.
+      const progress = agent.status === "suspended" ? silent : steps;
+      await machines.ensure({ ...agent, hostname: agent.name }, progress, signal);
+      await steps.end("done", { status: "ready", error: null });
     } catch (error) {
-      await written;
-      const failure = asBerthError(error, "machine_failed", "The agent's machine could not be started.");
-      this.#log("an agent failed", { agent: agent.name, code: failure.code, error });
-      await this.#write(id, generation, {
-        status: "failed",
-        error: { code: failure.code, message: failure.message },
-        installSteps: stepsEnded(steps, "failed", new Date()),
-      });
+      if (signal.aborted) throw signal.reason;
+      return this.#fail(agent, steps, error);
     }
+    if (agent.status !== "ready")
+      measured(agent.status === "suspended" ? "wake" : "create", (Date.now() - begun) / 1000);
+    if (idleMs > 0) this.#checkLater(id, idleMs);
+    machines
+      .ended(id)
+      .then(() => this.#lost(agent))
+      .catch((error: unknown) => {
+        if (this.#stop.signal.aborted) return;
+        this.#options.log("a machine's end could not be seen to", { agent: agent.name, error });
+      });
+  }
+
+  /** The machine cannot be had: the agent has failed, but one that only found no place sleeps on. */
+  async #fail(agent: StoredAgent, steps: InstallWriter, error: unknown): Promise<void> {
+    const { machines, capacity, log } = this.#options;
+    const failure = asBerthError(error, "machine_failed", "The agent's machine could not be started.");
+    log("an agent's machine could not be had", { agent: agent.name, code: failure.code, error });
+    this.#refused.set(agent.id, failure);
+    if (failure.code === "no_capacity" && agent.status === "suspended") {
+      await this.#write(agent.id, agent.generation, { wanted: "suspended" });
+      return;
+    }
+    await steps.end("failed", { status: "failed", error: { code: failure.code, message: failure.message } });
+    // Its disk and the last words of its runtime stay; what does not work takes no memory.
+    await machines
+      .stop(agent.id)
+      .catch((fault: unknown) => log("a failed machine could not be stopped", { error: fault }));
+    capacity.release(agent.id);
+  }
+
+  async #suspend(agent: StoredAgent, work: Work, signal: AbortSignal): Promise<void> {
+    const { machines, capacity, measured, log } = this.#options;
+    const { id, generation } = agent;
+    const begun = Date.now();
+    try {
+      await machines.suspend(id, signal);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      // It runs on; whoever wanted it suspended may ask again.
+      log("an agent could not be suspended", { agent: agent.name, error });
+      await this.#write(id, generation, { wanted: "running" });
+      work.again = true;
+      return;
+    }
+    capacity.release(id);
+    await this.#write(id, generation, { status: "suspended", error: null });
+    if (agent.status === "ready") measured("suspend", (Date.now() - begun) / 1000);
   }
 
   /** The machine ended by itself: it is started again from its disk, unless it does so again and again. */
   async #lost(agent: StoredAgent): Promise<void> {
-    if (this.#stopped) return;
-    const current = await this.#rows.byId(agent.id);
-    if (current?.status !== "ready" || current.generation !== agent.generation) return;
-    const recent = (this.#losses.get(agent.id) ?? []).filter((at) => Date.now() - at < lossWindowMs);
-    this.#losses.set(agent.id, [...recent, Date.now()]);
-    this.#log("an agent's machine was lost", { agent: agent.name, losses: recent.length + 1 });
+    const { rows, capacity, log } = this.#options;
+    const { id, generation } = agent;
+    if (this.#stop.signal.aborted) return;
+    const current = await this.#patiently(() => rows.byId(id));
+    if (current?.status !== "ready" || current.generation !== generation) return;
+    capacity.release(id);
+    const recent = (this.#losses.get(id) ?? []).filter((at) => Date.now() - at < lossWindowMs);
+    this.#losses.set(id, [...recent, Date.now()]);
+    log("an agent's machine was lost", { agent: agent.name, losses: recent.length + 1 });
     if (recent.length + 1 >= maximumLosses) {
-      const error: Fault = {
-        code: "machine_lost",
-        message: `The agent's machine ended ${maximumLosses} times in ten minutes.`,
-      };
-      await this.#write(agent.id, agent.generation, { status: "failed", error });
+      const message = `The agent's machine ended ${maximumLosses} times in ten minutes.`;
+      await this.#write(id, generation, { status: "failed", error: { code: "machine_lost", message } });
       return;
     }
-    await this.#write(agent.id, agent.generation, { status: "provisioning", installSteps: [] });
-    this.#begin(current);
+    await this.#write(id, generation, { status: "provisioning", installSteps: [] });
+    await this.#drive(current);
+  }
+
+  /** An agent whose machine has ended while no server ran sleeps until it is needed. */
+  async #laidDown({ id, generation }: StoredAgent): Promise<boolean> {
+    return this.#options.rows.change(id, generation, { status: "suspended", wanted: "suspended" });
   }
 
   /** After `stop` nothing is written: what the machines are is seen again at the next start. */
   async #write(id: string, generation: number, change: AgentChange): Promise<void> {
-    if (this.#stopped) return;
-    await this.#rows.change(id, generation, change);
+    await this.#patiently(() => this.#options.rows.change(id, generation, change));
     this.#changed(id);
+  }
+
+  /** Asks the rows until they answer: a database that is away for a while fails no agent. Throws `shutting_down`. */
+  async #patiently<T>(ask: () => Promise<T>): Promise<T> {
+    const { signal } = this.#stop;
+    for (let delay = retryMs; ; delay = Math.min(delay * 2, maximumRetryMs)) {
+      signal.throwIfAborted();
+      try {
+        return await ask();
+      } catch (error) {
+        if (error instanceof BerthError) throw error;
+        this.#options.log("an agent's row cannot be reached; trying again", { error });
+        await sleep(delay, undefined, { signal }).catch(() => {});
+      }
+    }
   }
 
   #changed(id: string): void {
     this.#changes.emit(id);
   }
+}
 
-  #failed(agent: StoredAgent, error: unknown): void {
-    this.#log("a step of an agent's life failed", { agent: agent.name, error });
-  }
+const silent: Progress = { plan: () => {}, begin: () => {} };
+
+/** A later change of what is wanted has interrupted a step. */
+class Overtaken extends Error {}
+
+function placeOf({ id, accountId, resources }: StoredAgent) {
+  return { agentId: id, accountId, memoryMiB: resources.memoryMiB };
 }
 
 function faultOf({ error }: StoredAgent): BerthError {

@@ -57,8 +57,10 @@ export class Conversation {
   async warmUp(): Promise<void> {
     const session = await this.open();
     for (const prompt of this.#runtime!.warmUp) {
+      const begun = Date.now();
       const last = await session.prompt(prompt, () => {}, new AbortController().signal);
       if (last.type !== "response.completed") throw new Error(`a throwaway turn ended as ${JSON.stringify(last)}`);
+      this.#surroundings.log(`a throwaway turn took ${Date.now() - begun} ms`);
     }
     await session.clear();
   }

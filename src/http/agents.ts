@@ -5,17 +5,21 @@ import { z } from "zod";
 import {
   Agent,
   AgentList,
+  AgentLog,
   AgentName,
   AgentParams,
   ChangeAgent,
   CreateAgent,
   InstallStatus,
   ListQuery,
+  type LogEvent,
+  LogQuery,
   type Resources,
   WaitQuery,
 } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
-import { requireAllowed, type StoredAgent, toInstallStatus, toRecord } from "../domain/agents.ts";
+import { requireAllowed, type StoredAgent, toRecord } from "../domain/agents.ts";
+import { toInstallStatus } from "../domain/install.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 import { type SseEvent, sendEvents } from "./sse.ts";
 
@@ -23,7 +27,7 @@ const waitMs = 60_000;
 
 /** What the agents' routes need. */
 export interface AgentService {
-  /** Throws `agent_exists`. */
+  /** Throws `agent_exists`, `no_capacity`. */
   create(agent: StoredAgent): Promise<void>;
   /** Throws what is missing for any agent to be made: `image_missing`, `qemu_missing`, …. */
   requireMachines(): Promise<void>;
@@ -41,6 +45,15 @@ export interface AgentService {
   resetConversation(agent: StoredAgent): Promise<StoredAgent>;
   /** Ends a running turn. Answers the agent while it is started again; null when it is gone or being deleted. */
   restart(id: string): Promise<StoredAgent | null>;
+  /** Answers the agent when it is suspended or was needed again. Throws `turn_in_progress`, `machine_failed`. */
+  suspend(agent: StoredAgent): Promise<StoredAgent | null>;
+  /** Begins to wake it. Answers null when it is gone. Throws `no_capacity`. */
+  resume(agent: StoredAgent): Promise<StoredAgent | null>;
+  /**
+   * The last `tail` lines of its runner's and runtime's output, and with `follow` what comes, until `gone` is aborted
+   * or its machine ends.
+   */
+  log(agent: StoredAgent, tail: number, follow: boolean, gone: AbortSignal): AsyncIterable<string[]>;
   byName(accountId: string, name: string): Promise<StoredAgent | null>;
   list(accountId: string, limit: number, after: string | null): Promise<StoredAgent[]>;
   watch(id: string, signal: AbortSignal): AsyncIterable<StoredAgent>;
@@ -125,6 +138,53 @@ export function agentRoutes(service: AgentService): FastifyPluginAsyncZod {
       return toRecord(request.query.wait ? await settled(service, restarted) : restarted);
     });
 
+    const suspendSchema = {
+      summary: "Suspend an agent",
+      description:
+        "Its memory is kept on its disk and its machine takes nothing meanwhile; its next message wakes it. Answered when that is done. Refused while it answers a message.",
+      params: AgentParams,
+      response: { 200: Agent },
+    };
+    app.post("/agents/:name/suspend", { schema: suspendSchema }, async (request) => {
+      const agent = await findAgent(service, request, request.params.name);
+      requireAllowed("suspend", agent);
+      return toRecord((await service.suspend(agent)) ?? deleting(agent));
+    });
+
+    const resumeSchema = {
+      summary: "Wake a suspended agent",
+      description: "What its next message does by itself.",
+      params: AgentParams,
+      querystring: WaitQuery,
+      response: { 200: Agent },
+    };
+    app.post("/agents/:name/resume", { schema: resumeSchema }, async (request) => {
+      const agent = await findAgent(service, request, request.params.name);
+      requireAllowed("resume", agent);
+      const resumed = (await service.resume(agent)) ?? deleting(agent);
+      return toRecord(request.query.wait ? await settled(service, resumed) : resumed);
+    });
+
+    const logSchema = {
+      summary: "Read the output of an agent's runner and runtime",
+      description:
+        "Of an agent that does not run: as its machine left it. With `follow=true`, an event stream of LogEvent.",
+      params: AgentParams,
+      querystring: LogQuery,
+      response: { 200: AgentLog },
+    };
+    app.get("/agents/:name/logs", { schema: logSchema }, async (request, reply) => {
+      const agent = await findAgent(service, request, request.params.name);
+      const { tail, follow } = request.query;
+      if (follow === "true") {
+        await sendEvents(reply, {}, (gone) => logEvents(service.log(agent, tail, true, gone)));
+        return reply;
+      }
+      const lines: string[] = [];
+      for await (const batch of service.log(agent, tail, false, AbortSignal.timeout(waitMs))) lines.push(...batch);
+      return { lines };
+    });
+
     const resetSchema = {
       summary: "Begin a new conversation; the files stay",
       params: AgentParams,
@@ -175,8 +235,10 @@ async function newAgent(service: AgentService, accountId: string, body: CreateAg
     instructions: body.instructions || null,
     conversation: 1,
     resources: { ...service.usualResources(body.runtime), ...given(body.resources) },
+    wanted: "running",
     status: "provisioning",
     generation: 1,
+    restarts: 0,
     error: null,
     installSteps: [],
     createdAt: now,
@@ -184,12 +246,18 @@ async function newAgent(service: AgentService, accountId: string, body: CreateAg
   };
 }
 
-/** The agent once it is no longer provisioning, or as it stands after a minute. */
+async function* logEvents(batches: AsyncIterable<string[]>): AsyncGenerator<SseEvent[]> {
+  const event = (data: LogEvent): SseEvent => ({ data });
+  for await (const lines of batches) yield lines.map((line) => event({ line }));
+  yield [event({ ended: true })];
+}
+
+/** The agent once nothing is being done to have it run, or as it stands after a minute. */
 async function settled(service: AgentService, agent: StoredAgent): Promise<StoredAgent> {
   let latest = agent;
   for await (const seen of service.watch(agent.id, AbortSignal.timeout(waitMs))) {
     latest = seen;
-    if (seen.status !== "provisioning") break;
+    if (seen.status !== "provisioning" && (seen.status !== "suspended" || seen.wanted !== "running")) break;
   }
   return latest;
 }

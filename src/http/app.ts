@@ -13,7 +13,7 @@ import { authenticate, type FindCaller } from "./authenticate.ts";
 import { type CatalogService, catalogRoutes } from "./catalog.ts";
 import { type ChatService, chatRoutes } from "./chat.ts";
 import { errorBody, handleError } from "./errors.ts";
-import { healthRoutes, type Readiness } from "./health.ts";
+import { healthRoutes, type MetricsText, type Readiness } from "./health.ts";
 
 const maximumBodyBytes = 1024 * 1024;
 
@@ -22,6 +22,7 @@ export interface AppOptions {
   logger: FastifyBaseLogger;
   findCaller: FindCaller;
   readiness: () => Promise<Readiness>;
+  metrics: MetricsText;
   service: AgentService & ChatService & CatalogService;
 }
 
@@ -70,7 +71,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     transform: jsonSchemaTransform,
     transformObject: jsonSchemaTransformObject,
   });
-  await app.register(healthRoutes(options.readiness));
+  await app.register(healthRoutes(options.readiness, options.metrics));
   app.get("/openapi.json", { schema: { hide: true } }, async () => app.swagger());
   await app.register(async (guarded) => {
     guarded.addHook("onRoute", (route) => {

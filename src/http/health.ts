@@ -7,8 +7,11 @@ const Readiness = z
   .meta({ id: "Readiness" });
 export type Readiness = z.infer<typeof Readiness>;
 
-/** `/healthz` and `/readyz`: the two that need no credentials. */
-export function healthRoutes(readiness: () => Promise<Readiness>): FastifyPluginAsyncZod {
+/** The measurements of the service, as Prometheus reads them. */
+export type MetricsText = () => Promise<{ type: string; text: string }>;
+
+/** `/healthz`, `/readyz` and `/metrics`: for those who watch over the service. They need no credentials. */
+export function healthRoutes(readiness: () => Promise<Readiness>, metrics: MetricsText): FastifyPluginAsyncZod {
   return async (app) => {
     app.get(
       "/healthz",
@@ -23,5 +26,9 @@ export function healthRoutes(readiness: () => Promise<Readiness>): FastifyPlugin
         return reply.code(answer.ready ? 200 : 503).send(answer);
       },
     );
+    app.get("/metrics", { schema: { summary: "Measurements in Prometheus' format" } }, async (_request, reply) => {
+      const { type, text } = await metrics();
+      return reply.type(type).send(text);
+    });
   };
 }

@@ -41,6 +41,17 @@ export class Accounts {
     });
   }
 
+  /** Whether there is another account than this. */
+  async othersThan(accountId: string): Promise<boolean> {
+    const other = await this.#database
+      .selectFrom("accounts")
+      .select("id")
+      .where("id", "!=", accountId)
+      .limit(1)
+      .executeTakeFirst();
+    return other !== undefined;
+  }
+
   /** The caller whose key has this hash; null for an unknown, expired or revoked one. */
   async byKeyHash(hash: Buffer): Promise<Caller | null> {
     const row = await this.#database

@@ -1,4 +1,4 @@
-import type { Selectable } from "kysely";
+import type { ExpressionBuilder, Selectable } from "kysely";
 import { BerthError } from "../contract/errors.ts";
 import type { StoredAgent } from "../domain/agents.ts";
 import type { AgentChange, AgentRows } from "../domain/lifecycle.ts";
@@ -24,8 +24,10 @@ export class Agents implements AgentRows {
           model: agent.model,
           instructions: agent.instructions,
           resources: JSON.stringify(agent.resources),
+          wanted: agent.wanted,
           status: agent.status,
           generation: agent.generation,
+          restarts: agent.restarts,
           install_steps: JSON.stringify(agent.installSteps),
           created_at: agent.createdAt,
           last_active_at: agent.lastActiveAt,
@@ -69,11 +71,51 @@ export class Agents implements AgentRows {
     return (await this.#database.selectFrom("agents").selectAll().execute()).map(fromRow);
   }
 
-  async change(id: string, generation: number, { status, error, installSteps }: AgentChange): Promise<boolean> {
+  /** How many agents there are of each status. */
+  async countByStatus(): Promise<Partial<Record<StoredAgent["status"], number>>> {
+    const rows = await this.#database
+      .selectFrom("agents")
+      .select(["status", ({ fn }) => fn.countAll<string>().as("count")])
+      .groupBy("status")
+      .execute();
+    return Object.fromEntries(rows.map(({ status, count }) => [status, Number(count)]));
+  }
+
+  async unsettled(): Promise<StoredAgent[]> {
+    const rows = await this.#database
+      .selectFrom("agents")
+      .selectAll()
+      .where(({ eb, or, and }) =>
+        or([
+          eb("wanted", "=", "deleted"),
+          and([eb("wanted", "=", "running"), eb("status", "in", ["provisioning", "suspended"])]),
+          and([eb("wanted", "=", "suspended"), eb("status", "in", ["provisioning", "ready"])]),
+        ]),
+      )
+      .execute();
+    return rows.map(fromRow);
+  }
+
+  async idle(accountId: string | null, limit: number): Promise<StoredAgent[]> {
+    const rows = await this.#database
+      .selectFrom("agents")
+      .selectAll()
+      .where("wanted", "=", "running")
+      .where("status", "=", "ready")
+      .where(notAnswering)
+      .$if(accountId !== null, (query) => query.where("account_id", "=", accountId!))
+      .orderBy("last_active_at")
+      .limit(limit)
+      .execute();
+    return rows.map(fromRow);
+  }
+
+  async change(id: string, generation: number, { status, wanted, error, installSteps }: AgentChange): Promise<boolean> {
     const { numUpdatedRows } = await this.#database
       .updateTable("agents")
       .set({
         ...(status ? { status } : {}),
+        ...(wanted ? { wanted } : {}),
         ...(error === undefined ? {} : { error: error && JSON.stringify(error) }),
         ...(installSteps ? { install_steps: JSON.stringify(installSteps) } : {}),
       })
@@ -104,13 +146,31 @@ export class Agents implements AgentRows {
       .updateTable("agents")
       .set((agent) => ({ conversation: agent("conversation", "+", 1) }))
       .where("id", "=", id)
-      .where(({ not, exists, selectFrom }) =>
-        not(
-          exists(
-            selectFrom("turns").select("turns.id").where("agent_id", "=", id).where("turns.status", "=", "running"),
-          ),
-        ),
-      )
+      .where(notAnswering)
+      .returningAll()
+      .executeTakeFirst();
+    return row ? fromRow(row) : null;
+  }
+
+  async wake(id: string): Promise<void> {
+    await this.#database
+      .updateTable("agents")
+      .set((agent) => ({ wanted: "running", generation: agent("generation", "+", 1) }))
+      .where("id", "=", id)
+      .where("wanted", "=", "suspended")
+      .execute();
+  }
+
+  async beginSuspension(id: string, idleSince: Date | null): Promise<StoredAgent | null> {
+    // A turn's insertion writes the agent's row first, so whichever of the two comes second sees the other.
+    const row = await this.#database
+      .updateTable("agents")
+      .set((agent) => ({ wanted: "suspended", generation: agent("generation", "+", 1) }))
+      .where("id", "=", id)
+      .where("wanted", "!=", "deleted")
+      .where("status", "!=", "failed")
+      .where(notAnswering)
+      .$if(idleSince !== null, (query) => query.where("last_active_at", "<=", idleSince!))
       .returningAll()
       .executeTakeFirst();
     return row ? fromRow(row) : null;
@@ -120,13 +180,15 @@ export class Agents implements AgentRows {
     const row = await this.#database
       .updateTable("agents")
       .set((agent) => ({
+        wanted: "running",
         status: "provisioning",
         generation: agent("generation", "+", 1),
+        restarts: agent("restarts", "+", 1),
         error: null,
         install_steps: JSON.stringify([]),
       }))
       .where("id", "=", id)
-      .where("status", "!=", "deleting")
+      .where("wanted", "!=", "deleted")
       .returningAll()
       .executeTakeFirst();
     return row ? fromRow(row) : null;
@@ -135,7 +197,7 @@ export class Agents implements AgentRows {
   async beginDeletion(id: string): Promise<void> {
     await this.#database
       .updateTable("agents")
-      .set((row) => ({ status: "deleting", generation: row("generation", "+", 1) }))
+      .set((row) => ({ wanted: "deleted", status: "deleting", generation: row("generation", "+", 1) }))
       .where("id", "=", id)
       .execute();
   }
@@ -143,6 +205,15 @@ export class Agents implements AgentRows {
   async remove(id: string): Promise<void> {
     await this.#database.deleteFrom("agents").where("id", "=", id).execute();
   }
+}
+
+/** That no turn of the agent runs. */
+function notAnswering({ not, exists, selectFrom }: ExpressionBuilder<Tables, "agents">) {
+  const running = selectFrom("turns")
+    .select("turns.id")
+    .whereRef("turns.agent_id", "=", "agents.id")
+    .where("turns.status", "=", "running");
+  return not(exists(running));
 }
 
 function fromRow(row: Selectable<Tables["agents"]>): StoredAgent {
@@ -155,8 +226,10 @@ function fromRow(row: Selectable<Tables["agents"]>): StoredAgent {
     instructions: row.instructions,
     conversation: row.conversation,
     resources: row.resources,
+    wanted: row.wanted,
     status: row.status,
     generation: row.generation,
+    restarts: row.restarts,
     error: row.error,
     installSteps: row.install_steps,
     createdAt: row.created_at,

@@ -3,6 +3,7 @@ import { type Generated, type JSONColumnType, Kysely, type Migration, Migrator, 
 import pg from "pg";
 import type { AgentStatus, Fault, InstallStep, Resources } from "../contract/agents.ts";
 import type { TurnEvent, TurnStatus } from "../contract/chat.ts";
+import type { Wanted } from "../domain/agents.ts";
 import type { StoredUsage } from "../domain/usage.ts";
 
 /** The tables as the migrations leave them. */
@@ -27,8 +28,10 @@ export interface Tables {
     instructions: string | null;
     conversation: Generated<number>;
     resources: JSONColumnType<Resources>;
+    wanted: Wanted;
     status: AgentStatus;
     generation: Generated<number>;
+    restarts: Generated<number>;
     error: JSONColumnType<Fault> | null;
     install_steps: JSONColumnType<InstallStep[]>;
     created_at: Generated<Date>;

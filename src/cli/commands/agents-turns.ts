@@ -1,8 +1,8 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import type { TurnRecord, TurnStatus } from "../../contract/chat.ts";
 import { agentPath, Client } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
-import { type CommonOptions, jsonOption } from "../options.ts";
+import { type CommonOptions, jsonOption, positiveNumber } from "../options.ts";
 import { readList } from "../paging.ts";
 import { type Cell, formatTable } from "../table.ts";
 import { columnsOf, cut, type Output, printable, type Style, writeJson } from "../terminal.ts";
@@ -70,12 +70,4 @@ function outcomeCell({ reply, error }: TurnRecord, columns: number): Cell {
 /** In this machine's time zone, to the minute: `2026-01-02 03:04`, which is how Sweden writes it. */
 function localTime(time: string): string {
   return new Date(time).toLocaleString("sv-SE", { dateStyle: "short", timeStyle: "short" });
-}
-
-function positiveNumber(text: string): number {
-  const number = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(number) || number < 1) {
-    throw new InvalidArgumentError("A whole number above 0 is allowed.");
-  }
-  return number;
 }

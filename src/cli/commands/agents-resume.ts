@@ -1,0 +1,26 @@
+import type { Command } from "commander";
+import type { Agent } from "../../contract/agents.ts";
+import { agentPath, Client } from "../client.ts";
+import { readEnvironment } from "../environment.ts";
+import { type CommonOptions, jsonOption } from "../options.ts";
+import { printable, writeJson } from "../terminal.ts";
+
+interface ResumeOptions extends CommonOptions {
+  wait: boolean;
+}
+
+/** `berth agents resume NAME` */
+export function registerResume(agents: Command): void {
+  agents
+    .command("resume")
+    .description("wake a suspended agent, as its next message would")
+    .argument("<name>", "the agent's name")
+    .option("--no-wait", "return as soon as the agent is being woken")
+    .addOption(jsonOption())
+    .action(async (name: string, { wait, json }: ResumeOptions) => {
+      const client = await Client.connect(readEnvironment());
+      const agent = await client.json<Agent>("POST", `${agentPath(name)}/resume${wait ? "?wait=ready" : ""}`);
+      if (json) writeJson(process.stdout, agent);
+      else console.log(`${printable(name)} is ${wait || agent.status === "ready" ? agent.status : "being woken"}.`);
+    });
+}

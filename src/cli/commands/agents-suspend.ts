@@ -1,0 +1,22 @@
+import type { Command } from "commander";
+import type { Agent } from "../../contract/agents.ts";
+import { agentPath, Client } from "../client.ts";
+import { readEnvironment } from "../environment.ts";
+import { type CommonOptions, jsonOption } from "../options.ts";
+import { printable, writeJson } from "../terminal.ts";
+
+/** `berth agents suspend NAME` */
+export function registerSuspend(agents: Command): void {
+  agents
+    .command("suspend")
+    .description("keep an agent's memory on its disk and stop its machine; its next message wakes it")
+    .argument("<name>", "the agent's name")
+    .addOption(jsonOption())
+    .addHelpText("after", "\nIdle agents are suspended by themselves.")
+    .action(async (name: string, { json }: CommonOptions) => {
+      const client = await Client.connect(readEnvironment());
+      const agent = await client.json<Agent>("POST", `${agentPath(name)}/suspend`);
+      if (json) writeJson(process.stdout, agent);
+      else console.log(`${printable(name)} is ${agent.status}.`);
+    });
+}

@@ -1,0 +1,181 @@
+import { BerthError } from "../contract/errors.ts";
+
+/** What one machine takes while it runs. */
+export interface Place {
+  agentId: string;
+  accountId: string;
+  memoryMiB: number;
+}
+
+export interface CapacityOptions {
+  /** Of all machines that run, together. */
+  memoryMiB: number;
+  /** How many may run. */
+  machines: number;
+  /** The part of either, 0 to 1, that one account has at most, where there are others. */
+  accountShare: number;
+  /** How many may wait for a place. */
+  waiting: number;
+  /** How long one waits. */
+  waitMs: number;
+  /** Whether there is another account than this. */
+  shared: (accountId: string) => Promise<boolean>;
+  /**
+   * Asks that a machine of which nobody needs anything be ended: of that account, or of any. True when one will give
+   * its place back.
+   */
+  makeRoom: (accountId: string | null) => Promise<boolean>;
+}
+
+interface Waiting {
+  place: Place;
+  grant: () => void;
+  /** Told its position, 1 for the next, as it changes. */
+  moved: (position: number) => void;
+}
+
+/**
+ * The places of the machines that run: memory, and how many. Whoever needs one when all are taken waits in order, while
+ * idle machines are asked to make room. An account that has its share does not keep others waiting behind it.
+ */
+export class Capacity {
+  readonly #options: CapacityOptions;
+  readonly #taken = new Map<string, Place>();
+  readonly #queue: Waiting[] = [];
+  #serving: Promise<void> | null = null;
+  #again = false;
+
+  constructor(options: CapacityOptions) {
+    this.#options = options;
+  }
+
+  /** How many machines have a place. */
+  get taken(): number {
+    return this.#taken.size;
+  }
+
+  /** How many wait for one. */
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
+  /** Throws `no_capacity` when so many wait already that one more is not taken. */
+  requireQueue(): void {
+    if (this.#queue.length < this.#options.waiting) return;
+    throw new BerthError(
+      "no_capacity",
+      `All places for machines are taken; waiting for one: ${this.#queue.length}. Try again later.`,
+    );
+  }
+
+  /** Takes a place for a machine that runs already, whether or not there is room. */
+  hold(place: Place): void {
+    this.#taken.set(place.agentId, place);
+  }
+
+  /**
+   * Takes a place, waiting in order while there is none; `moved` is told the position in the queue. Throws
+   * `no_capacity` for what can never fit and after the time that one waits, and rejects when `signal` is aborted.
+   */
+  async take(place: Place, moved: (position: number) => void, signal: AbortSignal): Promise<void> {
+    if (this.#taken.has(place.agentId)) return;
+    signal.throwIfAborted();
+    this.#requirePossible(place);
+    const granted = Promise.withResolvers<void>();
+    const entry = { place, grant: granted.resolve, moved };
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(this.#options.waitMs)]);
+    const give = () => {
+      const position = this.#queue.indexOf(entry);
+      if (position >= 0) this.#queue.splice(position, 1);
+      granted.reject(signal.aborted ? signal.reason : this.#waitedTooLong());
+      this.#serve();
+    };
+    limit.addEventListener("abort", give, { once: true });
+    this.#queue.push(entry);
+    this.#serve();
+    await granted.promise.finally(() => limit.removeEventListener("abort", give));
+  }
+
+  /** Gives a place back. Nothing happens when it has none. */
+  release(agentId: string): void {
+    if (this.#taken.delete(agentId)) this.#serve();
+  }
+
+  /** Looks again for room: a machine that could not make it before may be able to now. */
+  retry(): void {
+    if (this.#queue.length > 0) this.#serve();
+  }
+
+  #requirePossible({ memoryMiB }: Place): void {
+    if (memoryMiB <= this.#options.memoryMiB) return;
+    throw new BerthError(
+      "no_capacity",
+      `The machine has ${memoryMiB} MiB, and all machines together may have ${this.#options.memoryMiB} MiB.`,
+    );
+  }
+
+  #waitedTooLong(): BerthError {
+    return new BerthError("no_capacity", `No place came free within ${Math.round(this.#options.waitMs / 1000)} s.`);
+  }
+
+  /** One pass at a time over the queue, and another when something has changed meanwhile. */
+  #serve(): void {
+    this.#again = true;
+    this.#serving ??= this.#passes().finally(() => {
+      this.#serving = null;
+    });
+  }
+
+  async #passes(): Promise<void> {
+    while (this.#again) {
+      this.#again = false;
+      const over = new Set<string>();
+      for (const entry of [...this.#queue]) {
+        const { accountId } = entry.place;
+        // Nobody behind one that waits for room goes before it, but for those whose account it is that is full.
+        if (over.has(accountId)) continue;
+        const full = await this.#isOverShare(entry.place);
+        if (!this.#queue.includes(entry)) continue;
+        if (!full && this.#fits(entry.place)) {
+          this.#grant(entry);
+          continue;
+        }
+        await this.#options.makeRoom(full ? accountId : null).catch(() => false);
+        if (!full) break;
+        over.add(accountId);
+      }
+      this.#queue.forEach(({ moved }, index) => moved(index + 1));
+    }
+  }
+
+  #grant(entry: Waiting): void {
+    this.#queue.splice(this.#queue.indexOf(entry), 1);
+    this.#taken.set(entry.place.agentId, entry.place);
+    entry.grant();
+  }
+
+  #fits({ memoryMiB }: Place): boolean {
+    const { memory, machines } = this.#sum(() => true);
+    return memory + memoryMiB <= this.#options.memoryMiB && machines < this.#options.machines;
+  }
+
+  async #isOverShare({ accountId, memoryMiB }: Place): Promise<boolean> {
+    const { accountShare, memoryMiB: allMemory, machines: allMachines, shared } = this.#options;
+    const { memory, machines } = this.#sum((place) => place.accountId === accountId);
+    // The first is let in whatever its size.
+    if (machines === 0) return false;
+    const within = memory + memoryMiB <= allMemory * accountShare && machines + 1 <= allMachines * accountShare;
+    return !within && (await shared(accountId));
+  }
+
+  #sum(counts: (place: Place) => boolean): { memory: number; machines: number } {
+    let memory = 0;
+    let machines = 0;
+    for (const place of this.#taken.values()) {
+      if (!counts(place)) continue;
+      memory += place.memoryMiB;
+      machines += 1;
+    }
+    return { memory, machines };
+  }
+}

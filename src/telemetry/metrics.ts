@@ -1,0 +1,119 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { type AgentStatus, agentStatuses } from "../contract/agents.ts";
+import type { TurnStatus } from "../contract/chat.ts";
+
+/** Seconds: from what a warm machine takes to what a cold one does. */
+const machineBuckets = [0.1, 0.25, 0.5, 0.75, 1, 2, 5, 10, 30, 60, 120, 300, 900];
+const deltaBuckets = [0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120];
+const millisecondBuckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5, 30];
+
+/** What is looked up when the metrics are asked for. */
+export interface Snapshot {
+  agents(): Promise<Partial<Record<AgentStatus, number>>>;
+  /** Machines that run, and agents that wait for a place. */
+  capacity(): { taken: number; waiting: number };
+  /** Events that readers have seen or may see, and the database has not. */
+  unstoredEvents(): number;
+  runningTurns(): number;
+}
+
+/** The service's measurements in Prometheus' format. No label holds an account's, agent's or turn's name. */
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #machine: Histogram<"what">;
+  readonly #turns: Counter<"outcome" | "code">;
+  readonly #firstDelta: Histogram;
+  readonly #stored: Histogram;
+  readonly #model: Histogram<"provider">;
+
+  constructor(snapshot: Snapshot) {
+    const registers = [this.#registry];
+    collectDefaultMetrics({ register: this.#registry, prefix: "berth_" });
+    this.#machine = new Histogram({
+      name: "berth_machine_seconds",
+      help: "Time until an agent's machine was ready (create, wake) or asleep (suspend), waiting for a place included.",
+      labelNames: ["what"],
+      buckets: machineBuckets,
+      registers,
+    });
+    this.#turns = new Counter({
+      name: "berth_turns_total",
+      help: "Turns that have ended, by outcome and, of those that failed, by the error's code.",
+      labelNames: ["outcome", "code"],
+      registers,
+    });
+    this.#firstDelta = new Histogram({
+      name: "berth_first_delta_seconds",
+      help: "Time from a message to the first text of its reply.",
+      buckets: deltaBuckets,
+      registers,
+    });
+    this.#stored = new Histogram({
+      name: "berth_event_store_lag_seconds",
+      help: "Time from a batch of events to its place in the database.",
+      buckets: millisecondBuckets,
+      registers,
+    });
+    this.#model = new Histogram({
+      name: "berth_model_first_byte_seconds",
+      help: "Time from a model call at the gateway to the first byte of its answer, retries included.",
+      labelNames: ["provider"],
+      buckets: deltaBuckets,
+      registers,
+    });
+    this.#look(snapshot);
+  }
+
+  /** An agent's machine is ready or asleep. */
+  machine(what: "create" | "wake" | "suspend", seconds: number): void {
+    this.#machine.observe({ what }, seconds);
+  }
+
+  turnEnded(outcome: Exclude<TurnStatus, "running">, code: string): void {
+    this.#turns.inc({ outcome, code });
+  }
+
+  firstDelta(seconds: number): void {
+    this.#firstDelta.observe(seconds);
+  }
+
+  stored(seconds: number): void {
+    this.#stored.observe(seconds);
+  }
+
+  modelAnswered(provider: string, seconds: number): void {
+    this.#model.observe({ provider }, seconds);
+  }
+
+  /** The text of `GET /metrics`, and its content type. */
+  async text(): Promise<{ type: string; text: string }> {
+    return { type: this.#registry.contentType, text: await this.#registry.metrics() };
+  }
+
+  #look({ agents, capacity, unstoredEvents, runningTurns }: Snapshot): void {
+    const gauge = (name: string, help: string, value: () => number) => {
+      new Gauge({
+        name,
+        help,
+        registers: [this.#registry],
+        collect() {
+          this.set(value());
+        },
+      });
+    };
+    new Gauge({
+      name: "berth_agents",
+      help: "Agents by status.",
+      labelNames: ["status"],
+      registers: [this.#registry],
+      async collect() {
+        const counts = await agents();
+        for (const status of agentStatuses) this.set({ status }, counts[status] ?? 0);
+      },
+    });
+    gauge("berth_machines_running", "Machines that have a place.", () => capacity().taken);
+    gauge("berth_agents_waiting", "Agents that wait for a place.", () => capacity().waiting);
+    gauge("berth_turns_running", "Turns that go on.", runningTurns);
+    gauge("berth_events_unstored", "Events that are not in the database yet.", unstoredEvents);
+  }
+}
