@@ -1,7 +1,9 @@
 import type { Fault } from "../contract/agents.ts";
-import { type LastEvent, type SequencedEvent, statusAfter, type TurnEvent } from "../contract/chat.ts";
+import { type LastEvent, type SequencedEvent, statusAfter, type TurnEvent, type TurnStatus } from "../contract/chat.ts";
 import type { EventLog } from "../contract/event-log.ts";
+import { storable } from "./storable.ts";
 import type { StoredTurn } from "./turn.ts";
+import { TurnWriter } from "./turn-writer.ts";
 import { add, type StoredUsage, toUsage } from "./usage.ts";
 
 /** What the agent's model is asked with, as it was when the turn began. */
@@ -13,14 +15,24 @@ export interface TurnSettings {
 /** After a refusal that the runtime may know how to mend, how long it has to ask again or to give up. */
 const arguableGraceMs = 20_000;
 
+/** What a running turn needs of the service. */
+export interface TurnKeeper {
+  /** Stores events, the turn's status after them and what was used so far (null: no more than before). */
+  store: (events: SequencedEvent[], status: TurnStatus, usage: StoredUsage | null) => Promise<void>;
+  /** Told of a try to store that failed and is made again. */
+  storeFailed: (error: unknown) => void;
+  /** Has the guest end the turn. */
+  interrupt: () => void;
+  /** The turn has ended, and that is stored. */
+  ended: () => void;
+}
+
 /** A turn that goes on in this server: its events, and what its model calls have come to. */
 export class RunningTurn {
   readonly turn: StoredTurn;
   readonly log: EventLog;
   readonly settings: TurnSettings;
-  /** Events that are not in the store yet. */
-  readonly unstored: SequencedEvent[] = [];
-  storing: Promise<void> | null = null;
+  readonly writer: TurnWriter;
   /** Aborted when the turn has ended and that is stored, whoever ended it. */
   readonly over = new AbortController();
   /** The guest may have been given the message. */
@@ -29,31 +41,34 @@ export class RunningTurn {
   /** A last event has come; it may not be stored yet. */
   ending = false;
   usage: StoredUsage;
-  storedUsage: StoredUsage;
+  #storedUsage: StoredUsage;
   /** Tools that were started and have not completed: what asks a model now may be theirs. */
-  readonly openTools = new Set<string>();
+  readonly openTools: Set<string>;
   readonly #interrupted = new AbortController();
-  readonly #changed: (running: RunningTurn) => void;
-  readonly #interrupt: (running: RunningTurn) => void;
+  readonly #keeper: TurnKeeper;
   /** Why the last model call got no answer, until one does. */
   #refusal: Fault | null = null;
   #refusalTimer: NodeJS.Timeout | undefined;
 
-  /** `changed` stores what is new; `interrupt` has the guest end the turn. */
   constructor(
     turn: StoredTurn,
     log: EventLog,
     settings: TurnSettings,
-    changed: (running: RunningTurn) => void,
-    interrupt: (running: RunningTurn) => void,
+    keeper: TurnKeeper,
+    openTools: Iterable<string> = [],
   ) {
     this.turn = turn;
     this.log = log;
     this.settings = settings;
     this.usage = turn.usage;
-    this.storedUsage = turn.usage;
-    this.#changed = changed;
-    this.#interrupt = interrupt;
+    this.#storedUsage = turn.usage;
+    this.openTools = new Set(openTools);
+    this.#keeper = keeper;
+    this.writer = new TurnWriter({
+      store: (events) => this.#store(events),
+      stored: (events) => this.#stored(events),
+      failed: (error) => keeper.storeFailed(error),
+    });
     this.over.signal.addEventListener("abort", () => clearTimeout(this.#refusalTimer));
   }
 
@@ -69,11 +84,10 @@ export class RunningTurn {
   append(event: TurnEvent): void {
     if (this.ending) return;
     this.ending = statusAfter(event) !== "running";
-    const entry = { seq: this.log.nextSeq, event: this.ending ? this.#last(event as LastEvent) : event };
-    this.unstored.push(entry);
-    if (!this.ending) this.log.append(entry.event);
-    if (this.ending && entry.event.type !== "response.completed") this.#interrupted.abort();
-    this.#changed(this);
+    const whole = storable(this.ending ? this.#last(event as LastEvent) : event);
+    this.writer.add({ seq: this.log.nextSeq, event: whole });
+    if (!this.ending) this.log.append(whole);
+    else if (whole.type !== "response.completed") this.#interrupted.abort();
   }
 
   fail(error: Fault): void {
@@ -84,7 +98,7 @@ export class RunningTurn {
   giveUp(error: Fault): void {
     if (this.ending) return;
     this.fail(error);
-    this.#interrupt(this);
+    this.#keeper.interrupt();
   }
 
   /** Keeps up with which tools run. */
@@ -123,6 +137,23 @@ export class RunningTurn {
     clearTimeout(this.#refusalTimer);
     if (this.openTools.size === 0) this.#refusalTimer = setTimeout(() => this.giveUp(fault), arguableGraceMs);
     return false;
+  }
+
+  async #store(events: SequencedEvent[]): Promise<void> {
+    const { usage } = this;
+    const status = statusAfter(events.at(-1)!.event);
+    await this.#keeper.store(events, status, usage === this.#storedUsage ? null : usage);
+    this.#storedUsage = usage;
+  }
+
+  #stored(events: SequencedEvent[]): void {
+    const last = events.at(-1)!;
+    const hasEnded = statusAfter(last.event) !== "running";
+    if (hasEnded) this.log.append(last.event);
+    this.log.stored(last.seq);
+    if (!hasEnded) return;
+    this.#keeper.ended();
+    this.over.abort();
   }
 
   /** How the turn ended, in the light of what the server knows of it. */

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { type SequencedEvent, statusAfter, type TurnStatus } from "../contract/chat.ts";
+import type { SequencedEvent, TurnStatus } from "../contract/chat.ts";
+import { statusAfter } from "../contract/chat.ts";
 import { asBerthError, BerthError, type ErrorCode } from "../contract/errors.ts";
 import { EventLog } from "../contract/event-log.ts";
 import type { Prompt } from "../contract/guest.ts";
@@ -15,7 +16,12 @@ export interface TurnRows {
   find(agentId: string, turnId: string): Promise<StoredTurn | null>;
   /** All that run, each with its agent's instructions. */
   running(): Promise<(StoredTurn & { instructions: string | null })[]>;
+  /** A page of the turn's events after `after`, the oldest first, bounded in number and size; empty after the last. */
   events(turnId: string, after: number): Promise<SequencedEvent[]>;
+  /** The number of the turn's last event, and the ids of tools that were started in it and have not completed. */
+  progress(turnId: string): Promise<{ last: number; openTools: string[] }>;
+  /** Removes a turn that was never announced to anybody. */
+  remove(turnId: string): Promise<void>;
   /**
    * Stores events, what was used so far (null: nothing more than before) and, with the last event, how the turn
    * ended: all or nothing, and once.
@@ -49,8 +55,12 @@ const headEvents = 2;
 /** How long a guest has to end a cancelled turn before the server ends it for its reader. */
 const cancelGraceMs = 1_500;
 const pollMs = 200;
+/** No turn has an event of a greater number: the database counts them in 32 bits. */
+const lastPossible = 2 ** 31 - 1;
+/** In a row, without an event between them. */
 const reconnectTries = 5;
 const reconnectDelayMs = 300;
+const databaseRetryMs = 500;
 
 /**
  * Turns: a message to an agent and the events of its answer. A turn goes on whether or not anybody reads it. Its
@@ -81,8 +91,9 @@ export class Turns {
       ...{ id: randomUUID(), agentId, conversation, message, model },
       ...{ status: "running", usage: noUsage },
     };
-    const log = new EventLog();
-    await this.#options.rows.insert(turn, log.append({ type: "response.created" })!);
+    const log = this.#log(turn.id, 1);
+    await this.#insert(turn, log.append({ type: "response.created" })!);
+    log.stored(1);
     this.#start(turn, log, instructions);
     return turn;
   }
@@ -104,15 +115,22 @@ export class Turns {
    * has not taken up (again) yet is read from the store until it has.
    */
   async *events({ id, agentId }: StoredTurn, after: number, signal: AbortSignal): AsyncGenerator<SequencedEvent[]> {
-    for (let cursor = after; !signal.aborted; ) {
+    const { rows } = this.#options;
+    for (let cursor = Math.min(after, lastPossible); !signal.aborted; ) {
       const running = this.#running.get(id);
       if (running) return yield* running.log.read(cursor, signal);
-      const turn = await this.#options.rows.find(agentId, id);
-      const stored = await this.#options.rows.events(id, cursor);
-      if (stored.length > 0) yield stored;
-      cursor = stored.at(-1)?.seq ?? cursor;
-      if (turn?.status !== "running") return;
-      await new Promise((resolve) => setTimeout(resolve, pollMs));
+      // In this order: of a turn that has ended, all events are stored.
+      const turn = await rows.find(agentId, id);
+      const page = await rows.events(id, cursor);
+      if (page.length > 0) {
+        cursor = page.at(-1)!.seq;
+        yield page;
+        if (statusAfter(page.at(-1)!.event) !== "running") return;
+      } else if (turn?.status !== "running") {
+        return;
+      } else {
+        await pause(pollMs);
+      }
     }
   }
 
@@ -136,17 +154,15 @@ export class Turns {
   async failRunning(agentId: string, code: ErrorCode, message: string): Promise<void> {
     const running = this.#byAgent.get(agentId);
     running?.fail({ code, message });
-    await running?.storing;
+    await running?.writer.flushed();
   }
 
   /** After a start of the server: goes on with the turns that were running. */
   async recover(): Promise<void> {
     for (const { instructions, ...turn } of await this.#options.rows.running()) {
       if (this.#running.has(turn.id)) continue; // Begun by this server, while it was starting.
-      const stored = await this.#options.rows.events(turn.id, 0);
-      const log = new EventLog();
-      for (const { event } of stored) log.append(event);
-      this.#start(turn, log, instructions);
+      const { last, openTools } = await this.#options.rows.progress(turn.id);
+      this.#start(turn, this.#log(turn.id, last + 1), instructions, openTools);
     }
   }
 
@@ -155,15 +171,54 @@ export class Turns {
     this.#stopped = true;
     const turns = [...this.#running.values()];
     for (const { over } of turns) over.abort();
-    await Promise.all(turns.map(({ storing }) => storing));
+    await Promise.all(turns.map(({ writer }) => writer.stop()));
   }
 
-  #start(turn: StoredTurn, log: EventLog, instructions: string | null): void {
-    const changed = (running: RunningTurn) => {
-      running.storing ??= this.#store(running);
-    };
+  #log(turnId: string, from: number): EventLog {
+    return new EventLog({ from, older: (after) => this.#options.rows.events(turnId, after) });
+  }
+
+  /** Stores a new turn. One of which the database does not say whether it has it is removed, before it can block. */
+  async #insert(turn: StoredTurn, first: SequencedEvent): Promise<void> {
+    try {
+      await this.#options.rows.insert(turn, first);
+    } catch (error) {
+      if (isPassing(error)) {
+        void this.#patiently(() => this.#options.rows.remove(turn.id)).catch((cause: unknown) =>
+          this.#options.log("a turn that was refused could not be removed", { turn: turn.id, error: cause }),
+        );
+      }
+      throw error;
+    }
+  }
+
+  /** Waits for a database that is away. */
+  async #patiently(step: () => Promise<void>, signal?: AbortSignal): Promise<void> {
+    while (!signal?.aborted && !this.#stopped) {
+      try {
+        return await step();
+      } catch (error) {
+        if (!isPassing(error)) throw error;
+        await pause(databaseRetryMs);
+      }
+    }
+  }
+
+  #start(turn: StoredTurn, log: EventLog, instructions: string | null, openTools: string[] = []): void {
     const settings = { model: turn.model, instructions };
-    const running = new RunningTurn(turn, log, settings, changed, (each) => this.#interrupt(each));
+    const running: RunningTurn = new RunningTurn(
+      turn,
+      log,
+      settings,
+      {
+        store: (events, status, usage) => this.#options.rows.append(turn.id, events, status, usage),
+        storeFailed: (error) =>
+          this.#options.log("a turn's events could not be stored; trying again", { turn: turn.id, error }),
+        interrupt: () => this.#interrupt(running),
+        ended: () => this.#forget(running),
+      },
+      openTools,
+    );
     this.#running.set(turn.id, running);
     this.#byAgent.set(turn.agentId, running);
     void this.#run(running).catch((error: unknown) => {
@@ -171,6 +226,12 @@ export class Turns {
       if (code === "internal") this.#options.log("a turn failed", { turn: turn.id, error });
       running.fail({ code, message });
     });
+  }
+
+  #forget(running: RunningTurn): void {
+    const { id, agentId } = running.turn;
+    this.#running.delete(id);
+    if (this.#byAgent.get(agentId) === running) this.#byAgent.delete(agentId);
   }
 
   /** Has the guest end the turn. */
@@ -183,19 +244,21 @@ export class Turns {
   async #run(running: RunningTurn): Promise<void> {
     const { turn, log, over } = running;
     const begun = Date.now();
-    await this.#options.ready(turn.agentId);
+    await this.#patiently(() => this.#options.ready(turn.agentId), over.signal);
     if (over.signal.aborted) return;
     if (log.nextSeq === headEvents) running.append({ type: "response.in_progress", wakeMs: Date.now() - begun });
     running.prompted = true;
     const lost = this.#options.machines.ended(turn.agentId).then(() => "lost" as const);
-    for (let tries = reconnectTries; !over.signal.aborted; tries--) {
+    for (let tries = reconnectTries, seen = log.nextSeq; !over.signal.aborted; tries--) {
       const outcome = await Promise.race([this.#read(running).catch((error: unknown) => ({ error })), lost]);
       if (outcome === "ended" || over.signal.aborted) return;
       if (outcome === "lost") throw new BerthError("machine_lost", "The agent's machine ended while it answered.");
       if (outcome !== "cut" && !isRetryable(outcome.error)) throw outcome.error;
+      if (log.nextSeq > seen) tries = reconnectTries;
+      seen = log.nextSeq;
       if (tries <= 1)
         throw new BerthError("machine_lost", "The connection to the agent's machine was lost.", { cause: outcome });
-      await new Promise((resolve) => setTimeout(resolve, reconnectDelayMs));
+      await pause(reconnectDelayMs);
     }
   }
 
@@ -207,12 +270,17 @@ export class Turns {
     over.signal.addEventListener("abort", () => void events.return(undefined).catch(() => {}), { once: true });
     try {
       for await (const { seq, event } of events) {
-        if (over.signal.aborted) return "ended";
+        if (over.signal.aborted || running.ending) return "ended";
         if (seq + headEvents !== log.nextSeq)
           throw new BerthError("internal", `turn ${turn.id}: the guest sent event ${seq}`);
         running.sawTool(event);
         watch.saw();
         running.append(event);
+        if (running.writer.hasRoom) continue;
+        // The store is away for long: what comes stays in the guest's journal meanwhile, on the agent's disk.
+        watch.stop();
+        await running.writer.room(over.signal);
+        watch.saw();
       }
       return running.ending ? "ended" : "cut";
     } finally {
@@ -229,32 +297,6 @@ export class Turns {
       const { message, model, conversation } = turn;
       yield* machines.prompt(turn.agentId, turn.id, { message, model, conversation });
     }
-  }
-
-  /** Stores what gathers, batch by batch, until nothing is left; after the last event the turn is forgotten here. */
-  async #store(running: RunningTurn): Promise<void> {
-    const { turn, log, unstored, over } = running;
-    while (unstored.length > 0) {
-      const batch = unstored.splice(0);
-      const status = statusAfter(batch.at(-1)!.event);
-      try {
-        const { usage } = running;
-        await this.#options.rows.append(turn.id, batch, status, usage === running.storedUsage ? null : usage);
-        running.storedUsage = usage;
-      } catch (error) {
-        unstored.unshift(...batch);
-        this.#options.log("a turn's events could not be stored; trying again", { turn: turn.id, error });
-        await new Promise((resolve) => setTimeout(resolve, 1_000));
-        if (this.#stopped) break;
-        continue;
-      }
-      if (status === "running") continue;
-      log.append(batch.at(-1)!.event);
-      this.#running.delete(turn.id);
-      if (this.#byAgent.get(turn.agentId) === running) this.#byAgent.delete(turn.agentId);
-      over.abort();
-    }
-    running.storing = null;
   }
 }
 
@@ -289,4 +331,13 @@ function isUuid(text: string): boolean {
 /** What is not a refusal by the guest or a fault of ours: the connection broke. */
 function isRetryable(error: unknown): boolean {
   return !(error instanceof BerthError);
+}
+
+/** A database that is away or full, which passes. */
+function isPassing(error: unknown): boolean {
+  return error instanceof BerthError && (error.code === "database_unavailable" || error.code === "disk_full");
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

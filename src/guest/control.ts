@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer, type Http2Server, type ServerHttp2Stream } from "node:http2";
 import { json } from "node:stream/consumers";
 import type { Adoption, Exec, Health, Prompt } from "../contract/guest.ts";
@@ -66,13 +67,9 @@ async function events(stream: ServerHttp2Stream, journal: Journal | null, after:
   stream.respond({ ":status": 200, "content-type": "application/x-ndjson" });
   for await (const batch of journal.read(after, gone.signal)) {
     const lines = batch.map((entry) => `${JSON.stringify(entry)}\n`).join("");
-    if (!stream.write(lines)) await drained(stream);
+    if (!stream.write(lines)) await once(stream, "drain", { signal: gone.signal }).catch(() => {});
   }
   stream.end();
-}
-
-function drained(stream: ServerHttp2Stream): Promise<void> {
-  return new Promise((resolve) => stream.once("drain", resolve).once("close", resolve));
 }
 
 function answer(stream: ServerHttp2Stream, status: number, body: unknown): void {

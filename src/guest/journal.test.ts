@@ -1,7 +1,8 @@
-import { appendFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { SequencedEvent } from "../contract/chat.ts";
 import { Journals } from "./journal.ts";
 
 let folder: string;
@@ -35,7 +36,7 @@ test("a turn that an earlier runner left without an end is ended, and half a lin
   const journals = new Journals(folder);
   const journal = journals.create("turn-1");
   journal.append(delta("a"));
-  await journal.flushed();
+  await journals.release("turn-1");
   await appendFile(join(folder, "turn-1.ndjson"), '{"seq":2,"event":{"ty');
   await writeFile(join(folder, "turn-2.ndjson"), "");
   const later = new Journals(folder);
@@ -52,4 +53,45 @@ test("a turn that an earlier runner left without an end is ended, and half a lin
     });
   }
   for (const line of (await readFile(join(folder, "turn-1.ndjson"), "utf8")).trim().split("\n")) JSON.parse(line);
+});
+
+test("a journal keeps its last events in memory only, and readers get the others from its file", async () => {
+  const journals = new Journals(folder);
+  const journal = journals.create("long");
+  const slow = journal.read(0, never);
+  const words = Array.from({ length: 30_000 }, (_, index) => `${index} ${"ü".repeat(index % 90)}`);
+  journal.append(delta(words[0]!));
+  const seen = (await slow.next()).value as SequencedEvent[];
+  for (const word of words.slice(1)) journal.append(delta(word));
+  await journal.flushed();
+  journal.append({ type: "response.completed" });
+  for await (const batch of slow) {
+    expect(batch.length).toBeLessThanOrEqual(500);
+    seen.push(...batch);
+  }
+  await journals.release("long");
+  const again = await journals.find("long");
+  const late = (await Array.fromAsync(again!.read(29_000, never))).flat();
+  expect(late).toEqual(seen.slice(29_000));
+  expect(seen.map(({ seq }) => seq)).toEqual(Array.from({ length: 30_001 }, (_, index) => index + 1));
+  expect(seen.slice(0, -1).map(({ event }) => "delta" in event && event.delta)).toEqual(words);
+});
+
+test("a disk that takes nothing for a while loses nothing", async () => {
+  const journals = new Journals(join(folder, "absent"));
+  const journal = journals.create("turn-1");
+  for (const word of ["a", "b"]) journal.append(delta(word));
+  await mkdir(join(folder, "absent"));
+  journal.append({ type: "response.completed" });
+  await journals.release("turn-1");
+  expect((await Array.fromAsync((await journals.find("turn-1"))!.read(0, never))).flat()).toHaveLength(3);
+});
+
+test("a disk that takes nothing for long ends the turn as failed", async () => {
+  const journal = new Journals(join(folder, "absent")).create("turn-1");
+  for (let megabytes = 0; megabytes < 20; megabytes++) journal.append(delta("x".repeat(1024 * 1024)));
+  expect(journal.ended).toBe(true);
+  const events = (await Array.fromAsync(journal.read(0, never))).flat();
+  expect(events.length).toBeLessThan(20);
+  expect(events.at(-1)!.event).toMatchObject({ type: "response.failed", error: { code: "disk_full" } });
 });

@@ -1,29 +1,57 @@
-import { appendFile, mkdir, readdir, readFile, truncate } from "node:fs/promises";
+import { mkdir, readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { SequencedEvent, TurnEvent } from "../contract/chat.ts";
-import { EventLog } from "../contract/event-log.ts";
+import { EventLog, sizeOf } from "../contract/event-log.ts";
+import { endsWhole, JournalFile } from "./journal-file.ts";
 
-/** One turn's events in memory and in a file of JSON lines. */
+/** What may wait for a disk that takes nothing; a turn that goes beyond it fails. As `sizeOf` has it. */
+const maximumUnwritten = 16 * 1024 * 1024;
+const retryMs = 1_000;
+
+/** One turn's events: all of them in a file, the last ones in memory too. */
 export class Journal {
-  readonly #file: string;
-  readonly #log = new EventLog();
-  #written: Promise<void> = Promise.resolve();
-  #unwritten: string[] = [];
+  readonly #file: JournalFile;
+  readonly #log: EventLog;
+  #writing: Promise<void> | null = null;
+  #unwritten: SequencedEvent[] = [];
+  #unwrittenSize = 0;
 
-  constructor(file: string) {
+  private constructor(file: JournalFile) {
     this.#file = file;
+    this.#log = new EventLog({ from: file.count + 1, ended: file.ended, older: (after) => file.page(after) });
+  }
+
+  /** A new turn's. */
+  static create(path: string): Journal {
+    return new Journal(new JournalFile(path));
+  }
+
+  /** One that was written before. Rejects with ENOENT where there is none. */
+  static async load(path: string): Promise<Journal> {
+    const file = new JournalFile(path);
+    await file.load();
+    return new Journal(file);
   }
 
   get ended(): boolean {
     return this.#log.ended;
   }
 
+  /** Resolves when the file is there: from then on no runner takes the turn for one that it was never given. */
+  async begin(): Promise<void> {
+    await this.#file.create();
+  }
+
   /** Adds an event; after a last event, more are not taken. */
   append(event: TurnEvent): void {
     const entry = this.#log.append(event);
     if (!entry) return;
-    this.#unwritten.push(`${JSON.stringify(entry)}\n`);
-    if (this.#unwritten.length === 1) this.#written = this.#written.then(() => this.#write());
+    this.#unwritten.push(entry);
+    this.#unwrittenSize += sizeOf(event);
+    this.#writing ??= this.#write();
+    if (this.#unwrittenSize < maximumUnwritten || this.#log.ended) return;
+    this.append({ type: "response.failed", error: { code: "disk_full", message: "The agent's disk is full." } });
   }
 
   /** Events after `after`, in batches as they come, to the turn's last. */
@@ -32,23 +60,32 @@ export class Journal {
   }
 
   /** Resolves when all that was appended is in the file. */
-  flushed(): Promise<void> {
-    return this.#written;
+  async flushed(): Promise<void> {
+    await this.#writing;
   }
 
-  /** Reads a journal that an earlier runner wrote; half a line at its end, from a crash, is dropped. */
-  async load(): Promise<void> {
-    const text = await readFile(this.#file, "utf8");
-    const whole = text.slice(0, text.lastIndexOf("\n") + 1);
-    if (whole.length < text.length) await truncate(this.#file, Buffer.byteLength(whole));
-    for (const line of whole.split("\n").slice(0, -1)) this.#log.append((JSON.parse(line) as SequencedEvent).event);
+  async close(): Promise<void> {
+    await this.flushed();
+    await this.#file.close();
   }
 
-  /** All that gathered while the write before was under way, in one write. */
+  /** All that gathered while the write before was under way, in one write; again where the disk does not take it. */
   async #write(): Promise<void> {
-    const lines = this.#unwritten;
-    this.#unwritten = [];
-    await appendFile(this.#file, lines.join(""), { mode: 0o600 });
+    for (let told = false; this.#unwritten.length > 0; ) {
+      const batch = this.#unwritten;
+      try {
+        await this.#file.append(batch);
+      } catch (error) {
+        if (!told) console.error(`a turn's events cannot be written: ${(error as Error).message}`);
+        told = true;
+        await sleep(retryMs, undefined, { ref: false });
+        continue;
+      }
+      this.#unwritten = this.#unwritten.slice(batch.length);
+      this.#unwrittenSize = this.#unwritten.reduce((sum, { event }) => sum + sizeOf(event), 0);
+      this.#log.stored(this.#file.count);
+    }
+    this.#writing = null;
   }
 }
 
@@ -62,7 +99,7 @@ export class Journals {
   }
 
   create(turnId: string): Journal {
-    const journal = new Journal(this.#path(turnId));
+    const journal = Journal.create(this.#path(turnId));
     this.#open.set(turnId, journal);
     return journal;
   }
@@ -70,34 +107,32 @@ export class Journals {
   async find(turnId: string): Promise<Journal | null> {
     const open = this.#open.get(turnId);
     if (open) return open;
-    const journal = new Journal(this.#path(turnId));
     try {
-      await journal.load();
+      return await Journal.load(this.#path(turnId));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
       throw error;
     }
-    return journal;
   }
 
   /** Ends the turns that a runner before this one left without an end. */
   async closeInterrupted(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     for (const file of await readdir(this.#folder)) {
-      const turnId = basename(file, ".ndjson");
-      const journal = await this.find(turnId);
+      if (await endsWhole(join(this.#folder, file))) continue;
+      const journal = await this.find(basename(file, ".ndjson"));
       if (!journal || journal.ended) continue;
       journal.append({
         type: "response.failed",
         error: { code: "machine_lost", message: "The agent's machine was restarted while it answered." },
       });
-      await journal.flushed();
+      await journal.close();
     }
   }
 
   /** Forgets a finished turn's memory; its file remains. */
   async release(turnId: string): Promise<void> {
-    await this.#open.get(turnId)?.flushed();
+    await this.#open.get(turnId)?.close();
     this.#open.delete(turnId);
   }
 

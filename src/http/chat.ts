@@ -72,8 +72,9 @@ export function chatRoutes(service: ChatService): FastifyPluginAsyncZod {
     };
     app.get("/agents/:name/turns/:turnId/events", { schema: eventsSchema }, async (request, reply) => {
       const turn = await find(request.params, await findAgent(service, request, request.params.name));
-      const last = Number(request.headers["last-event-id"]);
-      const after = Number.isSafeInteger(last) && last > 0 ? last : request.query.after;
+      // What is no number is no cursor of ours: a proxy's or a library's own, which must not end the request.
+      const last = /^\d{1,15}$/.exec(String(request.headers["last-event-id"]));
+      const after = last ? Number(last[0]) : request.query.after;
       await sendEvents(reply, { "x-turn-id": turn.id }, (gone) =>
         visible(service.turnEvents(turn, after, gone), request.query.include),
       );

@@ -1,9 +1,15 @@
 import { once } from "node:events";
-import type { OutgoingHttpHeaders } from "node:http";
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
 
 /** Proxies close a stream in which nothing moves. */
 const commentEveryMs = 15_000;
+
+/** A reader that takes nothing for so long is dead, or as good as that: it comes again from its last event. */
+const deadAfterMs = 60_000;
+
+/** What is written at once: a reader on a slow line has `deadAfterMs` for each. */
+const pieceBytes = 64 * 1024;
 
 /** One event of a stream: its `data:` line, with an `id:` where readers can go on from it. */
 export interface SseEvent {
@@ -13,12 +19,13 @@ export interface SseEvent {
 
 /**
  * Streams batches of events until their source ends or the reader goes away; `gone` is aborted then. A slow
- * reader is waited for, batch by batch, and holds up nobody else.
+ * reader is waited for, batch by batch, and holds up nobody else; one that takes nothing for `deadMs` is cut off.
  */
 export async function sendEvents(
   reply: FastifyReply,
   headers: Record<string, string>,
   source: (gone: AbortSignal) => AsyncIterable<readonly SseEvent[]>,
+  deadMs = deadAfterMs,
 ): Promise<void> {
   const { raw } = reply;
   reply.hijack();
@@ -33,11 +40,14 @@ export async function sendEvents(
     ...headers,
   });
   raw.flushHeaders();
-  const comments = setInterval(() => raw.write(": still here\n\n"), commentEveryMs);
+  // Not where others wait to be taken already: comments would gather in memory.
+  const comments = setInterval(() => raw.writableNeedDrain || raw.write(": still here\n\n"), commentEveryMs);
   try {
     for await (const events of source(gone.signal)) {
-      if (!raw.write(events.map(format).join(""))) {
-        await once(raw, "drain", { signal: gone.signal }).catch(() => {});
+      if (!(await write(raw, events.map(format).join(""), gone.signal, deadMs))) {
+        reply.log.info("a reader that took nothing was cut off");
+        raw.destroy();
+        return;
       }
     }
     raw.end();
@@ -48,6 +58,26 @@ export async function sendEvents(
   } finally {
     clearInterval(comments);
   }
+}
+
+/** Writes piece by piece, as the reader takes them. False when it took nothing for `deadMs`. */
+async function write(raw: ServerResponse, text: string, gone: AbortSignal, deadMs: number): Promise<boolean> {
+  if (text.length < pieceBytes / 4) return raw.write(text) || drained(raw, gone, deadMs);
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length && !gone.aborted; at += pieceBytes) {
+    if (raw.write(bytes.subarray(at, at + pieceBytes))) continue;
+    if (!(await drained(raw, gone, deadMs))) return false;
+  }
+  return true;
+}
+
+/** True also for a reader that went away. */
+async function drained(raw: ServerResponse, gone: AbortSignal, deadMs: number): Promise<boolean> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), deadMs);
+  await once(raw, "drain", { signal: AbortSignal.any([gone, late.signal]) }).catch(() => {});
+  clearTimeout(timer);
+  return !late.signal.aborted || gone.aborted;
 }
 
 function format({ id, data }: SseEvent): string {

@@ -1,6 +1,7 @@
 import { type Selectable, sql } from "kysely";
 import type { Fault } from "../contract/agents.ts";
 import type { SequencedEvent, TurnStatus } from "../contract/chat.ts";
+import { usualLimits } from "../contract/event-log.ts";
 import { type PastTurn, type StoredTurn, turnInProgress } from "../domain/turn.ts";
 import type { TurnRows } from "../domain/turns.ts";
 import type { StoredUsage } from "../domain/usage.ts";
@@ -100,40 +101,50 @@ export class TurnStore implements TurnRows {
   }
 
   async events(turnId: string, after: number): Promise<SequencedEvent[]> {
-    return this.#database
-      .selectFrom("turn_events")
-      .select(["seq", "event"])
-      .where("turn_id", "=", turnId)
-      .where("seq", ">", after)
-      .orderBy("seq")
-      .execute();
+    const { batchEvents, batchSize } = usualLimits;
+    // The sizes of a page's events are added up in the database, so that one page of large events is not read whole.
+    const { rows } = await sql<SequencedEvent>`
+      select seq, event from (
+        select seq, event, sum(octet_length(event::text)) over (order by seq) - octet_length(event::text) as before
+        from (
+          select seq, event from turn_events where turn_id = ${turnId} and seq > ${after} order by seq limit ${batchEvents}
+        ) page
+      ) sized
+      where before < ${batchSize} order by seq`.execute(this.#database);
+    return rows;
+  }
+
+  async progress(turnId: string): Promise<{ last: number; openTools: string[] }> {
+    const { rows } = await sql<{ last: number; openTools: string[] }>`
+      select coalesce(max(seq), 0) as last, array(
+        select event ->> 'id' from turn_events where turn_id = ${turnId} and event ->> 'type' = 'response.tool_call.started'
+        except
+        select event ->> 'id' from turn_events where turn_id = ${turnId} and event ->> 'type' = 'response.tool_call.completed'
+      ) as "openTools"
+      from turn_events where turn_id = ${turnId}`.execute(this.#database);
+    return rows[0]!;
+  }
+
+  async remove(turnId: string): Promise<void> {
+    await this.#database.deleteFrom("turns").where("id", "=", turnId).execute();
   }
 
   async append(turnId: string, events: SequencedEvent[], status: TurnStatus, usage: StoredUsage | null): Promise<void> {
-    await this.#database.transaction().execute(async (transaction) => {
-      // A turn whose agent was deleted has no row any more, and its events no place.
-      const turn = await transaction
-        .selectFrom("turns")
-        .select("id")
-        .where("id", "=", turnId)
-        .forUpdate()
-        .executeTakeFirst();
-      if (!turn) return;
-      await transaction
-        .insertInto("turn_events")
-        .values(events.map((entry) => toRow(turnId, entry)))
-        .onConflict((conflict) => conflict.doNothing())
-        .execute();
-      if (status === "running" && !usage) return;
-      await transaction
-        .updateTable("turns")
-        .set({
-          ...(status === "running" ? {} : { status, finished_at: new Date() }),
-          ...(usage ? { usage: JSON.stringify(usage) } : {}),
-        })
-        .where("id", "=", turnId)
-        .execute();
-    });
+    // One statement, so one round trip and one transaction. A turn whose agent was deleted has no row any more, and
+    // its events no place; what an earlier server stored stays as it is.
+    await sql`
+      with turn as (select id from turns where id = ${turnId} for update),
+      ended as (
+        update turns set
+          status = ${status},
+          finished_at = case when ${status} = 'running' then finished_at else now() end,
+          usage = coalesce(${usage && JSON.stringify(usage)}::jsonb, usage)
+        where id in (select id from turn) and (${status} <> 'running' or ${usage !== null})
+      )
+      insert into turn_events (turn_id, seq, event)
+      select turn.id, (item ->> 'seq')::integer, item -> 'event'
+      from turn, jsonb_array_elements(${JSON.stringify(events)}::jsonb) item
+      on conflict do nothing`.execute(this.#database);
   }
 }
 
@@ -160,10 +171,5 @@ function fromRow(row: Selectable<Tables["turns"]>): StoredTurn {
 }
 
 function toRow(turnId: string, { seq, event }: SequencedEvent) {
-  return { turn_id: turnId, seq, event: escaped(JSON.stringify(event)) };
-}
-
-/** Postgres' jsonb takes no null character, which a command's output may well hold: it stands as its symbol. */
-function escaped(json: string): string {
-  return json.replaceAll("\\u0000", "\\u2400");
+  return { turn_id: turnId, seq, event: JSON.stringify(event) };
 }

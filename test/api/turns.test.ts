@@ -78,6 +78,33 @@ test("a turn goes on without its client and can be read from any event on, by ma
   expect((await Array.fromAsync(eventsOf(byHeader))).map(({ id }) => id)).toEqual([52, 53]);
 });
 
+test("a cursor that no event has is answered sensibly, and rubbish is refused or passed over", async () => {
+  const { turnId } = await client.chat("ada", "hello");
+  const path = `/agents/ada/turns/${turnId}/events`;
+  for (const after of ["99", "2147483648", "9007199254740991"]) {
+    expect(await client.call("GET", `${path}?after=${after}`)).toMatchObject({ status: 200, body: "" });
+  }
+  for (const after of ["-1", "1.5", "soon", "1e30", "9007199254740993"]) {
+    const answer = await client.call("GET", `${path}?after=${after}`);
+    expect(answer).toMatchObject({ status: 400, body: { code: "request_invalid" } });
+    expect(answer.body.message).toContain("after");
+  }
+  for (const [header, first] of [
+    ["3", 4],
+    ["0", 3],
+    ["soon", 3],
+    ["-5", 3],
+    ["1e1", 3],
+  ] as const) {
+    const response = await client.fetch("GET", path, undefined, { "last-event-id": header });
+    expect((await Array.fromAsync(eventsOf(response)))[0]!.id).toBe(first);
+  }
+  const running = await client.fetch("POST", "/agents/ada/chat", { message: "count 20 20" });
+  const ahead = await client.events("ada", running.headers.get("x-turn-id")!, 15);
+  expectGapless(ahead, 16);
+  await running.text();
+});
+
 test("cancel ends the turn, and the next turn is fine", async () => {
   const response = await client.fetch("POST", "/agents/ada/chat", { message: "hang" });
   const turnId = response.headers.get("x-turn-id")!;

@@ -1,0 +1,131 @@
+import { constants } from "node:fs";
+import { type FileHandle, open, stat, truncate } from "node:fs/promises";
+import { type SequencedEvent, statusAfter } from "../contract/chat.ts";
+import { usualLimits } from "../contract/event-log.ts";
+
+/** Between two lines whose places are remembered. */
+const markEveryBytes = 64 * 1024;
+const chunkBytes = 64 * 1024;
+
+/**
+ * A turn's events in a file of JSON lines, the n-th line the event n. In memory is only where some of the lines
+ * begin. What is written begins at the end of the last whole line, so that a write that failed in its middle (a full
+ * disk) is made again in the same place.
+ */
+export class JournalFile {
+  readonly path: string;
+  #handle: FileHandle | null = null;
+  /** Where whole lines end. */
+  #length = 0;
+  #lines = 0;
+  #ended = false;
+  #marks: { seq: number; offset: number }[] = [];
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** The events that it holds. */
+  get count(): number {
+    return this.#lines;
+  }
+
+  /** The last event is a turn's last. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** Takes up a file that an earlier runner wrote; half a line at its end, from a crash, is dropped. */
+  async load(): Promise<void> {
+    const { size } = await stat(this.path);
+    let last: Buffer | null = null;
+    for await (const line of this.#read(0, size)) {
+      this.#count(line.length + 1);
+      last = line;
+    }
+    if (this.#length < size) await truncate(this.path, this.#length);
+    this.#ended = last !== null && isLast(last);
+  }
+
+  /** Makes the file, where there is none. */
+  async create(): Promise<void> {
+    this.#handle ??= await open(this.path, constants.O_RDWR | constants.O_CREAT, 0o600);
+  }
+
+  /** Adds events as lines. Rejects when the disk does not take them; then none of them counts as written. */
+  async append(events: readonly SequencedEvent[]): Promise<void> {
+    await this.create();
+    const lines = events.map((event) => Buffer.from(`${JSON.stringify(event)}\n`));
+    const data = Buffer.concat(lines);
+    for (let done = 0; done < data.length; ) {
+      const { bytesWritten } = await this.#handle!.write(data, done, data.length - done, this.#length + done);
+      done += bytesWritten;
+    }
+    for (const { length } of lines) this.#count(length);
+    this.#ended = statusAfter(events.at(-1)!.event) !== "running";
+  }
+
+  /** Events after `after`, as many as a reader is given at a time. */
+  async page(after: number): Promise<SequencedEvent[]> {
+    const mark = this.#marks.findLast(({ seq }) => seq <= after + 1);
+    const page: SequencedEvent[] = [];
+    let size = 0;
+    let seq = mark?.seq ?? 1;
+    for await (const line of this.#read(mark?.offset ?? 0, this.#length)) {
+      if (seq++ <= after) continue;
+      page.push(JSON.parse(line.toString("utf8")) as SequencedEvent);
+      size += line.length;
+      if (page.length >= usualLimits.batchEvents || size >= usualLimits.batchSize) break;
+    }
+    return page;
+  }
+
+  async close(): Promise<void> {
+    await this.#handle?.close();
+    this.#handle = null;
+  }
+
+  #count(bytes: number): void {
+    this.#lines++;
+    const last = this.#marks.at(-1)?.offset ?? -markEveryBytes;
+    if (this.#length - last >= markEveryBytes) this.#marks.push({ seq: this.#lines, offset: this.#length });
+    this.#length += bytes;
+  }
+
+  /** The whole lines from one place to another, without their ends. */
+  async *#read(from: number, to: number): AsyncGenerator<Buffer> {
+    await using handle = await open(this.path, "r");
+    const pending: Buffer[] = [];
+    for (let at = from; at < to; ) {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(Math.min(chunkBytes, to - at)), 0, null, at);
+      if (bytesRead === 0) return;
+      at += bytesRead;
+      let rest = buffer.subarray(0, bytesRead);
+      for (let end = rest.indexOf(0x0a); end >= 0; end = rest.indexOf(0x0a)) {
+        yield Buffer.concat([...pending.splice(0), rest.subarray(0, end)]);
+        rest = rest.subarray(end + 1);
+      }
+      if (rest.length > 0) pending.push(rest);
+    }
+  }
+}
+
+/** True for a file whose last line is a turn's last event; reads the end of it only. */
+export async function endsWhole(path: string): Promise<boolean> {
+  await using handle = await open(path, "r");
+  const { size } = await handle.stat();
+  const length = Math.min(size, chunkBytes);
+  const { buffer } = await handle.read(Buffer.alloc(length), 0, length, size - length);
+  if (length === 0 || buffer[length - 1] !== 0x0a) return false;
+  const begin = buffer.lastIndexOf(0x0a, length - 2) + 1;
+  // A line that is longer than what was read is looked at in full by whoever asks.
+  return (begin > 0 || length === size) && isLast(buffer.subarray(begin, length - 1));
+}
+
+function isLast(line: Buffer): boolean {
+  try {
+    return statusAfter((JSON.parse(line.toString("utf8")) as SequencedEvent).event) !== "running";
+  } catch {
+    return false;
+  }
+}

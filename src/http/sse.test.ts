@@ -1,0 +1,58 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import fastify, { type FastifyInstance } from "fastify";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type SseEvent, sendEvents } from "./sse.ts";
+
+const deadMs = 500;
+const batch: SseEvent[] = Array.from({ length: 500 }, (_, index) => ({ id: index, data: "ü".repeat(1_000) }));
+let app: FastifyInstance;
+/** Of the last stream: the batches that were taken from its source, and its end. */
+let taken: number;
+let ended: Promise<void>;
+
+beforeEach(async () => {
+  taken = 0;
+  app = fastify({ forceCloseConnections: true });
+  app.get("/endless", async (_request, reply) => {
+    const source = async function* (gone: AbortSignal) {
+      for (; !gone.aborted; taken++) yield batch;
+    };
+    ended = sendEvents(reply, {}, source, deadMs);
+    return reply;
+  });
+  await app.listen({ host: "127.0.0.1", port: 0 });
+});
+afterEach(() => app.close());
+
+async function reader(): Promise<Socket> {
+  const socket = connect((app.server.address() as AddressInfo).port, "127.0.0.1");
+  socket.on("error", () => {});
+  socket.write("GET /endless HTTP/1.1\r\nhost: here\r\n\r\n");
+  await once(socket, "readable");
+  return socket;
+}
+
+test("a reader that takes nothing is cut off, with what it was to be sent in nobody's memory", async () => {
+  const socket = await reader(); // It does not read.
+  await ended;
+  const before = taken;
+  expect(before).toBeLessThan(100); // The socket's own buffers took some.
+  socket.resume();
+  await once(socket, "close");
+  expect(taken).toBe(before);
+});
+
+test("a reader that takes little, but goes on, is waited for", async () => {
+  const socket = await reader();
+  let bytes = 0;
+  // Longer than it takes to be given up, all in all.
+  for (let rounds = 0; rounds < 20; rounds++) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    for (let chunk = socket.read(); chunk !== null; chunk = socket.read()) bytes += (chunk as Buffer).length;
+  }
+  expect(socket.destroyed).toBe(false);
+  expect(bytes).toBeGreaterThan(1_000_000);
+  socket.destroy();
+  await ended;
+});
