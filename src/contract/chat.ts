@@ -50,7 +50,14 @@ const usage = Usage.optional().meta({ description: "Sent where `include` has `us
 export const TurnEvent = z
   .discriminatedUnion("type", [
     z.object({ type: z.literal("response.created") }),
-    z.object({ type: z.literal("response.in_progress"), wakeMs: z.number() }),
+    z.object({
+      type: z.literal("response.queued"),
+      position: z.int().meta({ description: "1: the next to get a place for its machine. Told again as it changes." }),
+    }),
+    z.object({
+      type: z.literal("response.in_progress"),
+      wakeMs: z.number().meta({ description: "How long it took to have the agent's machine ready." }),
+    }),
     z.object({ type: z.literal("response.output_text.delta"), delta: z.string() }),
     z.object({ type: z.literal("response.reasoning_text.delta"), delta: z.string() }),
     z.object({
@@ -94,6 +101,7 @@ export type LastEvent = Extract<TurnEvent, { type: "response.completed" | "respo
 export function inclusionOf(event: TurnEvent): Inclusion | null {
   switch (event.type) {
     case "response.created":
+    case "response.queued":
     case "response.in_progress":
       return "status";
     case "response.reasoning_text.delta":

@@ -24,7 +24,15 @@ export interface TurnKeeper {
   /** Has the guest end the turn. */
   interrupt: () => void;
   /** The turn has ended, and that is stored. */
-  ended: () => void;
+  ended: (last: LastEvent) => void;
+}
+
+/** How far a turn had come that an earlier server began. */
+export interface TurnProgress {
+  /** The number of its `response.in_progress`; null before it. */
+  head: number | null;
+  /** Tools that were started and have not completed. */
+  openTools: Iterable<string>;
 }
 
 /** A turn that goes on in this server: its events, and what its model calls have come to. */
@@ -35,8 +43,10 @@ export class RunningTurn {
   readonly writer: TurnWriter;
   /** Aborted when the turn has ended and that is stored, whoever ended it. */
   readonly over = new AbortController();
-  /** The guest may have been given the message. */
-  prompted = false;
+  /** When this server began it or took it up, in milliseconds since 1970. */
+  readonly startedAt = Date.now();
+  /** The reply's first text has come. */
+  hasSpoken: boolean;
   cancelled = false;
   /** A last event has come; it may not be stored yet. */
   ending = false;
@@ -44,6 +54,8 @@ export class RunningTurn {
   #storedUsage: StoredUsage;
   /** Tools that were started and have not completed: what asks a model now may be theirs. */
   readonly openTools: Set<string>;
+  #head: number | null;
+  #position = 0;
   readonly #interrupted = new AbortController();
   readonly #keeper: TurnKeeper;
   /** Why the last model call got no answer, until one does. */
@@ -55,7 +67,7 @@ export class RunningTurn {
     log: EventLog,
     settings: TurnSettings,
     keeper: TurnKeeper,
-    openTools: Iterable<string> = [],
+    { head, openTools }: TurnProgress = { head: null, openTools: [] },
   ) {
     this.turn = turn;
     this.log = log;
@@ -63,6 +75,8 @@ export class RunningTurn {
     this.usage = turn.usage;
     this.#storedUsage = turn.usage;
     this.openTools = new Set(openTools);
+    this.#head = head;
+    this.hasSpoken = head !== null;
     this.#keeper = keeper;
     this.writer = new TurnWriter({
       store: (events) => this.#store(events),
@@ -75,6 +89,30 @@ export class RunningTurn {
   /** Aborted when the turn was cancelled or has failed: nobody waits for its model calls any more. */
   get interrupted(): AbortSignal {
     return this.#interrupted.signal;
+  }
+
+  /** The guest may have been given the message. */
+  get prompted(): boolean {
+    return this.#head !== null;
+  }
+
+  /** How many of the guest's events have been seen. */
+  get seen(): number {
+    return this.#head === null ? 0 : this.log.nextSeq - 1 - this.#head;
+  }
+
+  /** The agent waits for a place; 1 is the next to get one. */
+  queued(position: number): void {
+    if (this.prompted || position === this.#position) return;
+    this.#position = position;
+    this.append({ type: "response.queued", position });
+  }
+
+  /** The agent's machine is there, after `wakeMs`: what follows is the guest's. */
+  begin(wakeMs: number): void {
+    if (this.prompted) return;
+    this.#head = this.log.nextSeq;
+    this.append({ type: "response.in_progress", wakeMs });
   }
 
   /**
@@ -152,7 +190,7 @@ export class RunningTurn {
     if (hasEnded) this.log.append(last.event);
     this.log.stored(last.seq);
     if (!hasEnded) return;
-    this.#keeper.ended();
+    this.#keeper.ended(last.event as LastEvent);
     this.over.abort();
   }
 

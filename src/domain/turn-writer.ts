@@ -48,6 +48,11 @@ export class TurnWriter {
     this.#writing ??= this.#write();
   }
 
+  /** How many events wait for the store. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
   /** False while too much waits for the store. */
   get hasRoom(): boolean {
     return this.#size < maximumUnstored;

@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
-import type { SequencedEvent, TurnStatus } from "../contract/chat.ts";
-import { statusAfter } from "../contract/chat.ts";
+import { type LastEvent, type SequencedEvent, statusAfter, type TurnStatus } from "../contract/chat.ts";
 import { asBerthError, BerthError, type ErrorCode } from "../contract/errors.ts";
 import { EventLog } from "../contract/event-log.ts";
 import type { Prompt } from "../contract/guest.ts";
 import { requireAllowed, type StoredAgent } from "./agents.ts";
-import { RunningTurn } from "./running-turn.ts";
+import { RunningTurn, type TurnProgress } from "./running-turn.ts";
 import { type StoredTurn, turnInProgress } from "./turn.ts";
 import { noUsage, type StoredUsage } from "./usage.ts";
 
@@ -18,8 +17,13 @@ export interface TurnRows {
   running(): Promise<(StoredTurn & { instructions: string | null })[]>;
   /** A page of the turn's events after `after`, the oldest first, bounded in number and size; empty after the last. */
   events(turnId: string, after: number): Promise<SequencedEvent[]>;
-  /** The number of the turn's last event, and the ids of tools that were started in it and have not completed. */
-  progress(turnId: string): Promise<{ last: number; openTools: string[] }>;
+  /**
+   * The number of the turn's last event, that of `response.in_progress` (null before it), and the ids of tools that
+   * were started in it and have not completed.
+   */
+  progress(turnId: string): Promise<{ last: number; head: number | null; openTools: string[] }>;
+  /** Notes that the agent was active until now. */
+  touch(agentId: string): Promise<void>;
   /** Removes a turn that was never announced to anybody. */
   remove(turnId: string): Promise<void>;
   /**
@@ -38,11 +42,21 @@ interface MachinesOfTurns {
   ended(agentId: string): Promise<void>;
 }
 
+interface TurnMeasurements {
+  firstDelta: (seconds: number) => void;
+  stored: (seconds: number) => void;
+  ended: (outcome: Exclude<TurnStatus, "running">, code: string) => void;
+}
+
 export interface TurnOptions {
   rows: TurnRows;
   machines: MachinesOfTurns;
-  /** Resolves when the agent's machine is there. */
-  ready: (agentId: string) => Promise<void>;
+  /** Resolves when the agent's machine is there; `queued` is told its position while it waits for a place. */
+  ready: (agentId: string, queued: (position: number) => void) => Promise<void>;
+  /** Throws `no_capacity` when the agent would have to wait for a place and no more may. */
+  requireRoom: (agent: StoredAgent) => void;
+  /** What was measured, in seconds. */
+  measured: TurnMeasurements;
   /** The model that a turn of the agent asks now; null leaves it to the runtime. Throws `model_not_available`. */
   modelOf: (agent: StoredAgent) => Promise<string | null>;
   /** A turn in which nothing has happened for so long, and no tool runs, has failed. */
@@ -50,8 +64,6 @@ export interface TurnOptions {
   log: (message: string, fields: Record<string, unknown>) => void;
 }
 
-/** The server's own events at the head of a turn: created (1) and in progress (2). The guest's follow. */
-const headEvents = 2;
 /** How long a guest has to end a cancelled turn before the server ends it for its reader. */
 const cancelGraceMs = 1_500;
 const pollMs = 200;
@@ -66,7 +78,8 @@ const databaseRetryMs = 500;
  * Turns: a message to an agent and the events of its answer. A turn goes on whether or not anybody reads it. Its
  * events go to its readers at once and to the store in batches; the guest's journal is where they come from, so
  * a server that starts again reads on from what it stored. An event's number is the same however often it is
- * read: 1 and 2 are the server's, then n of the guest is n + 2.
+ * read: the first ones are the server's, to the one that says that the turn is in progress; that one's number and n is
+ * the number of the guest's n-th.
  */
 export class Turns {
   readonly #options: TurnOptions;
@@ -80,11 +93,12 @@ export class Turns {
 
   /**
    * Begins a turn, with the agent's model and instructions as they are now. Throws what refuses it: `agent_failed`,
-   * `agent_deleting`, `model_not_available`, `turn_in_progress`, `shutting_down`.
+   * `agent_deleting`, `model_not_available`, `turn_in_progress`, `no_capacity`, `shutting_down`.
    */
   async begin(agent: StoredAgent, message: string): Promise<StoredTurn> {
     if (this.#stopped) throw new BerthError("shutting_down", "The service is being stopped.");
     requireAllowed("chat", agent);
+    this.#options.requireRoom(agent);
     const { id: agentId, conversation, instructions } = agent;
     const model = await this.#options.modelOf(agent);
     const turn: StoredTurn = {
@@ -96,6 +110,16 @@ export class Turns {
     log.stored(1);
     this.#start(turn, log, instructions);
     return turn;
+  }
+
+  /** How many go on in this server. */
+  get running(): number {
+    return this.#running.size;
+  }
+
+  /** How many events wait to be stored. */
+  get unstoredEvents(): number {
+    return [...this.#running.values()].reduce((sum, { writer }) => sum + writer.waiting, 0);
   }
 
   /** The turn of an agent that goes on in this server. */
@@ -161,8 +185,8 @@ export class Turns {
   async recover(): Promise<void> {
     for (const { instructions, ...turn } of await this.#options.rows.running()) {
       if (this.#running.has(turn.id)) continue; // Begun by this server, while it was starting.
-      const { last, openTools } = await this.#options.rows.progress(turn.id);
-      this.#start(turn, this.#log(turn.id, last + 1), instructions, openTools);
+      const { last, ...progress } = await this.#options.rows.progress(turn.id);
+      this.#start(turn, this.#log(turn.id, last + 1), instructions, progress);
     }
   }
 
@@ -204,20 +228,24 @@ export class Turns {
     }
   }
 
-  #start(turn: StoredTurn, log: EventLog, instructions: string | null, openTools: string[] = []): void {
+  #start(turn: StoredTurn, log: EventLog, instructions: string | null, progress?: TurnProgress): void {
     const settings = { model: turn.model, instructions };
     const running: RunningTurn = new RunningTurn(
       turn,
       log,
       settings,
       {
-        store: (events, status, usage) => this.#options.rows.append(turn.id, events, status, usage),
+        store: async (events, status, usage) => {
+          const begun = performance.now();
+          await this.#options.rows.append(turn.id, events, status, usage);
+          this.#options.measured.stored((performance.now() - begun) / 1000);
+        },
         storeFailed: (error) =>
           this.#options.log("a turn's events could not be stored; trying again", { turn: turn.id, error }),
         interrupt: () => this.#interrupt(running),
-        ended: () => this.#forget(running),
+        ended: (last) => this.#ended(running, last),
       },
-      openTools,
+      progress,
     );
     this.#running.set(turn.id, running);
     this.#byAgent.set(turn.agentId, running);
@@ -228,10 +256,14 @@ export class Turns {
     });
   }
 
-  #forget(running: RunningTurn): void {
+  #ended(running: RunningTurn, last: LastEvent): void {
     const { id, agentId } = running.turn;
     this.#running.delete(id);
     if (this.#byAgent.get(agentId) === running) this.#byAgent.delete(agentId);
+    const outcome = statusAfter(last) as Exclude<TurnStatus, "running">;
+    this.#options.measured.ended(outcome, last.type === "response.failed" ? last.error.code : "");
+    // What comes of its not being noted: the agent may be taken for idle a little early.
+    this.#options.rows.touch(agentId).catch(() => {});
   }
 
   /** Has the guest end the turn. */
@@ -244,10 +276,9 @@ export class Turns {
   async #run(running: RunningTurn): Promise<void> {
     const { turn, log, over } = running;
     const begun = Date.now();
-    await this.#patiently(() => this.#options.ready(turn.agentId), over.signal);
-    if (over.signal.aborted) return;
-    if (log.nextSeq === headEvents) running.append({ type: "response.in_progress", wakeMs: Date.now() - begun });
-    running.prompted = true;
+    await this.#patiently(() => this.#options.ready(turn.agentId, (position) => running.queued(position)), over.signal);
+    if (over.signal.aborted || running.ending) return;
+    running.begin(Date.now() - begun);
     const lost = this.#options.machines.ended(turn.agentId).then(() => "lost" as const);
     for (let tries = reconnectTries, seen = log.nextSeq; !over.signal.aborted; tries--) {
       const outcome = await Promise.race([this.#read(running).catch((error: unknown) => ({ error })), lost]);
@@ -264,15 +295,18 @@ export class Turns {
 
   /** Reads the guest's events from the cursor on. `cut`: the stream ended before the turn did. */
   async #read(running: RunningTurn): Promise<"ended" | "cut"> {
-    const { turn, log, over } = running;
+    const { turn, over } = running;
     const watch = new StallWatch(running, this.#options.stallMs);
     const events = this.#source(running);
     over.signal.addEventListener("abort", () => void events.return(undefined).catch(() => {}), { once: true });
     try {
       for await (const { seq, event } of events) {
         if (over.signal.aborted || running.ending) return "ended";
-        if (seq + headEvents !== log.nextSeq)
-          throw new BerthError("internal", `turn ${turn.id}: the guest sent event ${seq}`);
+        if (seq !== running.seen + 1) throw new BerthError("internal", `turn ${turn.id}: the guest sent event ${seq}`);
+        if (event.type === "response.output_text.delta" && !running.hasSpoken) {
+          running.hasSpoken = true;
+          this.#options.measured.firstDelta((Date.now() - running.startedAt) / 1000);
+        }
         running.sawTool(event);
         watch.saw();
         running.append(event);
@@ -289,9 +323,8 @@ export class Turns {
   }
 
   /** The prompt where the guest has not begun, else its journal from the cursor on. */
-  async *#source({ turn, log }: RunningTurn): AsyncGenerator<SequencedEvent> {
+  async *#source({ turn, seen }: RunningTurn): AsyncGenerator<SequencedEvent> {
     const { machines } = this.#options;
-    const seen = log.nextSeq - 1 - headEvents;
     if (seen > 0) yield* machines.events(turn.agentId, turn.id, seen);
     else {
       const { message, model, conversation } = turn;

@@ -2,6 +2,7 @@ import { type Selectable, sql } from "kysely";
 import type { Fault } from "../contract/agents.ts";
 import type { SequencedEvent, TurnStatus } from "../contract/chat.ts";
 import { usualLimits } from "../contract/event-log.ts";
+import { BerthError } from "../contract/errors.ts";
 import { type PastTurn, type StoredTurn, turnInProgress } from "../domain/turn.ts";
 import type { TurnRows } from "../domain/turns.ts";
 import type { StoredUsage } from "../domain/usage.ts";
@@ -18,6 +19,15 @@ export class TurnStore implements TurnRows {
   async insert(turn: StoredTurn, first: SequencedEvent): Promise<void> {
     try {
       await this.#database.transaction().execute(async (transaction) => {
+        // First of all, so that a suspension in the same moment comes before it, or sees it.
+        const agent = await transaction
+          .updateTable("agents")
+          .set({ last_active_at: new Date() })
+          .where("id", "=", turn.agentId)
+          .where("wanted", "!=", "deleted")
+          .returning("id")
+          .executeTakeFirst();
+        if (!agent) throw new BerthError("agent_deleting", "The agent is being deleted.");
         await transaction
           .insertInto("turns")
           .values({
@@ -31,11 +41,6 @@ export class TurnStore implements TurnRows {
           })
           .execute();
         await transaction.insertInto("turn_events").values(toRow(turn.id, first)).execute();
-        await transaction
-          .updateTable("agents")
-          .set({ last_active_at: new Date() })
-          .where("id", "=", turn.agentId)
-          .execute();
       });
     } catch (error) {
       if (!isDuplicate(error, "one_running_turn")) throw error;
@@ -114,15 +119,24 @@ export class TurnStore implements TurnRows {
     return rows;
   }
 
-  async progress(turnId: string): Promise<{ last: number; openTools: string[] }> {
-    const { rows } = await sql<{ last: number; openTools: string[] }>`
-      select coalesce(max(seq), 0) as last, array(
+  async progress(turnId: string): Promise<{ last: number; head: number | null; openTools: string[] }> {
+    const { rows } = await sql<{ last: number; head: number | null; openTools: string[] }>`
+      select coalesce(max(seq), 0) as last,
+        min(seq) filter (where event ->> 'type' = 'response.in_progress') as head, array(
         select event ->> 'id' from turn_events where turn_id = ${turnId} and event ->> 'type' = 'response.tool_call.started'
         except
         select event ->> 'id' from turn_events where turn_id = ${turnId} and event ->> 'type' = 'response.tool_call.completed'
       ) as "openTools"
       from turn_events where turn_id = ${turnId}`.execute(this.#database);
     return rows[0]!;
+  }
+
+  async touch(agentId: string): Promise<void> {
+    await this.#database
+      .updateTable("agents")
+      .set({ last_active_at: new Date() })
+      .where("id", "=", agentId)
+      .execute();
   }
 
   async remove(turnId: string): Promise<void> {
