@@ -29,7 +29,7 @@ export interface MachinesOfAgents {
   /** Resolves when the run that goes on now has ended. */
   ended(id: string): Promise<void>;
   /** Whether something that the agent has started computes. */
-  activity(id: string): Promise<{ busy: boolean }>;
+  activity(id: string): Promise<boolean>;
   list(): Promise<{ id: string; phase: string }[]>;
 }
 
@@ -327,8 +327,8 @@ export class Lifecycle {
   /** Begins to suspend an agent that was not active after `idleSince`. False when it is needed. */
   async #suspendIdle({ id }: StoredAgent, idleSince: Date): Promise<boolean> {
     if (this.#open.has(id) || this.#work.has(id)) return false;
-    const activity = await this.#options.machines.activity(id).catch(() => ({ busy: true }));
-    if (activity.busy) return false;
+    // One that cannot be asked is not taken for idle.
+    if (await this.#options.machines.activity(id).catch(() => true)) return false;
     const agent = await this.#options.rows.beginSuspension(id, idleSince);
     if (agent) void this.#drive(agent);
     return agent !== null;

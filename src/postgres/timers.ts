@@ -1,4 +1,4 @@
-import { CompiledQuery } from "kysely";
+import { CompiledQuery, sql } from "kysely";
 import { PgBoss } from "pg-boss";
 import type { AgentTimers } from "../domain/lifecycle.ts";
 import type { Database } from "./database.ts";
@@ -7,6 +7,8 @@ const idleChecks = "agent-idle-check";
 const sweeps = "agent-sweep";
 /** How often the queue is looked into, which an alarm may be late by. */
 const pollSeconds = 2;
+/** Any number, the same in all servers. */
+const openingLock = 7_420;
 const everyMinute = "* * * * *";
 
 interface TimerHandlers {
@@ -30,12 +32,18 @@ export class Timers implements AgentTimers {
   static async open(database: Database, failed: (error: Error) => void): Promise<Timers> {
     const boss = new PgBoss({
       schema: "timers",
+      createSchema: false,
       db: {
         executeSql: async (text, values = []) => database.executeQuery(CompiledQuery.raw(text, [...values])),
       },
     });
     boss.on("error", failed);
-    await boss.start();
+    // Two servers that start at once on one database make the tables one after the other: pg-boss, when it finds that
+    // another was first, leaves a transaction of ours behind that has failed.
+    await database.connection().execute(async (connection) => {
+      await sql`select pg_advisory_lock(${openingLock})`.execute(connection);
+      await boss.start().finally(() => sql`select pg_advisory_unlock(${openingLock})`.execute(connection));
+    });
     // Of each agent one check waits at most: the first that was asked for looks when the next is due.
     await boss.createQueue(idleChecks, { policy: "short", retryLimit: 5, retryDelay: 5, deleteAfterSeconds: 3600 });
     await boss.createQueue(sweeps, { policy: "exclusive", retryLimit: 0, deleteAfterSeconds: 3600 });

@@ -1,8 +1,8 @@
 import { type Selectable, sql } from "kysely";
 import type { Fault } from "../contract/agents.ts";
 import type { SequencedEvent, TurnStatus } from "../contract/chat.ts";
-import { usualLimits } from "../contract/event-log.ts";
 import { BerthError } from "../contract/errors.ts";
+import { usualLimits } from "../contract/event-log.ts";
 import { type PastTurn, type StoredTurn, turnInProgress } from "../domain/turn.ts";
 import type { TurnRows } from "../domain/turns.ts";
 import type { StoredUsage } from "../domain/usage.ts";
@@ -132,11 +132,7 @@ export class TurnStore implements TurnRows {
   }
 
   async touch(agentId: string): Promise<void> {
-    await this.#database
-      .updateTable("agents")
-      .set({ last_active_at: new Date() })
-      .where("id", "=", agentId)
-      .execute();
+    await this.#database.updateTable("agents").set({ last_active_at: new Date() }).where("id", "=", agentId).execute();
   }
 
   async remove(turnId: string): Promise<void> {

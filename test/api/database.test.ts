@@ -39,7 +39,7 @@ test("two servers that start at once on one database of the operator's own migra
     .selectFrom("kysely_migration")
     .select("name")
     .execute();
-  expect(migrations).toEqual([{ name: "0001-agents" }, { name: "0002-conversations" }]);
+  expect(migrations).toEqual([{ name: "0001-agents" }, { name: "0002-conversations" }, { name: "0003-lifecycle" }]);
   expect(await database.selectFrom("accounts").select("name").execute()).toEqual([{ name: "operator" }]);
   const stored = JSON.stringify(await database.selectFrom("api_keys").selectAll().execute());
   expect(stored).not.toContain(service!.client.key.slice(12));

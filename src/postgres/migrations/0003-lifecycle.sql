@@ -8,3 +8,6 @@ update agents set wanted = 'suspended' where status = 'suspended';
 
 -- The agents that may be suspended, the one that has been idle longest first.
 create index agents_awake on agents (last_active_at) where wanted = 'running' and status = 'ready';
+
+-- The timers' own tables are pg-boss' to make.
+create schema timers;
