@@ -7,6 +7,7 @@ import { pendingSteps, type StoredAgent, stepsAt, stepsEnded } from "./agents.ts
 interface MachineRequest {
   id: string;
   generation: number;
+  restarts: number;
   runtime: string;
   hostname: string;
   resources: Resources;
@@ -218,7 +219,7 @@ export class Lifecycle {
       begin: (step) => write({ installSteps: stepsAt(steps, step, new Date()) }),
     };
     try {
-      await this.#machines.ensure({ ...agent, hostname: agent.name }, progress);
+      await this.#machines.ensure({ ...agent, restarts: 0, hostname: agent.name }, progress);
       await written;
       const installSteps = stepsEnded(steps, "done", new Date());
       await this.#write(id, generation, { status: "ready", error: null, installSteps });
