@@ -9,7 +9,8 @@ import { TurnEvent } from "./chat.ts";
  * On control: `POST /adopt` (Adoption → Health), `POST /turns/ID` (Prompt → events),
  * `GET /turns/ID/events?after=N` (events), `POST /turns/ID/cancel`, `POST /exec` (Exec → ExecResult),
  * `POST /runtime` (start it, answered when it is ready or has failed → Health), `POST /runtime/warm` (the same, and
- * throwaway turns). Events are lines of JSON (`JournalEntry`), to the turn's end.
+ * throwaway turns), `POST /quiesce` (before the machine is suspended or stopped: all that was written reaches the disk
+ * → Quiesced), `GET /activity` (→ Activity, after a second). Events are lines of JSON (`JournalEntry`), to the turn's end.
  *
  * On uplink: a request's path is a provider's name and then that provider's own path, `/anthropic/v1/messages`.
  */
@@ -23,6 +24,9 @@ export const firmwareTokenName = "opt/berth/token";
 
 /** What the server does not take from a guest in one line. */
 export const maximumLineBytes = 4 * 1024 * 1024;
+
+/** How much of its log the runner answers. */
+export const maximumLogBytes = 64 * 1024;
 
 export interface Hello {
   channel: "control" | "uplink";
@@ -55,6 +59,14 @@ export const Health = z.object({
   reason: z.string().max(2000).nullable(),
 });
 export type Health = z.infer<typeof Health>;
+
+/** What the runner answers when it has made ready for the machine's end. `log`: the last of its own log. */
+export const Quiesced = z.object({ log: z.string().max(maximumLogBytes) });
+export type Quiesced = z.infer<typeof Quiesced>;
+
+/** `busy`: programs that the agent started work on, beside the runtime itself. A turn that runs is not counted. */
+export const Activity = z.object({ busy: z.boolean() });
+export type Activity = z.infer<typeof Activity>;
 
 export interface Prompt {
   message: string;

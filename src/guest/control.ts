@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Http2Server, type ServerHttp2Stream } from "node:http2";
 import { json } from "node:stream/consumers";
-import type { Adoption, Exec, Health, Prompt } from "../contract/guest.ts";
+import type { Activity, Adoption, Exec, Health, Prompt, Quiesced } from "../contract/guest.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Journal, Journals } from "./journal.ts";
 
@@ -10,7 +10,10 @@ export interface ControlHandlers {
   conversation: Conversation;
   journals: Journals;
   health(): Health;
-  adopt(adoption: Adoption): Promise<void>;
+  /** `peerPort`: the other end of the connection that the call came on, which is the only one that stays. */
+  adopt(adoption: Adoption, peerPort: number): Promise<void>;
+  quiesce(): Promise<Quiesced>;
+  activity(): Promise<Activity>;
   exec(command: Exec): Promise<unknown>;
 }
 
@@ -34,7 +37,7 @@ async function route(handlers: ControlHandlers, stream: ServerHttp2Stream, metho
   const [resource, id, verb] = url.pathname.slice(1).split("/");
   switch (`${method} ${resource === "turns" ? ["turns", verb].filter(Boolean).join("/") : url.pathname.slice(1)}`) {
     case "POST adopt":
-      await handlers.adopt((await json(stream)) as Adoption);
+      await handlers.adopt((await json(stream)) as Adoption, stream.session!.socket.remotePort!);
       return answer(stream, 200, handlers.health());
     case "POST runtime":
       await handlers.conversation.open().catch(() => {}); // The health says it.
@@ -48,6 +51,10 @@ async function route(handlers: ControlHandlers, stream: ServerHttp2Stream, metho
       return events(stream, await handlers.journals.find(id!), Number(url.searchParams.get("after") ?? 0));
     case "POST turns/cancel":
       return answer(stream, handlers.conversation.cancel(id!) ? 202 : 404, {});
+    case "POST quiesce":
+      return answer(stream, 200, await handlers.quiesce());
+    case "GET activity":
+      return answer(stream, 200, await handlers.activity());
     case "POST exec":
       return answer(stream, 200, await handlers.exec((await json(stream)) as Exec));
     default:

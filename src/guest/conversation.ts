@@ -5,6 +5,7 @@ import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import type { Health, Prompt } from "../contract/guest.ts";
 import { replaceFile } from "../runtimes/process.ts";
 import type { Runtime, Session, Surroundings } from "../runtimes/runtime.ts";
+import { processesOf } from "./activity.ts";
 import type { Journal, Journals } from "./journal.ts";
 
 /** An agent's first conversation; its runtime begins in it. */
@@ -27,6 +28,8 @@ export class Conversation {
   #reason: string | null = null;
   /** The number of the conversation that the runtime is in; null before it was looked up. */
   #number: number | null = null;
+  /** The runtime's processes, as they were when it was ready. */
+  #own: ReadonlySet<string> = new Set();
   /** The last turn that was begun; `done` never rejects. */
   #running: { turnId: string; journal: Journal; cancel: AbortController; done: Promise<void> } | null = null;
 
@@ -38,6 +41,16 @@ export class Conversation {
 
   get state(): Pick<Health, "runtime" | "reason"> {
     return { runtime: this.#state, reason: this.#reason };
+  }
+
+  /** The runtime's processes as they were when it was ready, by the names that `processesOf` gives them. */
+  get own(): ReadonlySet<string> {
+    return this.#own;
+  }
+
+  /** Resolves when all events so far of the last turn are in its journal's file. */
+  async flushed(): Promise<void> {
+    await this.#running?.journal.flushed();
   }
 
   /** Names the runtime. Nothing is started yet, and nothing happens when it runs already. */
@@ -136,7 +149,10 @@ export class Conversation {
     this.#state = "starting";
     this.#reason = null;
     try {
+      const { uid } = this.#surroundings;
+      const before = processesOf(uid);
       const session = await this.#runtime.start(this.#surroundings);
+      this.#own = new Set([...processesOf(uid).keys()].filter((name) => !before.has(name)));
       this.#state = "ready";
       void session.ended.then(() => {
         this.#session = null;

@@ -1,7 +1,9 @@
 import { mkdir } from "node:fs/promises";
 import { guestGatewayPort, guestPort } from "../contract/guest.ts";
 import { runtimes } from "../runtimes/all.ts";
+import { busy } from "./activity.ts";
 import { adopt, firmwareToken, loadIdentity, startRenewer } from "./identity.ts";
+import { quiesce } from "./quiesce.ts";
 import { createRunner } from "./runner.ts";
 import { Uplink } from "./uplink.ts";
 
@@ -13,12 +15,13 @@ uplink.listen(guestGatewayPort);
 const identity = await loadIdentity();
 const stateFolder = "/var/lib/berth";
 await mkdir(stateFolder, { recursive: true, mode: 0o711 });
+// The agent's user, made with the image.
+const [uid, gid] = [1000, 1000];
 const runner = await createRunner({
   runtimes,
   surroundings: {
-    // The agent's user, made with the image.
-    uid: 1000,
-    gid: 1000,
+    uid,
+    gid,
     home: "/home/agent",
     packages: "/opt/berth/node_modules",
     stateFolder,
@@ -30,5 +33,7 @@ const runner = await createRunner({
   identity,
   firstToken: identity ? identity.token : await firmwareToken(),
   adopt: (adoption) => adopt(adoption, renew),
+  quiesce,
+  busy: (own) => busy(uid, own),
 });
 runner.listen(guestPort);

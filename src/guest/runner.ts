@@ -24,6 +24,10 @@ export interface RunnerOptions {
   firstToken: string;
   /** Makes the machine what the adoption says. */
   adopt(adoption: Adoption): Promise<Identity>;
+  /** Has all that was written reach the disk, and answers the last of the runner's log. */
+  quiesce(): Promise<string>;
+  /** Whether programs other than the runtime's own work; resolves after the second in which it looked. */
+  busy(own: ReadonlySet<string>): Promise<boolean>;
 }
 
 /**
@@ -47,15 +51,27 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
   };
   if (identity) take(identity);
 
+  const sockets = new Set<Socket>();
   const control = controlServer({
     conversation,
     journals,
     health: () => ({ machineId: identity?.machineId ?? "", bootId: identity?.bootId ?? "", ...conversation.state }),
-    adopt: async (adoption) => take(await options.adopt(adoption)),
+    adopt: async (adoption, peerPort) => {
+      // Of a machine that was suspended: nobody is at the other end of the connections that it had.
+      for (const socket of sockets) if (socket.remotePort !== peerPort) socket.destroy();
+      take(await options.adopt(adoption));
+    },
+    quiesce: async () => {
+      await conversation.flushed();
+      return { log: await options.quiesce() };
+    },
+    activity: async () => ({ busy: await options.busy(conversation.own) }),
     exec: (command) => exec(command, surroundings),
   });
 
   return createServer((socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
     socket.setNoDelay(true);
     socket.on("error", () => {});
     readHello(socket, (hello) => {

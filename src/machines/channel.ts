@@ -5,6 +5,7 @@ import { text } from "node:stream/consumers";
 import type { SequencedEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import {
+  Activity,
   type Adoption,
   type Exec,
   ExecResult,
@@ -13,6 +14,7 @@ import {
   JournalEntry,
   maximumLineBytes,
   type Prompt,
+  Quiesced,
   type Welcome,
 } from "../contract/guest.ts";
 
@@ -67,6 +69,16 @@ export class ControlChannel implements Disposable {
   /** Starts the runtime and makes its throwaway turns. */
   async warmUp(timeoutMs: number): Promise<Health> {
     return Health.parse(await this.#call("POST", "/runtime/warm", undefined, timeoutMs));
+  }
+
+  /** Has all that was written in the guest reach its disk; answers the last of the runner's log. */
+  async quiesce(timeoutMs: number): Promise<Quiesced> {
+    return Quiesced.parse(await this.#call("POST", "/quiesce", undefined, timeoutMs));
+  }
+
+  /** Whether programs beside the runtime work in the guest, which looks for a second. */
+  async activity(timeoutMs: number): Promise<Activity> {
+    return Activity.parse(await this.#call("GET", "/activity", undefined, timeoutMs));
   }
 
   async exec(command: Exec): Promise<ExecResult> {

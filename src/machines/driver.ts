@@ -5,23 +5,29 @@ import type { InstallStepName, Resources } from "../contract/agents.ts";
 export interface MachineSpec {
   id: string;
   generation: number;
+  /** Rises with every restart that is wanted: a machine of fewer is ended and boots from its disk, without its memory. */
+  restarts: number;
   runtime: string;
   /** The name that the guest calls itself. */
   hostname: string;
   resources: Resources;
 }
 
-/** `lost`: it may still run somewhere out of reach, so it must not be started a second time. */
-type MachinePhase = "absent" | "stopped" | "running" | "lost";
+/**
+ * `suspended`: it does not run, and has a memory to be woken with. `lost`: it may still run somewhere out of reach, so
+ * it must not be started a second time.
+ */
+type MachinePhase = "absent" | "stopped" | "suspended" | "running" | "lost";
 
 export interface MachineObservation {
   id: string;
   generation: number;
+  restarts: number;
   phase: MachinePhase;
 }
 
-/** How one run of a machine began: restored warm from its template, or booted from its disk. */
-export type MachineOrigin = "clone" | "boot";
+/** How one run of a machine began: restored warm from its template, booted from its disk, or woken with its memory. */
+export type MachineOrigin = "clone" | "boot" | "wake";
 
 /** A machine that runs and whose guest can be dialled. */
 export interface RunningMachine {
@@ -29,7 +35,7 @@ export interface RunningMachine {
   origin: MachineOrigin;
   /** The token that the guest takes now. */
   token: string;
-  /** The guest holds the token of its template or its firmware, and waits for its own identity. */
+  /** The guest holds the token of its template, its firmware or its last run, and waits for its own identity. */
   unadopted: boolean;
 }
 
@@ -43,21 +49,34 @@ export interface Progress {
 
 /**
  * Virtual machines on some platform. Each call is idempotent and may be made again after a crash at any point.
- * Failures are `BerthError`s with a code that says what is missing.
+ * Failures are `BerthError`s with a code that says what is missing. Calls for one machine that change it are made one
+ * after the other.
  */
 export interface Driver {
-  /** Makes the machine run: finds it running, boots it from its disk, or makes it new. */
-  ensure(spec: MachineSpec, progress: Progress): Promise<RunningMachine>;
+  /**
+   * Makes the machine run: finds it running, wakes it, boots it from its disk, or makes it new. Rejects when `signal`
+   * is aborted while it waits for a template, before anything of the machine is made.
+   */
+  ensure(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine>;
   /** Stores the token that the guest was given, before the guest is given it. */
   adopted(id: string, token: string): Promise<void>;
   /** The token that the guest takes now. */
   token(id: string): Promise<string>;
-  /** Ends the run; the disk stays. */
+  /**
+   * Ends the run and keeps its memory, for `ensure` to wake it with. Nothing happens when it is suspended already. When
+   * it cannot be done, or `signal` is aborted before the memory is kept, this rejects and the machine runs on.
+   */
+  suspend(id: string, signal?: AbortSignal): Promise<void>;
+  /** Ends the run, or gives up the memory of a suspended machine; the disk stays. */
   stop(id: string): Promise<void>;
   /** Ends the run and removes every byte. Nothing happens when there is no such machine. */
   destroy(id: string): Promise<void>;
   observe(id: string): Promise<MachineObservation>;
   list(): Promise<MachineObservation[]>;
+  /** Keeps the last of the guest's own log beyond the run. */
+  keepLog(id: string, log: string): Promise<void>;
+  /** What was last kept; empty when nothing was. */
+  keptLog(id: string): Promise<string>;
   /** Opens a connection to the guest's port. */
   dial(id: string): Promise<Socket>;
   /** Resolves when the run that goes on now has ended, whatever ended it. */

@@ -8,21 +8,26 @@ import { ControlChannel } from "./channel.ts";
 import { connectChannel } from "./connect.ts";
 import type { Driver, MachineObservation, MachineSpec, Progress, RunningMachine } from "./driver.ts";
 
-/** A restored clone answers in half a second, ten at once in five; far beyond that it is dead. */
-const cloneTimeoutMs = 60_000;
+/** A restored machine answers in half a second, ten at once in five; far beyond that it is dead. */
+const restoredTimeoutMs = 60_000;
 /** A boot under emulation takes about ten seconds on a quiet machine. */
 const bootTimeoutMs = 180_000;
 const callTimeoutMs = 10_000;
 /** The slowest runtime takes 20 CPU-seconds to start, ten times as long under emulation. */
 const runtimeTimeoutMs = 900_000;
 /** For what an agent wrote to reach its disk before its machine is ended. */
-const syncTimeoutMs = 20_000;
+const quiesceTimeoutMs = 20_000;
+/** For the ends of the connections to reach the guest before its processors stop. */
+const hangUpMs = 50;
 
 /** A driver that clones warm templates. */
 export interface TemplatingDriver extends Driver {
   /** Makes the template of a runtime ahead of the first agent that needs it. */
   prepare(runtime: string): Promise<void>;
-  /** Gives up a clone that did not come to life, and the template that it was made from. */
+  /**
+   * Gives up what a machine that did not come to life was restored from: a clone with its template, of a woken one the
+   * memory, so that it boots from its disk.
+   */
   distrust(id: string): Promise<void>;
 }
 
@@ -66,17 +71,43 @@ export class Machines {
   }
 
   /**
-   * Makes the machine run, its guest be the agent's own and its runtime ready for a message. Idempotent. A clone that does not answer is thrown
-   * away with its template, and made once more from a new one.
+   * Makes the machine run, its guest be the agent's own and its runtime ready for a message. Idempotent. A clone that
+   * does not answer is thrown away with its template, and made once more from a new one; a woken machine that does not
+   * answer boots from its disk. Rejects when `signal` is aborted before anything of the machine is made.
    */
-  async ensure(spec: MachineSpec, progress: Progress): Promise<void> {
+  async ensure(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<void> {
+    const driver = await this.driver();
+    const { phase, generation, restarts } = await driver.observe(spec.id);
+    // The driver would end its run too, but cannot speak with the guest.
+    if (phase === "running" && restarts < spec.restarts && generation <= spec.generation) await this.stop(spec.id);
     try {
-      await this.#ensureOnce(spec, progress);
+      await this.#ensureOnce(spec, progress, signal);
     } catch (error) {
-      if (!(error instanceof DeadClone)) throw error;
-      this.#log("a clone did not come to life", error.cause);
-      await (await this.driver()).distrust(spec.id);
-      await this.#ensureOnce(spec, progress);
+      if (!(error instanceof NotRestored)) throw error;
+      this.#log("a restored machine did not come to life", error.cause);
+      await driver.distrust(spec.id);
+      await this.#ensureOnce(spec, progress, signal);
+    }
+  }
+
+  /**
+   * Ends the run and keeps the memory, for `ensure` to wake the machine with. Idempotent. When it cannot be done, or
+   * `signal` is aborted in time, this rejects and the machine runs on, with its connections.
+   */
+  async suspend(id: string, signal?: AbortSignal): Promise<void> {
+    const driver = await this.driver();
+    if ((await driver.observe(id)).phase === "suspended") return;
+    signal?.throwIfAborted();
+    const control = await this.#control(id);
+    await driver.keepLog(id, (await control.quiesce(quiesceTimeoutMs)).log);
+    try {
+      // What is on its way when the processors stop would be in the memory, and answered to nobody.
+      this.#disconnect(id);
+      await sleep(hangUpMs);
+      await driver.suspend(id, signal);
+    } catch (error) {
+      void this.#keepUplink(id, await driver.token(id));
+      throw error;
     }
   }
 
@@ -88,13 +119,25 @@ export class Machines {
     return (await this.driver()).ended(id);
   }
 
+  /** Whether programs beside the runtime work in the machine; takes a second. */
+  async activity(id: string): Promise<boolean> {
+    return (await (await this.#control(id)).activity(callTimeoutMs)).busy;
+  }
+
+  /** The last of the guest's own log, as it was when the machine was last suspended or stopped; empty before that. */
+  async savedLog(id: string): Promise<string> {
+    return (await this.driver()).keptLog(id);
+  }
+
   /** Ends the run. What was written in the guest is on its disk first, where the guest can still be reached. */
   async stop(id: string): Promise<void> {
     const driver = await this.driver();
     if ((await driver.observe(id)).phase === "running") {
-      await this.exec(id, { command: "sync", user: "root", timeoutMs: syncTimeoutMs }).catch((error: unknown) =>
-        this.#log("a machine could not write out its disk before its end", error),
-      );
+      try {
+        await driver.keepLog(id, (await (await this.#control(id)).quiesce(quiesceTimeoutMs)).log);
+      } catch (error) {
+        this.#log("a machine could not write out its disk before its end", error);
+      }
     }
     this.#disconnect(id);
     await driver.stop(id);
@@ -132,8 +175,8 @@ export class Machines {
     await driver?.close();
   }
 
-  async #ensureOnce(spec: MachineSpec, progress: Progress): Promise<void> {
-    const machine = await (await this.driver()).ensure(spec, progress);
+  async #ensureOnce(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<void> {
+    const machine = await (await this.driver()).ensure(spec, progress, signal);
     if (machine.unadopted) await this.#adopt(spec, machine);
     progress.begin("runtime");
     const { runtime, reason } = await (await this.#control(spec.id)).startRuntime(runtimeTimeoutMs);
@@ -141,8 +184,8 @@ export class Machines {
   }
 
   async #adopt(spec: MachineSpec, machine: RunningMachine): Promise<void> {
-    const clone = machine.origin === "clone";
-    const timeoutMs = clone ? cloneTimeoutMs : bootTimeoutMs;
+    const restored = machine.origin !== "boot";
+    const timeoutMs = restored ? restoredTimeoutMs : bootTimeoutMs;
     const token = newToken();
     this.#disconnect(spec.id);
     try {
@@ -153,7 +196,7 @@ export class Machines {
       this.#connected.set(spec.id, Promise.resolve({ control, token }));
       void this.#keepUplink(spec.id, token);
     } catch (error) {
-      throw clone ? new DeadClone(error) : error;
+      throw restored ? new NotRestored(error) : error;
     }
   }
 
@@ -211,8 +254,8 @@ export class Machines {
   }
 }
 
-/** A clone whose guest did not answer or could not be adopted. */
-class DeadClone extends BerthError {
+/** A clone or a woken machine whose guest did not answer or could not be adopted. */
+class NotRestored extends BerthError {
   constructor(cause: unknown) {
     super("machine_failed", "The agent's machine did not come to life.", { cause });
   }

@@ -7,11 +7,19 @@ import { BerthError } from "../../src/contract/errors.ts";
 import { createRunner } from "../../src/guest/runner.ts";
 import { Uplink } from "../../src/guest/uplink.ts";
 import { dialPort } from "../../src/machines/connect.ts";
-import type { MachineObservation, MachineSpec, Progress, RunningMachine } from "../../src/machines/driver.ts";
+import type {
+  MachineObservation,
+  MachineOrigin,
+  MachineSpec,
+  Progress,
+  RunningMachine,
+} from "../../src/machines/driver.ts";
 import type { TemplatingDriver } from "../../src/machines/machines.ts";
 import type { Runtime, Session } from "../../src/runtimes/runtime.ts";
 
 interface ScriptedMachine {
+  spec: MachineSpec;
+  origin: MachineOrigin;
   runner: Server;
   gateway: HttpServer;
   sockets: Set<Socket>;
@@ -28,6 +36,9 @@ export class ScriptedDriver implements TemplatingDriver {
   readonly #folder: string;
   readonly #runtimes: readonly Runtime[];
   readonly #machines = new Map<string, ScriptedMachine>();
+  /** Those that do not listen, with their runners as they were. */
+  readonly #suspended = new Map<string, ScriptedMachine>();
+  readonly #logs = new Map<string, string>();
   /** Of each machine, by its home: real runtimes are processes, which end with their machine. */
   readonly #sessions = new Map<string, Session[]>();
   /** The next calls of `ensure` fail with these. */
@@ -36,6 +47,8 @@ export class ScriptedDriver implements TemplatingDriver {
   readonly #packages: string;
   /** What runtimes wrote to their error output. */
   readonly log: string[] = [];
+  /** The machines in which somebody works beside the runtime. */
+  readonly busy = new Set<string>();
   /** Each making of a machine waits for it. */
   gate: Promise<void> = Promise.resolve();
 
@@ -54,22 +67,20 @@ export class ScriptedDriver implements TemplatingDriver {
 
   async prepare(): Promise<void> {}
 
-  async ensure(spec: MachineSpec, progress: Progress): Promise<RunningMachine> {
-    const running = this.#machines.get(spec.id);
-    if (!running) {
-      const isNew = await stat(join(this.#folder, spec.id)).then(
-        () => false,
-        () => true,
-      );
-      progress.plan(isNew ? ["disk", "machine", "runtime"] : ["machine", "runtime"]);
-      progress.begin(isNew ? "disk" : "machine");
-      await this.gate;
-      const failure = this.failures.shift();
-      if (failure) throw failure;
-      progress.begin("machine");
+  async ensure(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine> {
+    const known = this.#machines.get(spec.id) ?? this.#suspended.get(spec.id);
+    if (known && known.spec.generation > spec.generation) {
+      throw new BerthError("machine_failed", "A later change of this agent has overtaken this one.");
     }
-    const machine = running ?? (await this.#start(spec.id));
-    return { id: spec.id, origin: "boot", token: machine.token, unadopted: machine.unadopted };
+    if (known && known.spec.restarts < spec.restarts) await this.stop(spec.id);
+    let machine = this.#machines.get(spec.id);
+    if (!machine) {
+      await this.#told(spec.id, progress, signal);
+      machine = (await this.#wake(spec.id)) ?? (await this.#start(spec));
+    }
+    machine.spec = { ...machine.spec, generation: spec.generation };
+    const { origin, token, unadopted } = machine;
+    return { id: spec.id, origin, token, unadopted };
   }
 
   async adopted(id: string, token: string): Promise<void> {
@@ -80,15 +91,27 @@ export class ScriptedDriver implements TemplatingDriver {
     return this.#require(id).token;
   }
 
+  async suspend(id: string, signal?: AbortSignal): Promise<void> {
+    if (this.#suspended.has(id)) return;
+    const machine = this.#require(id);
+    signal?.throwIfAborted();
+    this.#machines.delete(id);
+    this.#suspended.set(id, machine);
+    machine.runner.close();
+    for (const socket of machine.sockets) socket.destroy();
+    machine.ended.resolve();
+  }
+
   async stop(id: string): Promise<void> {
     this.kill(id);
   }
 
-  /** The machine ends as if its process had been killed. */
+  /** The machine ends as if its process had been killed, or its memory was lost. */
   kill(id: string): void {
-    const machine = this.#machines.get(id);
+    const machine = this.#machines.get(id) ?? this.#suspended.get(id);
     if (!machine) return;
     this.#machines.delete(id);
+    this.#suspended.delete(id);
     machine.runner.close();
     machine.gateway.close();
     machine.gateway.closeAllConnections();
@@ -108,11 +131,22 @@ export class ScriptedDriver implements TemplatingDriver {
   }
 
   async distrust(id: string): Promise<void> {
-    await this.destroy(id);
+    if (this.#machines.get(id)?.origin === "wake") this.kill(id);
+    else await this.destroy(id);
   }
 
   async observe(id: string): Promise<MachineObservation> {
-    return { id, generation: 1, phase: this.#machines.has(id) ? "running" : "stopped" };
+    const machine = this.#machines.get(id) ?? this.#suspended.get(id);
+    const phase = this.#machines.has(id) ? "running" : machine ? "suspended" : "stopped";
+    return { id, generation: machine?.spec.generation ?? 0, restarts: machine?.spec.restarts ?? 0, phase };
+  }
+
+  async keepLog(id: string, log: string): Promise<void> {
+    this.#logs.set(id, log);
+  }
+
+  async keptLog(id: string): Promise<string> {
+    return this.#logs.get(id) ?? "";
   }
 
   async list(): Promise<MachineObservation[]> {
@@ -135,13 +169,46 @@ export class ScriptedDriver implements TemplatingDriver {
     return [...this.#machines.keys()];
   }
 
+  /** The ids of all machines that are suspended. */
+  get suspended(): string[] {
+    return [...this.#suspended.keys()];
+  }
+
   /** Ends all machines, and with them the processes of real runtimes. */
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const id of this.running) this.kill(id);
+    for (const id of [...this.running, ...this.suspended]) this.kill(id);
     await Promise.all([...this.#sessions.values()].flat().map(({ ended }) => ended));
   }
 
-  async #start(id: string): Promise<ScriptedMachine> {
+  /** Tells the steps of what is done for a machine that does not run, and fails where that is wanted. */
+  async #told(id: string, progress: Progress, signal?: AbortSignal): Promise<void> {
+    const isNew = await stat(join(this.#folder, id)).then(
+      () => false,
+      () => true,
+    );
+    progress.plan(isNew ? ["disk", "machine", "runtime"] : ["machine", "runtime"]);
+    progress.begin(isNew ? "disk" : "machine");
+    await this.gate;
+    if (isNew) signal?.throwIfAborted();
+    const failure = this.failures.shift();
+    if (failure) throw failure;
+    progress.begin("machine");
+  }
+
+  /** A suspended machine listens again, its runner and its runtime as they were. */
+  async #wake(id: string): Promise<ScriptedMachine | null> {
+    const machine = this.#suspended.get(id);
+    if (!machine) return null;
+    this.#suspended.delete(id);
+    machine.runner.listen(0, "127.0.0.1");
+    await once(machine.runner, "listening");
+    Object.assign(machine, { origin: "wake", unadopted: true, ended: Promise.withResolvers<void>() });
+    this.#machines.set(id, machine);
+    return machine;
+  }
+
+  async #start(spec: MachineSpec): Promise<ScriptedMachine> {
+    const { id } = spec;
     const disk = join(this.#folder, id);
     await mkdir(disk, { recursive: true });
     await writeFile(join(disk, "disk"), "");
@@ -161,6 +228,8 @@ export class ScriptedDriver implements TemplatingDriver {
       identity: null,
       firstToken: `first-${id}`,
       adopt: async ({ machineId, bootId, runtime, token }) => ({ machineId, bootId, runtime, token }),
+      quiesce: async () => this.log.join("\n"),
+      busy: async () => this.busy.has(id),
     });
     const sockets = new Set<Socket>();
     runner.on("connection", (socket) => {
@@ -169,7 +238,9 @@ export class ScriptedDriver implements TemplatingDriver {
     });
     runner.listen(0, "127.0.0.1");
     await once(runner, "listening");
-    const machine = {
+    const machine: ScriptedMachine = {
+      spec,
+      origin: "boot",
       runner,
       gateway,
       sockets,

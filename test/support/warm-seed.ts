@@ -12,7 +12,7 @@ const run = promisify(execFile);
  * A data folder that is kept from one run of the tests to the next, for its image and its warm templates. The
  * driver itself makes them anew when they no longer fit. It is used to copy from, never to run agents in.
  */
-export const seedFolder = "/var/tmp/berth-test-seed";
+export const seedFolder = process.env.BERTH_TEST_SEED ?? "/var/tmp/berth-test-seed";
 
 /**
  * The runtimes that are tried in real machines. OpenClaw is not: without KVM its template was not warm after ten
@@ -20,12 +20,12 @@ export const seedFolder = "/var/tmp/berth-test-seed";
  */
 export const runtimesInMachines = runtimes.map(({ name }) => name).filter((name) => name !== "openclaw");
 
-/** Makes the seed's templates where they are not there: some minutes the first time. */
-export async function makeSeed(): Promise<void> {
+/** Makes the seed's templates where they are not there, all or that of `only`: some minutes the first time. */
+export async function makeSeed(only?: string): Promise<void> {
   await mkdir(seedFolder, { recursive: true });
   await using server = await createServer(await testConfig({ dataFolder: seedFolder }));
   const driver = await server.machines.driver();
-  for (const name of runtimesInMachines) await driver.prepare(name);
+  for (const name of only ? [only] : runtimesInMachines) await driver.prepare(name);
 }
 
 /**

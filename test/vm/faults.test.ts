@@ -22,7 +22,7 @@ async function keptFolder(): Promise<string> {
   return folder;
 }
 
-beforeAll(makeSeed);
+beforeAll(() => makeSeed());
 afterAll(async () => {
   for (const folder of folders) await rm(folder, { recursive: true, force: true });
   folders = [];
@@ -75,7 +75,10 @@ test("what a crash leaves behind is removed at the next start: half a machine, h
     orphan = crypto.randomUUID();
     const resources = { cpus: 2, memoryMiB: 1536, diskGiB: 10 };
     const progress = { plan: () => {}, begin: () => {} };
-    await driver.ensure({ id: orphan, generation: 1, runtime: "claude-code", hostname: "nobody", resources }, progress);
+    await driver.ensure(
+      { id: orphan, generation: 1, restarts: 0, runtime: "claude-code", hostname: "nobody", resources },
+      progress,
+    );
   }
   expect(await machinesOf(config.dataFolder)).toHaveLength(1);
   const leftovers = [join("machines", crypto.randomUUID()), join("templates", "claude-code-0123.partial")];

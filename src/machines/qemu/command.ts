@@ -11,6 +11,15 @@ export interface Hardware {
   hostKhz: number;
 }
 
+/**
+ * What a guest begins with. `boot`: the kernel. `state`: the device state on descriptor 3, and it runs at once.
+ * `deferred`: nothing; it waits for its memory, and for the monitor to name the state and to have it run.
+ */
+type Incoming = "boot" | "state" | "deferred";
+
+/** The device state's descriptor, as QEMU inherits it. */
+export const stateDescriptor = 3;
+
 /** One start of QEMU. Paths are absolute. */
 export interface Start {
   name: string;
@@ -25,8 +34,7 @@ export interface Start {
   port: number;
   /** A file with the first channel token; given only to a guest that boots. */
   tokenFile: string | null;
-  /** The descriptor from which the device state is read, instead of a boot. */
-  incomingDescriptor: number | null;
+  incoming: Incoming;
 }
 
 /** QEMU's own options that all machines share; part of what a template depends on. */
@@ -53,8 +61,13 @@ export function qemuArguments(start: Start): string[] {
     ...["-chardev", "ringbuf,id=console,size=65536", "-serial", "chardev:console"],
     ...["-qmp", `unix:${start.qmpSocket},server=on,wait=off`],
     ...(start.tokenFile ? ["-fw_cfg", `name=${firmwareTokenName},file=${start.tokenFile}`] : []),
-    ...(start.incomingDescriptor === null ? [] : ["-incoming", `fd:${start.incomingDescriptor}`]),
+    ...incomingOptions(start.incoming),
   ];
+}
+
+function incomingOptions(incoming: Incoming): string[] {
+  if (incoming === "boot") return [];
+  return incoming === "state" ? ["-incoming", `fd:${stateDescriptor}`] : ["-incoming", "defer", "-S"];
 }
 
 function acceleratorOption(accelerator: Accelerator): string {

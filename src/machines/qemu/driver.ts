@@ -1,39 +1,27 @@
-import { chmod, mkdir, readdir, rm } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { relative } from "node:path";
 import type { Resources } from "../../contract/agents.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { newToken } from "../adoption.ts";
 import { dialPort } from "../connect.ts";
-import type { MachineObservation, MachineOrigin, MachineSpec, Progress, RunningMachine } from "../driver.ts";
+import type { MachineObservation, MachineSpec, Progress, RunningMachine } from "../driver.ts";
 import type { TemplatingDriver } from "../machines.ts";
-import type { Accelerator } from "./command.ts";
-import { readRecord, requireSpace, writeWhole } from "./files.ts";
+import { type Accelerator, machineOptions } from "./command.ts";
+import { Compression } from "./compression.ts";
+import { requireSpace, writeWhole } from "./files.ts";
 import { takeImage } from "./image.ts";
 import { Layout, type MachineFiles } from "./layout.ts";
+import { type Conditions, MemoryImages, type Step } from "./memory-image.ts";
+import { PageJobs } from "./page-jobs.ts";
 import { Privilege } from "./privilege.ts";
 import { type AcceleratorChoice, chooseAccelerator, hostCpu, hostKhz } from "./probe.ts";
 import { createOverlay, freePort, killByMonitor, QemuProcess, qemuProcesses, qemuVersion } from "./process.ts";
+import { type MachineRecord, Records } from "./record.ts";
 import { hardwareOf, type Template, type TemplateBasis, Templates } from "./template.ts";
 
 /** A port may be taken between the look and QEMU's start. */
 const startTries = 3;
-
-/** What is known of a machine beside its disk. Written before each start, so that a crash finds a true one. */
-interface MachineRecord {
-  generation: number;
-  runtime: string;
-  resources: Resources;
-  imageId: string;
-  /** The template that the disk stands on; null when it stands on the image. */
-  template: string | null;
-  /** Set once the disk is whole. */
-  hasDisk: boolean;
-  origin: MachineOrigin;
-  port: number;
-  token: string;
-  unadopted: boolean;
-}
 
 export interface QemuOptions {
   dataFolder: string;
@@ -45,6 +33,25 @@ export interface QemuOptions {
   /** Answers the model calls of the throwaway turns in which a template is warmed. */
   serveTemplateUplink: (socket: Socket) => void;
   log: (message: string) => void;
+  /** Memory is saved by QEMU itself and whole, also where it can be read from outside. */
+  onlyWholeMemory?: boolean;
+  /** Called between any two steps of suspending and waking: a test stops the driver there. */
+  step?: Step;
+}
+
+/** What makes up a driver. */
+interface Parts {
+  layout: Layout;
+  privilege: Privilege;
+  templates: Templates;
+  records: Records;
+  images: MemoryImages;
+  pageJobs: PageJobs;
+  compression: Compression;
+  basis: Omit<TemplateBasis, "runtime" | "resources">;
+  usual: (runtime: string) => Resources;
+  step: Step;
+  log: (message: string) => void;
 }
 
 /**
@@ -55,22 +62,30 @@ export class QemuDriver implements TemplatingDriver {
   readonly #layout: Layout;
   readonly #privilege: Privilege;
   readonly #templates: Templates;
+  readonly #records: Records;
+  readonly #images: MemoryImages;
+  readonly #pageJobs: PageJobs;
+  readonly #compression: Compression;
   readonly #basis: Omit<TemplateBasis, "runtime" | "resources">;
   readonly #usual: (runtime: string) => Resources;
+  readonly #step: Step;
+  readonly #log: (message: string) => void;
   readonly #running = new Map<string, QemuProcess>();
+  /** Those whose guests do not run yet. */
+  readonly #waking = new Set<QemuProcess>();
 
-  private constructor(
-    layout: Layout,
-    privilege: Privilege,
-    templates: Templates,
-    basis: Omit<TemplateBasis, "runtime" | "resources">,
-    usual: (runtime: string) => Resources,
-  ) {
-    this.#layout = layout;
-    this.#privilege = privilege;
-    this.#templates = templates;
-    this.#basis = basis;
-    this.#usual = usual;
+  private constructor(parts: Parts) {
+    this.#layout = parts.layout;
+    this.#privilege = parts.privilege;
+    this.#templates = parts.templates;
+    this.#records = parts.records;
+    this.#images = parts.images;
+    this.#pageJobs = parts.pageJobs;
+    this.#compression = parts.compression;
+    this.#basis = parts.basis;
+    this.#usual = parts.usual;
+    this.#step = parts.step;
+    this.#log = parts.log;
   }
 
   /**
@@ -90,7 +105,14 @@ export class QemuDriver implements TemplatingDriver {
     const accelerator = await chooseAccelerator(options.accelerator, options.dataFolder, image, qemu, privilege);
     const templates = new Templates(layout, privilege, options.serveTemplateUplink, options.log);
     const basis = { image, qemu, accelerator, cpu: await hostCpu(), hostKhz: await hostKhz() };
-    const driver = new QemuDriver(layout, privilege, templates, basis, options.usualResources);
+    const { log, usualResources: usual, step = async () => {}, onlyWholeMemory = false } = options;
+    const records = new Records(layout);
+    const pageJobs = new PageJobs();
+    pageJobs.start();
+    const images = new MemoryImages(pageJobs, privilege, onlyWholeMemory, step, log);
+    const compression = new Compression(layout, records, new PageJobs(), step, log);
+    const made = { layout, privilege, templates, records, images, pageJobs, compression };
+    const driver = new QemuDriver({ ...made, basis, usual, step, log });
     await driver.#recover();
     return driver;
   }
@@ -103,68 +125,96 @@ export class QemuDriver implements TemplatingDriver {
     await this.#templates.get(this.#basisOf(runtime));
   }
 
-  async ensure(spec: MachineSpec, progress: Progress): Promise<RunningMachine> {
-    const files = this.#layout.machine(spec.id);
-    const known = await readRecord<MachineRecord>(files.record);
+  async ensure(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine> {
+    await this.#compression.cancel(spec.id);
+    const known = await this.#records.read(spec.id);
     if (known && known.generation > spec.generation) {
       throw new BerthError("machine_failed", "A later change of this agent has overtaken this one.");
     }
+    const mayGoOn = known !== null && known.restarts >= spec.restarts;
     if (known && this.#running.has(spec.id)) {
-      if (known.generation === spec.generation) return describe(spec.id, known);
-      await this.stop(spec.id); // A restart was wanted.
+      if (mayGoOn) return this.#takeRunning(spec, known);
+      await this.stop(spec.id);
     }
     if (known?.hasDisk) {
       progress.plan(["machine", "runtime"]);
       progress.begin("machine");
-      return this.#boot(spec, known, files);
+      const woken = mayGoOn ? await this.#wake(spec, known) : null;
+      return woken ?? this.#boot(spec, known);
     }
     await this.destroy(spec.id);
     progress.plan(this.#isUsual(spec) ? ["template", "disk", "machine", "runtime"] : ["disk", "machine", "runtime"]);
-    return this.#create(spec, files, progress);
+    return this.#create(spec, progress, signal);
   }
 
   async adopted(id: string, token: string): Promise<void> {
-    const { files, record } = await this.#require(id);
-    await writeWhole(files.record, JSON.stringify({ ...record, token, unadopted: false }));
+    await this.#records.update(id, () => ({ token, unadopted: false }));
   }
 
   async token(id: string): Promise<string> {
-    return (await this.#require(id)).record.token;
+    return (await this.#records.require(id)).token;
+  }
+
+  async suspend(id: string, signal = new AbortController().signal): Promise<void> {
+    const record = await this.#records.require(id);
+    const qemu = this.#running.get(id);
+    if (!qemu && record.memory) return;
+    if (!qemu) throw new BerthError("machine_lost", "The agent's machine does not run.");
+    await this.#suspend(id, record, qemu, signal);
+    await this.#step("recorded");
+    await qemu.kill();
+    this.#running.delete(id);
+    this.#compression.add(id);
   }
 
   async stop(id: string): Promise<void> {
-    const qemu = this.#running.get(id);
-    if (qemu) await qemu.kill();
-    else await killByMonitor(this.#layout.machine(id).qmp);
-    this.#running.delete(id);
+    await this.#end(id);
+    if ((await this.#records.read(id))?.memory) await this.#forgetMemory(id);
   }
 
   async destroy(id: string): Promise<void> {
-    await this.stop(id);
+    await this.#end(id);
     await rm(this.#layout.machine(id).folder, { recursive: true, force: true });
   }
 
   async distrust(id: string): Promise<void> {
-    const { record } = await this.#require(id);
+    const { origin, template } = await this.#records.require(id);
+    // Its memory was used up when it was woken, so the next start is from its disk.
+    if (origin === "wake") return this.stop(id);
     await this.destroy(id);
-    if (record.template) await this.#templates.distrust(record.template);
+    if (template) await this.#templates.distrust(template);
   }
 
   async observe(id: string): Promise<MachineObservation> {
-    const record = await readRecord<MachineRecord>(this.#layout.machine(id).record);
-    if (!record) return { id, generation: 0, phase: "absent" };
-    return { id, generation: record.generation, phase: this.#running.has(id) ? "running" : "stopped" };
+    const record = await this.#records.read(id);
+    if (!record) return { id, generation: 0, restarts: 0, phase: "absent" };
+    const { generation, restarts, memory } = record;
+    const phase = this.#running.has(id) ? "running" : memory ? "suspended" : "stopped";
+    return { id, generation, restarts, phase };
   }
 
   async list(): Promise<MachineObservation[]> {
-    return Promise.all((await readdir(this.#layout.machines)).map((id) => this.observe(id)));
+    return Promise.all((await this.#records.ids()).map((id) => this.observe(id)));
+  }
+
+  async keepLog(id: string, log: string): Promise<void> {
+    await writeWhole(this.#layout.machine(id).agentLog, log);
+  }
+
+  async keptLog(id: string): Promise<string> {
+    try {
+      return await readFile(this.#layout.machine(id).agentLog, "utf8");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+      throw error;
+    }
   }
 
   async dial(id: string): Promise<Socket> {
-    const { record } = await this.#require(id);
+    const { port } = await this.#records.require(id);
     // Another program may have the port of a machine that has ended.
     if (!this.#running.has(id)) throw new BerthError("machine_lost", "The agent's machine does not run.");
-    return dialPort(record.port);
+    return dialPort(port);
   }
 
   async ended(id: string): Promise<void> {
@@ -172,41 +222,128 @@ export class QemuDriver implements TemplatingDriver {
   }
 
   async close(): Promise<void> {
-    await this.#templates.close();
-    for (const { qmp } of this.#running.values()) qmp[Symbol.dispose]();
+    await Promise.all([this.#templates.close(), this.#pageJobs.close(), this.#compression.close()]);
+    for (const { qmp } of [...this.#running.values(), ...this.#waking]) qmp[Symbol.dispose]();
   }
 
-  async #require(id: string): Promise<{ files: MachineFiles; record: MachineRecord }> {
+  async #end(id: string): Promise<void> {
+    await this.#compression.cancel(id);
+    const qemu = this.#running.get(id);
+    if (qemu) await qemu.kill();
+    else await killByMonitor(this.#layout.machine(id).qmp);
+    this.#running.delete(id);
+  }
+
+  async #takeRunning(spec: MachineSpec, { generation }: MachineRecord): Promise<RunningMachine> {
+    const changes = generation < spec.generation ? { generation: spec.generation } : null;
+    return describe(spec.id, await this.#records.update(spec.id, () => changes));
+  }
+
+  /** Saves the memory and names it in the record. Where it does not come to that, the guest runs on. */
+  async #suspend(id: string, record: MachineRecord, qemu: QemuProcess, signal: AbortSignal): Promise<void> {
     const files = this.#layout.machine(id);
-    const record = await readRecord<MachineRecord>(files.record);
-    if (!record) throw new BerthError("machine_lost", "There is no machine of this agent.");
-    return { files, record };
+    try {
+      signal.throwIfAborted();
+      await qemu.pause();
+      await this.#step("paused");
+      const base = record.template ? await this.#templates.named(record.template) : null;
+      const memory = await this.#images.save(qemu, files, base, this.#conditions(record.resources), signal);
+      await this.#step("saved");
+      signal.throwIfAborted();
+      await this.#records.update(id, () => ({ memory }));
+    } catch (error) {
+      await qemu.resume();
+      await this.#images.sweep(files, null);
+      throw error;
+    }
+  }
+
+  /** Starts a suspended machine with the memory that it has; null, and the memory is given up, where that cannot be. */
+  async #wake(spec: MachineSpec, known: MachineRecord): Promise<RunningMachine | null> {
+    if (!known.memory) return null;
+    let reason = await this.#images.fault(
+      known.memory,
+      this.#layout.machine(spec.id),
+      this.#conditions(known.resources),
+    );
+    if (reason === null) {
+      try {
+        return await this.#onFreePort((port) => this.#wakeOn(port, spec, known));
+      } catch (error) {
+        reason = error instanceof Error ? detailed(error) : String(error);
+      }
+    }
+    this.#log(`the memory of machine ${spec.id} cannot be restored, so it boots from its disk: ${reason}`);
+    await this.#forgetMemory(spec.id);
+    return null;
+  }
+
+  async #wakeOn(
+    port: number,
+    spec: MachineSpec,
+    { memory, template, resources }: MachineRecord,
+  ): Promise<RunningMachine> {
+    const files = this.#layout.machine(spec.id);
+    const base = memory!.kind === "difference" ? await this.#templates.named(memory!.base) : null;
+    if (memory!.kind === "difference" && !base) throw new Error(`its template ${template} is not there any more`);
+    const qemu = await this.#startQemu(spec.id, resources, port, base, this.#images.stateOf(memory!, files), true);
+    this.#waking.add(qemu);
+    try {
+      await this.#step("started");
+      await this.#images.load(qemu, memory!, files);
+      await this.#step("pages loaded");
+      await qemu.loadState();
+      await this.#step("state loaded");
+      // From here on the image is used up: the guest writes to its disk as soon as it runs.
+      const { generation } = spec;
+      const used = { generation, port, origin: "wake", unadopted: true, memory: null } as const;
+      const record = await this.#records.update(spec.id, () => used);
+      await this.#step("used up");
+      await qemu.resume();
+      this.#keep(spec.id, qemu);
+      await this.#step("woken");
+      await this.#images.sweep(files, null);
+      return describe(spec.id, record);
+    } catch (error) {
+      await qemu.kill();
+      throw error;
+    } finally {
+      this.#waking.delete(qemu);
+    }
+  }
+
+  /** First in the record: what it names may be restored. */
+  async #forgetMemory(id: string): Promise<void> {
+    await this.#records.update(id, () => ({ memory: null }));
+    await this.#images.sweep(this.#layout.machine(id), null);
+  }
+
+  #conditions(resources: Resources): Conditions {
+    const { qemu, cpu, accelerator, hostKhz } = this.#basis;
+    return { qemu, cpu, accelerator, machineOptions, hostKhz: accelerator === "tcg" ? hostKhz : null, resources };
   }
 
   /** A new machine. A template that QEMU cannot take up is thrown away, and the machine made from a new one. */
-  async #create(spec: MachineSpec, files: MachineFiles, progress: Progress): Promise<RunningMachine> {
+  async #create(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine> {
     await requireSpace(this.#layout.root);
-    const template = await this.#templateFor(spec, progress);
+    const template = await this.#templateFor(spec, progress, signal);
     try {
-      return await this.#createFrom(template, spec, files, progress);
+      return await this.#createFrom(template, spec, progress);
     } catch (error) {
       await this.destroy(spec.id);
       if (!template || !(error instanceof BerthError) || error.code !== "machine_failed") throw error;
       await this.#templates.distrust(template.name);
-      return this.#createFrom(await this.#templateFor(spec, progress), spec, files, progress);
+      return this.#createFrom(await this.#templateFor(spec, progress, signal), spec, progress);
     }
   }
 
-  async #createFrom(
-    template: Template | null,
-    spec: MachineSpec,
-    files: MachineFiles,
-    progress: Progress,
-  ): Promise<RunningMachine> {
+  async #createFrom(template: Template | null, spec: MachineSpec, progress: Progress): Promise<RunningMachine> {
+    const files = this.#layout.machine(spec.id);
     progress.begin("disk");
     await this.#privilege.folder(files.folder);
     const record: MachineRecord = {
       generation: spec.generation,
+      restarts: spec.restarts,
       runtime: spec.runtime,
       resources: spec.resources,
       imageId: this.#basis.image.id,
@@ -216,20 +353,21 @@ export class QemuDriver implements TemplatingDriver {
       port: 0,
       token: template?.token ?? newToken(),
       unadopted: true,
+      memory: null,
     };
-    await writeWhole(files.record, JSON.stringify(record));
+    await this.#records.write(spec.id, record);
     if (template) await createOverlay(files.disk, relative(files.folder, template.files.disk), "qcow2");
     else await this.#createDiskOnImage(files, spec.resources.diskGiB);
     await this.#privilege.give(files.disk);
     progress.begin("machine");
-    return this.#start(spec, { ...record, hasDisk: true }, files, template);
+    return this.#start(spec.id, { ...record, hasDisk: true }, template);
   }
 
   /** The template where the machine has the size that templates are made in. */
-  async #templateFor(spec: MachineSpec, progress: Progress): Promise<Template | null> {
+  async #templateFor(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<Template | null> {
     if (!this.#isUsual(spec)) return null;
     progress.begin("template");
-    return this.#templates.get(this.#basisOf(spec.runtime));
+    return unlessAborted(this.#templates.get(this.#basisOf(spec.runtime)), signal);
   }
 
   async #createDiskOnImage(files: MachineFiles, sizeGiB: number): Promise<void> {
@@ -237,21 +375,32 @@ export class QemuDriver implements TemplatingDriver {
   }
 
   /** Starts a machine from its disk, without the memory that it had. */
-  async #boot(spec: MachineSpec, known: MachineRecord, files: MachineFiles): Promise<RunningMachine> {
-    const token = newToken();
-    const record: MachineRecord = { ...known, generation: spec.generation, origin: "boot", token, unadopted: true };
-    return this.#start(spec, record, files, null);
+  async #boot({ id, generation, restarts }: MachineSpec, known: MachineRecord): Promise<RunningMachine> {
+    const anew = { origin: "boot", token: newToken(), unadopted: true, memory: null } as const;
+    const record = { ...known, generation, restarts: Math.max(known.restarts, restarts), ...anew };
+    const running = await this.#start(id, record, null);
+    await this.#images.sweep(this.#layout.machine(id), null);
+    return running;
   }
 
-  async #start(
-    spec: MachineSpec,
-    record: MachineRecord,
-    files: MachineFiles,
-    template: Template | null,
-  ): Promise<RunningMachine> {
+  #start(id: string, known: MachineRecord, template: Template | null): Promise<RunningMachine> {
+    return this.#onFreePort(async (port) => {
+      const { token } = this.#layout.machine(id);
+      const record = await this.#records.write(id, { ...known, port });
+      if (!template) {
+        await writeWhole(token, record.token);
+        await this.#privilege.give(token);
+      }
+      this.#keep(id, await this.#startQemu(id, record.resources, port, template, template?.files.state ?? null, false));
+      return describe(id, record);
+    });
+  }
+
+  /** Starts on a port that is free, and once more on another when that was taken meanwhile. */
+  async #onFreePort(start: (port: number) => Promise<RunningMachine>): Promise<RunningMachine> {
     for (let tries = startTries; ; tries--) {
       try {
-        return await this.#startOnce(spec, { ...record, port: await freePort() }, files, template);
+        return await start(await freePort());
       } catch (error) {
         const portTaken = error instanceof Error && error.message.includes("host forwarding rule");
         if (tries <= 1 || !portTaken) throw error;
@@ -259,35 +408,32 @@ export class QemuDriver implements TemplatingDriver {
     }
   }
 
-  async #startOnce(
-    spec: MachineSpec,
-    record: MachineRecord,
-    files: MachineFiles,
+  /** `template`: whose memory the guest's is laid over. `state`: what it takes up in place of a boot. */
+  #startQemu(
+    id: string,
+    resources: Resources,
+    port: number,
     template: Template | null,
-  ): Promise<RunningMachine> {
-    await writeWhole(files.record, JSON.stringify(record));
-    if (!template) {
-      await writeWhole(files.token, record.token);
-      await this.#privilege.give(files.token);
-    }
+    state: string | null,
+    deferred: boolean,
+  ): Promise<QemuProcess> {
+    const files = this.#layout.machine(id);
     const { kernel, initrd } = this.#basis.image.files;
-    const qemu = await QemuProcess.start(
-      {
-        name: `berth-${spec.id}`,
-        hardware: hardwareOf(this.#basis, record.resources),
-        kernel,
-        initrd,
-        disk: files.disk,
-        memory: template ? { kind: "private", file: template.files.memory } : { kind: "fresh" },
-        port: record.port,
-        tokenFile: template ? null : files.token,
-      },
-      files,
-      this.#privilege,
-      template?.files.state ?? null,
-    );
-    this.#keep(spec.id, qemu);
-    return describe(spec.id, record);
+    const memory = template ? { kind: "private" as const, file: template.files.memory } : { kind: "fresh" as const };
+    const hardware = hardwareOf(this.#basis, resources);
+    const tokenFile = state ? null : files.token;
+    const start = {
+      name: `berth-${id}`,
+      hardware,
+      kernel,
+      initrd,
+      disk: files.disk,
+      memory,
+      port,
+      tokenFile,
+      deferred,
+    };
+    return QemuProcess.start(start, files, this.#privilege, state);
   }
 
   #basisOf(runtime: string): TemplateBasis {
@@ -310,9 +456,9 @@ export class QemuDriver implements TemplatingDriver {
   async #recover(): Promise<void> {
     const inUse = new Set<string>();
     const known = new Set<string>();
-    for (const id of await readdir(this.#layout.machines)) {
+    for (const id of await this.#records.ids()) {
       const files = this.#layout.machine(id);
-      const record = await readRecord<MachineRecord>(files.record);
+      const record = await this.#records.read(id);
       if (!record?.hasDisk) {
         await killByMonitor(files.qmp);
         await rm(files.folder, { recursive: true, force: true });
@@ -321,14 +467,33 @@ export class QemuDriver implements TemplatingDriver {
       if (record.template) inUse.add(record.template);
       inUse.add(record.imageId);
       known.add(files.qmp);
-      const qemu = await QemuProcess.find(files);
-      if (qemu) this.#keep(id, qemu);
+      await this.#recoverMachine(id, record);
     }
     for (const monitor of (await qemuProcesses()).keys()) {
       if (monitor.startsWith(`${this.#layout.root}/`) && !known.has(monitor)) await killByMonitor(monitor);
     }
     await this.#templates.sweep(inUse, this.#basis.image.id);
     await this.#sweepImages(inUse);
+  }
+
+  /** Takes a machine up where the server before this one was killed, also in the middle of suspending or waking it. */
+  async #recoverMachine(id: string, { memory: known }: MachineRecord): Promise<void> {
+    let memory = known;
+    const qemu = await QemuProcess.find(this.#layout.machine(id));
+    const status = await qemu?.status();
+    if (qemu && memory && status !== "running") {
+      // Suspended but for its end, or not yet woken: its guest has not run since its memory was saved.
+      await qemu.kill();
+    } else if (qemu) {
+      if (memory) await this.#forgetMemory(id);
+      memory = null;
+      this.#keep(id, qemu);
+      // Its memory was not all saved, or is all restored and used up. Other states than these end by themselves.
+      const paused = ["paused", "finish-migrate", "postmigrate"].includes(status!);
+      if (paused) await qemu.resume().catch(() => qemu.kill());
+    }
+    await this.#images.sweep(this.#layout.machine(id), memory);
+    if (memory) this.#compression.add(id);
   }
 
   /** Images stay as long as a disk stands on one; a template that is in use has the image of its machines. */
@@ -342,4 +507,19 @@ export class QemuDriver implements TemplatingDriver {
 
 function describe(id: string, { origin, token, unadopted }: MachineRecord): RunningMachine {
   return { id, origin, token, unadopted };
+}
+
+/** What `promise` comes to, or the reason of `signal` when that is aborted before. */
+async function unlessAborted<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (!signal) return promise;
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  signal.addEventListener("abort", abort);
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", abort));
+}
+
+/** An error's words with those of its cause. */
+function detailed({ message, cause }: Error): string {
+  return cause instanceof Error ? `${message} (${cause.message})` : message;
 }

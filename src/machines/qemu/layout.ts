@@ -5,7 +5,8 @@ import { join } from "node:path";
  *
  *   images/ID/     rootfs.img vmlinuz initrd.img image.json
  *   templates/KEY/ disk.qcow2 memory state template.json
- *   machines/ID/   disk.qcow2 machine.json qmp qemu.log token
+ *   machines/ID/   disk.qcow2 machine.json qmp qemu.log token agent.log
+ *                  memory-XXXXXXXX/ state pages pages.zst stream
  */
 export class Layout {
   readonly root: string;
@@ -41,6 +42,9 @@ function machineFiles(folder: string) {
     qmp: join(folder, "qmp"),
     log: join(folder, "qemu.log"),
     token: join(folder, "token"),
+    agentLog: join(folder, "agent.log"),
+    /** Where a whole memory comes out of QEMU, as long as it does. */
+    streamSocket: join(folder, "stream"),
   };
 }
 
@@ -50,6 +54,17 @@ function templateFiles(folder: string) {
     memory: join(folder, "memory"),
     state: join(folder, "state"),
     record: join(folder, "template.json"),
+  };
+}
+
+/** The files of a memory image: `pages` or `compressedPages`, and `state`; or `stream` alone. */
+export function memoryFiles(folder: string) {
+  return {
+    folder,
+    state: join(folder, "state"),
+    pages: join(folder, "pages"),
+    compressedPages: join(folder, "pages.zst"),
+    stream: join(folder, "stream"),
   };
 }
 

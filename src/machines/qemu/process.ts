@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { BerthError } from "../../contract/errors.ts";
-import { qemuArguments, type Start } from "./command.ts";
+import { qemuArguments, type Start, stateDescriptor } from "./command.ts";
 import type { MachineFiles } from "./layout.ts";
 import type { Privilege } from "./privilege.ts";
 import { Qmp } from "./qmp.ts";
@@ -29,10 +29,11 @@ export class QemuProcess {
 
   /**
    * Starts QEMU detached from the server, as the reduced user. `statePath` is the device state that it takes up
-   * in place of a boot. Resolves when the guest runs. Rejects with QEMU's own words when it ends before that.
+   * in place of a boot, at once or, where `options.deferred`, when `loadState` is called. Resolves when the guest runs
+   * or, deferred, waits. Rejects with QEMU's own words when it ends before that.
    */
   static async start(
-    options: Omit<Start, "incomingDescriptor" | "qmpSocket">,
+    { deferred, ...options }: Omit<Start, "incoming" | "qmpSocket"> & { deferred?: boolean },
     files: MachineFiles,
     privilege: Privilege,
     statePath: string | null,
@@ -40,7 +41,8 @@ export class QemuProcess {
     await rm(files.qmp, { force: true });
     await using log = await open(files.log, "w", 0o600);
     await using state = statePath ? await open(statePath, "r") : undefined;
-    const args = qemuArguments({ ...options, qmpSocket: files.qmp, incomingDescriptor: state ? 3 : null });
+    const incoming = deferred ? "deferred" : state ? "state" : "boot";
+    const args = qemuArguments({ ...options, qmpSocket: files.qmp, incoming });
     const [program, programArgs] = privilege.reduced("qemu-system-x86_64", args);
     const child = spawn(program, programArgs, {
       cwd: files.folder,
@@ -54,7 +56,7 @@ export class QemuProcess {
     try {
       const qmp = await Qmp.open(files.qmp, AbortSignal.any([failure.signal, AbortSignal.timeout(startTimeoutMs)]));
       const qemu = new QemuProcess(child.pid!, qmp);
-      await qemu.#running();
+      if (!deferred) await qemu.#become("running", ["inmigrate", "prelaunch"]);
       return qemu;
     } catch (error) {
       if (child.pid !== undefined) kill(child.pid);
@@ -84,15 +86,68 @@ export class QemuProcess {
     return (await this.qmp.execute("ringbuf-read", { device: "console", size: 65536 })) as string;
   }
 
-  async #running(): Promise<void> {
+  /** QEMU's RunState: `running`, `paused`, `inmigrate`, …. */
+  async status(): Promise<string> {
+    return ((await this.qmp.execute("query-status")) as { status: string }).status;
+  }
+
+  /** Stops the guest's processors; what they had asked of the disk is done first. */
+  async pause(): Promise<void> {
+    await this.qmp.execute("stop");
+  }
+
+  /** Has the guest's processors run, and takes the disk up again where it was let go. */
+  async resume(): Promise<void> {
+    const deadline = Date.now() + startTimeoutMs;
+    // QEMU refuses while a migration that was given up comes to its end.
+    while ((await this.status()) === "finish-migrate" && Date.now() < deadline) await sleep(10);
+    await this.qmp.execute("cont");
+    await this.#become("running", ["paused", "postmigrate"]);
+  }
+
+  /**
+   * Writes the state of all devices of a paused guest, without its memory, and lets go of the disk. Despite its name
+   * the command is in every build of QEMU.
+   */
+  async saveState(file: string): Promise<void> {
+    await this.qmp.execute("xen-save-devices-state", { filename: file });
+  }
+
+  /** Takes up the device state that a deferred start was given; the guest is paused then. */
+  async loadState(): Promise<void> {
+    await this.qmp.execute("migrate-incoming", { uri: `fd:${stateDescriptor}` });
+    await this.#become("paused", ["inmigrate"]);
+  }
+
+  /** Sends the whole state of a paused guest, memory and devices, to a socket. */
+  async sendState(socket: string): Promise<void> {
+    // By default it would take care not to fill a network.
+    await this.qmp.execute("migrate-set-parameters", { "max-bandwidth": 2 ** 40 });
+    await this.qmp.execute("migrate", { uri: `unix:${socket}` });
+  }
+
+  /** Resolves when `sendState` is done; rejects when it failed. */
+  async stateSent(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const progress = (await this.qmp.execute("query-migrate")) as { status?: string; "error-desc"?: string };
+      if (progress.status === "completed") return;
+      if (progress.status === "failed" || progress.status === "cancelled") {
+        throw new Error(`QEMU could not send its state: ${progress["error-desc"] ?? progress.status}`);
+      }
+      if (signal.aborted) await this.qmp.execute("migrate_cancel");
+      await sleep(10);
+    }
+  }
+
+  async #become(wanted: string, passing: readonly string[]): Promise<void> {
     const deadline = Date.now() + startTimeoutMs;
     while (Date.now() < deadline) {
-      const { status } = (await this.qmp.execute("query-status")) as { status: string };
-      if (status === "running") return;
-      if (status !== "inmigrate" && status !== "prelaunch") throw new Error(`the guest is ${status}`);
+      const status = await this.status();
+      if (status === wanted) return;
+      if (!passing.includes(status)) throw new Error(`the guest is ${status}`);
       await sleep(3);
     }
-    throw new Error("the guest did not begin to run");
+    throw new Error(`the guest did not become ${wanted}`);
   }
 }
 

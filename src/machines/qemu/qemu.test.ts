@@ -38,7 +38,7 @@ const start: Start = {
   qmpSocket: "/q",
   port: 1234,
   tokenFile: null,
-  incomingDescriptor: 3,
+  incoming: "state",
 };
 
 /** The value behind an option, where it stands once. */

@@ -116,15 +116,21 @@ export class Templates {
     await Promise.allSettled(this.#making.values());
   }
 
+  /** The template of that name; null when it is not there or not as it was saved. */
+  async named(name: string): Promise<Template | null> {
+    const files = this.#layout.template(name);
+    const record = await readRecord<TemplateRecord>(files.record);
+    if (!record) return null;
+    const parts = await partsOf(files).catch(() => null);
+    return JSON.stringify(parts) === JSON.stringify(record.parts) ? { name, files, token: record.token } : null;
+  }
+
   async #find(key: string): Promise<Template | null> {
     for (const name of await readdir(this.#layout.templates)) {
       if (!name.startsWith(`${key}-`) || name.endsWith(partialEnding)) continue;
-      const files = this.#layout.template(name);
-      const record = await readRecord<TemplateRecord>(files.record);
-      if (!record) continue;
-      const parts = await partsOf(files).catch(() => null);
-      if (JSON.stringify(parts) === JSON.stringify(record.parts)) return { name, files, token: record.token };
-      await this.distrust(name);
+      const template = await this.named(name);
+      if (template) return template;
+      if (await readRecord(this.#layout.template(name).record)) await this.distrust(name);
     }
     return null;
   }
@@ -181,9 +187,8 @@ export class Templates {
     this.#warming.add(qemu);
     try {
       await this.#warm(port, firmwareToken, token, basis.runtime);
-      await qemu.qmp.execute("stop");
-      // Despite its name in every build of QEMU: the state of all devices, without the memory, which is in its file.
-      await qemu.qmp.execute("xen-save-devices-state", { filename: files.state });
+      await qemu.pause();
+      await qemu.saveState(files.state);
     } catch (error) {
       const console = await qemu.console().catch(() => "");
       if (console.trim()) this.#log(`the template's console: ${console.trim().split("\n").slice(-5).join(" | ")}`);

@@ -1,0 +1,224 @@
+import { randomBytes } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { createServer, type Socket } from "node:net";
+import { basename, join } from "node:path";
+import { Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { crc32 } from "node:zlib";
+import type { Resources } from "../../contract/agents.ts";
+import { syncFolder } from "./files.ts";
+import { type MachineFiles, memoryFiles } from "./layout.ts";
+import type { PageJobs } from "./page-jobs.ts";
+import type { PagesFile } from "./pages.ts";
+import type { Privilege } from "./privilege.ts";
+import type { QemuProcess } from "./process.ts";
+import type { Template } from "./template.ts";
+
+/** What a memory holds of the world in which its guest ran. It is restored into the same only. */
+export interface Conditions {
+  qemu: string;
+  cpu: string;
+  accelerator: string;
+  machineOptions: string;
+  /** Null where the guest was not told. */
+  hostKhz: number | null;
+  resources: Resources;
+}
+
+interface SavedFile {
+  bytes: number;
+  crc: number;
+}
+
+/**
+ * A suspended machine's memory, as its record names it; its files are in a folder of their own.
+ * `difference`: the pages that differ from those of the template `base`, and the device state. `whole`: all pages that
+ * are not zero. `stream`: memory and devices as QEMU writes them itself.
+ */
+export type MemoryImage = { folder: string; conditions: Conditions } & (
+  | { kind: "difference"; base: string; state: SavedFile; pages: PagesFile }
+  | { kind: "whole"; state: SavedFile; pages: PagesFile }
+  | { kind: "stream"; stream: SavedFile }
+);
+
+/** What differs from one kind to another, without the folder. */
+type Contents = MemoryImage extends infer Image
+  ? Image extends unknown
+    ? Omit<Image, "folder" | "conditions">
+    : never
+  : never;
+
+const folderName = /^memory-/;
+const partialEnding = ".partial";
+
+/** Told between any two steps, so that a test can stop there for good. */
+export type Step = (name: string) => Promise<void>;
+
+/** Saves and checks the memories of machines, each in the folder of its machine. */
+export class MemoryImages {
+  readonly #jobs: PageJobs;
+  readonly #privilege: Privilege;
+  readonly #onlyStream: boolean;
+  readonly #step: Step;
+  readonly #log: (message: string) => void;
+
+  constructor(jobs: PageJobs, privilege: Privilege, onlyStream: boolean, step: Step, log: (message: string) => void) {
+    this.#jobs = jobs;
+    this.#privilege = privilege;
+    this.#onlyStream = onlyStream;
+    this.#step = step;
+    this.#log = log;
+  }
+
+  /**
+   * Saves the memory of a paused guest, which has `base` mapped or did not come from it. The image counts when the
+   * machine's record names it. What was written is removed when this rejects.
+   */
+  async save(
+    qemu: QemuProcess,
+    files: MachineFiles,
+    base: Template | null,
+    conditions: Conditions,
+    signal: AbortSignal,
+  ): Promise<MemoryImage> {
+    const folder = join(files.folder, `memory-${randomBytes(4).toString("hex")}`);
+    const partial = `${folder}${partialEnding}`;
+    try {
+      await this.#privilege.folder(partial);
+      const contents = await this.#write(qemu, files, memoryFiles(partial), base, conditions, signal);
+      await syncFolder(partial);
+      await rename(partial, folder);
+      await syncFolder(files.folder);
+      return { folder: basename(folder), conditions, ...contents };
+    } catch (error) {
+      for (const path of [partial, folder]) await rm(path, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  /** Why an image must not be restored under `conditions`; null when it may. Pages are checked as they are loaded. */
+  async fault(image: MemoryImage, files: MachineFiles, conditions: Conditions): Promise<string | null> {
+    for (const [name, value] of Object.entries(conditions)) {
+      const saved = image.conditions[name as keyof Conditions];
+      if (JSON.stringify(saved) !== JSON.stringify(value)) return `it was saved with another ${name}`;
+    }
+    const { state, stream } = memoryFiles(join(files.folder, image.folder));
+    const [file, saved] = image.kind === "stream" ? [stream, image.stream] : [state, image.state];
+    const size = await stat(file).then(
+      (found) => found.size,
+      () => null,
+    );
+    if (size !== saved.bytes) return `its ${basename(file)} is not whole`;
+    // A stream is as large as the memory; the device state a few KiB.
+    const crc = image.kind === "stream" ? await this.#jobs.crc(file) : crc32(await readFile(file));
+    return crc === saved.crc ? null : `its ${basename(file)} is corrupt`;
+  }
+
+  /** The file with the device state, which QEMU takes up. */
+  stateOf(image: MemoryImage, files: MachineFiles): string {
+    const { state, stream } = memoryFiles(join(files.folder, image.folder));
+    return image.kind === "stream" ? stream : state;
+  }
+
+  /** Writes the saved pages into a QEMU that waits for its state. Rejects when any is not as it was saved. */
+  async load(qemu: QemuProcess, image: MemoryImage, files: MachineFiles): Promise<void> {
+    if (image.kind === "stream") return;
+    const { pages: raw, compressedPages } = memoryFiles(join(files.folder, image.folder));
+    const { pages, conditions } = image;
+    const source = pages.compressed ? compressedPages : raw;
+    await this.#jobs.load({ pid: qemu.pid, memoryBytes: memoryBytes(conditions), source, pages });
+  }
+
+  /** Removes what the record does not name: images that were used, or not finished. */
+  async sweep(files: MachineFiles, image: MemoryImage | null): Promise<void> {
+    await rm(files.streamSocket, { force: true });
+    for (const name of await readdir(files.folder)) {
+      if (!folderName.test(name) || name === image?.folder) continue;
+      await rm(join(files.folder, name), { recursive: true, force: true });
+    }
+    if (!image || image.kind === "stream") return;
+    const { folder, pages, compressedPages } = memoryFiles(join(files.folder, image.folder));
+    const wanted = new Set(["state", basename(image.pages.compressed ? compressedPages : pages)]);
+    for (const name of await readdir(folder)) if (!wanted.has(name)) await rm(join(folder, name), { force: true });
+  }
+
+  async #write(
+    qemu: QemuProcess,
+    machine: MachineFiles,
+    files: ReturnType<typeof memoryFiles>,
+    base: Template | null,
+    conditions: Conditions,
+    signal: AbortSignal,
+  ): Promise<Contents> {
+    if (this.#onlyStream) return this.#writeStream(qemu, machine, files.stream, signal);
+    const job = { pid: qemu.pid, memoryBytes: memoryBytes(conditions), file: files.pages };
+    let saved: Awaited<ReturnType<PageJobs["save"]>>;
+    try {
+      saved = await this.#jobs.save({ ...job, baseInode: base ? (await stat(base.files.memory)).ino : null }, signal);
+    } catch (error) {
+      if (signal.aborted || (error as NodeJS.ErrnoException).code === "ENOSPC") throw error;
+      // Not root, and the kernel lets nobody but a parent look into a process (ptrace_scope).
+      this.#log(`a machine's memory cannot be read from outside, so QEMU writes it whole: ${(error as Error).message}`);
+      await rm(files.pages, { force: true });
+      return this.#writeStream(qemu, machine, files.stream, signal);
+    }
+    await this.#step("pages saved");
+    signal.throwIfAborted();
+    // After the pages, as in QEMU's own migration: devices may have their last words while they are saved.
+    await qemu.saveState(files.state);
+    const state = await syncedFile(files.state);
+    await this.#step("devices saved");
+    const { isDifference, ...pages } = saved;
+    return isDifference ? { kind: "difference", base: base!.name, state, pages } : { kind: "whole", state, pages };
+  }
+
+  /** QEMU's sandbox lets it start no program and it is given no file to write: it sends its state to a socket here. */
+  async #writeStream(qemu: QemuProcess, machine: MachineFiles, file: string, signal: AbortSignal): Promise<Contents> {
+    const path = machine.streamSocket;
+    await rm(path, { force: true });
+    const connected = Promise.withResolvers<Socket>();
+    const server = createServer((socket) => connected.resolve(socket));
+    try {
+      await new Promise<void>((resolve, reject) => server.once("error", reject).listen(path, resolve));
+      await this.#privilege.give(path);
+      await qemu.sendState(path);
+      const ended = qemu.ended.then(() => Promise.reject(new Error("QEMU has ended")));
+      const socket = await Promise.race([connected.promise, ended]);
+      const written = writeStream(socket, file);
+      await Promise.all([qemu.stateSent(signal), written]);
+      await this.#step("stream saved");
+      return { kind: "stream", stream: await written };
+    } finally {
+      server.close();
+      await rm(path, { force: true });
+    }
+  }
+}
+
+/** The size of the guest's memory. */
+function memoryBytes({ resources }: Conditions): number {
+  return resources.memoryMiB * 1024 ** 2;
+}
+
+/** Writes all that comes, and forces it to the disk. */
+async function writeStream(source: Socket, file: string): Promise<SavedFile> {
+  const saved = { bytes: 0, crc: 0 };
+  const count = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      saved.bytes += chunk.length;
+      saved.crc = crc32(chunk, saved.crc);
+      done(null, chunk);
+    },
+  });
+  await pipeline(source, count, createWriteStream(file, { flags: "wx", mode: 0o600, flush: true }));
+  return saved;
+}
+
+/** Forces a small file that QEMU wrote to the disk. */
+async function syncedFile(file: string): Promise<SavedFile> {
+  await using handle = await open(file, "r");
+  await handle.sync();
+  const content = await handle.readFile();
+  return { bytes: content.length, crc: crc32(content) };
+}

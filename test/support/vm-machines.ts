@@ -1,0 +1,137 @@
+import { chmod, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { usualResources } from "../../src/contract/agents.ts";
+import type { ExecResult } from "../../src/contract/guest.ts";
+import { Gateway } from "../../src/gateway/gateway.ts";
+import type { MachineSpec } from "../../src/machines/driver.ts";
+import { Machines } from "../../src/machines/machines.ts";
+import { QemuDriver, type QemuOptions } from "../../src/machines/qemu/driver.ts";
+import { qemuProcesses } from "../../src/machines/qemu/process.ts";
+import type { MachineRecord } from "../../src/machines/qemu/record.ts";
+import { runtimes } from "../../src/runtimes/all.ts";
+import { lastBuiltImage } from "../../src/server.ts";
+import { newFolder } from "./config.ts";
+import { makeSeed, plantSeed } from "./warm-seed.ts";
+
+type Changes = Pick<QemuOptions, "onlyWholeMemory" | "step">;
+
+const memoryMiB = (name: string) => runtimes.find((runtime) => runtime.name === name)!.memoryMiB;
+
+/** Real machines of one runtime, as the server has them, without the server: what happens to them is the test's alone. */
+export class VmMachines implements AsyncDisposable {
+  readonly dataFolder: string;
+  readonly #runtime: string;
+  /** What the driver said. */
+  readonly log: string[] = [];
+  machines: Machines;
+  driver!: QemuDriver;
+
+  private constructor(dataFolder: string, runtime: string) {
+    this.dataFolder = dataFolder;
+    this.#runtime = runtime;
+    this.machines = this.#machines({});
+  }
+
+  static async start(runtime = "claude-code", changes: Changes = {}): Promise<VmMachines> {
+    await makeSeed(runtime);
+    const service = new VmMachines(await newFolder(), runtime);
+    await chmod(service.dataFolder, 0o711); // QEMU's user passes through.
+    await plantSeed(service.dataFolder, { only: runtime });
+    await service.open(changes);
+    return service;
+  }
+
+  /** As another server would after this one's end. */
+  async open(changes: Changes = {}): Promise<void> {
+    this.machines = this.#machines(changes);
+    await this.machines.driver();
+  }
+
+  /** Hangs up on all machines and their monitors, as the end of the server's process would. */
+  close(): Promise<void> {
+    return this.machines.close();
+  }
+
+  spec(id: string, changes: Partial<MachineSpec> = {}): MachineSpec {
+    const resources = usualResources(memoryMiB(this.#runtime));
+    return { id, generation: 1, restarts: 0, runtime: this.#runtime, hostname: "ada", resources, ...changes };
+  }
+
+  async ensure(id: string, changes: Partial<MachineSpec> = {}): Promise<void> {
+    await this.machines.ensure(this.spec(id, changes), { plan: () => {}, begin: () => {} });
+  }
+
+  async suspend(id: string, signal?: AbortSignal): Promise<void> {
+    await this.machines.suspend(id, signal);
+  }
+
+  exec(id: string, command: string, user: "agent" | "root" = "agent"): Promise<ExecResult> {
+    return this.machines.exec(id, { command, user, timeoutMs: 60_000 });
+  }
+
+  /** The output of a command. */
+  async output(id: string, command: string): Promise<string> {
+    return (await this.exec(id, command)).stdout.trim();
+  }
+
+  /** The answer to a message. */
+  async chat(id: string, message: string): Promise<string> {
+    let answer = "";
+    const prompt = { message, model: null, conversation: 1 };
+    for await (const { event } of this.machines.prompt(id, crypto.randomUUID(), prompt)) {
+      if (event.type === "response.output_text.delta") answer += event.delta;
+      if (event.type === "response.failed") throw new Error(event.error.message);
+    }
+    return answer;
+  }
+
+  /** A file in a machine's folder. */
+  file(id: string, ...names: string[]): string {
+    return join(this.dataFolder, "machines", id, ...names);
+  }
+
+  async record(id: string): Promise<MachineRecord> {
+    return JSON.parse(await readFile(this.file(id, "machine.json"), "utf8"));
+  }
+
+  async changeRecord(id: string, change: (record: MachineRecord) => void): Promise<void> {
+    const record = await this.record(id);
+    change(record);
+    await writeFile(this.file(id, "machine.json"), JSON.stringify(record));
+  }
+
+  /** The processes of all machines here. */
+  async processes(): Promise<number[]> {
+    return [...(await qemuProcesses())]
+      .filter(([monitor]) => monitor.startsWith(this.dataFolder))
+      .map(([, pid]) => pid);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { id } of await this.machines.list()) await this.machines.destroy(id);
+    await this.close();
+    await rm(this.dataFolder, { recursive: true, force: true });
+  }
+
+  #machines(changes: Changes): Machines {
+    const providers = { anthropic: null, openai: null };
+    const gateway = new Gateway({ providers, silenceMs: 50_000, retryMs: 15_000, warn: (text) => this.log.push(text) });
+    const settings = async () => ({ model: null, instructions: null });
+    return new Machines(
+      async () => {
+        this.driver = await QemuDriver.open({
+          dataFolder: this.dataFolder,
+          builtImage: await lastBuiltImage(),
+          accelerator: "tcg",
+          usualResources: (name) => usualResources(memoryMiB(name)),
+          serveTemplateUplink: (socket) => gateway.serve(socket, { id: "template", settings, turn: () => null }),
+          log: (message) => this.log.push(message),
+          ...changes,
+        });
+        return this.driver;
+      },
+      (id, socket) => gateway.serve(socket, { id, settings, turn: () => null }),
+      (message, error) => this.log.push(`${message}: ${error}`),
+    );
+  }
+}
