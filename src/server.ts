@@ -23,6 +23,7 @@ import { Accounts } from "./postgres/accounts.ts";
 import { Agents } from "./postgres/agents.ts";
 import { type Database, migrate, openDatabase, ping } from "./postgres/database.ts";
 import { startEmbeddedPostgres } from "./postgres/embedded.ts";
+import { supervise } from "./postgres/supervise.ts";
 import { Timers } from "./postgres/timers.ts";
 import { TurnStore } from "./postgres/turns.ts";
 import { runtimes as allRuntimes } from "./runtimes/all.ts";
@@ -208,7 +209,10 @@ async function beginWork(
 async function connectDatabase(config: Config, logger: Logger, cleanup: AsyncDisposableStack): Promise<Database> {
   const embedded =
     config.databaseUrl === null ? await startEmbeddedPostgres(join(config.dataFolder, "postgres")) : null;
-  if (embedded) cleanup.defer(() => embedded.stop());
+  if (embedded) {
+    const log = (message: string, error: unknown) => logger.error({ err: error }, message);
+    cleanup.use(supervise(embedded, log));
+  }
   const database = openDatabase(embedded?.config ?? { connectionString: config.databaseUrl! }, (error) =>
     logger.warn({ err: error }, "a database connection was lost"),
   );

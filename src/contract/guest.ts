@@ -7,7 +7,7 @@ import { TurnEvent } from "./chat.ts";
  * on `control` the runner serves, on `uplink` the runner is the client and the server serves.
  *
  * On control: `POST /adopt` (Adoption → Health), `POST /turns/ID` (Prompt → events),
- * `GET /turns/ID/events?after=N` (events), `POST /turns/ID/cancel`, `POST /exec` (Exec → ExecResult),
+ * `GET /turns/ID/events?after=N` (events), `POST /turns/ID/cancel`, `GET /log?tail=N&follow=true`, `POST /exec` (Exec → ExecResult),
  * `POST /runtime` (start it, answered when it is ready or has failed → Health), `POST /runtime/warm` (the same, and
  * throwaway turns), `POST /quiesce` (before the machine is suspended or stopped: all that was written reaches the disk
  * → Quiesced), `GET /activity` (→ Activity, after a second). Events are lines of JSON (`JournalEntry`), to the turn's end.

@@ -13,7 +13,8 @@ export function storable(event: TurnEvent): TurnEvent {
     const delta = storableText(event.delta);
     return delta === event.delta ? event : { ...event, delta };
   }
-  if ("id" in event && depthOf(event) > maximumDepth) return { ...event, input: undefined, output: "(nested too deeply to be kept)" };
+  if ("id" in event && depthOf(event) > maximumDepth)
+    return { ...event, input: undefined, output: "(nested too deeply to be kept)" };
   const json = JSON.stringify(event);
   // So JSON writes both, and an escaped backslash before the same letters.
   if (!/\\u(?:0000|d[89a-f])/.test(json)) return event;

@@ -14,6 +14,7 @@ export interface ControlHandlers {
   adopt(adoption: Adoption, peerPort: number): Promise<void>;
   quiesce(): Promise<Quiesced>;
   activity(): Promise<Activity>;
+  log(tail: number, follow: boolean, signal: AbortSignal): AsyncIterable<string>;
   exec(command: Exec): Promise<unknown>;
 }
 
@@ -55,6 +56,8 @@ async function route(handlers: ControlHandlers, stream: ServerHttp2Stream, metho
       return answer(stream, 200, await handlers.quiesce());
     case "GET activity":
       return answer(stream, 200, await handlers.activity());
+    case "GET log":
+      return log(handlers, stream, url.searchParams);
     case "POST exec":
       return answer(stream, 200, await handlers.exec((await json(stream)) as Exec));
     default:
@@ -75,6 +78,17 @@ async function events(stream: ServerHttp2Stream, journal: Journal | null, after:
   for await (const batch of journal.read(after, gone.signal)) {
     const lines = batch.map((entry) => `${JSON.stringify(entry)}\n`).join("");
     if (!stream.write(lines)) await once(stream, "drain", { signal: gone.signal }).catch(() => {});
+  }
+  stream.end();
+}
+
+async function log(handlers: ControlHandlers, stream: ServerHttp2Stream, query: URLSearchParams): Promise<void> {
+  const gone = new AbortController();
+  stream.on("close", () => gone.abort());
+  const texts = handlers.log(Number(query.get("tail")), query.get("follow") === "true", gone.signal);
+  stream.respond({ ":status": 200, "content-type": "text/plain; charset=utf-8" });
+  for await (const text of texts) {
+    if (!stream.write(text)) await once(stream, "drain", { signal: gone.signal }).catch(() => {});
   }
   stream.end();
 }

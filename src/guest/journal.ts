@@ -72,7 +72,7 @@ export class Journal {
   /** All that gathered while the write before was under way, in one write; again where the disk does not take it. */
   async #write(): Promise<void> {
     for (let told = false; this.#unwritten.length > 0; ) {
-      const batch = this.#unwritten;
+      const batch = [...this.#unwritten]; // More may come while it is written.
       try {
         await this.#file.append(batch);
       } catch (error) {

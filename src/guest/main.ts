@@ -3,12 +3,17 @@ import { guestGatewayPort, guestPort } from "../contract/guest.ts";
 import { runtimes } from "../runtimes/all.ts";
 import { busy } from "./activity.ts";
 import { adopt, firmwareToken, loadIdentity, startRenewer } from "./identity.ts";
+import { boundLog } from "./log.ts";
 import { quiesce } from "./quiesce.ts";
 import { createRunner } from "./runner.ts";
 import { Uplink } from "./uplink.ts";
 
 // The one program of ours in a guest: the runner, as root, with the runtime as the agent's user.
 
+/** Where `image/rootfs/usr/lib/berth/runner` has this program write. */
+const logFile = "/run/berth/runner.log";
+
+boundLog(logFile);
 const renew = startRenewer();
 const uplink = new Uplink();
 uplink.listen(guestGatewayPort);
@@ -33,7 +38,8 @@ const runner = await createRunner({
   identity,
   firstToken: identity ? identity.token : await firmwareToken(),
   adopt: (adoption) => adopt(adoption, renew),
-  quiesce,
+  quiesce: () => quiesce(logFile),
+  logFile,
   busy: (own) => busy(uid, own),
 });
 runner.listen(guestPort);

@@ -7,6 +7,7 @@ import { Conversation } from "./conversation.ts";
 import { exec } from "./exec.ts";
 import type { Identity } from "./identity.ts";
 import { Journals } from "./journal.ts";
+import { logText } from "./log.ts";
 import type { Uplink } from "./uplink.ts";
 
 const maximumHelloBytes = 1024;
@@ -26,6 +27,8 @@ export interface RunnerOptions {
   adopt(adoption: Adoption): Promise<Identity>;
   /** Has all that was written reach the disk, and answers the last of the runner's log. */
   quiesce(): Promise<string>;
+  /** Where the runner's and the runtime's output goes. */
+  logFile: string;
   /** Whether programs other than the runtime's own work; resolves after the second in which it looked. */
   busy(own: ReadonlySet<string>): Promise<boolean>;
 }
@@ -65,6 +68,7 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
       await conversation.flushed();
       return { log: await options.quiesce() };
     },
+    log: (tail, follow, signal) => logText(options.logFile, tail, follow, signal),
     activity: async () => ({ busy: await options.busy(conversation.own) }),
     exec: (command) => exec(command, surroundings),
   });

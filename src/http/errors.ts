@@ -43,8 +43,6 @@ function toBerthError(thrown: FastifyError, request: FastifyRequest): BerthError
   if (thrown.statusCode !== undefined && thrown.statusCode >= 400 && thrown.statusCode < 500) {
     return new BerthError("request_invalid", thrown.message);
   }
-  if (isDatabaseAway(thrown))
-    return new BerthError("database_unavailable", "The database does not answer.", { cause: thrown });
   return new BerthError("internal", "Something went wrong within the service.", { cause: thrown });
 }
 
@@ -66,12 +64,4 @@ function invalidRequest(validation: readonly Complaint[], request: FastifyReques
   const text = issues.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)).join("; ");
   const onlyName = issues.length > 0 && issues.every(({ field }) => field === "name");
   return new BerthError(onlyName ? "agent_name_invalid" : "request_invalid", text, { details: { issues } });
-}
-
-/** Refused or lost connections to Postgres, and its own word that it is starting or stopping (class 57P). */
-function isDatabaseAway(thrown: { code?: string; message: string }): boolean {
-  return (
-    /^(ECONNREFUSED|ECONNRESET|ENOENT|57P0\d)$/.test(thrown.code ?? "") ||
-    /timeout exceeded when trying to connect|Connection terminated/.test(thrown.message)
-  );
 }

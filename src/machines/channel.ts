@@ -100,6 +100,19 @@ export class ControlChannel implements Disposable {
     return this.#events("GET", `/turns/${turnId}/events?after=${after}`);
   }
 
+  /** The last `tail` lines of the runner's log; with `follow`, then those that come, until `signal` is aborted. */
+  async *log(tail: number, follow: boolean, signal: AbortSignal): AsyncGenerator<string> {
+    const stream = this.#request("GET", `/log?tail=${tail}&follow=${follow}`, undefined);
+    const close = () => stream.close();
+    signal.addEventListener("abort", close);
+    try {
+      yield* lines(stream);
+    } finally {
+      signal.removeEventListener("abort", close);
+      stream.close();
+    }
+  }
+
   [Symbol.dispose](): void {
     // Not at once: Node (24.21) reads what its socket had buffered in the tick after a session was made, and
     // throws past every handler when the session is gone by then.

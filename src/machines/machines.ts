@@ -124,9 +124,18 @@ export class Machines {
     return (await (await this.#control(id)).activity(callTimeoutMs)).busy;
   }
 
-  /** The last of the guest's own log, as it was when the machine was last suspended or stopped; empty before that. */
-  async savedLog(id: string): Promise<string> {
-    return (await this.driver()).keptLog(id);
+  /**
+   * The last `tail` lines of the output of the guest's runner and runtime, and with `follow` those that come until
+   * `gone` is aborted or the run ends. Of a machine that does not run: what was kept.
+   */
+  async *log(id: string, tail: number, follow: boolean, gone: AbortSignal): AsyncGenerator<string[]> {
+    const driver = await this.driver();
+    if ((await driver.observe(id)).phase !== "running") {
+      const lines = (await driver.keptLog(id)).trimEnd().split("\n");
+      if (tail > 0 && lines.join("") !== "") yield lines.slice(-tail);
+      return;
+    }
+    for await (const line of (await this.#control(id)).log(tail, follow, gone)) yield [line];
   }
 
   /** Ends the run. What was written in the guest is on its disk first, where the guest can still be reached. */

@@ -1,10 +1,21 @@
 import { readdir, readFile } from "node:fs/promises";
-import { type Generated, type JSONColumnType, Kysely, type Migration, Migrator, PostgresDialect, sql } from "kysely";
+import {
+  type Generated,
+  type JSONColumnType,
+  Kysely,
+  type Migration,
+  Migrator,
+  PostgresDialect,
+  type PostgresPool,
+  type PostgresPoolClient,
+  sql,
+} from "kysely";
 import pg from "pg";
 import type { AgentStatus, Fault, InstallStep, Resources } from "../contract/agents.ts";
 import type { TurnEvent, TurnStatus } from "../contract/chat.ts";
 import type { Wanted } from "../domain/agents.ts";
 import type { StoredUsage } from "../domain/usage.ts";
+import { asFault } from "./faults.ts";
 
 /** The tables as the migrations leave them. */
 export interface Tables {
@@ -53,11 +64,32 @@ export interface Tables {
 
 export type Database = Kysely<Tables>;
 
-/** Opens a pool of connections; `failed` hears of idle connections that break, which are replaced by themselves. */
+/**
+ * Opens a pool of connections; `failed` hears of idle connections that break, which are replaced by themselves.
+ * Queries throw `database_unavailable` while the database is away, and `disk_full`.
+ */
 export function openDatabase(config: pg.PoolConfig, failed: (error: Error) => void): Database {
-  const pool = new pg.Pool({ max: 16, connectionTimeoutMillis: 10_000, ...config });
+  const pool = new pg.Pool({ max: 16, connectionTimeoutMillis: 5_000, keepAlive: true, ...config });
   pool.on("error", failed);
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  // One that breaks between two queries of a transaction tells nobody but its listeners; the next query rejects.
+  pool.on("connect", (client) => client.on("error", () => {}));
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: withFaults(pool) }) });
+}
+
+/** The pool, with what it throws in the contract's words. */
+function withFaults(pool: pg.Pool): PostgresPool {
+  const refuse = (error: unknown): never => {
+    throw asFault(error);
+  };
+  return {
+    connect: async () => {
+      const client = await pool.connect().catch(refuse);
+      const query = (text: string, values: unknown[]) => client.query(text, values).catch(refuse);
+      // Kysely asks in this form alone, but for cursors, which are not used.
+      return { query, release: () => client.release() } as unknown as PostgresPoolClient;
+    },
+    end: () => pool.end(),
+  };
 }
 
 /** Brings the schema up to date; several servers that start at once do it one after the other, and once. */

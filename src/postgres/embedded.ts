@@ -3,9 +3,11 @@ import { randomBytes } from "node:crypto";
 import { chmod, chown, cp, mkdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type pg from "pg";
 import { BerthError } from "../contract/errors.ts";
+import { clearRemains, type Postmaster, postmaster } from "./postmaster.ts";
 
 const run = promisify(execFile);
 
@@ -15,9 +17,15 @@ const databaseUserName = "berth-db";
 /** A Unix socket's path has 107 bytes at most; Postgres adds `.s.PGSQL.5432`. */
 const maximumSocketFolder = 93;
 
+const settlePollMs = 100;
+
 /** PostgreSQL as the server runs it for itself: on a Unix socket in the data folder, reachable by nobody else. */
 export interface EmbeddedPostgres {
   config: pg.PoolConfig;
+  /** Starts it where it does not run; resolves when it takes connections. */
+  ensure(): Promise<void>;
+  /** Its first process; null when it does not run. */
+  running(): Promise<Postmaster | null>;
   /** Ends it, finishing what is under way. */
   stop(): Promise<void>;
 }
@@ -49,14 +57,23 @@ export async function startEmbeddedPostgres(folder: string): Promise<EmbeddedPos
     });
 
   await createCluster(cluster, execute);
-  const running = await execute("pg_ctl", ["status", "-D", cluster]).then(
-    () => true,
-    () => false,
-  );
-  if (!running) await start(cluster, folder, execute);
+  const ensure = async () => {
+    // One that a server before this one is still stopping, or was starting, is waited for.
+    for (let running = await postmaster(cluster); running; running = await postmaster(cluster)) {
+      if (running.ready) return;
+      await sleep(settlePollMs);
+    }
+    await clearRemains(cluster, folder);
+    await start(cluster, folder, execute);
+  };
+  await ensure();
   return {
     config: { host: folder, user: "berth", database: "postgres", password: await password(folder) },
-    stop: async () => void (await execute("pg_ctl", ["stop", "-D", cluster, "-m", "fast", "-w", "-t", "30"])),
+    ensure,
+    running: () => postmaster(cluster),
+    stop: async () => {
+      if (await postmaster(cluster)) await execute("pg_ctl", ["stop", "-D", cluster, "-m", "fast", "-w", "-t", "30"]);
+    },
   };
 }
 

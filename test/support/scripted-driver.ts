@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { appendFileSync } from "node:fs";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { join } from "node:path";
@@ -212,6 +213,12 @@ export class ScriptedDriver implements TemplatingDriver {
     const disk = join(this.#folder, id);
     await mkdir(disk, { recursive: true });
     await writeFile(join(disk, "disk"), "");
+    const logFile = join(disk, "runner.log");
+    const log = (line: string) => {
+      this.log.push(line);
+      appendFileSync(logFile, `${line}\n`);
+    };
+    log("The runner begins.");
     this.#sessions.set(disk, []);
     const uplink = new Uplink();
     const gateway = uplink.listen(0);
@@ -221,14 +228,15 @@ export class ScriptedDriver implements TemplatingDriver {
       runtimes: this.#runtimes,
       surroundings: {
         ...{ uid: process.getuid!(), gid: process.getgid!(), home: disk, stateFolder: disk, packages: this.#packages },
-        ...{ gatewayUrl: `http://127.0.0.1:${port}`, log: (line) => this.log.push(line) },
+        ...{ gatewayUrl: `http://127.0.0.1:${port}`, log },
       },
       journalFolder: join(disk, "turns"),
       uplink,
       identity: null,
       firstToken: `first-${id}`,
       adopt: async ({ machineId, bootId, runtime, token }) => ({ machineId, bootId, runtime, token }),
-      quiesce: async () => this.log.join("\n"),
+      quiesce: () => readFile(logFile, "utf8"),
+      logFile,
       busy: async () => this.busy.has(id),
     });
     const sockets = new Set<Socket>();

@@ -14,6 +14,7 @@ import {
  * A runtime whose turns do what their message says, for tests of all that lies between it and a client:
  *
  *   count N [MS]   N deltas, MS milliseconds apart
+ *   bulk N B [MS]  N deltas of B characters each
  *   tool           a tool call and its output
  *   hang           nothing, until it is cancelled
  *   deaf           nothing, and a cancel is not heard
@@ -57,6 +58,12 @@ class ScriptedSession implements Session {
         for (let number = 1; number <= Number(words[0]) && !signal.aborted; number++) {
           say(`${number} `);
           await sleep(Number(words[1] ?? 0));
+        }
+        break;
+      case "bulk":
+        for (let number = 1; number <= Number(words[0]) && !signal.aborted; number++) {
+          say(`${number} `.padEnd(Number(words[1]), "x"));
+          await sleep(Number(words[2] ?? 0));
         }
         break;
       case "tool":

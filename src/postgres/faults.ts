@@ -1,0 +1,33 @@
+import pg from "pg";
+import { BerthError } from "../contract/errors.ts";
+
+/** What the system says of a connection that cannot be made, or broke. ENOENT: a Unix socket that is not there. */
+const systemCodes = new Set(
+  ["ECONNREFUSED", "ECONNRESET", "ENOENT", "EPIPE", "EAGAIN", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"].concat([
+    "ENOTFOUND",
+    "EAI_AGAIN",
+  ]),
+);
+
+/** What `pg` says of one, in words only. */
+const words = /Connection terminated|timeout exceeded when trying to connect|connection error and is not queryable/;
+
+/**
+ * Postgres' own: connections that break (class 08), no room for one more (53300), that it stops or starts (57P01 to
+ * 57P03).
+ */
+const serverCodes = /^(08...|53300|57P0[1-3])$/;
+
+/** A fault of the database that passes by itself or by its operator, in the contract's words; else what was thrown. */
+export function asFault(thrown: unknown): unknown {
+  if (thrown instanceof pg.DatabaseError) {
+    if (thrown.code === "53100") return new BerthError("disk_full", "The service's disk is full.", { cause: thrown });
+    return serverCodes.test(thrown.code ?? "") ? away(thrown) : thrown;
+  }
+  const { code, message } = thrown as NodeJS.ErrnoException;
+  return systemCodes.has(code ?? "") || words.test(message) ? away(thrown) : thrown;
+}
+
+function away(cause: unknown): BerthError {
+  return new BerthError("database_unavailable", "The database does not answer; try again soon.", { cause });
+}

@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { EmbeddedPostgres } from "./embedded.ts";
+
+const lookEveryMs = 500;
+const leastRetryMs = 500;
+const mostRetryMs = 15_000;
+
+/**
+ * Starts PostgreSQL again whenever it has ended while the server goes on: it was killed, or ran out of memory or of
+ * disk. Disposing ends the supervision first, and then PostgreSQL.
+ */
+export function supervise(postgres: EmbeddedPostgres, log: (message: string, error: unknown) => void): AsyncDisposable {
+  const stopped = new AbortController();
+  const watching = watch(postgres, stopped.signal, log);
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stopped.abort();
+      await watching;
+      await postgres.stop();
+    },
+  };
+}
+
+async function watch(
+  postgres: EmbeddedPostgres,
+  stopped: AbortSignal,
+  log: (message: string, error: unknown) => void,
+): Promise<void> {
+  let retryMs = leastRetryMs;
+  while (!stopped.aborted) {
+    let pauseMs = lookEveryMs;
+    try {
+      if (!(await postgres.running())) {
+        log("PostgreSQL has ended; it is started again", null);
+        await postgres.ensure();
+        log("PostgreSQL runs again", null);
+      }
+      retryMs = leastRetryMs;
+    } catch (error) {
+      log("PostgreSQL could not be started; trying again", error);
+      pauseMs = retryMs;
+      retryMs = Math.min(retryMs * 2, mostRetryMs);
+    }
+    await sleep(pauseMs, undefined, { signal: stopped }).catch(() => {});
+  }
+}

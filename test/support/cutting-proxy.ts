@@ -1,0 +1,48 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { join } from "node:path";
+import { folderPrefix } from "./config.ts";
+
+/** Between a client and PostgreSQL: passes all on, and can cut a connection whose commit was not answered yet. */
+export class CuttingProxy implements AsyncDisposable {
+  /** Where its socket is, as `host`. */
+  readonly folder: string;
+  /** The next commit reaches the database; its answer does not come back. */
+  cutNextCommit = false;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  private constructor(folder: string, target: string) {
+    this.folder = folder;
+    this.#server = createServer((client) => this.#pass(client, connect(target)));
+  }
+
+  static async start(target: string): Promise<CuttingProxy> {
+    const proxy = new CuttingProxy(await mkdtemp(folderPrefix), target);
+    proxy.#server.listen(join(proxy.folder, ".s.PGSQL.5432"));
+    await once(proxy.#server, "listening");
+    return proxy;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  #pass(client: Socket, database: Socket): void {
+    for (const socket of [client, database]) {
+      this.#sockets.add(socket.on("error", () => {}).on("close", () => this.#sockets.delete(socket)));
+    }
+    let cut = false;
+    client.on("data", (chunk: Buffer) => {
+      cut = this.cutNextCommit && chunk.includes("commit");
+      if (cut) this.cutNextCommit = false;
+      database.write(chunk);
+    });
+    database.on("data", (chunk: Buffer) => void (cut ? client.destroy() : client.write(chunk)));
+    client.on("close", () => database.destroy());
+    database.on("close", () => client.destroy());
+  }
+}
