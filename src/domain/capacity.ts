@@ -144,7 +144,7 @@ export class Capacity {
         if (!full) break;
         over.add(accountId);
       }
-      this.#queue.forEach(({ moved }, index) => moved(index + 1));
+      for (const [index, { moved }] of this.#queue.entries()) moved(index + 1);
     }
   }
 

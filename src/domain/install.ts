@@ -49,12 +49,12 @@ export class InstallWriter implements Progress {
 }
 
 /** The steps of an installation that has not begun. */
-export function pendingSteps(names: readonly InstallStepName[]): InstallStep[] {
+function pendingSteps(names: readonly InstallStepName[]): InstallStep[] {
   return names.map((name) => ({ name, status: "pending", startedAt: null, finishedAt: null }));
 }
 
 /** The steps once `begun` has begun: those before it are done. */
-export function stepsAt(steps: readonly InstallStep[], begun: InstallStepName, now: Date): InstallStep[] {
+function stepsAt(steps: readonly InstallStep[], begun: InstallStepName, now: Date): InstallStep[] {
   const at = now.toISOString();
   const position = steps.findIndex(({ name }) => name === begun);
   return steps.map((step, index) => {
@@ -64,7 +64,7 @@ export function stepsAt(steps: readonly InstallStep[], begun: InstallStepName, n
 }
 
 /** The steps after the end of the installation. */
-export function stepsEnded(steps: readonly InstallStep[], outcome: "done" | "failed", now: Date): InstallStep[] {
+function stepsEnded(steps: readonly InstallStep[], outcome: "done" | "failed", now: Date): InstallStep[] {
   const at = now.toISOString();
   return steps.map((step) => (outcome === "done" || step.status === "running" ? ended(step, outcome, at) : step));
 }

@@ -1,10 +1,10 @@
 import { EventEmitter } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Fault, InstallStep, Resources } from "../contract/agents.ts";
 import { asBerthError, BerthError } from "../contract/errors.ts";
 import type { StoredAgent, Wanted } from "./agents.ts";
 import type { Capacity } from "./capacity.ts";
 import { InstallWriter, type Progress } from "./install.ts";
+import { pause } from "./pause.ts";
 
 /** What is wanted of an agent's machine. */
 interface MachineRequest {
@@ -18,7 +18,7 @@ interface MachineRequest {
 }
 
 /** The machines, as far as an agent's life needs them. Each call may be made again after a crash at any point. */
-export interface MachinesOfAgents {
+interface MachinesOfAgents {
   /** Makes it run, with its runtime ready for a message: found, woken, booted or made. */
   ensure(request: MachineRequest, progress: Progress, signal: AbortSignal): Promise<void>;
   /** Keeps its memory and ends the run. Where it rejects, or `signal` is aborted in time, it goes on running. */
@@ -241,7 +241,11 @@ export class Lifecycle {
     await this.#options.rows.beginDeletion(id);
     this.#changed(id);
     const agent = await this.#options.rows.byId(id);
-    if (agent) await Promise.race([this.#drive(agent), sleep(deletionMs, undefined, { ref: false })]);
+    if (agent) {
+      const over = new AbortController();
+      await Promise.race([this.#drive(agent), pause(deletionMs, over.signal)]);
+      over.abort();
+    }
     if (await this.#options.rows.byId(id)) {
       throw new BerthError("agent_deleting", "The agent is still being deleted; this goes on by itself.");
     }
@@ -360,7 +364,7 @@ export class Lifecycle {
         work.again = true;
         if (error instanceof Overtaken) continue;
         this.#options.log("a step of an agent's life failed; it is tried again", { agentId: id, error });
-        await sleep(delay, undefined, { signal: this.#stop.signal }).catch(() => {});
+        await pause(delay, this.#stop.signal);
         delay = Math.min(delay * 2, maximumRetryMs);
       }
     }
@@ -461,7 +465,7 @@ export class Lifecycle {
     const { id, generation } = agent;
     if (this.#stop.signal.aborted) return;
     const current = await this.#patiently(() => rows.byId(id));
-    if (current?.status !== "ready" || current.generation !== generation) return;
+    if (current?.wanted !== "running" || current.status !== "ready" || current.generation !== generation) return;
     capacity.release(id);
     const recent = (this.#losses.get(id) ?? []).filter((at) => Date.now() - at < lossWindowMs);
     this.#losses.set(id, [...recent, Date.now()]);
@@ -496,7 +500,7 @@ export class Lifecycle {
       } catch (error) {
         if (error instanceof BerthError) throw error;
         this.#options.log("an agent's row cannot be reached; trying again", { error });
-        await sleep(delay, undefined, { signal }).catch(() => {});
+        await pause(delay, signal);
       }
     }
   }

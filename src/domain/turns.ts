@@ -4,6 +4,7 @@ import { asBerthError, BerthError, type ErrorCode } from "../contract/errors.ts"
 import { EventLog } from "../contract/event-log.ts";
 import type { Prompt } from "../contract/guest.ts";
 import { requireAllowed, type StoredAgent } from "./agents.ts";
+import { pause } from "./pause.ts";
 import { RunningTurn, type TurnProgress } from "./running-turn.ts";
 import { type StoredTurn, turnInProgress } from "./turn.ts";
 import { noUsage, type StoredUsage } from "./usage.ts";
@@ -369,8 +370,4 @@ function isRetryable(error: unknown): boolean {
 /** A database that is away or full, which passes. */
 function isPassing(error: unknown): boolean {
   return error instanceof BerthError && (error.code === "database_unavailable" || error.code === "disk_full");
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -44,6 +44,8 @@ export class ScriptedDriver implements TemplatingDriver {
   readonly #sessions = new Map<string, Session[]>();
   /** The next calls of `ensure` fail with these. */
   readonly failures: Error[] = [];
+  /** The next calls of `suspend` fail with these. */
+  readonly suspendFailures: Error[] = [];
   /** Where real runtimes' npm packages are. */
   readonly #packages: string;
   /** What runtimes wrote to their error output. */
@@ -96,6 +98,8 @@ export class ScriptedDriver implements TemplatingDriver {
     if (this.#suspended.has(id)) return;
     const machine = this.#require(id);
     signal?.throwIfAborted();
+    const failure = this.suspendFailures.shift();
+    if (failure) throw failure;
     this.#machines.delete(id);
     this.#suspended.set(id, machine);
     machine.runner.close();
@@ -119,6 +123,12 @@ export class ScriptedDriver implements TemplatingDriver {
     for (const session of this.#sessions.get(join(this.#folder, id)) ?? []) session.stop();
     for (const socket of machine.sockets) socket.destroy();
     machine.ended.resolve();
+  }
+
+  /** Kills any of these machines, if there is one. */
+  async killOneOf(ids: readonly string[]): Promise<void> {
+    const id = ids[Math.floor(Math.random() * ids.length)];
+    if (id !== undefined) this.kill(id);
   }
 
   /** Breaks all connections to a machine, which goes on. */

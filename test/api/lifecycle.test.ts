@@ -1,0 +1,229 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, expect, test } from "vitest";
+import { eventsOf, type TestClient } from "../support/client.ts";
+import { ScriptedService } from "../support/scripted-service.ts";
+
+let service: ScriptedService;
+let client: TestClient;
+
+async function start(changes: Parameters<typeof ScriptedService.start>[0] = {}): Promise<void> {
+  service = await ScriptedService.start(changes);
+  client = service.client;
+}
+afterEach(() => service[Symbol.asyncDispose]());
+
+async function statusOf(name: string): Promise<string> {
+  return (await client.call("GET", `/agents/${name}`)).body.status;
+}
+
+async function machineOf(name: string): Promise<string> {
+  await client.chat(name, "hello");
+  for (const { id } of await service.server.machines.list()) {
+    // The scripted machines call themselves nothing; the newest is the one just made.
+    if (!seen.has(id)) {
+      seen.add(id);
+      return id;
+    }
+  }
+  throw new Error("no new machine");
+}
+const seen = new Set<string>();
+
+test("an agent is suspended and resumed on demand, with what it had in memory; its next message wakes it too", async () => {
+  await start();
+  await client.createAgent("ada");
+  await client.chat("ada", "first");
+  expect((await client.call("POST", "/agents/ada/suspend")).body).toMatchObject({ status: "suspended", error: null });
+  expect([service.driver.running, service.driver.suspended.length]).toEqual([[], 1]);
+  expect((await client.call("POST", "/agents/ada/suspend")).body.status).toBe("suspended");
+  expect((await client.call("GET", "/agents/ada/install-status")).body.status).toBe("installed");
+
+  expect((await client.call("POST", "/agents/ada/resume?wait=ready")).body.status).toBe("ready");
+  expect((await client.call("POST", "/agents/ada/resume")).body.status).toBe("ready");
+  await client.call("POST", "/agents/ada/suspend");
+  const reply = await client.chat("ada", "recall", ["status"]);
+  expect(reply.text).toBe("first\nrecall\n");
+  expect(reply.events.map(({ id }) => id)).toEqual([1, 2, 3, 4]);
+  expect(reply.events[1]!.event).toMatchObject({ type: "response.in_progress" });
+  expect(await statusOf("ada")).toBe("ready");
+});
+
+test("an agent that answers a message is not suspended on demand", async () => {
+  await start();
+  await client.createAgent("ada");
+  const response = await client.fetch("POST", "/agents/ada/chat", { message: "count 100 20" });
+  const refused = await client.call("POST", "/agents/ada/suspend");
+  expect(refused).toMatchObject({ status: 409, body: { code: "turn_in_progress" } });
+  expect(refused.body.details.turnId).toBe(response.headers.get("x-turn-id"));
+  await response.text();
+  expect((await client.call("POST", "/agents/ada/suspend")).body.status).toBe("suspended");
+});
+
+test("what is asked of an agent that is still being made is done afterwards", async () => {
+  await start();
+  const gate = Promise.withResolvers<void>();
+  service.driver.gate = gate.promise;
+  await client.call("POST", "/agents", { name: "ada" });
+  const suspended = client.call("POST", "/agents/ada/suspend");
+  await sleep(50);
+  gate.resolve();
+  expect((await suspended).body.status).toBe("suspended");
+});
+
+test("an agent that nobody needs is suspended by itself; one that works, is open or was used is not", async () => {
+  await start({ idleMs: 1_000 });
+  for (const name of ["idle", "busy", "open"]) await client.createAgent(name);
+  const machine = await machineOf("busy");
+  service.driver.busy.add(machine);
+  const gone = new AbortController();
+  const log = await fetch(`${client.url}/agents/open/logs?follow=true`, {
+    headers: { authorization: `Bearer ${client.key}` },
+    signal: gone.signal,
+  });
+  const reply = client.chat("idle", "count 250 20");
+  await sleep(3_500);
+  expect(await statusOf("idle")).toBe("ready");
+  expect((await reply).text.endsWith("250 ")).toBe(true);
+  await expect.poll(() => statusOf("idle"), { timeout: 30_000 }).toBe("suspended");
+  expect([await statusOf("busy"), await statusOf("open")]).toEqual(["ready", "ready"]);
+  service.driver.busy.clear();
+  gone.abort();
+  await log.text().catch(() => {});
+  for (const name of ["busy", "open"]) await expect.poll(() => statusOf(name), { timeout: 30_000 }).toBe("suspended");
+});
+
+test("a message in the moment of a suspension wins", async () => {
+  await start();
+  await client.createAgent("ada");
+  for (let round = 0; round < 20; round++) {
+    const suspension = client.call("POST", "/agents/ada/suspend");
+    await sleep(round % 10);
+    const message = client.chat("ada", `round ${round}`);
+    expect((await message).text).toBe(`round ${round}`);
+    expect([200, 409]).toContain((await suspension).status);
+    await expect.poll(() => statusOf("ada")).toMatch(/ready|suspended/);
+  }
+  expect((await client.chat("ada", "still here")).text).toBe("still here");
+});
+
+test("suspended agents wait out a restart of the server, and a reboot of the host lays all to sleep", async () => {
+  await start();
+  for (const name of ["ada", "bob"]) await client.createAgent(name);
+  await client.chat("ada", "first");
+  await client.call("POST", "/agents/ada/suspend");
+  await service.restart();
+  client = service.client;
+  expect([await statusOf("ada"), await statusOf("bob")]).toEqual(["suspended", "ready"]);
+  await service.restart(async () => {
+    for (const id of service.driver.running) service.driver.kill(id);
+  });
+  client = service.client;
+  await expect.poll(() => statusOf("bob")).toBe("suspended");
+  expect(service.driver.running).toEqual([]);
+  expect((await client.chat("bob", "good morning")).text).toBe("good morning");
+  expect((await client.chat("ada", "recall")).text).toBe("first\nrecall\n");
+});
+
+test("a deletion does not wait for a machine that is being made", async () => {
+  await start();
+  const gate = Promise.withResolvers<void>();
+  service.driver.gate = gate.promise;
+  await client.call("POST", "/agents", { name: "ada" });
+  const deleted = client.call("DELETE", "/agents/ada");
+  await sleep(50);
+  gate.resolve();
+  expect((await deleted).status).toBe(204);
+  expect(await service.server.machines.list()).toEqual([]);
+});
+
+test("when memory is short, idle agents make room for the one that is needed", async () => {
+  await start({ memoryMiB: 2 * 1536 });
+  for (const name of ["ada", "bob", "cat", "dan"]) await client.createAgent(name);
+  expect(service.driver.running).toHaveLength(2);
+  for (const name of ["ada", "bob", "cat", "dan", "ada"]) {
+    expect((await client.chat(name, `hello ${name}`)).text).toBe(`hello ${name}`);
+    expect(service.driver.running.length).toBeLessThanOrEqual(2);
+  }
+  // Ada and Dan were used last.
+  expect([await statusOf("ada"), await statusOf("dan")]).toEqual(["ready", "ready"]);
+});
+
+test("where none can make room, a turn waits in order and says so; then, when too many wait, it is 503", async () => {
+  await start({ maximumAwake: 1, maximumWaiting: 2 });
+  await client.createAgent("ada");
+  for (const name of ["bob", "cat", "dan"]) {
+    await client.createAgent(name);
+    await client.call("POST", `/agents/${name}/suspend`);
+  }
+  const long = await client.fetch("POST", "/agents/ada/chat", { message: "count 200 10" });
+  const bob = await client.fetch("POST", "/agents/bob/chat", { message: "me next", include: ["status"] });
+  const cat = await client.fetch("POST", "/agents/cat/chat", { message: "then me", include: ["status"] });
+  await expect.poll(async () => (await client.call("GET", "/metrics")).body).toContain("berth_agents_waiting 2");
+  const refused = await client.call("POST", "/agents/dan/chat", { message: "me too" });
+  expect(refused).toMatchObject({ status: 503, body: { code: "no_capacity" } });
+  expect(refused.headers.get("retry-after")).toMatch(/^\d+$/);
+  expect((await client.call("POST", "/agents", { name: "eve" })).body.code).toBe("no_capacity");
+  await long.text();
+  const told = await Array.fromAsync(eventsOf(cat));
+  expect(told.map(({ id }) => id)).toEqual(told.map((_, index) => index + 1));
+  const positions = told.flatMap(({ event }) => (event.type === "response.queued" ? [event.position] : []));
+  expect(positions).toEqual([2, 1]);
+  expect(told.at(-1)!.event.type).toBe("response.completed");
+  expect((await Array.fromAsync(eventsOf(bob))).at(-1)!.event.type).toBe("response.completed");
+});
+
+test("a turn that waits too long for a place ends as failed, and its agent is well afterwards", async () => {
+  await start({ maximumAwake: 1, waitMs: 300 });
+  for (const name of ["bob", "ada"]) await client.createAgent(name);
+  const long = await client.fetch("POST", "/agents/ada/chat", { message: "count 200 10" });
+  const reply = await client.chat("bob", "me next");
+  expect(reply.events.at(-1)!.event).toMatchObject({ type: "response.failed", error: { code: "no_capacity" } });
+  expect(await statusOf("bob")).toBe("suspended");
+  await long.text();
+  expect((await client.chat("bob", "now")).text).toBe("now");
+});
+
+test("a machine that could not be suspended runs on", async () => {
+  await start();
+  await client.createAgent("ada");
+  service.driver.suspendFailures.push(new Error("no space left on device"));
+  expect((await client.call("POST", "/agents/ada/suspend")).body.status).toBe("ready");
+  expect((await client.chat("ada", "still here")).text).toBe("still here");
+  expect((await client.call("POST", "/agents/ada/suspend")).body.status).toBe("suspended");
+});
+
+test("logs are told from the machine, and of one that does not run as they were kept", async () => {
+  await start();
+  await client.createAgent("ada");
+  const lines = async (query = "") => (await client.call("GET", `/agents/ada/logs${query}`)).body.lines;
+  expect(await lines()).toContain("The runner begins.");
+  expect(await lines("?tail=0")).toEqual([]);
+  expect((await client.call("GET", "/agents/ada/logs?tail=1001")).status).toBe(400);
+  const following = await client.fetch("GET", "/agents/ada/logs?follow=true&tail=0");
+  const reading = following.text();
+  await client.call("POST", "/agents/ada/restart?wait=ready");
+  expect(await reading).toContain('{"ended":true}');
+  await client.call("POST", "/agents/ada/suspend");
+  expect(await lines()).toContain("The runner begins.");
+});
+
+test("metrics tell what there is and what happened, and nobody's name", async () => {
+  await start();
+  await client.createAgent("ada");
+  await client.chat("ada", "a secret message");
+  await client.call("POST", "/agents/ada/suspend");
+  const { headers, body } = await client.call("GET", "/metrics");
+  expect(headers.get("content-type")).toContain("text/plain");
+  for (const line of [
+    'berth_agents{status="suspended"} 1',
+    'berth_agents{status="ready"} 0',
+    'berth_turns_total{outcome="completed",code=""} 1',
+    'berth_machine_seconds_count{what="suspend"} 1',
+    "berth_first_delta_seconds_count 1",
+    "berth_events_unstored 0",
+    "berth_machines_running 0",
+  ]) {
+    expect(body).toContain(line);
+  }
+  expect(body).not.toMatch(/ada|secret/);
+});

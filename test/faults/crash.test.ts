@@ -1,0 +1,212 @@
+import { randomUUID } from "node:crypto";
+import { chmod, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { usualResources } from "../../src/contract/agents.ts";
+import type { StoredAgent } from "../../src/domain/agents.ts";
+import { Capacity } from "../../src/domain/capacity.ts";
+import { Lifecycle } from "../../src/domain/lifecycle.ts";
+import { Machines } from "../../src/machines/machines.ts";
+import { Agents } from "../../src/postgres/agents.ts";
+import { type Database, migrate, openDatabase } from "../../src/postgres/database.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/postgres/embedded.ts";
+import { newFolder } from "../support/config.ts";
+import { ScriptedDriver } from "../support/scripted-driver.ts";
+import { scriptedRuntime } from "../support/scripted-runtime.ts";
+
+// A server that dies between any two steps of what it does to an agent; another then takes over. Steps are the calls
+// that it makes to the database and to the machines: each may have been made or not when it dies.
+
+let folder: string;
+let postgres: EmbeddedPostgres;
+let database: Database;
+let driver: ScriptedDriver;
+
+const accountId = randomUUID();
+
+beforeAll(async () => {
+  folder = await newFolder();
+  await chmod(folder, 0o711);
+  postgres = await startEmbeddedPostgres(join(folder, "pg"));
+  database = openDatabase(postgres.config, () => {});
+  await migrate(database);
+  await database.insertInto("accounts").values({ id: accountId, name: "tests" }).execute();
+  driver = new ScriptedDriver(join(folder, "machines"), [scriptedRuntime("claude-code")]);
+});
+afterAll(async () => {
+  await driver[Symbol.asyncDispose]();
+  await database.destroy();
+  await postgres.stop();
+  await rm(folder, { recursive: true, maxRetries: 5 });
+});
+
+/** Where a server dies: at its n-th step. After that, nothing that it has begun ever comes back to it. */
+class Death {
+  readonly #at: number;
+  readonly #met = Promise.withResolvers<void>();
+  readonly met = this.#met.promise;
+  #steps = 0;
+  #armed = false;
+
+  constructor(at: number) {
+    this.#at = at;
+  }
+
+  arm(): void {
+    this.#armed = true;
+  }
+
+  async step(): Promise<void> {
+    if (!this.#armed || ++this.#steps < this.#at) return;
+    this.#met.resolve();
+    await new Promise(() => {});
+  }
+
+  /** The same thing, each of whose calls has a step before it and one after it. */
+  at<Thing extends object>(thing: Thing): Thing {
+    return new Proxy(thing, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name, target);
+        if (typeof value !== "function") return value;
+        return (...args: unknown[]) => {
+          const call = () => Reflect.apply(value, target, args) as unknown;
+          if (name === "close") return call();
+          return this.step()
+            .then(call)
+            .then(async (result) => {
+              await this.step();
+              return result;
+            });
+        };
+      },
+    });
+  }
+}
+
+interface Server {
+  lifecycle: Lifecycle;
+  machines: Machines;
+}
+
+/** What of a server sees to agents' lives, up to its death. */
+function serverUntil(death: Death): Server {
+  const machines = new Machines(
+    async () => death.at(driver),
+    () => {},
+    () => {},
+  );
+  const capacity: Capacity = new Capacity({
+    ...{ memoryMiB: 10_000, machines: 10, accountShare: 1, waiting: 10, waitMs: 10_000 },
+    shared: async () => false,
+    makeRoom: (account) => lifecycle.makeRoom(account),
+  });
+  const lifecycle: Lifecycle = new Lifecycle({
+    rows: death.at(new Agents(database)),
+    ...{ machines, capacity, timers: { idleCheck: async () => {} }, idleMs: 0 },
+    measured: () => {},
+    log: () => {},
+  });
+  return { lifecycle, machines };
+}
+
+function newAgent(): StoredAgent {
+  const now = new Date();
+  return {
+    ...{ id: randomUUID(), accountId, name: `agent-${randomUUID().slice(0, 8)}`, runtime: "claude-code" },
+    ...{ model: null, instructions: null, conversation: 1, resources: usualResources(1536) },
+    ...{ wanted: "running", status: "provisioning", generation: 1, restarts: 0, error: null, installSteps: [] },
+    ...{ createdAt: now, lastActiveAt: now },
+  };
+}
+
+async function say(machines: Machines, id: string, message: string): Promise<void> {
+  const prompt = { message, model: null, conversation: 1 };
+  for await (const { event } of machines.prompt(id, randomUUID(), prompt))
+    if (event.type === "response.completed") return;
+  throw new Error("the turn did not end");
+}
+
+interface Operation {
+  prepare: (server: Server, agent: StoredAgent) => Promise<unknown>;
+  act: (lifecycle: Lifecycle, agent: StoredAgent) => Promise<unknown>;
+  /** What it may have come to once another server has taken over. */
+  expected: readonly (StoredAgent["status"] | "gone")[];
+}
+
+const make = (lifecycle: Lifecycle, agent: StoredAgent) =>
+  lifecycle.create(agent).then(() => lifecycle.ready(agent.id));
+
+async function made({ lifecycle, machines }: Server, agent: StoredAgent): Promise<void> {
+  await make(lifecycle, agent);
+  await say(machines, agent.id, "remember this");
+}
+
+async function suspended(server: Server, agent: StoredAgent): Promise<void> {
+  await made(server, agent);
+  await server.lifecycle.suspend(agent.id);
+}
+
+const operations: Record<string, Operation> = {
+  create: { prepare: async () => {}, act: make, expected: ["ready", "gone"] },
+  suspend: { prepare: made, act: (lifecycle, { id }) => lifecycle.suspend(id), expected: ["ready", "suspended"] },
+  wake: { prepare: suspended, act: (lifecycle, { id }) => lifecycle.ready(id), expected: ["ready", "suspended"] },
+  restart: {
+    prepare: made,
+    act: async (lifecycle, { id }) => {
+      await lifecycle.restart(id);
+      await lifecycle.ready(id);
+    },
+    expected: ["ready"],
+  },
+  delete: { prepare: made, act: (lifecycle, { id }) => lifecycle.delete(id), expected: ["ready", "gone"] },
+};
+
+test.each(Object.keys(operations))(
+  "a server that dies at any step of %s leaves nothing that the next cannot end",
+  async (name) => {
+    const { prepare, act, expected } = operations[name]!;
+    const rows = new Agents(database);
+    const outcomes = new Set<string>();
+    let at = 1;
+    for (let finished = false; !finished; at++) {
+      const agent = newAgent();
+      const death = new Death(at);
+      const dying = serverUntil(death);
+      await prepare(dying, agent);
+      death.arm();
+      const end = act(dying.lifecycle, agent).then(() => true);
+      end.catch(() => {});
+      finished = await Promise.race([end, death.met.then(() => false)]);
+      await dying.machines.close(); // As a dead process's connections are.
+
+      const { lifecycle, machines } = serverUntil(new Death(Infinity));
+      await lifecycle.recover();
+      const settled = async () => {
+        const row = await rows.byId(agent.id);
+        const status = row?.status ?? "gone";
+        return (
+          expected.includes(status) &&
+          status === (row ? { running: "ready", suspended: "suspended", deleted: "-" }[row.wanted] : "gone")
+        );
+      };
+      await expect.poll(settled, { timeout: 30_000, message: `${name}, step ${at}` }).toBe(true);
+
+      const row = await rows.byId(agent.id);
+      outcomes.add(row?.status ?? "gone");
+      if (!row) expect((await machines.list()).map(({ id }) => id)).not.toContain(agent.id);
+      else {
+        await lifecycle.ready(agent.id);
+        await say(machines, agent.id, "and this");
+        const messages = await readFile(join(folder, "machines", agent.id, "messages"), "utf8");
+        expect(messages).toBe(name === "create" ? "and this\n" : "remember this\nand this\n");
+        await lifecycle.delete(agent.id);
+      }
+      expect(driver.running).not.toContain(agent.id);
+      lifecycle.stop();
+      await machines.close();
+    }
+    // Each operation has steps enough, and dying has made a difference.
+    expect(at).toBeGreaterThan(8);
+    expect([...outcomes].every((outcome) => (expected as readonly string[]).includes(outcome))).toBe(true);
+  },
+);
