@@ -12,7 +12,10 @@ let step = async (_name: string): Promise<void> => {};
 beforeAll(async () => {
   vm = await VmMachines.start("claude-code", { step: (name) => step(name) });
   await vm.ensure(id);
-  await vm.exec(id, "echo kept > ~/note; echo kept > /dev/shm/note; (sleep 100000 >/dev/null 2>&1 & echo $! > ~/pid)");
+  await vm.exec(
+    id,
+    "echo kept > ~/note; echo kept > /dev/shm/note; (sleep 100000 >/dev/null 2>&1 & echo $! > ~/pid); sync",
+  );
 });
 afterAll(() => vm[Symbol.asyncDispose]());
 
@@ -27,7 +30,7 @@ const all = { disk: "kept", memory: "kept", sleeper: "sleep" };
 
 /** Boots leave nothing in memory: it is put there again. */
 async function rememberAgain(): Promise<void> {
-  await vm.exec(id, "echo kept > /dev/shm/note; (sleep 100000 >/dev/null 2>&1 & echo $! > ~/pid)");
+  await vm.exec(id, "echo kept > /dev/shm/note; (sleep 100000 >/dev/null 2>&1 & echo $! > ~/pid); sync");
 }
 
 /** The folders of memory images. */
