@@ -1,5 +1,6 @@
 import { chmod, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { usualResources } from "../../src/contract/agents.ts";
 import type { ExecResult } from "../../src/contract/guest.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
@@ -59,6 +60,15 @@ export class VmMachines implements AsyncDisposable {
 
   async ensure(id: string, changes: Partial<MachineSpec> = {}): Promise<void> {
     await this.machines.ensure(this.spec(id, changes), { plan: () => {}, begin: () => {} });
+  }
+
+  /**
+   * Makes the machine run and waits for its guest only: it is not adopted, and a runtime, which takes a minute to start
+   * after a boot, is not waited for.
+   */
+  async ensureGuest(id: string, changes: Partial<MachineSpec> = {}): Promise<void> {
+    await this.driver.ensure(this.spec(id, changes), { plan: () => {}, begin: () => {} });
+    while (!(await this.exec(id, "true").catch(() => null))) await sleep(100);
   }
 
   async suspend(id: string, signal?: AbortSignal): Promise<void> {

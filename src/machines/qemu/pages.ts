@@ -12,6 +12,8 @@ import { addPage, findMapping, type Mapping, ownPages, pageBytes, type Run, read
 const chunkPages = 1024;
 const chunkBytes = chunkPages * pageBytes;
 const zeroPage = Buffer.alloc(pageBytes);
+/** Used for each chunk anew: memory fresh from the kernel costs as much as reading into it. Compressed may be larger. */
+const chunkBuffer = Buffer.allocUnsafeSlow(chunkBytes + 64 * 1024);
 
 /** What must be known of a file of pages to read it, and to see that it is still what was written. */
 export interface PagesFile {
@@ -105,11 +107,10 @@ export function compressPages({ source, pages, file }: CompressJob): PagesFile {
 /** The crc32 of a whole file. */
 export function crcOfFile(file: string): number {
   using input = opened(file, "r");
-  const buffer = Buffer.allocUnsafe(chunkBytes);
   let crc = 0;
   for (let read = 1; read > 0; ) {
-    read = readSync(input.fd, buffer, 0, buffer.length, null);
-    crc = crc32(buffer.subarray(0, read), crc);
+    read = readSync(input.fd, chunkBuffer, 0, chunkBuffer.length, null);
+    crc = crc32(chunkBuffer.subarray(0, read), crc);
   }
   return crc;
 }
@@ -173,7 +174,7 @@ function* batches(runs: readonly Run[]): Generator<Run[]> {
 }
 
 function readBatch(memory: number, { start }: Mapping, batch: Run[], withoutZeros: boolean): [Run[], Buffer] {
-  const content = Buffer.allocUnsafe(chunkBytes);
+  const content = chunkBuffer;
   let length = 0;
   for (const { first, pages } of batch) {
     readWhole(memory, content.subarray(length, length + pages * pageBytes), start + first * pageBytes);
@@ -198,7 +199,7 @@ function zerosLeftOut(batch: readonly Run[], content: Buffer): [Run[], Buffer] {
   return [kept, content.subarray(0, to)];
 }
 
-/** The chunks of a file of pages, each checked before it is given. */
+/** The chunks of a file of pages, each checked before it is given, and good until the next is asked for. */
 function* readChunks(file: number, pages: PagesFile): Generator<{ runs: Run[]; content: Uint8Array }> {
   if (fstatSync(file).size !== pages.bytes) throw new Error("the memory image is not of its size");
   const index = Buffer.alloc(pages.indexBytes);
@@ -210,7 +211,7 @@ function* readChunks(file: number, pages: PagesFile): Generator<{ runs: Run[]; c
   let position = 0;
   for (let chunk = 0; chunk < chunkCount; chunk++) {
     const [stored, size, crc] = numbers.subarray(2 + 2 * runCount + 3 * chunk) as unknown as [number, number, number];
-    const content = Buffer.allocUnsafe(stored);
+    const content = chunkBuffer.subarray(0, stored);
     readWhole(file, content, position);
     if (crc32(content) !== crc) throw new Error("the memory image is corrupt");
     const runs: Run[] = [];

@@ -221,8 +221,12 @@ async function gone(pid: number): Promise<void> {
   while (await alive(pid)) await sleep(5);
 }
 
-/** False for a zombie too: its memory, files and locks are gone. */
+/**
+ * False for a zombie too, since its memory, files and locks are gone; but only when it is the last of its threads: the
+ * first thread may be a zombie while others still hold them.
+ */
 async function alive(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
-  return stat !== null && !/^\d+ \(.*\) Z/s.test(stat);
+  if (stat === null) return false;
+  return !/^\d+ \(.*\) Z/s.test(stat) || (await readdir(`/proc/${pid}/task`).catch(() => [])).length > 1;
 }

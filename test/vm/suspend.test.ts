@@ -1,0 +1,233 @@
+import { open, readdir, stat, truncate } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { VmMachines } from "../support/vm-machines.ts";
+
+/** One machine goes through all of this: what a test leaves in it, the next ones find. */
+const id = crypto.randomUUID();
+let vm: VmMachines;
+/** What is called between two steps. */
+let step = async (_name: string): Promise<void> => {};
+
+beforeAll(async () => {
+  vm = await VmMachines.start("claude-code", { step: (name) => step(name) });
+  await vm.ensure(id);
+  await vm.exec(
+    id,
+    "echo kept > ~/note; echo kept > /dev/shm/note; (sleep 100000 >/dev/null 2>&1 & echo $! > ~/pid); sync",
+  );
+});
+afterAll(() => vm[Symbol.asyncDispose]());
+
+/** What the machine remembers: `memory` is lost when it boots from its disk. */
+async function remembered(): Promise<{ disk: string; memory: string; sleeper: string }> {
+  const command = "cat ~/note; echo -; cat /dev/shm/note 2>/dev/null; echo -; ps -o comm= -p $(cat ~/pid)";
+  const [disk = "", memory = "", sleeper = ""] = (await vm.output(id, command)).split("-").map((part) => part.trim());
+  return { disk, memory, sleeper };
+}
+
+const all = { disk: "kept", memory: "kept", sleeper: "sleep" };
+
+/** Boots leave nothing in memory: it is put there again. */
+async function rememberAgain(): Promise<void> {
+  await vm.exec(id, "echo kept > /dev/shm/note; (sleep 100000 >/dev/null 2>&1 & echo $! > ~/pid); sync");
+}
+
+/** The folders of memory images. */
+async function images(): Promise<string[]> {
+  return (await readdir(vm.file(id))).filter((name) => name.startsWith("memory-"));
+}
+
+/** What is wanted of the machine now. */
+let wanted = { generation: 1, restarts: 0 };
+
+/** Suspends, and waits until the memory image has the wanted form. */
+async function suspended({ compressed }: { compressed: boolean }): Promise<void> {
+  step = async (name) => {
+    if (name === "compressed" && !compressed) throw new Error("it is to stay as it is");
+  };
+  await vm.suspend(id);
+  while (compressed && (await readdir(await imageFile(""))).includes("pages")) await sleep(50);
+}
+
+test("a suspended machine has no process; woken, it goes on with its files, its programs, its memory and its clock", async () => {
+  const [pid] = await vm.processes();
+  const random = await vm.output(id, "head -c 16 /dev/urandom | base64");
+  const before = await vm.record(id);
+  const ended = vm.machines.ended(id);
+  await vm.suspend(id);
+  await ended;
+  expect(await vm.processes()).toEqual([]);
+  expect(await vm.driver.observe(id)).toMatchObject({ phase: "suspended", generation: 1, restarts: 0 });
+  expect((await vm.record(id)).memory).toMatchObject({ kind: "difference", base: before.template });
+  await vm.suspend(id);
+  expect((await stat(vm.file(id, "agent.log"))).mode & 0o777).toBe(0o600);
+  expect(await vm.machines.savedLog(id)).toContain("\n");
+  await sleep(5_000);
+  wanted = { ...wanted, generation: 2 };
+  await vm.ensure(id, wanted);
+  const after = await vm.record(id);
+  expect(after).toMatchObject({ origin: "wake", memory: null, generation: 2, unadopted: false });
+  expect(after.token).not.toBe(before.token);
+  expect(await vm.processes()).not.toContain(pid);
+  expect(await remembered()).toEqual(all);
+  const behind = Date.now() / 1000 - Number(await vm.output(id, "date +%s.%N"));
+  expect(Math.abs(behind)).toBeLessThan(4); // Five seconds would be those in which it did not run.
+  expect(await vm.output(id, "head -c 16 /dev/urandom | base64")).not.toBe(random);
+  // The runner's port, 7000: nothing is left of the connections before.
+  const connections = await vm.exec(id, "ss -Htn state established '( sport = :7000 )' | wc -l", "root");
+  expect(Number(connections.stdout)).toBeLessThanOrEqual(2);
+});
+
+test("a conversation goes on over ten sleeps, whether the memory was compressed or not", async () => {
+  await vm.chat(id, "My cat is called Miez.");
+  expect(await vm.chat(id, "What is she called?")).toContain("My cat is called Miez.");
+  for (let cycle = 0; cycle < 10; cycle++) {
+    await suspended({ compressed: cycle % 2 === 1 });
+    await vm.ensure(id, wanted);
+    expect(await remembered()).toEqual(all);
+    expect(await images()).toEqual([]);
+  }
+  const reply = await vm.chat(id, "And?");
+  expect(reply).toContain("Your message 3 of this conversation");
+  expect(reply).toContain("What is she called?");
+});
+
+test("programs that an agent left running count as activity, the runtime at rest does not", async () => {
+  expect(await vm.machines.activity(id)).toBe(false);
+  await vm.exec(id, "(sh -c 'while :; do :; done' >/dev/null 2>&1 & echo $! > ~/busy)");
+  expect(await vm.machines.activity(id)).toBe(true);
+  await vm.exec(id, "kill $(cat ~/busy)");
+});
+
+test("a running machine is taken as it is when only its generation rises; a wanted restart boots it", async () => {
+  const pids = await vm.processes();
+  await vm.ensure(id, { generation: 3 });
+  expect(await vm.processes()).toEqual(pids);
+  expect(await vm.record(id)).toMatchObject({ generation: 3, restarts: 0 });
+  await expect(vm.ensure(id, { generation: 2 })).rejects.toMatchObject({ code: "machine_failed" });
+  wanted = { generation: 4, restarts: 1 };
+  await vm.ensureGuest(id, wanted);
+  expect(await vm.processes()).not.toEqual(pids);
+  expect(await vm.record(id)).toMatchObject({ ...wanted, origin: "boot" });
+  expect(await remembered()).toEqual({ disk: "kept", memory: "", sleeper: "" });
+});
+
+test("a machine that booted is suspended and woken too; a restart that is wanted while it sleeps boots it", async () => {
+  await rememberAgain();
+  await suspended({ compressed: true });
+  expect((await vm.record(id)).memory).toMatchObject({ kind: "whole" });
+  await vm.ensureGuest(id, wanted);
+  expect(await vm.record(id)).toMatchObject({ origin: "wake" });
+  expect(await remembered()).toEqual(all);
+  await vm.suspend(id);
+  wanted = { generation: 5, restarts: 2 };
+  await vm.ensureGuest(id, wanted);
+  expect(await vm.record(id)).toMatchObject({ ...wanted, origin: "boot", memory: null });
+  expect(await images()).toEqual([]);
+  expect(await remembered()).toMatchObject({ disk: "kept", memory: "" });
+});
+
+test("given up in time, a suspend leaves a machine that runs, with its connections, and nothing of an image", async () => {
+  await rememberAgain();
+  for (const last of ["paused", "pages saved", "devices saved", "saved"]) {
+    const given = new AbortController();
+    step = async (name) => (name === last ? given.abort(new Error("not now")) : undefined);
+    await expect(vm.suspend(id, given.signal)).rejects.toThrow("not now");
+    step = async () => {};
+    expect(await remembered()).toEqual(all);
+    expect(await images()).toEqual([]);
+    expect((await vm.record(id)).memory).toBe(null);
+  }
+});
+
+const spoilt: { how: string; compressed?: boolean; spoil: () => Promise<void>; reason: string }[] = [
+  { how: "corrupt in one byte", spoil: () => flipByte("pages"), reason: "corrupt" },
+  { how: "compressed and corrupt", compressed: true, spoil: () => flipByte("pages.zst"), reason: "corrupt" },
+  { how: "truncated", spoil: async () => truncate(await imageFile("pages"), 4096), reason: "not of its size" },
+  { how: "with a corrupt device state", spoil: () => flipByte("state"), reason: "corrupt" },
+  { how: "of another QEMU", spoil: () => savedBy("QEMU 6"), reason: "another qemu" },
+];
+
+test.each(spoilt)(
+  "a memory $how is never restored: the machine boots from its disk, and the log says why",
+  async (each) => {
+    await vm.exec(id, "echo newest > ~/newest");
+    await suspended({ compressed: each.compressed ?? false });
+    await vm.close(); // So that nothing else works on the image.
+    await each.spoil();
+    vm.log.length = 0;
+    await vm.open({ step: (name) => step(name) });
+    await vm.ensureGuest(id, wanted);
+    expect(await vm.record(id)).toMatchObject({ origin: "boot", memory: null });
+    expect(vm.log.join("\n")).toMatch(new RegExp(`cannot be restored, so it boots from its disk: .*${each.reason}`));
+    expect(await vm.output(id, "cat ~/newest")).toBe("newest");
+    expect(await images()).toEqual([]);
+  },
+);
+
+async function savedBy(qemu: string): Promise<void> {
+  await vm.changeRecord(id, ({ memory }) => {
+    memory!.conditions.qemu = qemu;
+  });
+}
+
+async function imageFile(name: string): Promise<string> {
+  return vm.file(id, (await vm.record(id)).memory!.folder, name);
+}
+
+async function flipByte(name: string): Promise<void> {
+  await using file = await open(await imageFile(name), "r+");
+  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, 50_000);
+  await file.write(Buffer.from([buffer[0]! ^ 1]), 0, 1, 50_000);
+}
+
+/** A server that ends for good at a step of what it does. */
+async function crashAt(last: string, action: () => Promise<void>): Promise<void> {
+  const reached = Promise.withResolvers<void>();
+  step = (name) => {
+    if (name !== last) return Promise.resolve();
+    reached.resolve();
+    return new Promise(() => {});
+  };
+  const ended = action().then(() => Promise.race([reached.promise, sleep(30_000)]));
+  await Promise.race([reached.promise, ended]);
+  await vm.close();
+  step = async () => {};
+  await vm.open({ step: (name) => step(name) });
+}
+
+test("a server that is killed at any step of suspending, compressing or waking leaves one machine, with its memory", async () => {
+  await rememberAgain();
+  const suspending = ["paused", "pages saved", "devices saved", "saved", "recorded"];
+  for (const name of [...suspending, "compressed", "compression recorded"]) {
+    await crashAt(name, () => vm.suspend(id));
+    const { phase } = await vm.driver.observe(id);
+    expect([name, phase]).toEqual([name, suspending.slice(0, 4).includes(name) ? "running" : "suspended"]);
+    await expectOne(name);
+  }
+  for (const name of ["started", "pages loaded", "state loaded", "used up", "woken"]) {
+    await vm.suspend(id);
+    await crashAt(name, () => vm.ensureGuest(id, wanted));
+    await expectOne(name);
+  }
+});
+
+/** One process, with all that was in its memory. */
+async function expectOne(crashedAt: string): Promise<void> {
+  await vm.ensureGuest(id, wanted);
+  expect([crashedAt, await vm.processes()]).toEqual([crashedAt, [expect.any(Number)]]);
+  expect([crashedAt, await remembered()]).toEqual([crashedAt, all]);
+  expect((await vm.record(id)).memory).toBe(null);
+  expect(await images()).toEqual([]);
+}
+
+test("where a machine's memory cannot be read from outside, QEMU writes it whole, and reads it again", async () => {
+  await vm.close();
+  await vm.open({ onlyWholeMemory: true });
+  await vm.suspend(id);
+  expect((await vm.record(id)).memory).toMatchObject({ kind: "stream" });
+  await vm.ensureGuest(id, wanted);
+  expect(await vm.record(id)).toMatchObject({ origin: "wake" });
+  expect(await remembered()).toEqual(all);
+});
