@@ -37,6 +37,18 @@ export function scriptedRuntime(name: string): Runtime {
   };
 }
 
+/** The real runtimes' names, for tests of what is the same for all. */
+export const scriptedRuntimes = ["claude-code", "opencode", "openclaw"].map(scriptedRuntime);
+
+/** What it says to a message that it `count`s, makes `bulk` of or repeats, one entry for each delta. */
+export function deltasOf(message: string): string[] {
+  const [verb, ...words] = message.split(" ");
+  const numbers = () => Array.from({ length: Number(words[0]) }, (_, index) => `${index + 1} `);
+  if (verb === "count") return numbers();
+  if (verb === "bulk") return numbers().map((number) => number.padEnd(Number(words[1]), "x"));
+  return message.split(/(?<= )/);
+}
+
 class ScriptedSession implements Session {
   readonly #end = Promise.withResolvers<void>();
   readonly ended = this.#end.promise;
@@ -55,15 +67,11 @@ class ScriptedSession implements Session {
     const say = (delta: string) => emit({ type: "response.output_text.delta", delta });
     switch (verb) {
       case "count":
-        for (let number = 1; number <= Number(words[0]) && !signal.aborted; number++) {
-          say(`${number} `);
-          await sleep(Number(words[1] ?? 0));
-        }
-        break;
       case "bulk":
-        for (let number = 1; number <= Number(words[0]) && !signal.aborted; number++) {
-          say(`${number} `.padEnd(Number(words[1]), "x"));
-          await sleep(Number(words[2] ?? 0));
+        for (const delta of deltasOf(message)) {
+          if (signal.aborted) break;
+          say(delta);
+          await sleep(Number(words[verb === "count" ? 1 : 2] ?? 0));
         }
         break;
       case "tool":
@@ -104,7 +112,7 @@ class ScriptedSession implements Session {
         break;
       }
       default:
-        for (const word of message.split(/(?<= )/)) say(word);
+        for (const word of deltasOf(message)) say(word);
     }
     return signal.aborted ? { type: "response.cancelled" } : { type: "response.completed" };
   }

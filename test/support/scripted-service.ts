@@ -6,10 +6,7 @@ import { createServer, type Server } from "../../src/server.ts";
 import { TestClient } from "./client.ts";
 import { testConfig } from "./config.ts";
 import { ScriptedDriver } from "./scripted-driver.ts";
-import { scriptedRuntime } from "./scripted-runtime.ts";
-
-/** The real runtimes' names, for tests of what is the same for all. */
-const scriptedRuntimes = ["claude-code", "opencode", "openclaw"].map(scriptedRuntime);
+import { scriptedRuntimes } from "./scripted-runtime.ts";
 
 /** A whole server whose machines are scripted; everything else is real. */
 export class ScriptedService implements AsyncDisposable {

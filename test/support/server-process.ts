@@ -9,8 +9,9 @@ export class ServerProcess implements AsyncDisposable {
   readonly lines: string[] = [];
   readonly #watchers = new Set<() => void>();
 
-  constructor(dataFolder: string, environment: Record<string, string> = {}) {
-    this.child = spawn(process.execPath, ["src/main.ts"], {
+  /** `program` is a file and its arguments. */
+  constructor(dataFolder: string, environment: Record<string, string> = {}, program = ["src/main.ts"]) {
+    this.child = spawn(process.execPath, program, {
       env: { PATH: process.env.PATH!, BERTH_DATA_DIR: dataFolder, BERTH_PORT: "0", BERTH_ACCEL: "tcg", ...environment },
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -1,0 +1,92 @@
+import { once } from "node:events";
+import { rm } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import type { Config } from "../../src/config/config.ts";
+import { clearRemains, postmaster } from "../../src/postgres/postmaster.ts";
+import { TestClient } from "./client.ts";
+import { testConfig } from "./config.ts";
+import { ProcessDriver } from "./process-driver.ts";
+import { kill } from "./process-table.ts";
+import { ServerProcess } from "./server-process.ts";
+
+/** A whole installation of which every part is a process that can be killed: server, database, each machine. */
+export class KillableService implements AsyncDisposable {
+  readonly config: Config;
+  /** Of the machines, for the test's own hands; the server has another on the same folder. */
+  readonly machines: ProcessDriver;
+  readonly #cluster: string;
+  #server: ServerProcess | null = null;
+  #client: TestClient | null = null;
+
+  private constructor(config: Config) {
+    this.config = config;
+    this.machines = new ProcessDriver(join(config.dataFolder, "machines"));
+    this.#cluster = join(config.dataFolder, "postgres/data");
+  }
+
+  static async start(changes: Partial<Config> = {}): Promise<KillableService> {
+    const service = new KillableService(await testConfig({ port: await freePort(), logLevel: "warn", ...changes }));
+    await service.startServer();
+    return service;
+  }
+
+  /** The same over all servers, which have one port. */
+  get client(): TestClient {
+    return this.#client!;
+  }
+
+  get server(): ServerProcess {
+    return this.#server!;
+  }
+
+  /** Resolves when it listens. */
+  async startServer(): Promise<void> {
+    const program = [new URL("soak-server.ts", import.meta.url).pathname, JSON.stringify(this.config)];
+    this.#server = new ServerProcess(this.config.dataFolder, {}, program);
+    this.#client = await TestClient.ofOperator(await this.#server.url(), this.config.dataFolder);
+  }
+
+  async killServer(): Promise<void> {
+    await this.server.end("SIGKILL");
+  }
+
+  /** The machine's disk stays. */
+  async killMachine(id: string): Promise<void> {
+    await this.machines.stop(id);
+  }
+
+  /** The ids of the machines that run. */
+  async running(): Promise<string[]> {
+    return (await this.machines.list()).filter(({ phase }) => phase === "running").map(({ id }) => id);
+  }
+
+  /** Its first process only, as the kernel does when memory is short; the others see it and end. */
+  async killDatabase(): Promise<void> {
+    const running = await postmaster(this.#cluster);
+    if (running) kill(running.pid);
+  }
+
+  /** As a power cut. */
+  async killAll(): Promise<void> {
+    await Promise.all([this.killServer(), this.killDatabase(), this.machines.killAll()]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server?.[Symbol.asyncDispose]();
+    await this.machines.killAll();
+    await this.killDatabase();
+    await clearRemains(this.#cluster, join(this.config.dataFolder, "postgres"));
+    await rm(this.config.dataFolder, { recursive: true, force: true, maxRetries: 10 });
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

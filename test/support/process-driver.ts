@@ -1,0 +1,140 @@
+import { spawn } from "node:child_process";
+import { mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
+import type { Socket } from "node:net";
+import { basename, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { BerthError } from "../../src/contract/errors.ts";
+import { dialPort } from "../../src/machines/connect.ts";
+import type { MachineObservation, MachineSpec, Progress, RunningMachine } from "../../src/machines/driver.ts";
+import type { TemplatingDriver } from "../../src/machines/machines.ts";
+import { isAlive, kill } from "./process-table.ts";
+import type { MachineIdentity, MachineRecord } from "./scripted-machine.ts";
+
+const program = new URL("scripted-machine.ts", import.meta.url).pathname;
+const pollMs = 25;
+const startTries = 200;
+
+type Running = MachineRecord & { port: number };
+
+/**
+ * Machines that are processes of their own: each the real runner with the scripted runtime (`scripted-machine.ts`).
+ * Detached from the server that started them, they outlive its death, and another driver on the same folder finds
+ * them. All state is in the folder; the driver has none, so that any number of them agree.
+ */
+export class ProcessDriver implements TemplatingDriver {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async prepare(): Promise<void> {}
+
+  async ensure(spec: MachineSpec, progress: Progress): Promise<RunningMachine> {
+    const disk = join(this.#folder, spec.id);
+    const running = (await this.#running(spec.id)) ?? (await this.#start(disk, progress));
+    const identity = await readJson<MachineIdentity>(join(disk, "identity.json"));
+    const adopted = identity?.pid === running.pid;
+    return {
+      ...{ id: spec.id, origin: "boot", unadopted: !adopted },
+      token: adopted ? identity.token : running.firstToken,
+    };
+  }
+
+  /** The machine writes it down itself. */
+  async adopted(): Promise<void> {}
+
+  async token(id: string): Promise<string> {
+    const { pid, firstToken } = await this.#require(id);
+    const identity = await readJson<MachineIdentity>(join(this.#folder, id, "identity.json"));
+    return identity?.pid === pid ? identity.token : firstToken;
+  }
+
+  async stop(id: string): Promise<void> {
+    for (let record = await this.record(id); record && (await isAlive(record)); await sleep(pollMs)) kill(record.pid);
+  }
+
+  async destroy(id: string): Promise<void> {
+    await this.stop(id);
+    await rm(join(this.#folder, id), { recursive: true, force: true, maxRetries: 10 });
+  }
+
+  async distrust(id: string): Promise<void> {
+    await this.destroy(id);
+  }
+
+  async observe(id: string): Promise<MachineObservation> {
+    const there = await stat(join(this.#folder, id)).catch(() => null);
+    return { id, generation: 1, phase: (await this.#running(id)) ? "running" : there ? "stopped" : "absent" };
+  }
+
+  async list(): Promise<MachineObservation[]> {
+    await mkdir(this.#folder, { recursive: true });
+    return Promise.all((await readdir(this.#folder)).map((id) => this.observe(id)));
+  }
+
+  async dial(id: string): Promise<Socket> {
+    return dialPort((await this.#require(id)).port);
+  }
+
+  async ended(id: string): Promise<void> {
+    const record = await this.record(id);
+    // It does not keep a server from exiting.
+    while (record && (await isAlive(record))) await sleep(pollMs, undefined, { ref: false });
+  }
+
+  async close(): Promise<void> {}
+
+  /** What the machine's last run told of itself; it may have ended. */
+  record(id: string): Promise<MachineRecord | null> {
+    return readJson<MachineRecord>(join(this.#folder, id, "machine.json"));
+  }
+
+  /** Ends all machines at once, as a power cut would. Resolves when none is left. */
+  async killAll(): Promise<void> {
+    await Promise.all((await this.list()).map(({ id }) => this.stop(id)));
+  }
+
+  async #start(disk: string, progress: Progress): Promise<Running> {
+    const isNew = (await stat(disk).catch(() => null)) === null;
+    progress.plan(isNew ? ["disk", "machine", "runtime"] : ["machine", "runtime"]);
+    if (isNew) progress.begin("disk");
+    await mkdir(disk, { recursive: true });
+    progress.begin("machine");
+    await using log = await open(join(disk, "machine.log"), "a");
+    const child = spawn(process.execPath, [program, disk], { detached: true, stdio: ["ignore", log.fd, log.fd] });
+    child.unref();
+    let ended = false;
+    child.once("exit", () => {
+      ended = true;
+    });
+    const id = basename(disk);
+    for (let tries = startTries; ; await sleep(pollMs)) {
+      const running = await this.#running(id);
+      if (running) return running;
+      // One that ended at once has found another on its folder, which a server before this one was starting.
+      if (ended && tries-- <= 0) throw new BerthError("machine_failed", "The machine's process ended.");
+    }
+  }
+
+  async #running(id: string): Promise<Running | null> {
+    const record = await this.record(id);
+    if (!record || record.port === null || !(await isAlive(record))) return null;
+    return { ...record, port: record.port };
+  }
+
+  async #require(id: string): Promise<Running> {
+    const running = await this.#running(id);
+    if (!running) throw new BerthError("machine_lost", "There is no machine of this agent.");
+    return running;
+  }
+}
+
+async function readJson<T>(file: string): Promise<T | null> {
+  try {
+    return JSON.parse(await readFile(file, "utf8")) as T;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}

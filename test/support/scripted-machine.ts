@@ -1,0 +1,69 @@
+import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { rename, rm, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
+import { createRunner } from "../../src/guest/runner.ts";
+import { Uplink } from "../../src/guest/uplink.ts";
+import { startOf } from "./process-table.ts";
+import { scriptedRuntimes } from "./scripted-runtime.ts";
+
+// A machine as a process: the real runner with the scripted runtime. Its disk is the folder that it is started with.
+// It tells of itself in two files of that folder: `machine.json` (MachineRecord) and, once it was adopted,
+// `identity.json`. A second one on the same folder ends at once.
+
+/** What a machine that runs tells of itself. */
+export interface MachineRecord {
+  pid: number;
+  start: string;
+  /** Where its runner listens; null while it starts. */
+  port: number | null;
+  /** The token that the runner takes before it is adopted. */
+  firstToken: string;
+}
+
+/** What the server gave the machine in this run. */
+export interface MachineIdentity {
+  pid: number;
+  token: string;
+}
+
+const folder = process.argv[2]!;
+const file = (name: string) => join(folder, name);
+
+async function write(name: string, value: MachineRecord | MachineIdentity): Promise<void> {
+  await writeFile(file(`${name}.new`), JSON.stringify(value));
+  await rename(file(`${name}.new`), file(name));
+}
+
+// A socket without a file, so that the lock ends with the process.
+const lock = createServer().listen(`\0berth-machine-${createHash("sha256").update(folder).digest("hex").slice(0, 40)}`);
+await once(lock, "listening");
+
+const firstToken = randomBytes(32).toString("base64url");
+const record = { pid: process.pid, start: (await startOf(process.pid))!, firstToken };
+await rm(file("identity.json"), { force: true });
+await write("machine.json", { ...record, port: null });
+
+const uplink = new Uplink();
+const gateway = uplink.listen(0);
+await once(gateway, "listening");
+const gatewayUrl = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
+const runner = await createRunner({
+  runtimes: scriptedRuntimes,
+  surroundings: {
+    ...{ uid: process.getuid!(), gid: process.getgid!(), home: folder, stateFolder: folder, packages: "" },
+    ...{ gatewayUrl, log: console.error },
+  },
+  journalFolder: file("turns"),
+  uplink,
+  identity: null,
+  firstToken,
+  adopt: async ({ machineId, bootId, runtime, token }) => {
+    await write("identity.json", { pid: process.pid, token });
+    return { machineId, bootId, runtime, token };
+  },
+});
+runner.listen(0, "127.0.0.1");
+await once(runner, "listening");
+await write("machine.json", { ...record, port: (runner.address() as AddressInfo).port });

@@ -1,0 +1,18 @@
+import { once } from "node:events";
+import { join } from "node:path";
+import type { Config } from "../../src/config/config.ts";
+import { createServer } from "../../src/server.ts";
+import { ProcessDriver } from "./process-driver.ts";
+import { scriptedRuntimes } from "./scripted-runtime.ts";
+
+// The whole server, as a process that a test can kill; its machines are processes too. Its one argument is its
+// configuration, as JSON.
+
+const config = JSON.parse(process.argv[2]!) as Config;
+const signals = once(process, "SIGTERM");
+await using server = await createServer(config, {
+  runtimes: scriptedRuntimes,
+  openDriver: async () => new ProcessDriver(join(config.dataFolder, "machines")),
+});
+console.log(`Berth is ready at ${server.url}`);
+await signals;

@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type SequencedEvent, statusAfter } from "../../src/contract/chat.ts";
+import { eventsOf, type TestClient } from "./client.ts";
+
+const retryMs = 100;
+const everything = ["status", "reasoning", "tools", "usage"];
+
+/** A reader's habits. */
+export interface Habits {
+  /** Hangs up after an event, to come again. */
+  leaves?: () => boolean;
+  /** Pauses after an event, in milliseconds. */
+  pauseMs?: () => number;
+}
+
+/**
+ * Sends a message and reads its turn to the last event, whatever happens to the connection, the server and all else:
+ * comes again with `Last-Event-ID`, and where it does not know whether its message was taken, looks. `message` must be
+ * one that the agent was not sent before. Rejects when an event is missing, doubled or out of order.
+ */
+export async function converse(
+  client: TestClient,
+  agent: string,
+  message: string,
+  habits: Habits = {},
+): Promise<{ turnId: string; events: SequencedEvent[] }> {
+  for (;;) {
+    const turnId = await send(client, agent, message);
+    const events = await follow(client, agent, turnId, habits);
+    // A message that was refused as "not known whether" may be withdrawn after it was seen.
+    if (events) return { turnId, events };
+  }
+}
+
+/** Reads a turn from its first event to its last. Null when there is no such turn. */
+export async function follow(
+  client: TestClient,
+  agent: string,
+  turnId: string,
+  habits: Habits = {},
+): Promise<SequencedEvent[] | null> {
+  const events: SequencedEvent[] = [];
+  for (; ; await sleep(retryMs)) {
+    const path = `/agents/${agent}/turns/${turnId}/events?include=${everything.join(",")}`;
+    const last = events.at(-1)?.seq ?? 0;
+    const response = await client.fetch("GET", path, undefined, { "last-event-id": String(last) }).catch(() => null);
+    if (response?.status === 404) return null;
+    if (response?.status !== 200) {
+      await response?.body?.cancel();
+      continue;
+    }
+    if (await take(response, events, habits)) return events;
+  }
+}
+
+/** Takes the events of one connection; true after a last event. */
+async function take(response: Response, events: SequencedEvent[], habits: Habits): Promise<boolean> {
+  try {
+    for await (const { id, event } of eventsOf(response)) {
+      if (id !== events.length + 1) throw new WrongEvent(`event ${id} came after ${events.length}`);
+      events.push({ seq: id, event });
+      if (statusAfter(event) !== "running") return true;
+      if (habits.leaves?.()) return false;
+      const pauseMs = habits.pauseMs?.() ?? 0;
+      if (pauseMs > 0) await sleep(pauseMs);
+    }
+  } catch (error) {
+    if (error instanceof WrongEvent) throw error; // Anything else is a connection that broke.
+  }
+  return false;
+}
+
+class WrongEvent extends Error {}
+
+/** Sends the message until it is taken, once. Answers the turn's id. */
+async function send(client: TestClient, agent: string, message: string): Promise<string> {
+  for (; ; await sleep(retryMs)) {
+    const response = await client.fetch("POST", `/agents/${agent}/chat`, { message }).catch(() => null);
+    const turnId = response?.headers.get("x-turn-id");
+    await response?.body?.cancel().catch(() => {});
+    if (turnId) return turnId;
+    if (response && response.status < 500 && response.status !== 409) throw new Error(`chat: ${response.status}`);
+    const taken = await findTurn(client, agent, message);
+    if (taken) return taken;
+  }
+}
+
+async function findTurn(client: TestClient, agent: string, message: string): Promise<string | null> {
+  for (; ; await sleep(retryMs)) {
+    const answer = await client.call("GET", `/agents/${agent}/turns`).catch(() => null);
+    if (answer?.status !== 200) continue;
+    const turns = (answer.body as { data: { id: string; message: string }[] }).data;
+    return turns.find((turn) => turn.message === message)?.id ?? null;
+  }
+}
