@@ -408,6 +408,8 @@ export class Lifecycle {
       await steps.end("done", { status: "ready", error: null });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
+      // A machine may be killed while it is made as well as later.
+      if (isOfMachine(error) && this.#countLoss(id) < maximumLosses) throw error;
       return this.#fail(agent, steps, error);
     }
     if (agent.status !== "ready")
@@ -467,16 +469,22 @@ export class Lifecycle {
     const current = await this.#patiently(() => rows.byId(id));
     if (current?.wanted !== "running" || current.status !== "ready" || current.generation !== generation) return;
     capacity.release(id);
-    const recent = (this.#losses.get(id) ?? []).filter((at) => Date.now() - at < lossWindowMs);
-    this.#losses.set(id, [...recent, Date.now()]);
-    log("an agent's machine was lost", { agent: agent.name, losses: recent.length + 1 });
-    if (recent.length + 1 >= maximumLosses) {
+    const losses = this.#countLoss(id);
+    log("an agent's machine was lost", { agent: agent.name, losses });
+    if (losses >= maximumLosses) {
       const message = `The agent's machine ended ${maximumLosses} times in ten minutes.`;
       await this.#write(id, generation, { status: "failed", error: { code: "machine_lost", message } });
       return;
     }
     await this.#write(id, generation, { status: "provisioning", installSteps: [] });
     await this.#drive(current);
+  }
+
+  /** How many machines of the agent have ended by themselves of late, this one included. */
+  #countLoss(id: string): number {
+    const recent = (this.#losses.get(id) ?? []).filter((at) => Date.now() - at < lossWindowMs);
+    this.#losses.set(id, [...recent, Date.now()]);
+    return recent.length + 1;
   }
 
   /** An agent whose machine has ended while no server ran sleeps until it is needed. */
@@ -517,6 +525,10 @@ class Overtaken extends Error {}
 
 function placeOf({ id, accountId, resources }: StoredAgent) {
   return { agentId: id, accountId, memoryMiB: resources.memoryMiB };
+}
+
+function isOfMachine(error: unknown): boolean {
+  return error instanceof BerthError && (error.code === "machine_failed" || error.code === "machine_lost");
 }
 
 function faultOf({ error }: StoredAgent): BerthError {

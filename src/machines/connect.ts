@@ -9,18 +9,25 @@ import { hello } from "./channel.ts";
 const tryTimeoutMs = 2_000;
 
 /**
- * Dials the guest again and again until its runner takes the channel. Throws `machine_failed` after `timeoutMs`.
+ * Dials the guest again and again until its runner takes the channel, saying one of these hellos after the other: which
+ * of several tokens it takes may not be known. Throws `machine_failed` after `timeoutMs`, and what `dial` says of a
+ * machine that has ended.
  */
-export async function connectChannel(dial: () => Promise<Socket>, line: Hello, timeoutMs: number): Promise<Socket> {
+export async function connectChannel(
+  dial: () => Promise<Socket>,
+  hellos: readonly Hello[],
+  timeoutMs: number,
+): Promise<Socket> {
   const deadline = Date.now() + timeoutMs;
-  for (;;) {
+  for (let tries = 0; ; tries++) {
     let socket: Socket | undefined;
     try {
       socket = await dial();
-      await hello(socket, line, Math.min(tryTimeoutMs, deadline - Date.now()));
+      await hello(socket, hellos[tries % hellos.length]!, Math.min(tryTimeoutMs, deadline - Date.now()));
       return socket;
     } catch (error) {
       socket?.destroy();
+      if (error instanceof BerthError) throw error;
       if (Date.now() + 50 >= deadline) {
         throw new BerthError("machine_failed", `The agent's machine did not answer within ${timeoutMs / 1000} s.`, {
           cause: error,

@@ -33,8 +33,8 @@ export type MachineOrigin = "clone" | "boot" | "wake";
 export interface RunningMachine {
   id: string;
   origin: MachineOrigin;
-  /** The token that the guest takes now. */
-  token: string;
+  /** What the guest takes: its token and, where a server died while it gave another, that one too. */
+  tokens: readonly string[];
   /** The guest holds the token of its template, its firmware or its last run, and waits for its own identity. */
   unadopted: boolean;
 }
@@ -58,9 +58,11 @@ export interface Driver {
    * is aborted while it waits for a template, before anything of the machine is made.
    */
   ensure(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine>;
-  /** Stores the token that the guest was given, before the guest is given it. */
-  adopted(id: string, token: string): Promise<void>;
-  /** The token that the guest takes now. */
+  /** Stores the token that the guest will be given, beside the one that it takes until then. */
+  adopting(id: string, token: string): Promise<void>;
+  /** The guest has taken that token, and its identity. */
+  adopted(id: string): Promise<void>;
+  /** The token that an adopted guest takes. */
   token(id: string): Promise<string>;
   /**
    * Ends the run and keeps its memory, for `ensure` to wake it with. Nothing happens when it is suspended already. When

@@ -198,10 +198,13 @@ export class Machines {
     const token = newToken();
     this.#disconnect(spec.id);
     try {
-      const socket = await this.#dial(spec.id, { channel: "control", token: machine.token }, timeoutMs);
+      const hellos = machine.tokens.map((each) => ({ channel: "control" as const, token: each }));
+      const socket = await this.#dial(spec.id, hellos, timeoutMs);
       const control = new ControlChannel(socket);
-      await (await this.driver()).adopted(spec.id, token);
+      const driver = await this.driver();
+      await driver.adopting(spec.id, token);
       await control.adopt(newAdoption(spec.id.replaceAll("-", ""), spec.hostname, spec.runtime, token), timeoutMs);
+      await driver.adopted(spec.id);
       this.#connected.set(spec.id, Promise.resolve({ control, token }));
       void this.#keepUplink(spec.id, token);
     } catch (error) {
@@ -220,7 +223,7 @@ export class Machines {
 
   async #connect(id: string): Promise<Connected> {
     const token = await (await this.driver()).token(id);
-    const control = new ControlChannel(await this.#dial(id, { channel: "control", token }, callTimeoutMs));
+    const control = new ControlChannel(await this.#dial(id, [{ channel: "control", token }], callTimeoutMs));
     if (!this.#uplinks.has(id)) void this.#keepUplink(id, token);
     return { control, token };
   }
@@ -229,7 +232,7 @@ export class Machines {
   async #keepUplink(id: string, token: string): Promise<void> {
     while (!this.#closed) {
       try {
-        const socket = await this.#dial(id, { channel: "uplink", token }, bootTimeoutMs);
+        const socket = await this.#dial(id, [{ channel: "uplink", token }], bootTimeoutMs);
         this.#uplinks.set(id, socket);
         const lost = new Promise((resolve) => socket.once("close", resolve));
         this.#serveUplink(id, socket);
@@ -246,9 +249,9 @@ export class Machines {
     }
   }
 
-  async #dial(id: string, line: Hello, timeoutMs: number): Promise<Socket> {
+  async #dial(id: string, hellos: readonly Hello[], timeoutMs: number): Promise<Socket> {
     const driver = await this.driver();
-    return connectChannel(() => driver.dial(id), line, timeoutMs);
+    return connectChannel(() => driver.dial(id), hellos, timeoutMs);
   }
 
   #disconnect(id: string): void {

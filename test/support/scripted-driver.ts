@@ -25,6 +25,7 @@ interface ScriptedMachine {
   gateway: HttpServer;
   sockets: Set<Socket>;
   token: string;
+  nextToken: string | null;
   unadopted: boolean;
   ended: PromiseWithResolvers<void>;
 }
@@ -82,12 +83,17 @@ export class ScriptedDriver implements TemplatingDriver {
       machine = (await this.#wake(spec.id)) ?? (await this.#start(spec));
     }
     machine.spec = { ...machine.spec, generation: spec.generation };
-    const { origin, token, unadopted } = machine;
-    return { id: spec.id, origin, token, unadopted };
+    const { origin, token, nextToken, unadopted } = machine;
+    return { id: spec.id, origin, tokens: nextToken === null ? [token] : [token, nextToken], unadopted };
   }
 
-  async adopted(id: string, token: string): Promise<void> {
-    Object.assign(this.#require(id), { token, unadopted: false });
+  async adopting(id: string, token: string): Promise<void> {
+    this.#require(id).nextToken = token;
+  }
+
+  async adopted(id: string): Promise<void> {
+    const machine = this.#require(id);
+    Object.assign(machine, { token: machine.nextToken, nextToken: null, unadopted: false });
   }
 
   async token(id: string): Promise<string> {
@@ -263,6 +269,7 @@ export class ScriptedDriver implements TemplatingDriver {
       gateway,
       sockets,
       token: `first-${id}`,
+      nextToken: null,
       unadopted: true,
       ended: Promise.withResolvers<void>(),
     };

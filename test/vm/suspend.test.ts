@@ -62,7 +62,7 @@ test("a suspended machine has no process; woken, it goes on with its files, its 
   expect((await vm.record(id)).memory).toMatchObject({ kind: "difference", base: before.template });
   await vm.suspend(id);
   expect((await stat(vm.file(id, "agent.log"))).mode & 0o777).toBe(0o600);
-  expect(await vm.machines.savedLog(id)).toContain("\n");
+  expect(await vm.driver.keptLog(id)).toContain("\n");
   await sleep(5_000);
   wanted = { ...wanted, generation: 2 };
   await vm.ensure(id, wanted);

@@ -147,8 +147,16 @@ export class QemuDriver implements TemplatingDriver {
     return this.#create(spec, progress, signal);
   }
 
-  async adopted(id: string, token: string): Promise<void> {
-    await this.#records.update(id, () => ({ token, unadopted: false }));
+  async adopting(id: string, token: string): Promise<void> {
+    await this.#records.update(id, () => ({ nextToken: token }));
+  }
+
+  async adopted(id: string): Promise<void> {
+    await this.#records.update(id, ({ token, nextToken }) => ({
+      token: nextToken ?? token,
+      nextToken: null,
+      unadopted: false,
+    }));
   }
 
   async token(id: string): Promise<string> {
@@ -352,6 +360,7 @@ export class QemuDriver implements TemplatingDriver {
       origin: template ? "clone" : "boot",
       port: 0,
       token: template?.token ?? newToken(),
+      nextToken: null,
       unadopted: true,
       memory: null,
     };
@@ -376,7 +385,7 @@ export class QemuDriver implements TemplatingDriver {
 
   /** Starts a machine from its disk, without the memory that it had. */
   async #boot({ id, generation, restarts }: MachineSpec, known: MachineRecord): Promise<RunningMachine> {
-    const anew = { origin: "boot", token: newToken(), unadopted: true, memory: null } as const;
+    const anew = { origin: "boot", token: newToken(), nextToken: null, unadopted: true, memory: null } as const;
     const record = { ...known, generation, restarts: Math.max(known.restarts, restarts), ...anew };
     const running = await this.#start(id, record, null);
     await this.#images.sweep(this.#layout.machine(id), null);
@@ -505,8 +514,8 @@ export class QemuDriver implements TemplatingDriver {
   }
 }
 
-function describe(id: string, { origin, token, unadopted }: MachineRecord): RunningMachine {
-  return { id, origin, token, unadopted };
+function describe(id: string, { origin, token, nextToken, unadopted }: MachineRecord): RunningMachine {
+  return { id, origin, tokens: nextToken ? [token, nextToken] : [token], unadopted };
 }
 
 /** What `promise` comes to, or the reason of `signal` when that is aborted before. */

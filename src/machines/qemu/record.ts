@@ -21,6 +21,8 @@ export interface MachineRecord {
   origin: MachineOrigin;
   port: number;
   token: string;
+  /** One that the guest may have been given, until it is known that it was. */
+  nextToken: string | null;
   unadopted: boolean;
   /**
    * The memory that it was suspended with. Null before its guest runs on, and before any boot from the disk: a memory

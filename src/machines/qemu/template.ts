@@ -206,11 +206,11 @@ export class Templates {
   async #warm(port: number, firmwareToken: string, token: string, runtime: string): Promise<void> {
     const dial = () => dialPort(port);
     using control = new ControlChannel(
-      await connectChannel(dial, { channel: "control", token: firmwareToken }, bootTimeoutMs),
+      await connectChannel(dial, [{ channel: "control", token: firmwareToken }], bootTimeoutMs),
     );
     const machineId = randomUUID().replaceAll("-", "");
     await control.adopt(newAdoption(machineId, "template", runtime, token), bootTimeoutMs);
-    const uplink = await connectChannel(dial, { channel: "uplink", token }, bootTimeoutMs);
+    const uplink = await connectChannel(dial, [{ channel: "uplink", token }], bootTimeoutMs);
     this.#serveUplink(uplink);
     await control.warmUp(warmUpTimeoutMs).catch(async (error: unknown) => {
       const { stdout } = await control.exec({ command: runnerLog, user: "root", timeoutMs: 10_000 });
