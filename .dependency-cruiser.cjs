@@ -8,6 +8,7 @@ const allowed = {
   machines: ["contract"],
   gateway: ["contract"],
   identity: ["contract"],
+  telemetry: ["contract"],
   runtimes: ["contract"],
   guest: ["contract", "runtimes"],
   cli: ["contract"],

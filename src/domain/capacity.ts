@@ -27,6 +27,9 @@ export interface CapacityOptions {
   makeRoom: (accountId: string | null) => Promise<boolean>;
 }
 
+/** What computes now, or is being read, may be idle a little later. */
+const lookAgainMs = 2_000;
+
 interface Waiting {
   place: Place;
   grant: () => void;
@@ -43,6 +46,7 @@ export class Capacity {
   readonly #taken = new Map<string, Place>();
   readonly #queue: Waiting[] = [];
   #serving: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | undefined;
   #again = false;
 
   constructor(options: CapacityOptions) {
@@ -121,8 +125,10 @@ export class Capacity {
   /** One pass at a time over the queue, and another when something has changed meanwhile. */
   #serve(): void {
     this.#again = true;
+    clearTimeout(this.#timer);
     this.#serving ??= this.#passes().finally(() => {
       this.#serving = null;
+      if (this.#queue.length > 0) this.#timer = setTimeout(() => this.#serve(), lookAgainMs).unref();
     });
   }
 

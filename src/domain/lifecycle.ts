@@ -348,7 +348,11 @@ export class Lifecycle {
     }
     const begun: Work = { generation, again: true, step: new AbortController(), done: Promise.resolve() };
     this.#work.set(id, begun);
-    begun.done = this.#until(id, begun).finally(() => this.#work.delete(id));
+    begun.done = this.#until(id, begun).finally(() => {
+      this.#work.delete(id);
+      // It may make room for another now.
+      this.#options.capacity.retry();
+    });
     return begun.done;
   }
 

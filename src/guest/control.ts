@@ -94,6 +94,7 @@ async function log(handlers: ControlHandlers, stream: ServerHttp2Stream, query: 
 }
 
 function answer(stream: ServerHttp2Stream, status: number, body: unknown): void {
+  if (stream.destroyed) return; // Who asked has gone.
   stream.respond({ ":status": status, "content-type": "application/json" });
   stream.end(JSON.stringify(body));
 }

@@ -96,7 +96,8 @@ export class Machines {
    */
   async suspend(id: string, signal?: AbortSignal): Promise<void> {
     const driver = await this.driver();
-    if ((await driver.observe(id)).phase === "suspended") return;
+    // One that has ended by itself has no memory to keep.
+    if ((await driver.observe(id)).phase !== "running") return;
     signal?.throwIfAborted();
     const control = await this.#control(id);
     await driver.keepLog(id, (await control.quiesce(quiesceTimeoutMs)).log);

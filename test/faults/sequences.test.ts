@@ -58,7 +58,9 @@ const steps: Record<string, (model: Model, agent: Known) => Promise<void>> = {
   },
   async suspend(_, agent) {
     const { status, body } = await service.client.call("POST", `/agents/${agent.name}/suspend`);
-    expect([status, body.status]).toEqual([200, "suspended"]);
+    // One whose machine was killed in that moment comes back instead.
+    expect(status).toBe(200);
+    expect(["suspended", "ready", "provisioning"]).toContain(body.status);
   },
   async resume(_, agent) {
     const { status, body } = await service.client.call("POST", `/agents/${agent.name}/resume?wait=ready`);
@@ -92,20 +94,27 @@ const steps: Record<string, (model: Model, agent: Known) => Promise<void>> = {
 function remember(agent: Known, text: string, reply: Reply): void {
   const last = reply.events.at(-1)!.event;
   expect(last.type).toMatch(/^response\.(completed|failed)$/);
-  if (last.type === "response.failed") expect(last.error.code).toBe("machine_lost");
+  if (last.type === "response.failed") expect(last.error.code).toMatch(/machine_(lost|failed)/);
   agent.messages.push({ text, certain: last.type === "response.completed" });
 }
 
+/** A machine that is killed again and again in a short time makes its agent fail, which a restart mends. */
 async function check(model: Model): Promise<void> {
   expect(service.driver.running.length).toBeLessThanOrEqual(2);
-  for (const agent of model.agents) {
-    const { body } = await service.client.call("GET", `/agents/${agent.name}`);
-    expect(["provisioning", "ready", "suspended"]).toContain(body.status);
+  for (const { name } of model.agents) {
+    const { status, error } = (await service.client.call("GET", `/agents/${name}`)).body;
+    if (status === "failed") {
+      expect(["machine_lost", "machine_failed"]).toContain(error.code);
+      expect((await service.client.restartAgent(name)).body.status).toBe("ready");
+    } else {
+      expect(["provisioning", "ready", "suspended"]).toContain(status);
+    }
   }
 }
 
 /** Every agent answers, and remembers what it must. */
 async function checkAll(model: Model): Promise<void> {
+  await service.restart();
   for (const agent of model.agents) {
     const reply = await service.client.chat(agent.name, "recall");
     const lines = reply.text.split("\n");

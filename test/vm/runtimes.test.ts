@@ -84,6 +84,20 @@ describe.each(runtimesInMachines)("%s", (runtime) => {
     expect((await service.exec(id, "pgrep -f 'sleep 12345' | grep -v $$")).stdout).toBe("");
   });
 
+  test("asleep it has no process; its next message wakes it with its conversation, files and programs", async () => {
+    const id = await service.machineId(agent);
+    await service.exec(id, "echo in memory > /dev/shm/note; (sleep 54321 &) >/dev/null 2>&1", "agent");
+    const before = messageNumberIn((await client.chat(agent, "Count.")).text);
+    expect((await client.call("POST", `/agents/${agent}/suspend`)).body.status).toBe("suspended");
+    expect(await service.pid(id)).toBeUndefined();
+    const reply = await client.chat(agent, "Count.", ["status"]);
+    expect(messageNumberIn(reply.text)).toBe(before + 1);
+    expect((await service.record(id)).origin).toBe("wake");
+    expect((await service.exec(id, "cat /dev/shm/note && pgrep -f 'sleep 54321'")).exitCode).toBe(0);
+    expect((await client.chat(agent, "run: cat note.txt")).text).toContain(agent);
+    await service.exec(id, "pkill -f 'sleep 54321'");
+  });
+
   const slowStart = { timeout: 1_200_000 };
   test("a restart keeps files, conversation, model and instructions; a reset the files", slowStart, async () => {
     const before = messageNumberIn((await client.chat(agent, "Count.")).text);
