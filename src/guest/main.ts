@@ -3,13 +3,14 @@ import { guestGatewayPort, guestPort } from "../contract/guest.ts";
 import { runtimes } from "../runtimes/all.ts";
 import { busy } from "./activity.ts";
 import { adopt, firmwareToken, loadIdentity, startRenewer } from "./identity.ts";
-import { quiesce } from "./quiesce.ts";
+import { quiesce, startSyncer } from "./quiesce.ts";
 import { createRunner } from "./runner.ts";
 import { Uplink } from "./uplink.ts";
 
 // The one program of ours in a guest: the runner, as root, with the runtime as the agent's user.
 
 const renew = startRenewer();
+const sync = startSyncer();
 const uplink = new Uplink();
 uplink.listen(guestGatewayPort);
 const identity = await loadIdentity();
@@ -33,7 +34,7 @@ const runner = await createRunner({
   identity,
   firstToken: identity ? identity.token : await firmwareToken(),
   adopt: (adoption) => adopt(adoption, renew),
-  quiesce,
+  quiesce: () => quiesce(sync),
   busy: (own) => busy(uid, own),
 });
 runner.listen(guestPort);
