@@ -4,7 +4,7 @@ import { runtimes } from "../runtimes/all.ts";
 import { busy } from "./activity.ts";
 import { adopt, firmwareToken, loadIdentity, startRenewer } from "./identity.ts";
 import { boundLog } from "./log.ts";
-import { quiesce } from "./quiesce.ts";
+import { quiesce, startSyncer } from "./quiesce.ts";
 import { createRunner } from "./runner.ts";
 import { Uplink } from "./uplink.ts";
 
@@ -15,6 +15,7 @@ const logFile = "/run/berth/runner.log";
 
 boundLog(logFile);
 const renew = startRenewer();
+const sync = startSyncer();
 const uplink = new Uplink();
 uplink.listen(guestGatewayPort);
 const identity = await loadIdentity();
@@ -38,7 +39,7 @@ const runner = await createRunner({
   identity,
   firstToken: identity ? identity.token : await firmwareToken(),
   adopt: (adoption) => adopt(adoption, renew),
-  quiesce: () => quiesce(logFile),
+  quiesce: () => quiesce(logFile, sync),
   logFile,
   busy: (own) => busy(uid, own),
 });

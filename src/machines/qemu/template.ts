@@ -21,6 +21,7 @@ const templateFormat = 1;
 /** From a cold boot to a warm runtime: one to four minutes under emulation on a quiet machine. */
 const warmUpTimeoutMs = 900_000;
 const bootTimeoutMs = 120_000;
+const quiesceTimeoutMs = 60_000;
 /** For the ends of the connections to reach the guest. */
 const settleMs = 500;
 
@@ -217,7 +218,7 @@ export class Templates {
       if (stdout.trim()) this.#log(`the template's runtime said: ${stdout.trim().split("\n").join(" | ")}`);
       throw error;
     });
-    await control.exec({ command: "sync", user: "root", timeoutMs: 60_000 });
+    await control.quiesce(quiesceTimeoutMs);
     uplink.destroy();
     await control.close();
     await sleep(settleMs);
