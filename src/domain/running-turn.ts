@@ -35,6 +35,8 @@ export class RunningTurn {
   readonly writer: TurnWriter;
   /** Aborted when the turn has ended and that is stored, whoever ended it. */
   readonly over = new AbortController();
+  /** Resolves when what was announced is stored and on its way to the readers: events of the guest come after it. */
+  announced: Promise<void> = Promise.resolve();
   /** The guest may have been given the message. */
   prompted = false;
   cancelled = false;
@@ -44,6 +46,7 @@ export class RunningTurn {
   #storedUsage: StoredUsage;
   /** Tools that were started and have not completed: what asks a model now may be theirs. */
   readonly openTools: Set<string>;
+  #nextSeq: number;
   readonly #interrupted = new AbortController();
   readonly #keeper: TurnKeeper;
   /** Why the last model call got no answer, until one does. */
@@ -59,6 +62,7 @@ export class RunningTurn {
   ) {
     this.turn = turn;
     this.log = log;
+    this.#nextSeq = log.nextSeq;
     this.settings = settings;
     this.usage = turn.usage;
     this.#storedUsage = turn.usage;
@@ -77,17 +81,30 @@ export class RunningTurn {
     return this.#interrupted.signal;
   }
 
+  /** The number that the turn's next event will have. */
+  get nextSeq(): number {
+    return this.#nextSeq;
+  }
+
   /**
-   * An event of the guest's or the server's own: to the readers at once, to the store soon. A last event goes to the
-   * store first: who has read it may send the next message, and no restart takes it back.
+   * An event of the guest's: to the readers at once, to the store soon, since after a crash it can be read from the
+   * guest once more. One of the server's own goes to the store first, so that no restart makes another of it: `announce`,
+   * and whoever's the last is, since who has read it may send the next message.
    */
   append(event: TurnEvent): void {
     if (this.ending) return;
     this.ending = statusAfter(event) !== "running";
     const whole = storable(this.ending ? this.#last(event as LastEvent) : event);
-    this.writer.add({ seq: this.log.nextSeq, event: whole });
+    this.writer.add({ seq: this.#nextSeq++, event: whole });
     if (!this.ending) this.log.append(whole);
     else if (whole.type !== "response.completed") this.#interrupted.abort();
+  }
+
+  /** An event of the server's own before the guest's first. */
+  announce(event: TurnEvent): void {
+    if (this.ending) return;
+    this.writer.add({ seq: this.#nextSeq++, event });
+    this.announced = this.writer.flushed();
   }
 
   fail(error: Fault): void {
@@ -147,11 +164,11 @@ export class RunningTurn {
   }
 
   #stored(events: SequencedEvent[]): void {
-    const last = events.at(-1)!;
-    const hasEnded = statusAfter(last.event) !== "running";
-    if (hasEnded) this.log.append(last.event);
-    this.log.stored(last.seq);
-    if (!hasEnded) return;
+    for (const { seq, event } of events) {
+      if (seq === this.log.nextSeq) this.log.append(event); // One of the server's own.
+    }
+    this.log.stored(events.at(-1)!.seq);
+    if (!this.log.ended) return;
     this.#keeper.ended();
     this.over.abort();
   }

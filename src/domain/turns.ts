@@ -242,20 +242,20 @@ export class Turns {
   }
 
   async #run(running: RunningTurn): Promise<void> {
-    const { turn, log, over } = running;
+    const { turn, over } = running;
     const begun = Date.now();
     await this.#patiently(() => this.#options.ready(turn.agentId), over.signal);
     if (over.signal.aborted) return;
-    if (log.nextSeq === headEvents) running.append({ type: "response.in_progress", wakeMs: Date.now() - begun });
+    if (running.nextSeq === headEvents) running.announce({ type: "response.in_progress", wakeMs: Date.now() - begun });
     running.prompted = true;
     const lost = this.#options.machines.ended(turn.agentId).then(() => "lost" as const);
-    for (let tries = reconnectTries, seen = log.nextSeq; !over.signal.aborted; tries--) {
+    for (let tries = reconnectTries, seen = running.nextSeq; !over.signal.aborted; tries--) {
       const outcome = await Promise.race([this.#read(running).catch((error: unknown) => ({ error })), lost]);
       if (outcome === "ended" || over.signal.aborted) return;
       if (outcome === "lost") throw new BerthError("machine_lost", "The agent's machine ended while it answered.");
       if (outcome !== "cut" && !isRetryable(outcome.error)) throw outcome.error;
-      if (log.nextSeq > seen) tries = reconnectTries;
-      seen = log.nextSeq;
+      if (running.nextSeq > seen) tries = reconnectTries;
+      seen = running.nextSeq;
       if (tries <= 1)
         throw new BerthError("machine_lost", "The connection to the agent's machine was lost.", { cause: outcome });
       await pause(reconnectDelayMs);
@@ -264,22 +264,22 @@ export class Turns {
 
   /** Reads the guest's events from the cursor on. `cut`: the stream ended before the turn did. */
   async #read(running: RunningTurn): Promise<"ended" | "cut"> {
-    const { turn, log, over } = running;
+    const { turn, over } = running;
     const watch = new StallWatch(running, this.#options.stallMs);
     const events = this.#source(running);
     over.signal.addEventListener("abort", () => void events.return(undefined).catch(() => {}), { once: true });
     try {
       for await (const { seq, event } of events) {
+        // What is waited for now is the store, which may be away, and not the runtime.
+        watch.stop();
+        await running.announced;
         if (over.signal.aborted || running.ending) return "ended";
-        if (seq + headEvents !== log.nextSeq)
+        if (seq + headEvents !== running.nextSeq)
           throw new BerthError("internal", `turn ${turn.id}: the guest sent event ${seq}`);
         running.sawTool(event);
-        watch.saw();
         running.append(event);
-        if (running.writer.hasRoom) continue;
-        // The store is away for long: what comes stays in the guest's journal meanwhile, on the agent's disk.
-        watch.stop();
-        await running.writer.room(over.signal);
+        // What comes meanwhile stays in the guest's journal, on the agent's disk.
+        if (!running.writer.hasRoom) await running.writer.room(over.signal);
         watch.saw();
       }
       return running.ending ? "ended" : "cut";
@@ -289,9 +289,9 @@ export class Turns {
   }
 
   /** The prompt where the guest has not begun, else its journal from the cursor on. */
-  async *#source({ turn, log }: RunningTurn): AsyncGenerator<SequencedEvent> {
+  async *#source({ turn, nextSeq }: RunningTurn): AsyncGenerator<SequencedEvent> {
     const { machines } = this.#options;
-    const seen = log.nextSeq - 1 - headEvents;
+    const seen = nextSeq - 1 - headEvents;
     if (seen > 0) yield* machines.events(turn.agentId, turn.id, seen);
     else {
       const { message, model, conversation } = turn;
