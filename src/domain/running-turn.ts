@@ -43,6 +43,8 @@ export class RunningTurn {
   readonly writer: TurnWriter;
   /** Aborted when the turn has ended and that is stored, whoever ended it. */
   readonly over = new AbortController();
+  /** Resolves when what was announced is stored and on its way to the readers: events of the guest come after it. */
+  announced: Promise<void> = Promise.resolve();
   /** When this server began it or took it up, in milliseconds since 1970. */
   readonly startedAt = Date.now();
   /** The reply's first text has come. */
@@ -56,6 +58,7 @@ export class RunningTurn {
   readonly openTools: Set<string>;
   #head: number | null;
   #position = 0;
+  #nextSeq: number;
   readonly #interrupted = new AbortController();
   readonly #keeper: TurnKeeper;
   /** Why the last model call got no answer, until one does. */
@@ -71,6 +74,7 @@ export class RunningTurn {
   ) {
     this.turn = turn;
     this.log = log;
+    this.#nextSeq = log.nextSeq;
     this.settings = settings;
     this.usage = turn.usage;
     this.#storedUsage = turn.usage;
@@ -91,6 +95,11 @@ export class RunningTurn {
     return this.#interrupted.signal;
   }
 
+  /** The number that the turn's next event will have. */
+  get nextSeq(): number {
+    return this.#nextSeq;
+  }
+
   /** The guest may have been given the message. */
   get prompted(): boolean {
     return this.#head !== null;
@@ -98,34 +107,42 @@ export class RunningTurn {
 
   /** How many of the guest's events have been seen. */
   get seen(): number {
-    return this.#head === null ? 0 : this.log.nextSeq - 1 - this.#head;
+    return this.#head === null ? 0 : this.#nextSeq - 1 - this.#head;
   }
 
   /** The agent waits for a place; 1 is the next to get one. */
   queued(position: number): void {
     if (this.prompted || position === this.#position) return;
     this.#position = position;
-    this.append({ type: "response.queued", position });
+    this.announce({ type: "response.queued", position });
   }
 
   /** The agent's machine is there, after `wakeMs`: what follows is the guest's. */
   begin(wakeMs: number): void {
     if (this.prompted) return;
-    this.#head = this.log.nextSeq;
-    this.append({ type: "response.in_progress", wakeMs });
+    this.#head = this.#nextSeq;
+    this.announce({ type: "response.in_progress", wakeMs });
   }
 
   /**
-   * An event of the guest's or the server's own: to the readers at once, to the store soon. A last event goes to the
-   * store first: who has read it may send the next message, and no restart takes it back.
+   * An event of the guest's: to the readers at once, to the store soon, since after a crash it can be read from the
+   * guest once more. One of the server's own goes to the store first, so that no restart makes another of it: `announce`,
+   * and whoever's the last is, since who has read it may send the next message.
    */
   append(event: TurnEvent): void {
     if (this.ending) return;
     this.ending = statusAfter(event) !== "running";
     const whole = storable(this.ending ? this.#last(event as LastEvent) : event);
-    this.writer.add({ seq: this.log.nextSeq, event: whole });
+    this.writer.add({ seq: this.#nextSeq++, event: whole });
     if (!this.ending) this.log.append(whole);
     else if (whole.type !== "response.completed") this.#interrupted.abort();
+  }
+
+  /** An event of the server's own before the guest's first. */
+  announce(event: TurnEvent): void {
+    if (this.ending) return;
+    this.writer.add({ seq: this.#nextSeq++, event });
+    this.announced = this.writer.flushed();
   }
 
   fail(error: Fault): void {
@@ -185,12 +202,12 @@ export class RunningTurn {
   }
 
   #stored(events: SequencedEvent[]): void {
-    const last = events.at(-1)!;
-    const hasEnded = statusAfter(last.event) !== "running";
-    if (hasEnded) this.log.append(last.event);
-    this.log.stored(last.seq);
-    if (!hasEnded) return;
-    this.#keeper.ended(last.event as LastEvent);
+    for (const { seq, event } of events) {
+      if (seq === this.log.nextSeq) this.log.append(event); // One of the server's own.
+    }
+    this.log.stored(events.at(-1)!.seq);
+    if (!this.log.ended) return;
+    this.#keeper.ended(events.at(-1)!.event as LastEvent);
     this.over.abort();
   }
 

@@ -275,19 +275,19 @@ export class Turns {
   }
 
   async #run(running: RunningTurn): Promise<void> {
-    const { turn, log, over } = running;
+    const { turn, over } = running;
     const begun = Date.now();
     await this.#patiently(() => this.#options.ready(turn.agentId, (position) => running.queued(position)), over.signal);
     if (over.signal.aborted || running.ending) return;
     running.begin(Date.now() - begun);
     const lost = this.#options.machines.ended(turn.agentId).then(() => "lost" as const);
-    for (let tries = reconnectTries, seen = log.nextSeq; !over.signal.aborted; tries--) {
+    for (let tries = reconnectTries, seen = running.nextSeq; !over.signal.aborted; tries--) {
       const outcome = await Promise.race([this.#read(running).catch((error: unknown) => ({ error })), lost]);
       if (outcome === "ended" || over.signal.aborted) return;
       if (outcome === "lost") throw new BerthError("machine_lost", "The agent's machine ended while it answered.");
       if (outcome !== "cut" && !isRetryable(outcome.error)) throw outcome.error;
-      if (log.nextSeq > seen) tries = reconnectTries;
-      seen = log.nextSeq;
+      if (running.nextSeq > seen) tries = reconnectTries;
+      seen = running.nextSeq;
       if (tries <= 1)
         throw new BerthError("machine_lost", "The connection to the agent's machine was lost.", { cause: outcome });
       await pause(reconnectDelayMs);
@@ -302,6 +302,9 @@ export class Turns {
     over.signal.addEventListener("abort", () => void events.return(undefined).catch(() => {}), { once: true });
     try {
       for await (const { seq, event } of events) {
+        // What is waited for now is the store, which may be away, and not the runtime.
+        watch.stop();
+        await running.announced;
         if (over.signal.aborted || running.ending) return "ended";
         if (seq !== running.seen + 1) throw new BerthError("internal", `turn ${turn.id}: the guest sent event ${seq}`);
         if (event.type === "response.output_text.delta" && !running.hasSpoken) {
@@ -309,12 +312,9 @@ export class Turns {
           this.#options.measured.firstDelta((Date.now() - running.startedAt) / 1000);
         }
         running.sawTool(event);
-        watch.saw();
         running.append(event);
-        if (running.writer.hasRoom) continue;
-        // The store is away for long: what comes stays in the guest's journal meanwhile, on the agent's disk.
-        watch.stop();
-        await running.writer.room(over.signal);
+        // What comes meanwhile stays in the guest's journal, on the agent's disk.
+        if (!running.writer.hasRoom) await running.writer.room(over.signal);
         watch.saw();
       }
       return running.ending ? "ended" : "cut";

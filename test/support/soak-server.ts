@@ -16,3 +16,5 @@ await using server = await createServer(config, {
 });
 console.log(`Berth is ready at ${server.url}`);
 await signals;
+// As the program does.
+setTimeout(() => process.exit(0), 5_000).unref();

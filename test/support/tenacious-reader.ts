@@ -77,9 +77,13 @@ async function send(client: TestClient, agent: string, message: string): Promise
   for (; ; await sleep(retryMs)) {
     const response = await client.fetch("POST", `/agents/${agent}/chat`, { message }).catch(() => null);
     const turnId = response?.headers.get("x-turn-id");
-    await response?.body?.cancel().catch(() => {});
-    if (turnId) return turnId;
-    if (response && response.status < 500 && response.status !== 409) throw new Error(`chat: ${response.status}`);
+    if (turnId) {
+      await response?.body?.cancel().catch(() => {});
+      return turnId;
+    }
+    const refusal = await response?.text().catch(() => "");
+    if (response && response.status < 500 && response.status !== 409) throw new Error(`chat: ${refusal}`);
+    if (refusal?.includes('"agent_failed"')) await client.call("POST", `/agents/${agent}/restart`).catch(() => {});
     const taken = await findTurn(client, agent, message);
     if (taken) return taken;
   }

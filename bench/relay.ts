@@ -1,0 +1,105 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { get, type IncomingMessage, request } from "node:http";
+import { cpus } from "node:os";
+import { createInterface } from "node:readline";
+import { TestClient } from "../test/support/client.ts";
+import { eventsPerSecond } from "./relay/ticks.ts";
+
+// `node bench/relay.ts`: from an event's leaving the runtime to the client's socket, with 1, 10 and 100 turns at once,
+// beside a bare Node proxy that relays streams of the same events in the same run. Runtimes with their runners, server,
+// proxy and clients are a process each; all of them share the host's monotonic clock, which each event carries.
+
+const turnsAtOnce = [1, 10, 100];
+const seconds = Number(process.argv[2] ?? 8);
+
+process.env.BERTH_TEST_RUN ??= "bench";
+const runners = start("runners.ts", String(Math.max(...turnsAtOnce)));
+const { ports, source } = (await runners.said) as { ports: number[]; source: number };
+const proxy = start("proxy.ts", String(source));
+const server = start("server.ts", JSON.stringify(ports));
+const { port } = (await proxy.said) as { port: number };
+const { url, key } = (await server.said) as { url: string; key: string };
+const client = new TestClient(url, key);
+for (let number = 0; number < Math.max(...turnsAtOnce); number++) await client.createAgent(`agent-${number}`);
+
+const { version } = JSON.parse(await readFile("package.json", "utf8")) as { version: string };
+console.log(`Berth ${version}, ${cpus().length} × ${cpus()[0]!.model}, ${eventsPerSecond} events/s each, ${seconds} s`);
+print("\nRuntime → client (ms)", "p50", "p99", "most", "proxy p50", "proxy p99", "p99 ÷ proxy", "server CPU");
+for (const turns of turnsAtOnce) {
+  const floor = await measure(turns, () => read(get(`http://127.0.0.1:${port}/${seconds}`, { agent: false })));
+  const before = await cpuSeconds(server.child);
+  const times = await measure(turns, chat);
+  const busy = ((await cpuSeconds(server.child)) - before) / seconds;
+  const expected = turns * eventsPerSecond * seconds;
+  if (times.length !== expected) throw new Error(`${times.length} of ${expected} events came`);
+  const ratio = (quantile(times, 0.99) / quantile(floor, 0.99)).toFixed(1);
+  const figures = [
+    quantile(times, 0.5),
+    quantile(times, 0.99),
+    times.at(-1)!,
+    quantile(floor, 0.5),
+    quantile(floor, 0.99),
+  ];
+  print(`  ${turns} turns`, ...figures.map((each) => each.toFixed(1)), ratio, `${Math.round(busy * 100)} %`);
+}
+for (const { child } of [server, proxy, runners]) {
+  const ended = once(child, "exit");
+  child.stdin!.end();
+  await ended;
+}
+
+/** A program of `bench/relay`, and the one line that it says when it is ready. */
+function start(program: string, argument: string): { child: ChildProcess; said: Promise<unknown> } {
+  const path = new URL(`relay/${program}`, import.meta.url).pathname;
+  const child = spawn(process.execPath, [path, argument], { stdio: ["pipe", "pipe", "inherit"] });
+  const said = once(createInterface({ input: child.stdout! }), "line").then(([line]) => JSON.parse(String(line)));
+  return { child, said };
+}
+
+/** So many streams at once; all their events' times in milliseconds, the least first. */
+async function measure(streams: number, open: (number: number) => Promise<number[]>): Promise<number[]> {
+  const times = await Promise.all(Array.from({ length: streams }, (_, number) => open(number)));
+  return times.flat().sort((a, b) => a - b);
+}
+
+function chat(number: number): Promise<number[]> {
+  const body = JSON.stringify({ message: String(seconds) });
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const sent = request(`${url}/agents/agent-${number}/chat`, { method: "POST", headers, agent: false });
+  sent.end(body);
+  return read(sent);
+}
+
+/** How long each event of the answer was on its way. */
+async function read(sent: ReturnType<typeof request>): Promise<number[]> {
+  const [response] = (await once(sent, "response")) as [IncomingMessage];
+  const times: number[] = [];
+  let rest = "";
+  for await (const chunk of response) {
+    const now = process.hrtime.bigint();
+    const text = rest + String(chunk);
+    const whole = text.lastIndexOf("\n\n") + 2;
+    rest = text.slice(whole);
+    for (const [, sentAt] of text.slice(0, whole).matchAll(/"delta":"(\d+)"/g)) {
+      times.push(Number(now - BigInt(sentAt!)) / 1e6);
+    }
+  }
+  return times;
+}
+
+/** What a process has used of the processors. */
+async function cpuSeconds({ pid }: ChildProcess): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+function quantile(sorted: readonly number[], part: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))]!;
+}
+
+function print(label: string, ...cells: (string | number)[]): void {
+  console.log(label.padEnd(24) + cells.map((cell) => String(cell).padStart(13)).join(""));
+}

@@ -1,0 +1,52 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo, Server } from "node:net";
+import { join } from "node:path";
+import { createRunner } from "../../src/guest/runner.ts";
+import { Uplink } from "../../src/guest/uplink.ts";
+import { folderPrefix } from "../../test/support/config.ts";
+import { relayRuntime } from "./runtime.ts";
+import { clock, ticks } from "./ticks.ts";
+
+// The runners of as many machines as its argument says, each on a port, and the same events as plain HTTP streams.
+// Prints `{ports, source}` and ends with its standard input.
+
+const folder = await mkdtemp(folderPrefix);
+
+async function runner(number: number): Promise<Server> {
+  const home = join(folder, String(number));
+  return createRunner({
+    runtimes: [relayRuntime()],
+    surroundings: {
+      ...{ uid: 0, gid: 0, home, stateFolder: folder, packages: "", gatewayUrl: "", log: console.error },
+    },
+    journalFolder: join(home, "turns"),
+    uplink: new Uplink(),
+    identity: null,
+    firstToken: "first",
+    adopt: async ({ machineId, bootId, runtime, token }) => ({ machineId, bootId, runtime, token }),
+  });
+}
+
+async function portOf(server: Server): Promise<number> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
+}
+
+const ports: number[] = [];
+for (let number = 0; number < Number(process.argv[2]); number++) ports.push(await portOf(await runner(number)));
+const source = createServer((request, response) => {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  const event = () => JSON.stringify({ type: "response.output_text.delta", delta: clock() });
+  let id = 0;
+  void ticks(Number(request.url!.slice(1)), () => response.write(`id: ${++id}\ndata: ${event()}\n\n`)).then(() =>
+    response.end(),
+  );
+});
+console.log(JSON.stringify({ ports, source: await portOf(source) }));
+process.stdin.resume();
+await once(process.stdin, "end");
+await rm(folder, { recursive: true });
+process.exit();

@@ -1,0 +1,45 @@
+import { once } from "node:events";
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { dialPort } from "../../src/machines/connect.ts";
+import type { TemplatingDriver } from "../../src/machines/machines.ts";
+import { createServer } from "../../src/server.ts";
+import { testConfig } from "../../test/support/config.ts";
+import { relayRuntime } from "./runtime.ts";
+
+// The server, whose machines are the runners on the ports that its argument lists. Prints `{url, key}`.
+
+const free = JSON.parse(process.argv[2]!) as number[];
+const machines = new Map<string, { port: number; token: string; unadopted: boolean }>();
+
+/** Machines that are there already, and never end. */
+const driver: TemplatingDriver = {
+  prepare: async () => {},
+  ensure: async ({ id }, progress) => {
+    const machine = machines.get(id) ?? { port: free.pop()!, token: "first", unadopted: true };
+    if (!machines.has(id)) progress.plan(["machine", "runtime"]);
+    machines.set(id, machine);
+    return { id, origin: "clone", token: machine.token, unadopted: machine.unadopted };
+  },
+  adopted: async (id, token) => void Object.assign(machines.get(id)!, { token, unadopted: false }),
+  token: async (id) => machines.get(id)!.token,
+  stop: async () => {},
+  destroy: async () => {},
+  distrust: async () => {},
+  observe: async (id) => ({ id, generation: 1, phase: "running" }),
+  list: async () => [],
+  dial: async (id) => dialPort(machines.get(id)!.port),
+  ended: () => new Promise(() => {}),
+  close: async () => {},
+};
+
+const config = await testConfig({ logLevel: "warn" });
+{
+  await using server = await createServer(config, { runtimes: [relayRuntime()], openDriver: async () => driver });
+  const key = (await readFile(join(config.dataFolder, "operator.key"), "utf8")).trim();
+  console.log(JSON.stringify({ url: server.url, key }));
+  process.stdin.resume();
+  await once(process.stdin, "end");
+}
+await rm(config.dataFolder, { recursive: true, maxRetries: 10 });
+process.exit();
