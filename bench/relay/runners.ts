@@ -25,6 +25,9 @@ async function runner(number: number): Promise<Server> {
     uplink: new Uplink(),
     identity: null,
     firstToken: "first",
+    quiesce: async () => "",
+    logFile: "/dev/null",
+    busy: async () => false,
     adopt: async ({ machineId, bootId, runtime, token }) => ({ machineId, bootId, runtime, token }),
   });
 }

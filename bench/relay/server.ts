@@ -19,14 +19,18 @@ const driver: TemplatingDriver = {
     const machine = machines.get(id) ?? { port: free.pop()!, token: "first", unadopted: true };
     if (!machines.has(id)) progress.plan(["machine", "runtime"]);
     machines.set(id, machine);
-    return { id, origin: "clone", token: machine.token, unadopted: machine.unadopted };
+    return { id, origin: "clone", tokens: [machine.token], unadopted: machine.unadopted };
   },
-  adopted: async (id, token) => void Object.assign(machines.get(id)!, { token, unadopted: false }),
+  adopting: async (id, token) => void Object.assign(machines.get(id)!, { token }),
+  adopted: async (id) => void Object.assign(machines.get(id)!, { unadopted: false }),
   token: async (id) => machines.get(id)!.token,
+  suspend: async () => {},
+  keepLog: async () => {},
+  keptLog: async () => "",
   stop: async () => {},
   destroy: async () => {},
   distrust: async () => {},
-  observe: async (id) => ({ id, generation: 1, phase: "running" }),
+  observe: async (id) => ({ id, generation: 1, restarts: 0, phase: "running" }),
   list: async () => [],
   dial: async (id) => dialPort(machines.get(id)!.port),
   ended: () => new Promise(() => {}),

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { type ClientHttp2Session, connect } from "node:http2";
+import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
 import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import type { SequencedEvent } from "../contract/chat.ts";
@@ -131,7 +131,7 @@ export class ControlChannel implements Disposable {
     stream.setTimeout(timeoutMs, () =>
       stream.destroy(new Error(`the guest did not answer ${path} within ${timeoutMs} ms`)),
     );
-    const [headers] = (await once(stream, "response")) as [Record<string, unknown>];
+    const headers = await headersOf(stream);
     const answer = JSON.parse(await text(stream)) as { message?: string };
     if (Number(headers[":status"]) >= 400) throw new Error(`${method} ${path} in the guest: ${answer.message}`);
     return answer;
@@ -140,7 +140,7 @@ export class ControlChannel implements Disposable {
   async *#events(method: string, path: string, body?: unknown): AsyncGenerator<SequencedEvent> {
     const stream = this.#request(method, path, body);
     try {
-      const [headers] = (await once(stream, "response")) as [Record<string, unknown>];
+      const headers = await headersOf(stream);
       if (Number(headers[":status"]) === 404)
         throw new BerthError("turn_not_found", "The agent's machine knows no such turn.");
       for await (const line of lines(stream)) yield JournalEntry.parse(JSON.parse(line)) as SequencedEvent;
@@ -154,6 +154,15 @@ export class ControlChannel implements Disposable {
     if (body !== undefined) stream.end(JSON.stringify(body));
     return stream;
   }
+}
+
+/** The head of an answer. Rejects when the connection ends before it, which may be no error of the stream's own. */
+function headersOf(stream: ClientHttp2Stream): Promise<Record<string, unknown>> {
+  return new Promise((resolve, reject) => {
+    stream.once("response", resolve);
+    stream.once("error", reject);
+    stream.once("close", () => reject(new Error("the guest ended the connection")));
+  });
 }
 
 /** The lines of a stream; a line that grows beyond what a guest may send ends it with an error. */

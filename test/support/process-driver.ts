@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -16,6 +16,13 @@ const startTries = 200;
 
 type Running = MachineRecord & { port: number };
 
+/** For what the machine was last started or ended. */
+interface Wanted {
+  generation: number;
+  restarts: number;
+  suspended: boolean;
+}
+
 /**
  * Machines that are processes of their own: each the real runner with the scripted runtime (`scripted-machine.ts`).
  * Detached from the server that started them, they outlive its death, and another driver on the same folder finds
@@ -31,18 +38,40 @@ export class ProcessDriver implements TemplatingDriver {
   async prepare(): Promise<void> {}
 
   async ensure(spec: MachineSpec, progress: Progress): Promise<RunningMachine> {
-    const disk = join(this.#folder, spec.id);
-    const running = (await this.#running(spec.id)) ?? (await this.#start(disk, progress));
+    const { id, generation, restarts } = spec;
+    const disk = join(this.#folder, id);
+    const before = await this.observe(id);
+    if (before.generation > generation) throw new BerthError("machine_failed", "A later change has overtaken this one.");
+    if (before.restarts < restarts) await this.stop(id);
+    const origin = before.phase === "suspended" && before.restarts === restarts ? "wake" : "boot";
+    const running = (await this.#running(id)) ?? (await this.#start(disk, progress));
+    await this.#write(id, "wanted.json", { generation, restarts, suspended: false });
     const identity = await readJson<MachineIdentity>(join(disk, "identity.json"));
     const adopted = identity?.pid === running.pid;
-    return {
-      ...{ id: spec.id, origin: "boot", unadopted: !adopted },
-      token: adopted ? identity.token : running.firstToken,
-    };
+    return { id, origin, unadopted: !adopted, tokens: [adopted ? identity.token : running.firstToken] };
   }
 
   /** The machine writes it down itself. */
+  async adopting(): Promise<void> {}
   async adopted(): Promise<void> {}
+
+  /** Without a memory image: what a woken machine goes on with is what its runtime keeps on the disk. */
+  async suspend(id: string, signal?: AbortSignal): Promise<void> {
+    const { phase, generation, restarts } = await this.observe(id);
+    if (phase === "suspended") return;
+    await this.#require(id);
+    signal?.throwIfAborted();
+    await this.#write(id, "wanted.json", { generation, restarts, suspended: true });
+    await this.stop(id);
+  }
+
+  async keepLog(id: string, log: string): Promise<void> {
+    await this.#write(id, "kept.json", log);
+  }
+
+  async keptLog(id: string): Promise<string> {
+    return (await readJson<string>(join(this.#folder, id, "kept.json"))) ?? "";
+  }
 
   async token(id: string): Promise<string> {
     const { pid, firstToken } = await this.#require(id);
@@ -65,7 +94,10 @@ export class ProcessDriver implements TemplatingDriver {
 
   async observe(id: string): Promise<MachineObservation> {
     const there = await stat(join(this.#folder, id)).catch(() => null);
-    return { id, generation: 1, phase: (await this.#running(id)) ? "running" : there ? "stopped" : "absent" };
+    const wanted = await readJson<Wanted>(join(this.#folder, id, "wanted.json"));
+    const { generation, restarts, suspended } = wanted ?? { generation: 0, restarts: 0, suspended: false };
+    const off = suspended ? "suspended" : there ? "stopped" : "absent";
+    return { id, generation, restarts, phase: (await this.#running(id)) ? "running" : off };
   }
 
   async list(): Promise<MachineObservation[]> {
@@ -115,6 +147,12 @@ export class ProcessDriver implements TemplatingDriver {
       // One that ended at once has found another on its folder, which a server before this one was starting.
       if (ended && tries-- <= 0) throw new BerthError("machine_failed", "The machine's process ended.");
     }
+  }
+
+  async #write(id: string, name: string, value: unknown): Promise<void> {
+    const file = join(this.#folder, id, name);
+    await writeFile(`${file}.new`, JSON.stringify(value));
+    await rename(`${file}.new`, file);
   }
 
   async #running(id: string): Promise<Running | null> {
