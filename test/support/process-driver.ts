@@ -41,7 +41,8 @@ export class ProcessDriver implements TemplatingDriver {
     const { id, generation, restarts } = spec;
     const disk = join(this.#folder, id);
     const before = await this.observe(id);
-    if (before.generation > generation) throw new BerthError("machine_failed", "A later change has overtaken this one.");
+    if (before.generation > generation)
+      throw new BerthError("machine_failed", "A later change has overtaken this one.");
     if (before.restarts < restarts) await this.stop(id);
     const origin = before.phase === "suspended" && before.restarts === restarts ? "wake" : "boot";
     const running = (await this.#running(id)) ?? (await this.#start(disk, progress));

@@ -327,8 +327,8 @@ export class QemuDriver implements TemplatingDriver {
   }
 
   #conditions(resources: Resources): Conditions {
-    const { qemu, cpu, accelerator, hostKhz } = this.#basis;
-    return { qemu, cpu, accelerator, machineOptions, hostKhz: accelerator === "tcg" ? hostKhz : null, resources };
+    const { qemu, cpu, accelerator } = this.#basis;
+    return { qemu, cpu, accelerator, machineOptions, resources };
   }
 
   /** A new machine. A template that QEMU cannot take up is thrown away, and the machine made from a new one. */

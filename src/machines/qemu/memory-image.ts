@@ -15,14 +15,15 @@ import type { Privilege } from "./privilege.ts";
 import type { QemuProcess } from "./process.ts";
 import type { Template } from "./template.ts";
 
-/** What a memory holds of the world in which its guest ran. It is restored into the same only. */
+/**
+ * What a memory holds of the world in which its guest ran. It is restored into the same only. Not the host's clock rate:
+ * on some hosts it is told differently each time, and the same processor's is the same.
+ */
 export interface Conditions {
   qemu: string;
   cpu: string;
   accelerator: string;
   machineOptions: string;
-  /** Null where the guest was not told. */
-  hostKhz: number | null;
   resources: Resources;
 }
 
