@@ -4,10 +4,10 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help up setup image test check format bench clean
+.PHONY: help up setup image test test-openclaw check format bench clean
 
 help: ## this list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
 
 up: image ## set up what is missing and start Berth in the foreground
 	@./berth up
@@ -27,11 +27,17 @@ check: node_modules/.package-lock.json ## types, lint, format, import rules, dea
 test: image check ## all tests
 	@scripts/test
 
+test-openclaw: image ## OpenClaw's whole life in a real machine: without KVM, about an hour
+	@BERTH_TEST_OPENCLAW=1 scripts/test test/vm/runtimes.test.ts -t openclaw
+
 format: node_modules/.package-lock.json ## write the format that check asks for
 	@biome check --write .
 
 bench: image ## measure the hot paths
 	@node bench/main.ts
+	@node bench/sleepers.ts
+	@node bench/suspend.ts
+	@node bench/relay.ts
 
 clean: ## remove what make made here (not the data folder, not the image cache)
 	rm -rf node_modules image/.built

@@ -13,8 +13,8 @@ const restoredTimeoutMs = 60_000;
 /** A boot under emulation takes about ten seconds on a quiet machine. */
 const bootTimeoutMs = 180_000;
 const callTimeoutMs = 10_000;
-/** The slowest runtime takes 20 CPU-seconds to start, ten times as long under emulation. */
-const runtimeTimeoutMs = 900_000;
+/** The slowest runtime takes 20 CPU-seconds to start, twenty times as long under emulation. */
+const runtimeTimeoutMs = 1_800_000;
 /** For what an agent wrote to reach its disk before its machine is ended. */
 const quiesceTimeoutMs = 20_000;
 /** For the ends of the connections to reach the guest before its processors stop. */

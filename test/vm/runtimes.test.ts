@@ -28,7 +28,7 @@ afterAll(async () => {
   provider[Symbol.dispose]();
 });
 
-describe.each(runtimesInMachines)("%s", (runtime) => {
+describe.each(runtimesInMachines)("%s", { timeout: 1_200_000 }, (runtime) => {
   const agent = `of-${runtime}`;
   const instructions = `You are ${agent}. Speak of “ships” only. 🚢`;
   let failed = false;
@@ -98,7 +98,7 @@ describe.each(runtimesInMachines)("%s", (runtime) => {
     await service.exec(id, "pkill -f 'sleep 54321'");
   });
 
-  const slowStart = { timeout: 1_200_000 };
+  const slowStart = { timeout: 2_400_000 };
   test("a restart keeps files, conversation, model and instructions; a reset the files", slowStart, async () => {
     const before = messageNumberIn((await client.chat(agent, "Count.")).text);
     await client.call("PATCH", `/agents/${agent}`, { instructions: "You are a gardener." });

@@ -18,8 +18,8 @@ import { createOverlay, freePort, QemuProcess } from "./process.ts";
 /** Raised when a template is made in another way, so that older ones are made anew. */
 const templateFormat = 1;
 
-/** From a cold boot to a warm runtime: one to four minutes under emulation on a quiet machine. */
-const warmUpTimeoutMs = 900_000;
+/** From a cold boot to a warm runtime: one to four minutes under emulation on a quiet machine, of OpenClaw fifteen. */
+const warmUpTimeoutMs = 2_700_000;
 const bootTimeoutMs = 120_000;
 const quiesceTimeoutMs = 60_000;
 /** For the ends of the connections to reach the guest. */
