@@ -112,7 +112,8 @@ export async function createServer(
     measured: {
       firstDelta: (seconds) => metrics.firstDelta(seconds),
       stored: (seconds) => metrics.stored(seconds),
-      ended: (outcome, code) => {
+      ended: ({ id, agentId }, outcome, code) => {
+        logger.info({ turnId: id, agentId, outcome, ...(code ? { code } : {}) }, "turn ended");
         metrics.turnEnded(outcome, code);
         capacity.retry();
       },

@@ -46,7 +46,8 @@ interface MachinesOfTurns {
 interface TurnMeasurements {
   firstDelta: (seconds: number) => void;
   stored: (seconds: number) => void;
-  ended: (outcome: Exclude<TurnStatus, "running">, code: string) => void;
+  /** `code` is the error's where it failed, else empty. */
+  ended: (turn: StoredTurn, outcome: Exclude<TurnStatus, "running">, code: string) => void;
 }
 
 export interface TurnOptions {
@@ -210,7 +211,7 @@ export class Turns {
     } catch (error) {
       if (isPassing(error)) {
         void this.#patiently(() => this.#options.rows.remove(turn.id)).catch((cause: unknown) =>
-          this.#options.log("a turn that was refused could not be removed", { turn: turn.id, error: cause }),
+          this.#options.log("a turn that was refused could not be removed", { turnId: turn.id, error: cause }),
         );
       }
       throw error;
@@ -242,7 +243,7 @@ export class Turns {
           this.#options.measured.stored((performance.now() - begun) / 1000);
         },
         storeFailed: (error) =>
-          this.#options.log("a turn's events could not be stored; trying again", { turn: turn.id, error }),
+          this.#options.log("a turn's events could not be stored; trying again", { turnId: turn.id, error }),
         interrupt: () => this.#interrupt(running),
         ended: (last) => this.#ended(running, last),
       },
@@ -252,7 +253,7 @@ export class Turns {
     this.#byAgent.set(turn.agentId, running);
     void this.#run(running).catch((error: unknown) => {
       const { code, message } = asBerthError(error, "internal", "The turn failed within the service.");
-      if (code === "internal") this.#options.log("a turn failed", { turn: turn.id, error });
+      if (code === "internal") this.#options.log("a turn failed", { turnId: turn.id, error });
       running.fail({ code, message });
     });
   }
@@ -262,7 +263,7 @@ export class Turns {
     this.#running.delete(id);
     if (this.#byAgent.get(agentId) === running) this.#byAgent.delete(agentId);
     const outcome = statusAfter(last) as Exclude<TurnStatus, "running">;
-    this.#options.measured.ended(outcome, last.type === "response.failed" ? last.error.code : "");
+    this.#options.measured.ended(running.turn, outcome, last.type === "response.failed" ? last.error.code : "");
     // What comes of its not being noted: the agent may be taken for idle a little early.
     this.#options.rows.touch(agentId).catch(() => {});
   }
@@ -270,7 +271,7 @@ export class Turns {
   /** Has the guest end the turn. */
   #interrupt({ turn }: RunningTurn): void {
     this.#options.machines.cancel(turn.agentId, turn.id).catch((error: unknown) => {
-      this.#options.log("a turn could not be cancelled in its machine", { turn: turn.id, error });
+      this.#options.log("a turn could not be cancelled in its machine", { turnId: turn.id, error });
     });
   }
 

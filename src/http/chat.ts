@@ -45,6 +45,7 @@ export function chatRoutes(service: ChatService): FastifyPluginAsyncZod {
     app.post("/agents/:name/chat", { schema: chatSchema }, async (request, reply) => {
       const agent = await findAgent(service, request, request.params.name);
       const turn = await service.beginTurn(agent, request.body.message);
+      request.log.info({ turnId: turn.id, agentId: agent.id }, "turn begun");
       await sendEvents(reply, { "x-turn-id": turn.id }, (gone) =>
         visible(service.turnEvents(turn, 0, gone), request.body.include),
       );
