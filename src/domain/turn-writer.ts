@@ -7,7 +7,7 @@ const maximumUnstored = 4 * 1024 * 1024;
 const maximumBatch = 500;
 const maximumBatchSize = 1024 * 1024;
 /** Events gather for so long, since a transaction costs more than what it holds. A last event does not wait. */
-const gatherMs = 200;
+const gatherMs = 500;
 const leastRetryMs = 250;
 const mostRetryMs = 5_000;
 

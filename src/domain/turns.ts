@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type LastEvent, type SequencedEvent, statusAfter, type TurnStatus } from "../contract/chat.ts";
+import { type LastEvent, type SequencedEvent, statusAfter, type TurnEvent, type TurnStatus } from "../contract/chat.ts";
 import { asBerthError, BerthError, type ErrorCode } from "../contract/errors.ts";
 import { EventLog } from "../contract/event-log.ts";
 import type { Prompt } from "../contract/guest.ts";
@@ -144,7 +144,11 @@ export class Turns {
     const { rows } = this.#options;
     for (let cursor = Math.min(after, lastPossible); !signal.aborted; ) {
       const running = this.#running.get(id);
-      if (running) return yield* running.log.read(cursor, signal);
+      if (running) {
+        yield* running.log.read(cursor, signal);
+        if (running.log.ended && cursor >= running.nextSeq - 1) yield this.#lastOf(id, cursor);
+        return;
+      }
       // In this order: of a turn that has ended, all events are stored.
       const turn = await rows.find(agentId, id);
       const page = await rows.events(id, cursor);
@@ -153,11 +157,22 @@ export class Turns {
         yield page;
         if (statusAfter(page.at(-1)!.event) !== "running") return;
       } else if (turn?.status !== "running") {
+        if (turn && cursor > 0) yield this.#lastOf(id, cursor);
         return;
       } else {
         await pause(pollMs);
       }
     }
+  }
+
+  /**
+   * The last event of a turn that has ended, for a reader that has seen an event in its place or after it: that was
+   * lost with the machine before it was stored. Nothing for others.
+   */
+  async #lastOf(id: string, cursor: number): Promise<SequencedEvent[]> {
+    const { last } = await this.#options.rows.progress(id);
+    const [entry] = cursor < last ? [] : await this.#options.rows.events(id, last - 1);
+    return entry && (cursor > last || isMachineLost(entry.event)) ? [entry] : [];
   }
 
   /** Throws `turn_in_progress`, for what cannot be done meanwhile. */
@@ -371,4 +386,8 @@ function isRetryable(error: unknown): boolean {
 /** A database that is away or full, which passes. */
 function isPassing(error: unknown): boolean {
   return error instanceof BerthError && (error.code === "database_unavailable" || error.code === "disk_full");
+}
+
+function isMachineLost(event: TurnEvent): boolean {
+  return event.type === "response.failed" && event.error.code === "machine_lost";
 }

@@ -69,7 +69,10 @@ export class Journal {
     await this.#file.close();
   }
 
-  /** All that gathered while the write before was under way, in one write; again where the disk does not take it. */
+  /**
+   * All that gathered while the write before was under way, in one write; again where the disk does not take it. At
+   * once: what the server has sent on and not stored is in no other place.
+   */
   async #write(): Promise<void> {
     for (let told = false; this.#unwritten.length > 0; ) {
       const batch = [...this.#unwritten]; // More may come while it is written.

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { setImmediate } from "node:timers/promises";
 import type { FastifyReply } from "fastify";
 
 /** Proxies close a stream in which nothing moves. */
@@ -49,6 +50,8 @@ export async function sendEvents(
         raw.destroy();
         return;
       }
+      // What comes in the same round of the event loop goes out in one write: under load, one write for many events.
+      await setImmediate();
     }
     raw.end();
   } catch (error) {
