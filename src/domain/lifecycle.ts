@@ -56,6 +56,7 @@ export interface AgentRows {
 /** A machine that ends this often within `lossWindowMs` is not started again by itself. */
 const maximumLosses = 3;
 const lossWindowMs = 10 * 60_000;
+const databaseRetryMs = 500;
 
 /**
  * The life of agents: what a row wants is made true of its machine, one step at a time per agent.
@@ -201,7 +202,7 @@ export class Lifecycle {
 
   /** Makes the machine run, and writes each step down as it begins. */
   async #provide({ id }: StoredAgent): Promise<void> {
-    const agent = await this.#rows.byId(id);
+    const agent = await this.#patiently(() => this.#rows.byId(id));
     if (!agent || agent.status === "deleting" || this.#stopped) return;
     const { generation } = agent;
     let steps = agent.installSteps;
@@ -241,7 +242,7 @@ export class Lifecycle {
   /** The machine ended by itself: it is started again from its disk, unless it does so again and again. */
   async #lost(agent: StoredAgent): Promise<void> {
     if (this.#stopped) return;
-    const current = await this.#rows.byId(agent.id);
+    const current = await this.#patiently(() => this.#rows.byId(agent.id));
     if (current?.status !== "ready" || current.generation !== agent.generation) return;
     const recent = (this.#losses.get(agent.id) ?? []).filter((at) => Date.now() - at < lossWindowMs);
     this.#losses.set(agent.id, [...recent, Date.now()]);
@@ -261,8 +262,21 @@ export class Lifecycle {
   /** After `stop` nothing is written: what the machines are is seen again at the next start. */
   async #write(id: string, generation: number, change: AgentChange): Promise<void> {
     if (this.#stopped) return;
-    await this.#rows.change(id, generation, change);
+    await this.#patiently(() => this.#rows.change(id, generation, change));
     this.#changed(id);
+  }
+
+  /** Waits for a database that is away: what happened to a machine meanwhile must not be forgotten. */
+  async #patiently<T>(step: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await step();
+      } catch (error) {
+        const passing = error instanceof BerthError && error.code === "database_unavailable";
+        if (!passing || this.#stopped) throw error;
+        await new Promise((resolve) => setTimeout(resolve, databaseRetryMs));
+      }
+    }
   }
 
   #changed(id: string): void {
