@@ -4,7 +4,7 @@ import { asBerthError, BerthError } from "../contract/errors.ts";
 import type { StoredAgent, Wanted } from "./agents.ts";
 import type { Capacity } from "./capacity.ts";
 import { InstallWriter, type Progress } from "./install.ts";
-import { pause } from "./pause.ts";
+import { isPassing, pause } from "./patience.ts";
 
 /** What is wanted of an agent's machine. */
 interface MachineRequest {
@@ -510,7 +510,7 @@ export class Lifecycle {
       try {
         return await ask();
       } catch (error) {
-        if (error instanceof BerthError) throw error;
+        if (!isPassing(error)) throw error;
         this.#options.log("an agent's row cannot be reached; trying again", { error });
         await pause(delay, signal);
       }

@@ -4,7 +4,7 @@ import { asBerthError, BerthError, type ErrorCode } from "../contract/errors.ts"
 import { EventLog } from "../contract/event-log.ts";
 import type { Prompt } from "../contract/guest.ts";
 import { requireAllowed, type StoredAgent } from "./agents.ts";
-import { pause } from "./pause.ts";
+import { isPassing, pause } from "./patience.ts";
 import { RunningTurn, type TurnProgress } from "./running-turn.ts";
 import { type StoredTurn, turnInProgress } from "./turn.ts";
 import { noUsage, type StoredUsage } from "./usage.ts";
@@ -381,11 +381,6 @@ function isUuid(text: string): boolean {
 /** What is not a refusal by the guest or a fault of ours: the connection broke. */
 function isRetryable(error: unknown): boolean {
   return !(error instanceof BerthError);
-}
-
-/** A database that is away or full, which passes. */
-function isPassing(error: unknown): boolean {
-  return error instanceof BerthError && (error.code === "database_unavailable" || error.code === "disk_full");
 }
 
 function isMachineLost(event: TurnEvent): boolean {

@@ -99,6 +99,16 @@ test("a database that is killed in mid-turn: each turn is whole", async () => {
   expect(await check(await readings)).toEqual(["completed", "completed", "completed"]);
 });
 
+test("machines and database are killed in one moment: the agents come back by themselves", async () => {
+  const readings = converseWithAll("count 200 20");
+  await sleep(1_000);
+  await service.killDatabase();
+  await service.machines.killAll();
+  for (const outcome of await check(await readings)) expect(outcome).toBe("machine_lost");
+  await expect.poll(service.running.bind(service), { timeout: 30_000 }).toHaveLength(agents.length);
+  expect(await check(await converseWithAll("are you back?"))).toEqual(["completed", "completed", "completed"]);
+});
+
 test("all is killed at once and started from the data folder: beginnings of turns, and agents that answer", async () => {
   const readings = converseWithAll("count 400 10");
   await sleep(1_500);
