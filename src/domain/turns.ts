@@ -36,9 +36,9 @@ export interface TurnRows {
 
 /** The machines, as far as a turn needs them. The guest numbers its events 1, 2, 3, …. */
 interface MachinesOfTurns {
-  prompt(agentId: string, turnId: string, prompt: Prompt): AsyncGenerator<SequencedEvent>;
+  prompt(agentId: string, turnId: string, prompt: Prompt): AsyncGenerator<SequencedEvent[]>;
   /** Throws `turn_not_found` when the guest never got the turn. */
-  events(agentId: string, turnId: string, after: number): AsyncGenerator<SequencedEvent>;
+  events(agentId: string, turnId: string, after: number): AsyncGenerator<SequencedEvent[]>;
   cancel(agentId: string, turnId: string): Promise<void>;
   ended(agentId: string): Promise<void>;
 }
@@ -312,23 +312,17 @@ export class Turns {
 
   /** Reads the guest's events from the cursor on. `cut`: the stream ended before the turn did. */
   async #read(running: RunningTurn): Promise<"ended" | "cut"> {
-    const { turn, over } = running;
+    const { over } = running;
     const watch = new StallWatch(running, this.#options.stallMs);
     const events = this.#source(running);
     over.signal.addEventListener("abort", () => void events.return(undefined).catch(() => {}), { once: true });
     try {
-      for await (const { seq, event } of events) {
+      for await (const batch of events) {
         // What is waited for now is the store, which may be away, and not the runtime.
         watch.stop();
         await running.announced;
         if (over.signal.aborted || running.ending) return "ended";
-        if (seq !== running.seen + 1) throw new BerthError("internal", `turn ${turn.id}: the guest sent event ${seq}`);
-        if (event.type === "response.output_text.delta" && !running.hasSpoken) {
-          running.hasSpoken = true;
-          this.#options.measured.firstDelta((Date.now() - running.startedAt) / 1000);
-        }
-        running.sawTool(event);
-        running.append(event);
+        for (const entry of batch) this.#take(running, entry);
         // What comes meanwhile stays in the guest's journal, on the agent's disk.
         if (!running.writer.hasRoom) await running.writer.room(over.signal);
         watch.saw();
@@ -339,8 +333,21 @@ export class Turns {
     }
   }
 
+  #take(running: RunningTurn, { seq, event }: SequencedEvent): void {
+    if (running.ending) return;
+    if (seq !== running.seen + 1) {
+      throw new BerthError("internal", `turn ${running.turn.id}: the guest sent event ${seq}`);
+    }
+    if (event.type === "response.output_text.delta" && !running.hasSpoken) {
+      running.hasSpoken = true;
+      this.#options.measured.firstDelta((Date.now() - running.startedAt) / 1000);
+    }
+    running.sawTool(event);
+    running.append(event);
+  }
+
   /** The prompt where the guest has not begun, else its journal from the cursor on. */
-  async *#source({ turn, seen }: RunningTurn): AsyncGenerator<SequencedEvent> {
+  async *#source({ turn, seen }: RunningTurn): AsyncGenerator<SequencedEvent[]> {
     const { machines } = this.#options;
     if (seen > 0) yield* machines.events(turn.agentId, turn.id, seen);
     else {

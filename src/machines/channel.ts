@@ -91,17 +91,17 @@ export class ControlChannel implements Disposable {
   }
 
   /** Begins the turn of this id, or finds it begun, and reads its events from the first. */
-  prompt(turnId: string, prompt: Prompt): AsyncGenerator<SequencedEvent> {
+  prompt(turnId: string, prompt: Prompt): AsyncGenerator<SequencedEvent[]> {
     return this.#events("POST", `/turns/${turnId}`, prompt);
   }
 
   /** A turn's events after `after`. */
-  events(turnId: string, after: number): AsyncGenerator<SequencedEvent> {
+  events(turnId: string, after: number): AsyncGenerator<SequencedEvent[]> {
     return this.#events("GET", `/turns/${turnId}/events?after=${after}`);
   }
 
   /** The last `tail` lines of the runner's log; with `follow`, then those that come, until `signal` is aborted. */
-  async *log(tail: number, follow: boolean, signal: AbortSignal): AsyncGenerator<string> {
+  async *log(tail: number, follow: boolean, signal: AbortSignal): AsyncGenerator<string[]> {
     const stream = this.#request("GET", `/log?tail=${tail}&follow=${follow}`, undefined);
     const close = () => stream.close();
     signal.addEventListener("abort", close);
@@ -137,13 +137,15 @@ export class ControlChannel implements Disposable {
     return answer;
   }
 
-  async *#events(method: string, path: string, body?: unknown): AsyncGenerator<SequencedEvent> {
+  async *#events(method: string, path: string, body?: unknown): AsyncGenerator<SequencedEvent[]> {
     const stream = this.#request(method, path, body);
     try {
       const headers = await headersOf(stream);
       if (Number(headers[":status"]) === 404)
         throw new BerthError("turn_not_found", "The agent's machine knows no such turn.");
-      for await (const line of lines(stream)) yield JournalEntry.parse(JSON.parse(line)) as SequencedEvent;
+      for await (const batch of lines(stream)) {
+        yield batch.map((line) => JournalEntry.parse(JSON.parse(line)) as SequencedEvent);
+      }
     } finally {
       stream.close();
     }
@@ -165,19 +167,24 @@ function headersOf(stream: ClientHttp2Stream): Promise<Record<string, unknown>> 
   });
 }
 
-/** The lines of a stream; a line that grows beyond what a guest may send ends it with an error. */
-async function* lines(stream: AsyncIterable<Buffer>): AsyncGenerator<string> {
+/**
+ * The lines of a stream, those of a chunk together; a line that grows beyond what a guest may send ends it with an
+ * error.
+ */
+async function* lines(stream: AsyncIterable<Buffer>): AsyncGenerator<string[]> {
   let pending: Buffer[] = [];
   let size = 0;
   for await (const chunk of stream) {
     let start = 0;
+    const whole: string[] = [];
     for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, start)) {
       pending.push(chunk.subarray(start, end));
-      yield Buffer.concat(pending).toString("utf8");
+      whole.push(Buffer.concat(pending).toString("utf8"));
       pending = [];
       size = 0;
       start = end + 1;
     }
+    if (whole.length > 0) yield whole;
     if (start === chunk.length) continue;
     pending.push(chunk.subarray(start));
     size += chunk.length - start;

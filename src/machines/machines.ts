@@ -136,7 +136,7 @@ export class Machines {
       if (tail > 0 && lines.join("") !== "") yield lines.slice(-tail);
       return;
     }
-    for await (const line of (await this.#control(id)).log(tail, follow, gone)) yield [line];
+    yield* (await this.#control(id)).log(tail, follow, gone);
   }
 
   /** Ends the run. What was written in the guest is on its disk first, where the guest can still be reached. */
@@ -159,12 +159,12 @@ export class Machines {
   }
 
   /** Begins a turn, or finds it begun, and reads its events from the first. */
-  async *prompt(id: string, turnId: string, prompt: Prompt): AsyncGenerator<SequencedEvent> {
+  async *prompt(id: string, turnId: string, prompt: Prompt): AsyncGenerator<SequencedEvent[]> {
     yield* (await this.#control(id)).prompt(turnId, prompt);
   }
 
   /** A turn's events after `after`. Throws `turn_not_found` when the guest never got it. */
-  async *events(id: string, turnId: string, after: number): AsyncGenerator<SequencedEvent> {
+  async *events(id: string, turnId: string, after: number): AsyncGenerator<SequencedEvent[]> {
     yield* (await this.#control(id)).events(turnId, after);
   }
 
@@ -241,6 +241,7 @@ export class Machines {
         if (this.#uplinks.get(id) !== socket) return; // Another took its place.
         this.#uplinks.delete(id);
       } catch (error) {
+        if (this.#closed) return;
         this.#log("the uplink of a machine cannot be connected", error);
         return;
       }
@@ -252,7 +253,10 @@ export class Machines {
 
   async #dial(id: string, hellos: readonly Hello[], timeoutMs: number): Promise<Socket> {
     const driver = await this.driver();
-    return connectChannel(() => driver.dial(id), hellos, timeoutMs);
+    const socket = await connectChannel(() => driver.dial(id), hellos, timeoutMs);
+    if (!this.#closed) return socket;
+    socket.destroy();
+    throw new BerthError("shutting_down", "The service is being stopped.");
   }
 
   #disconnect(id: string): void {

@@ -88,9 +88,11 @@ export class VmMachines implements AsyncDisposable {
   async chat(id: string, message: string): Promise<string> {
     let answer = "";
     const prompt = { message, model: null, conversation: 1 };
-    for await (const { event } of this.machines.prompt(id, crypto.randomUUID(), prompt)) {
-      if (event.type === "response.output_text.delta") answer += event.delta;
-      if (event.type === "response.failed") throw new Error(event.error.message);
+    for await (const events of this.machines.prompt(id, crypto.randomUUID(), prompt)) {
+      for (const { event } of events) {
+        if (event.type === "response.output_text.delta") answer += event.delta;
+        if (event.type === "response.failed") throw new Error(event.error.message);
+      }
     }
     return answer;
   }
