@@ -21,7 +21,7 @@ const driver: TemplatingDriver = {
     machines.set(id, machine);
     return { id, origin: "clone", tokens: [machine.token], unadopted: machine.unadopted };
   },
-  adopting: async (id, token) => void Object.assign(machines.get(id)!, { token }),
+  adopting: async (id, _, next) => void Object.assign(machines.get(id)!, { token: next }),
   adopted: async (id) => void Object.assign(machines.get(id)!, { unadopted: false }),
   token: async (id) => machines.get(id)!.token,
   suspend: async () => {},

@@ -38,8 +38,7 @@ async function route(handlers: ControlHandlers, stream: ServerHttp2Stream, metho
   const [resource, id, verb] = url.pathname.slice(1).split("/");
   switch (`${method} ${resource === "turns" ? ["turns", verb].filter(Boolean).join("/") : url.pathname.slice(1)}`) {
     case "POST adopt":
-      await handlers.adopt((await json(stream)) as Adoption, stream.session!.socket.remotePort!);
-      return answer(stream, 200, handlers.health());
+      return adopt(handlers, stream);
     case "POST runtime":
       await handlers.conversation.open().catch(() => {}); // The health says it.
       return answer(stream, 200, handlers.health());
@@ -63,6 +62,14 @@ async function route(handlers: ControlHandlers, stream: ServerHttp2Stream, metho
     default:
       return answer(stream, 404, { message: `the runner has no ${method} ${url.pathname}` });
   }
+}
+
+async function adopt(handlers: ControlHandlers, stream: ServerHttp2Stream): Promise<void> {
+  const adoption = (await json(stream)) as Adoption;
+  // Of a server that died meanwhile nothing is taken: the next one may have given this guest its identity already.
+  if (stream.destroyed) return;
+  await handlers.adopt(adoption, stream.session!.socket.remotePort!);
+  answer(stream, 200, handlers.health());
 }
 
 async function prompt({ conversation }: ControlHandlers, stream: ServerHttp2Stream, turnId: string): Promise<void> {

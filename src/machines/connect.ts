@@ -8,6 +8,12 @@ import { hello } from "./channel.ts";
 /** One try; a guest that boots does not answer at first, and what was sent to it then is lost. */
 const tryTimeoutMs = 2_000;
 
+/** A connection whose hello the guest has taken. */
+export interface Channel {
+  socket: Socket;
+  hello: Hello;
+}
+
 /**
  * Dials the guest again and again until its runner takes the channel, saying one of these hellos after the other: which
  * of several tokens it takes may not be known. Throws `machine_failed` after `timeoutMs`, and what `dial` says of a
@@ -17,14 +23,15 @@ export async function connectChannel(
   dial: () => Promise<Socket>,
   hellos: readonly Hello[],
   timeoutMs: number,
-): Promise<Socket> {
+): Promise<Channel> {
   const deadline = Date.now() + timeoutMs;
   for (let tries = 0; ; tries++) {
     let socket: Socket | undefined;
     try {
       socket = await dial();
-      await hello(socket, hellos[tries % hellos.length]!, Math.min(tryTimeoutMs, deadline - Date.now()));
-      return socket;
+      const line = hellos[tries % hellos.length]!;
+      await hello(socket, line, Math.min(tryTimeoutMs, deadline - Date.now()));
+      return { socket, hello: line };
     } catch (error) {
       socket?.destroy();
       if (error instanceof BerthError) throw error;

@@ -58,8 +58,8 @@ export interface Driver {
    * is aborted while it waits for a template, before anything of the machine is made.
    */
   ensure(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine>;
-  /** Stores the token that the guest will be given, beside the one that it takes until then. */
-  adopting(id: string, token: string): Promise<void>;
+  /** Stores the token that the guest takes now and, beside it, the one that it will be given. */
+  adopting(id: string, token: string, next: string): Promise<void>;
   /** The guest has taken that token, and its identity. */
   adopted(id: string): Promise<void>;
   /** The token that an adopted guest takes. */

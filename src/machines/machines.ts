@@ -5,7 +5,7 @@ import { BerthError } from "../contract/errors.ts";
 import type { Exec, ExecResult, Hello, Prompt } from "../contract/guest.ts";
 import { newAdoption, newToken } from "./adoption.ts";
 import { ControlChannel } from "./channel.ts";
-import { connectChannel } from "./connect.ts";
+import { type Channel, connectChannel } from "./connect.ts";
 import type { Driver, MachineObservation, MachineSpec, Progress, RunningMachine } from "./driver.ts";
 
 /** A restored machine answers in half a second, ten at once in five; far beyond that it is dead. */
@@ -200,15 +200,16 @@ export class Machines {
     this.#disconnect(spec.id);
     try {
       const hellos = machine.tokens.map((each) => ({ channel: "control" as const, token: each }));
-      const socket = await this.#dial(spec.id, hellos, timeoutMs);
+      const { socket, hello } = await this.#dial(spec.id, hellos, timeoutMs);
       const control = new ControlChannel(socket);
+      this.#connected.set(spec.id, Promise.resolve({ control, token }));
       const driver = await this.driver();
-      await driver.adopting(spec.id, token);
+      await driver.adopting(spec.id, hello.token, token);
       await control.adopt(newAdoption(spec.id.replaceAll("-", ""), spec.hostname, spec.runtime, token), timeoutMs);
       await driver.adopted(spec.id);
-      this.#connected.set(spec.id, Promise.resolve({ control, token }));
       void this.#keepUplink(spec.id, token);
     } catch (error) {
+      this.#disconnect(spec.id);
       throw restored ? new NotRestored(error) : error;
     }
   }
@@ -224,7 +225,8 @@ export class Machines {
 
   async #connect(id: string): Promise<Connected> {
     const token = await (await this.driver()).token(id);
-    const control = new ControlChannel(await this.#dial(id, [{ channel: "control", token }], callTimeoutMs));
+    const { socket } = await this.#dial(id, [{ channel: "control", token }], callTimeoutMs);
+    const control = new ControlChannel(socket);
     if (!this.#uplinks.has(id)) void this.#keepUplink(id, token);
     return { control, token };
   }
@@ -233,7 +235,7 @@ export class Machines {
   async #keepUplink(id: string, token: string): Promise<void> {
     while (!this.#closed) {
       try {
-        const socket = await this.#dial(id, [{ channel: "uplink", token }], bootTimeoutMs);
+        const { socket } = await this.#dial(id, [{ channel: "uplink", token }], bootTimeoutMs);
         this.#uplinks.set(id, socket);
         const lost = new Promise((resolve) => socket.once("close", resolve));
         this.#serveUplink(id, socket);
@@ -251,11 +253,11 @@ export class Machines {
     }
   }
 
-  async #dial(id: string, hellos: readonly Hello[], timeoutMs: number): Promise<Socket> {
+  async #dial(id: string, hellos: readonly Hello[], timeoutMs: number): Promise<Channel> {
     const driver = await this.driver();
-    const socket = await connectChannel(() => driver.dial(id), hellos, timeoutMs);
-    if (!this.#closed) return socket;
-    socket.destroy();
+    const channel = await connectChannel(() => driver.dial(id), hellos, timeoutMs);
+    if (!this.#closed) return channel;
+    channel.socket.destroy();
     throw new BerthError("shutting_down", "The service is being stopped.");
   }
 

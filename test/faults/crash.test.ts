@@ -23,6 +23,7 @@ let database: Database;
 let driver: ScriptedDriver;
 
 const accountId = randomUUID();
+const faults: string[] = [];
 
 beforeAll(async () => {
   folder = await newFolder();
@@ -104,7 +105,7 @@ function serverUntil(death: Death): Server {
     rows: death.at(new Agents(database)),
     ...{ machines, capacity, timers: { idleCheck: async () => {} }, idleMs: 0 },
     measured: () => {},
-    log: () => {},
+    log: (message, fields) => faults.push(`${message}: ${JSON.stringify(fields)} ${fields.error}`),
   });
   return { lifecycle, machines };
 }
@@ -190,7 +191,13 @@ test.each(Object.keys(operations))(
           status === (row ? { running: "ready", suspended: "suspended", deleted: "-" }[row.wanted] : "gone")
         );
       };
-      await expect.poll(settled, { timeout: 30_000, message: `${name}, step ${at}` }).toBe(true);
+      await expect
+      .poll(settled, { timeout: 30_000, message: `${name}, step ${at}` })
+      .toBe(true)
+      .catch(async (error: unknown) => {
+        console.error(await rows.byId(agent.id), await driver.observe(agent.id), faults);
+        throw error;
+      });
 
       const row = await rows.byId(agent.id);
       outcomes.add(row?.status ?? "gone");

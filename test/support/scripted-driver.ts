@@ -87,8 +87,8 @@ export class ScriptedDriver implements TemplatingDriver {
     return { id: spec.id, origin, tokens: nextToken === null ? [token] : [token, nextToken], unadopted };
   }
 
-  async adopting(id: string, token: string): Promise<void> {
-    this.#require(id).nextToken = token;
+  async adopting(id: string, token: string, next: string): Promise<void> {
+    Object.assign(this.#require(id), { token, nextToken: next });
   }
 
   async adopted(id: string): Promise<void> {

@@ -147,8 +147,8 @@ export class QemuDriver implements TemplatingDriver {
     return this.#create(spec, progress, signal);
   }
 
-  async adopting(id: string, token: string): Promise<void> {
-    await this.#records.update(id, () => ({ nextToken: token }));
+  async adopting(id: string, token: string, next: string): Promise<void> {
+    await this.#records.update(id, () => ({ token, nextToken: next }));
   }
 
   async adopted(id: string): Promise<void> {

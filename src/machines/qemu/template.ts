@@ -206,12 +206,11 @@ export class Templates {
   /** Boots, starts the runtime and makes its throwaway turns; then hangs up, so that no connection is saved. */
   async #warm(port: number, firmwareToken: string, token: string, runtime: string): Promise<void> {
     const dial = () => dialPort(port);
-    using control = new ControlChannel(
-      await connectChannel(dial, [{ channel: "control", token: firmwareToken }], bootTimeoutMs),
-    );
+    const first = await connectChannel(dial, [{ channel: "control", token: firmwareToken }], bootTimeoutMs);
+    using control = new ControlChannel(first.socket);
     const machineId = randomUUID().replaceAll("-", "");
     await control.adopt(newAdoption(machineId, "template", runtime, token), bootTimeoutMs);
-    const uplink = await connectChannel(dial, [{ channel: "uplink", token }], bootTimeoutMs);
+    const { socket: uplink } = await connectChannel(dial, [{ channel: "uplink", token }], bootTimeoutMs);
     this.#serveUplink(uplink);
     await control.warmUp(warmUpTimeoutMs).catch(async (error: unknown) => {
       const { stdout } = await control.exec({ command: runnerLog, user: "root", timeoutMs: 10_000 });
