@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { TurnRecord } from "../contract/chat.ts";
 import type { Model } from "../contract/models.ts";
 import type { RuntimeRecord } from "../contract/runtimes.ts";
-import { agent, installation, installing, json, refuse, ScriptedApi } from "./scripted-api.ts";
+import { agent, installation, json, refuse, ScriptedApi, streaming } from "./scripted-api.ts";
 
-// What an agent is made of and what is changed about it: models, runtimes, update, restart, reset, turns.
+// What an agent is made of and what is changed about it: models, runtimes, update, suspend, restart, reset, turns, logs.
 
 let api: ScriptedApi;
 beforeAll(async () => {
@@ -115,7 +115,7 @@ test("a change that is refused is exit code 1 in the service's words", async () 
 test("a restart is followed until the agent is ready; --no-wait does not wait", async () => {
   api.answers["POST /agents/ada/restart"] = [json(agent("ada", { status: "provisioning" }))];
   api.answers["GET /agents/ada/install-status"] = [
-    installing(installation("installing", "machine"), installation("installed", null)),
+    streaming(installation("installing", "machine"), installation("installed", null)),
   ];
   api.answers["GET /agents/ada"] = [json(agent("ada"))];
   const { code, stdout, stderr } = await api.berth(["agents", "restart", "ada"]);
@@ -130,7 +130,7 @@ test("a restart is followed until the agent is ready; --no-wait does not wait", 
 
 test("a restart that failed is exit code 1 with its reason", async () => {
   api.answers["POST /agents/ada/restart"] = [json(agent("ada", { status: "provisioning" }))];
-  api.answers["GET /agents/ada/install-status"] = [installing(installation("failed", null))];
+  api.answers["GET /agents/ada/install-status"] = [streaming(installation("failed", null))];
   expect(await api.berth(["agents", "restart", "ada", "--json"])).toEqual({
     code: 1,
     stdout: "",
@@ -146,6 +146,25 @@ test("a reset begins a new conversation and says that the files stay", async () 
   expect(await reset()).toEqual({ code: 0, stderr: "", stdout });
   expect(JSON.parse((await reset("--json")).stdout)).toEqual(agent("ada"));
   expect(await reset()).toEqual({ code: 1, stdout: "", stderr: "berth: A turn is in progress.\n" });
+});
+
+test("an agent is suspended and resumed, and it is said what it has come to", async () => {
+  const busy = refuse(409, "The agent is answering another message.", "turn_in_progress");
+  api.answers["POST /agents/ada/suspend"] = [json(agent("ada", { status: "suspended" })), busy];
+  api.answers["POST /agents/ada/resume?wait=ready"] = [json(agent("ada"))];
+  api.answers["POST /agents/ada/resume"] = [json(agent("ada", { status: "suspended" }))];
+  expect(await api.berth(["agents", "suspend", "ada"])).toEqual({ code: 0, stderr: "", stdout: "ada is suspended.\n" });
+  expect(await api.berth(["agents", "suspend", "ada"])).toMatchObject({ code: 1, stdout: "" });
+  expect((await api.berth(["agents", "resume", "ada"])).stdout).toBe("ada is ready.\n");
+  expect((await api.berth(["agents", "resume", "ada", "--no-wait"])).stdout).toBe("ada is being woken.\n");
+});
+
+test("logs are shown, cleaned of control characters, and followed to the machine's end", async () => {
+  api.answers["GET /agents/ada/logs?tail=2"] = [json({ lines: ["one", "\u001b[31mtwo"] })];
+  expect((await api.berth(["agents", "logs", "ada", "-n", "2"])).stdout).toBe("one\n\u{fffd}[31mtwo\n");
+  api.answers["GET /agents/ada/logs?tail=100&follow=true"] = [streaming({ line: "three" }, { ended: true })];
+  expect(await api.berth(["agents", "logs", "ada", "-f"])).toEqual({ code: 0, stderr: "", stdout: "three\n" });
+  expect((await api.berth(["agents", "logs", "ada", "-n", "none"])).code).toBe(2);
 });
 
 function turn(message: string, changes: Partial<TurnRecord> = {}): TurnRecord {

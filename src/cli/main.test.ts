@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Agent } from "../contract/agents.ts";
 import type { TurnEvent, Usage } from "../contract/chat.ts";
-import { type Answer, agent, ended, installation, installing, json, refuse, ScriptedApi } from "./scripted-api.ts";
+import { type Answer, agent, ended, installation, json, refuse, ScriptedApi, streaming } from "./scripted-api.ts";
 
 let api: ScriptedApi;
 beforeAll(async () => {
@@ -145,8 +145,8 @@ test("without a key the reason is told", async () => {
 test("an agent's creation is followed until it is ready, over lost connections", async () => {
   api.answers["POST /agents"] = [json(agent("ada", { status: "provisioning" }), 201)];
   api.answers["GET /agents/ada/install-status"] = [
-    installing(installation("installing", "disk"), installation("installing", "machine")),
-    installing(installation("installing", "machine"), installation("installed", null)),
+    streaming(installation("installing", "disk"), installation("installing", "machine")),
+    streaming(installation("installing", "machine"), installation("installed", null)),
   ];
   const { code, stdout, stderr } = await api.berth([
     "agents",
@@ -165,7 +165,7 @@ test("an agent's creation is followed until it is ready, over lost connections",
 
 test("a creation that failed is exit code 1 with its reason; --no-wait does not wait", async () => {
   api.answers["POST /agents"] = [json(agent("ada", { status: "provisioning" }), 201)];
-  api.answers["GET /agents/ada/install-status"] = [installing(installation("failed", null))];
+  api.answers["GET /agents/ada/install-status"] = [streaming(installation("failed", null))];
   const failed = await api.berth(["agents", "create", "ada"]);
   expect(failed).toEqual({ code: 1, stdout: "", stderr: "berth: The machine did not start. (machine_failed)\n" });
   api.seen = [];

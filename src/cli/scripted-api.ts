@@ -116,10 +116,10 @@ export function installation(status: InstallStatus["status"], running: string | 
   return { status, progress: 0, steps, error };
 }
 
-/** Streams an installation's states and ends. */
-export function installing(...states: InstallStatus[]): Answer {
+/** Streams events, an installation's states for one, and ends. */
+export function streaming(...events: unknown[]): Answer {
   return (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
-    response.end(states.map((state) => `data: ${JSON.stringify(state)}\n\n`).join(""));
+    response.end(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""));
   };
 }

@@ -192,12 +192,12 @@ test.each(Object.keys(operations))(
         );
       };
       await expect
-      .poll(settled, { timeout: 30_000, message: `${name}, step ${at}` })
-      .toBe(true)
-      .catch(async (error: unknown) => {
-        console.error(await rows.byId(agent.id), await driver.observe(agent.id), faults);
-        throw error;
-      });
+        .poll(settled, { timeout: 30_000, message: `${name}, step ${at}` })
+        .toBe(true)
+        .catch(async (error: unknown) => {
+          console.error(await rows.byId(agent.id), await driver.observe(agent.id), faults);
+          throw error;
+        });
 
       const row = await rows.byId(agent.id);
       outcomes.add(row?.status ?? "gone");
