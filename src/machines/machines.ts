@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SequencedEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
-import type { Exec, ExecResult, Hello, Prompt } from "../contract/guest.ts";
+import type { Exec, ExecResult, Health, Hello, Prompt } from "../contract/guest.ts";
 import { newAdoption, newToken } from "./adoption.ts";
 import { ControlChannel } from "./channel.ts";
 import { type Channel, connectChannel } from "./connect.ts";
@@ -187,13 +187,14 @@ export class Machines {
 
   async #ensureOnce(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<void> {
     const machine = await (await this.driver()).ensure(spec, progress, signal);
-    if (machine.unadopted) await this.#adopt(spec, machine);
+    const adopted = machine.unadopted ? await this.#adopt(spec, machine) : null;
     progress.begin("runtime");
+    if (adopted?.runtime === "ready") return; // It was restored with the machine.
     const { runtime, reason } = await (await this.#control(spec.id)).startRuntime(runtimeTimeoutMs);
     if (runtime !== "ready") throw new BerthError("runtime_failed", `${spec.runtime} did not start: ${reason}`);
   }
 
-  async #adopt(spec: MachineSpec, machine: RunningMachine): Promise<void> {
+  async #adopt(spec: MachineSpec, machine: RunningMachine): Promise<Health> {
     const restored = machine.origin !== "boot";
     const timeoutMs = restored ? restoredTimeoutMs : bootTimeoutMs;
     const token = newToken();
@@ -205,9 +206,11 @@ export class Machines {
       this.#connected.set(spec.id, Promise.resolve({ control, token }));
       const driver = await this.driver();
       await driver.adopting(spec.id, hello.token, token);
-      await control.adopt(newAdoption(spec.id.replaceAll("-", ""), spec.hostname, spec.runtime, token), timeoutMs);
+      const adoption = newAdoption(spec.id.replaceAll("-", ""), spec.hostname, spec.runtime, token);
+      const health = await control.adopt(adoption, timeoutMs);
       await driver.adopted(spec.id);
       void this.#keepUplink(spec.id, token);
+      return health;
     } catch (error) {
       this.#disconnect(spec.id);
       throw restored ? new NotRestored(error) : error;
