@@ -32,6 +32,15 @@ test("a finished turn is read from its file", async () => {
   expect(await journals.find("turn-2")).toBeNull();
 });
 
+test("of a tool's call that is too large to be told, it is told how large it was", async () => {
+  const journal = new Journals(folder).create("turn-1");
+  const call = { type: "response.tool_call.completed", id: "1", title: "Read", input: { path: "/a" } } as const;
+  journal.append({ ...call, output: "x".repeat(2 * 1024 * 1024) });
+  journal.append({ type: "response.completed" });
+  const [first] = (await Array.fromAsync(journal.read(0, never))).flat();
+  expect(first!.event).toEqual({ ...call, output: "(2097154 characters, left out)" });
+});
+
 test("a turn that an earlier runner left without an end is ended, and half a line of it dropped", async () => {
   const journals = new Journals(folder);
   const journal = journals.create("turn-1");

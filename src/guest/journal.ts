@@ -7,6 +7,8 @@ import { endsWhole, JournalFile } from "./journal-file.ts";
 
 /** What may wait for a disk that takes nothing; a turn that goes beyond it fails. As `sizeOf` has it. */
 const maximumUnwritten = 16 * 1024 * 1024;
+/** Of what a tool was given or has printed, in characters of JSON. The server takes lines of 4 MiB. */
+const maximumPart = 1024 * 1024;
 const retryMs = 1_000;
 
 /** One turn's events: all of them in a file, the last ones in memory too. */
@@ -45,7 +47,7 @@ export class Journal {
 
   /** Adds an event; after a last event, more are not taken. */
   append(event: TurnEvent): void {
-    const entry = this.#log.append(event);
+    const entry = this.#log.append(bounded(event));
     if (!entry) return;
     this.#unwritten.push(entry);
     this.#unwrittenSize += sizeOf(event);
@@ -90,6 +92,17 @@ export class Journal {
     }
     this.#writing = null;
   }
+}
+
+/** An event that is not too large to be told; of a tool's call, what it was given or has printed is left out. */
+function bounded(event: TurnEvent): TurnEvent {
+  if (!("id" in event)) return event;
+  const told = { ...event };
+  for (const part of ["input", "output"] as const) {
+    const size = told[part] === undefined ? 0 : JSON.stringify(told[part]).length;
+    if (size > maximumPart) told[part] = `(${size} characters, left out)`;
+  }
+  return told;
 }
 
 /** The journals of all turns of this agent, one file each in `folder`. */
