@@ -28,7 +28,7 @@ test: image check ## all tests
 	@scripts/test
 
 test-openclaw: image ## OpenClaw's whole life in a real machine: without KVM, about an hour
-	@BERTH_TEST_OPENCLAW=1 scripts/test test/vm/runtimes.test.ts -t openclaw
+	@BERTH_TEST_OPENCLAW=1 scripts/test test/vm/runtimes.test.ts
 
 format: node_modules/.package-lock.json ## write the format that check asks for
 	@biome check --write .

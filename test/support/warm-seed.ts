@@ -15,13 +15,13 @@ const run = promisify(execFile);
 export const seedFolder = process.env.BERTH_TEST_SEED ?? "/var/tmp/berth-test-seed";
 
 /**
- * The runtimes that are tried in real machines. OpenClaw only where it is asked for (`make test-openclaw`): without KVM it
+ * The runtimes that are tried in real machines. OpenClaw only where it alone is asked for (`make test-openclaw`): without KVM it
  * takes a quarter of an hour to make its template, and as long to boot. `test/runtimes` has it do all the same things as a
  * process of this host.
  */
 export const runtimesInMachines = runtimes
   .map(({ name }) => name)
-  .filter((name) => name !== "openclaw" || process.env.BERTH_TEST_OPENCLAW === "1");
+  .filter((name) => (name === "openclaw") === (process.env.BERTH_TEST_OPENCLAW === "1"));
 
 /** Makes the seed's templates where they are not there, all or that of `only`: some minutes the first time. */
 export async function makeSeed(only?: string): Promise<void> {
