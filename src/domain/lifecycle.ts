@@ -92,10 +92,11 @@ const retryMs = 500;
 const maximumRetryMs = 30_000;
 /** How long the one who deletes an agent waits for it. */
 const deletionMs = 60_000;
-/** How many idle agents one sweep looks at. */
+/** How many idle agents are looked at in one go. */
 const sweepLimit = 100;
-/** How many idle agents are looked at to make room for another. */
+/** How many of them are asked to make room in one go; whoever was needed is not asked again for a while. */
 const roomCandidates = 5;
+const neededMs = 15_000;
 
 /** The work on one agent. One step at a time; `done` resolves when what is wanted has come to be, or cannot. */
 interface Work {
@@ -122,6 +123,14 @@ export class Lifecycle {
   /** How many have each agent open: it is not idle then. */
   readonly #open = new Map<string, number>();
   readonly #stop = new AbortController();
+  /** Before it is known which machines run, nothing is said or done of any. */
+  readonly #recovered = Promise.withResolvers<void>();
+  /** The agents whose machine's end is watched, as they were last made to run. */
+  readonly #watched = new Map<string, StoredAgent>();
+  /** Until when an agent that was asked to make room is not asked again, in milliseconds since 1970. */
+  readonly #needed = new Map<string, number>();
+  /** Those that are being suspended to make room. */
+  readonly #makingRoom = new Set<string>();
 
   constructor(options: LifecycleOptions) {
     this.#options = options;
@@ -141,6 +150,7 @@ export class Lifecycle {
   async ready(id: string, queued: (position: number) => void = () => {}): Promise<void> {
     this.#queue.on(id, queued);
     try {
+      await this.#known();
       for (;;) {
         const agent = await this.#patiently(() => this.#options.rows.byId(id));
         if (!agent) throw new BerthError("agent_deleted", "The agent was deleted.");
@@ -249,8 +259,7 @@ export class Lifecycle {
     if (await this.#options.rows.byId(id)) {
       throw new BerthError("agent_deleting", "The agent is still being deleted; this goes on by itself.");
     }
-    this.#losses.delete(id);
-    this.#refused.delete(id);
+    for (const known of [this.#losses, this.#refused, this.#needed]) known.delete(id);
     this.#changed(id);
   }
 
@@ -270,8 +279,13 @@ export class Lifecycle {
       if (!agent) await machines.destroy(id);
       else if (phase === "running") {
         running.add(id);
-        capacity.hold(placeOf(agent));
+        // Of one that has failed, the server before this one did not come to stop it.
+        if (agent.status !== "failed") capacity.hold(placeOf(agent));
       }
+    }
+    for (const agent of agents) {
+      if (running.has(agent.id) && agent.status === "failed" && agent.wanted !== "deleted")
+        await machines.stop(agent.id);
     }
     for (const agent of agents) {
       const settled =
@@ -280,6 +294,7 @@ export class Lifecycle {
           : agent.wanted === "suspended" && agent.status === "suspended" && !running.has(agent.id);
       if (!settled && !(agent.wanted === "running" && agent.status === "failed")) void this.#drive(agent);
     }
+    this.#recovered.resolve();
   }
 
   /** For the timer: sees to whatever was left undone. */
@@ -309,8 +324,18 @@ export class Lifecycle {
 
   /** For the capacity: suspends the machine that has been idle longest, of that account or of any. */
   async makeRoom(accountId: string | null): Promise<boolean> {
-    for (const agent of await this.#options.rows.idle(accountId, roomCandidates)) {
-      if (await this.#suspendIdle(agent, agent.lastActiveAt)) return true;
+    // As many as wait are on their way already.
+    if (this.#makingRoom.size >= this.#options.capacity.waiting) return true;
+    let asked = 0;
+    for (const agent of await this.#options.rows.idle(accountId, sweepLimit)) {
+      if ((this.#needed.get(agent.id) ?? 0) > Date.now()) continue;
+      this.#needed.delete(agent.id);
+      if (await this.#suspendIdle(agent, agent.lastActiveAt)) {
+        this.#makingRoom.add(agent.id);
+        return true;
+      }
+      this.#needed.set(agent.id, Date.now() + neededMs);
+      if (++asked >= roomCandidates) return false;
     }
     return false;
   }
@@ -318,6 +343,16 @@ export class Lifecycle {
   /** Begins no more steps. What waits is given up; steps under way come to an end by themselves and write nothing. */
   stop(): void {
     this.#stop.abort(new BerthError("shutting_down", "The service is being stopped."));
+  }
+
+  /** Resolves once `recover` has found what there is. Throws `shutting_down`. */
+  async #known(): Promise<void> {
+    const { signal } = this.#stop;
+    const stopped = Promise.withResolvers<void>();
+    signal.addEventListener("abort", () => stopped.resolve(), { once: true });
+    if (signal.aborted) stopped.resolve();
+    await Promise.race([this.#recovered.promise, stopped.promise]);
+    signal.throwIfAborted();
   }
 
   /** Where the alarm cannot be set, the sweep finds the agent. */
@@ -350,6 +385,7 @@ export class Lifecycle {
     this.#work.set(id, begun);
     begun.done = this.#until(id, begun).finally(() => {
       this.#work.delete(id);
+      this.#makingRoom.delete(id);
       // It may make room for another now.
       this.#options.capacity.retry();
     });
@@ -357,6 +393,7 @@ export class Lifecycle {
   }
 
   async #until(id: string, work: Work): Promise<void> {
+    await this.#known().catch(() => {});
     for (let delay = retryMs; work.again && !this.#stop.signal.aborted; ) {
       work.again = false;
       work.step = new AbortController();
@@ -419,12 +456,26 @@ export class Lifecycle {
     if (agent.status !== "ready")
       measured(agent.status === "suspended" ? "wake" : "create", (Date.now() - begun) / 1000);
     if (idleMs > 0) this.#checkLater(id, idleMs);
-    machines
+    this.#watch(agent);
+  }
+
+  /** Sees to the end of the machine's run, once, for the agent as it was last made to run. */
+  #watch(agent: StoredAgent): void {
+    const { id, name } = agent;
+    const isWatched = this.#watched.has(id);
+    this.#watched.set(id, agent);
+    if (isWatched) return;
+    this.#options.machines
       .ended(id)
-      .then(() => this.#lost(agent))
+      .then(() => {
+        const latest = this.#watched.get(id)!;
+        this.#watched.delete(id);
+        return this.#lost(latest);
+      })
       .catch((error: unknown) => {
+        this.#watched.delete(id);
         if (this.#stop.signal.aborted) return;
-        this.#options.log("a machine's end could not be seen to", { agent: agent.name, error });
+        this.#options.log("a machine's end could not be seen to", { agent: name, error });
       });
   }
 
@@ -434,8 +485,9 @@ export class Lifecycle {
     const failure = asBerthError(error, "machine_failed", "The agent's machine could not be started.");
     log("an agent's machine could not be had", { agent: agent.name, code: failure.code, error });
     this.#refused.set(agent.id, failure);
-    if (failure.code === "no_capacity" && agent.status === "suspended") {
-      await this.#write(agent.id, agent.generation, { wanted: "suspended" });
+    // One that was ready has lost its place to another, and has no machine that runs.
+    if (failure.code === "no_capacity" && agent.status !== "provisioning") {
+      await this.#write(agent.id, agent.generation, { status: "suspended", wanted: "suspended" });
       return;
     }
     await steps.end("failed", { status: "failed", error: { code: failure.code, message: failure.message } });

@@ -182,13 +182,23 @@ export class Turns {
 
   /** Interrupts a running turn; its last event follows. Throws `turn_finished`. */
   async cancel(turn: StoredTurn): Promise<void> {
-    const running = this.#running.get(turn.id);
+    const running = await this.#takenUp(turn);
     if (!running) throw new BerthError("turn_finished", "The turn has ended already.");
     running.cancelled = true;
     if (!running.prompted) return running.append({ type: "response.cancelled" });
     const timer = setTimeout(() => running.append({ type: "response.cancelled" }), cancelGraceMs);
     running.over.signal.addEventListener("abort", () => clearTimeout(timer));
     this.#interrupt(running);
+  }
+
+  /** A running turn, once this server has taken it up; null when it has ended. */
+  async #takenUp(turn: StoredTurn): Promise<RunningTurn | null> {
+    for (let status = turn.status; ; await pause(pollMs)) {
+      const running = this.#running.get(turn.id);
+      if (running) return running;
+      if (status !== "running" || this.#stopped) return null;
+      status = (await this.#options.rows.find(turn.agentId, turn.id))?.status ?? "failed";
+    }
   }
 
   /** Ends the running turn of an agent, if there is one, as failed; resolves when that is stored. */
@@ -267,6 +277,8 @@ export class Turns {
     this.#running.set(turn.id, running);
     this.#byAgent.set(turn.agentId, running);
     void this.#run(running).catch((error: unknown) => {
+      // A server that stops gives up what it waits for; the next one takes the turn up.
+      if (this.#stopped) return;
       const { code, message } = asBerthError(error, "internal", "The turn failed within the service.");
       if (code === "internal") this.#options.log("a turn failed", { turnId: turn.id, error });
       running.fail({ code, message });
@@ -296,7 +308,7 @@ export class Turns {
     await this.#patiently(() => this.#options.ready(turn.agentId, (position) => running.queued(position)), over.signal);
     if (over.signal.aborted || running.ending) return;
     running.begin(Date.now() - begun);
-    const lost = this.#options.machines.ended(turn.agentId).then(() => "lost" as const);
+    const lost = this.#options.machines.ended(turn.agentId).then(toLost);
     for (let tries = reconnectTries, seen = running.nextSeq; !over.signal.aborted; tries--) {
       const outcome = await Promise.race([this.#read(running).catch((error: unknown) => ({ error })), lost]);
       if (outcome === "ended" || over.signal.aborted) return;
@@ -380,6 +392,9 @@ class StallWatch {
     clearTimeout(this.#timer);
   }
 }
+
+/** Holds nothing of a turn: the end of its machine's run, which may be far off, refers to this. */
+const toLost = () => "lost" as const;
 
 function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);

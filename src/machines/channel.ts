@@ -105,6 +105,7 @@ export class ControlChannel implements Disposable {
     const stream = this.#request("GET", `/log?tail=${tail}&follow=${follow}`, undefined);
     const close = () => stream.close();
     signal.addEventListener("abort", close);
+    if (signal.aborted) close();
     try {
       yield* lines(stream);
     } finally {

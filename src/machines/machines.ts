@@ -1,12 +1,13 @@
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SequencedEvent } from "../contract/chat.ts";
-import { BerthError } from "../contract/errors.ts";
+import { asBerthError, BerthError } from "../contract/errors.ts";
 import type { Exec, ExecResult, Health, Hello, Prompt } from "../contract/guest.ts";
 import { newAdoption, newToken } from "./adoption.ts";
 import { ControlChannel } from "./channel.ts";
 import { type Channel, connectChannel } from "./connect.ts";
 import type { Driver, MachineObservation, MachineSpec, Progress, RunningMachine } from "./driver.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 
 /** A restored machine answers in half a second, ten at once in five; far beyond that it is dead. */
 const restoredTimeoutMs = 60_000;
@@ -190,8 +191,17 @@ export class Machines {
     const adopted = machine.unadopted ? await this.#adopt(spec, machine) : null;
     progress.begin("runtime");
     if (adopted?.runtime === "ready") return; // It was restored with the machine.
-    const { runtime, reason } = await (await this.#control(spec.id)).startRuntime(runtimeTimeoutMs);
+    const { runtime, reason } = await unlessAborted(this.#startRuntime(spec.id), signal);
     if (runtime !== "ready") throw new BerthError("runtime_failed", `${spec.runtime} did not start: ${reason}`);
+  }
+
+  /** Resolves when the runtime is ready or has failed. Throws `machine_failed` when the guest is lost meanwhile. */
+  async #startRuntime(id: string): Promise<Health> {
+    try {
+      return await (await this.#control(id)).startRuntime(runtimeTimeoutMs);
+    } catch (error) {
+      throw asBerthError(error, "machine_failed", "The agent's machine was lost while its runtime started.");
+    }
   }
 
   async #adopt(spec: MachineSpec, machine: RunningMachine): Promise<Health> {
@@ -213,7 +223,8 @@ export class Machines {
       return health;
     } catch (error) {
       this.#disconnect(spec.id);
-      throw restored ? new NotRestored(error) : error;
+      if (restored) throw new NotRestored(error);
+      throw asBerthError(error, "machine_failed", "The agent's machine was lost while it was given its identity.");
     }
   }
 
@@ -236,6 +247,7 @@ export class Machines {
 
   /** The uplink for as long as the machine runs: dialled again when it is lost. */
   async #keepUplink(id: string, token: string): Promise<void> {
+    const driver = await this.driver();
     while (!this.#closed) {
       try {
         const { socket } = await this.#dial(id, [{ channel: "uplink", token }], bootTimeoutMs);
@@ -250,7 +262,7 @@ export class Machines {
         this.#log("the uplink of a machine cannot be connected", error);
         return;
       }
-      const { phase } = await (await this.driver()).observe(id);
+      const { phase } = await driver.observe(id).catch(() => ({ phase: "running" }));
       if (phase !== "running") return;
       await sleep(200);
     }

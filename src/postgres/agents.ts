@@ -1,4 +1,4 @@
-import type { ExpressionBuilder, Selectable } from "kysely";
+import type { ExpressionBuilder, Selectable, UpdateQueryBuilder, UpdateResult } from "kysely";
 import { BerthError } from "../contract/errors.ts";
 import type { StoredAgent } from "../domain/agents.ts";
 import type { AgentChange, AgentRows } from "../domain/lifecycle.ts";
@@ -142,14 +142,7 @@ export class Agents implements AgentRows {
 
   /** Begins the next conversation, unless a turn runs. Answers the agent as it is then; null when it did not. */
   async beginConversation(id: string): Promise<StoredAgent | null> {
-    const row = await this.#database
-      .updateTable("agents")
-      .set((agent) => ({ conversation: agent("conversation", "+", 1) }))
-      .where("id", "=", id)
-      .where(notAnswering)
-      .returningAll()
-      .executeTakeFirst();
-    return row ? fromRow(row) : null;
+    return this.#changeAtRest(id, (update) => update.set((agent) => ({ conversation: agent("conversation", "+", 1) })));
   }
 
   async wake(id: string): Promise<void> {
@@ -162,18 +155,13 @@ export class Agents implements AgentRows {
   }
 
   async beginSuspension(id: string, idleSince: Date | null): Promise<StoredAgent | null> {
-    // A turn's insertion writes the agent's row first, so whichever of the two comes second sees the other.
-    const row = await this.#database
-      .updateTable("agents")
-      .set((agent) => ({ wanted: "suspended", generation: agent("generation", "+", 1) }))
-      .where("id", "=", id)
-      .where("wanted", "!=", "deleted")
-      .where("status", "!=", "failed")
-      .where(notAnswering)
-      .$if(idleSince !== null, (query) => query.where("last_active_at", "<=", idleSince!))
-      .returningAll()
-      .executeTakeFirst();
-    return row ? fromRow(row) : null;
+    return this.#changeAtRest(id, (update) =>
+      update
+        .set((agent) => ({ wanted: "suspended", generation: agent("generation", "+", 1) }))
+        .where("wanted", "!=", "deleted")
+        .where("status", "!=", "failed")
+        .$if(idleSince !== null, (query) => query.where("last_active_at", "<=", idleSince!)),
+    );
   }
 
   async beginRestart(id: string): Promise<StoredAgent | null> {
@@ -202,10 +190,28 @@ export class Agents implements AgentRows {
       .execute();
   }
 
+  /**
+   * Changes the row of an agent that answers no message. A turn's insertion writes that row first, so whichever of the
+   * two comes second sees the other; but only in a statement that begins once it has the row's lock.
+   */
+  async #changeAtRest(id: string, change: (update: AgentUpdate) => AgentUpdate): Promise<StoredAgent | null> {
+    return this.#database.transaction().execute(async (transaction) => {
+      await transaction.selectFrom("agents").select("id").where("id", "=", id).forUpdate().execute();
+      const row = await change(transaction.updateTable("agents"))
+        .where("id", "=", id)
+        .where(notAnswering)
+        .returningAll()
+        .executeTakeFirst();
+      return row ? fromRow(row) : null;
+    });
+  }
+
   async remove(id: string): Promise<void> {
     await this.#database.deleteFrom("agents").where("id", "=", id).execute();
   }
 }
+
+type AgentUpdate = UpdateQueryBuilder<Tables, "agents", "agents", UpdateResult>;
 
 /** That no turn of the agent runs. */
 function notAnswering({ not, exists, selectFrom }: ExpressionBuilder<Tables, "agents">) {

@@ -227,3 +227,55 @@ test("metrics tell what there is and what happened, and nobody's name", async ()
   }
   expect(body).not.toMatch(/ada|secret/);
 });
+
+test("a turn that waits for a place outlives a restart of the server", async () => {
+  await start({ maximumAwake: 1 });
+  for (const name of ["bob", "ada"]) await client.createAgent(name);
+  const long = await client.fetch("POST", "/agents/ada/chat", { message: "count 150 20" });
+  const waiting = await client.fetch("POST", "/agents/bob/chat", { message: "me next", include: ["status"] });
+  const turnId = waiting.headers.get("x-turn-id")!;
+  await Promise.all([service.restart(), long.text().catch(() => {}), waiting.text().catch(() => {})]);
+  client = service.client;
+  const reply = await client.events("bob", turnId);
+  expect(reply.text).toBe("me next");
+  expect(reply.events.map(({ id }) => id)).toEqual(reply.events.map((_, index) => index + 1));
+  expect(reply.events.at(-1)!.event.type).toBe("response.completed");
+});
+
+test("each loss of a machine counts once, however often it was asked for", async () => {
+  await start();
+  for (const wait of ["", "?wait=ready"]) {
+    const name = `ada${wait.length}`;
+    const created = client.call("POST", `/agents${wait}`, { name });
+    if (wait) await created;
+    else await Promise.all([created, sleep(20).then(() => client.chat(name, "at once").catch(() => {}))]);
+    for (let loss = 1; loss <= 2; loss++) {
+      await client.chat(name, "hello");
+      for (const id of service.driver.running) service.driver.kill(id);
+      await expect.poll(() => service.driver.running.length).toBe(1);
+    }
+    await expect.poll(() => statusOf(name)).toBe("ready");
+    expect((await client.chat(name, "still here")).text).toBe("still here");
+    await client.call("DELETE", `/agents/${name}`);
+  }
+});
+
+test("an agent that loses its place in the moment in which it is needed sleeps on, with its memory", async () => {
+  await start({ maximumAwake: 1, waitMs: 500 });
+  await client.createAgent("ada");
+  await client.chat("ada", "first");
+  const late = Promise.withResolvers<void>();
+  service.driver.suspendGate = late.promise;
+  const bob = client.call("POST", "/agents", { name: "bob" });
+  await expect.poll(() => service.driver.suspending).toBe(true);
+  const reply = client.chat("ada", "too late");
+  await sleep(100);
+  late.resolve();
+  await bob;
+  await expect.poll(() => statusOf("bob")).toBe("ready");
+  const long = client.fetch("POST", "/agents/bob/chat", { message: "count 100 20" });
+  expect((await reply).events.at(-1)!.event.type).toMatch(/failed|completed/);
+  await (await long).text();
+  expect(await statusOf("ada")).toMatch(/suspended|ready/);
+  expect((await client.chat("ada", "recall")).text).toMatch(/^first\n/);
+});

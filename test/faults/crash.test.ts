@@ -174,6 +174,7 @@ test.each(Object.keys(operations))(
       const agent = newAgent();
       const death = new Death(at);
       const dying = serverUntil(death);
+      await dying.lifecycle.recover();
       await prepare(dying, agent);
       death.arm();
       const end = act(dying.lifecycle, agent).then(() => true);

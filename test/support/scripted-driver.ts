@@ -45,6 +45,9 @@ export class ScriptedDriver implements TemplatingDriver {
   readonly #sessions = new Map<string, Session[]>();
   /** The next calls of `ensure` fail with these. */
   readonly failures: Error[] = [];
+  /** Each suspension waits for it where it can be given up no more. */
+  suspendGate: Promise<void> = Promise.resolve();
+  suspending = false;
   /** The next calls of `suspend` fail with these. */
   readonly suspendFailures: Error[] = [];
   /** Where real runtimes' npm packages are. */
@@ -106,6 +109,9 @@ export class ScriptedDriver implements TemplatingDriver {
     signal?.throwIfAborted();
     const failure = this.suspendFailures.shift();
     if (failure) throw failure;
+    this.suspending = true;
+    await this.suspendGate;
+    this.suspending = false;
     this.#machines.delete(id);
     this.#suspended.set(id, machine);
     machine.runner.close();

@@ -7,6 +7,7 @@ import { newToken } from "../adoption.ts";
 import { dialPort } from "../connect.ts";
 import type { MachineObservation, MachineSpec, Progress, RunningMachine } from "../driver.ts";
 import type { TemplatingDriver } from "../machines.ts";
+import { unlessAborted } from "../unless-aborted.ts";
 import { type Accelerator, machineOptions } from "./command.ts";
 import { Compression } from "./compression.ts";
 import { requireSpace, writeWhole } from "./files.ts";
@@ -485,11 +486,22 @@ export class QemuDriver implements TemplatingDriver {
     await this.#sweepImages(inUse);
   }
 
+  /** The machine's process and what QEMU says of it. One that does not answer is of no use, and is killed. */
+  async #found(id: string): Promise<{ qemu: QemuProcess | null; status: string | undefined }> {
+    try {
+      const qemu = await QemuProcess.find(this.#layout.machine(id));
+      return { qemu, status: await qemu?.status() };
+    } catch (error) {
+      this.#log(`a machine did not answer and was ended: ${id}: ${(error as Error).message}`);
+      await killByMonitor(this.#layout.machine(id).qmp);
+      return { qemu: null, status: undefined };
+    }
+  }
+
   /** Takes a machine up where the server before this one was killed, also in the middle of suspending or waking it. */
   async #recoverMachine(id: string, { memory: known }: MachineRecord): Promise<void> {
     let memory = known;
-    const qemu = await QemuProcess.find(this.#layout.machine(id));
-    const status = await qemu?.status();
+    const { qemu, status } = await this.#found(id);
     if (qemu && memory && status !== "running") {
       // Suspended but for its end, or not yet woken: its guest has not run since its memory was saved.
       await qemu.kill();
@@ -516,16 +528,6 @@ export class QemuDriver implements TemplatingDriver {
 
 function describe(id: string, { origin, token, nextToken, unadopted }: MachineRecord): RunningMachine {
   return { id, origin, tokens: nextToken ? [token, nextToken] : [token], unadopted };
-}
-
-/** What `promise` comes to, or the reason of `signal` when that is aborted before. */
-async function unlessAborted<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
-  if (!signal) return promise;
-  signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
-  signal.addEventListener("abort", abort);
-  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", abort));
 }
 
 /** An error's words with those of its cause. */

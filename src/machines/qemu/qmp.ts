@@ -2,6 +2,8 @@ import { EventEmitter, once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { createInterface } from "node:readline";
 
+const answerTimeoutMs = 60_000;
+
 interface QmpMessage {
   QMP?: unknown;
   id?: number;
@@ -39,12 +41,25 @@ export class Qmp implements Disposable {
     return qmp;
   }
 
-  /** Runs a command and answers its `return`. Rejects with QEMU's description, or when QEMU ends. */
+  /**
+   * Runs a command and answers its `return`. Rejects with QEMU's description, when QEMU ends, and when it does not answer
+   * within a minute, which it always does unless its disk hangs.
+   */
   execute(command: string, parameters: Record<string, unknown> = {}): Promise<unknown> {
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
       if (this.#socket.destroyed) return reject(new Error("QEMU has ended"));
-      this.#answers.set(id, { resolve, reject });
+      const timer = setTimeout(() => {
+        this.#answers.delete(id);
+        reject(new Error(`QEMU did not answer ${command} within ${answerTimeoutMs / 1000} s`));
+      }, answerTimeoutMs).unref();
+      const answered =
+        <Value>(settle: (value: Value) => void) =>
+        (value: Value) => {
+          clearTimeout(timer);
+          settle(value);
+        };
+      this.#answers.set(id, { resolve: answered(resolve), reject: answered(reject) });
       this.#socket.write(`${JSON.stringify({ execute: command, arguments: parameters, id })}\n`);
     });
   }

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import type { Resources } from "../../contract/agents.ts";
 import { BerthError } from "../../contract/errors.ts";
 import type { MachineOrigin } from "../driver.ts";
-import { readRecord, writeWhole } from "./files.ts";
+import { readRecord, syncFolder, writeWhole } from "./files.ts";
 import type { Layout } from "./layout.ts";
 import type { MemoryImage } from "./memory-image.ts";
 
@@ -61,7 +61,9 @@ export class Records {
   /** The first record of a machine, or one that is wholly new. */
   write(id: string, record: MachineRecord): Promise<MachineRecord> {
     return this.#alone(id, async () => {
-      await writeWhole(this.#layout.machine(id).record, JSON.stringify(record));
+      const { folder, record: file } = this.#layout.machine(id);
+      await writeWhole(file, JSON.stringify(record));
+      await syncFolder(folder);
       return record;
     });
   }
@@ -73,7 +75,10 @@ export class Records {
       const changes = change(known);
       if (!changes) return known;
       const record = { ...known, ...changes };
-      await writeWhole(this.#layout.machine(id).record, JSON.stringify(record));
+      const { folder, record: file } = this.#layout.machine(id);
+      await writeWhole(file, JSON.stringify(record));
+      // That a memory was used up must outlive a power cut, before the guest changes the disk that it belongs to.
+      if (known.memory !== null && record.memory === null) await syncFolder(folder);
       return record;
     });
   }
