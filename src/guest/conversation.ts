@@ -11,6 +11,8 @@ import type { Journal, Journals } from "./journal.ts";
 /** An agent's first conversation; its runtime begins in it. */
 const firstConversation = 1;
 
+const throwawayTries = 3;
+
 /** After a failed prompt, how long the end of a process may take to be seen. */
 const endNoticeMs = 1_000;
 
@@ -70,10 +72,14 @@ export class Conversation {
   async warmUp(): Promise<void> {
     const session = await this.open();
     for (const prompt of this.#runtime!.warmUp) {
-      const begun = Date.now();
-      const last = await session.prompt(prompt, () => {}, new AbortController().signal);
-      if (last.type !== "response.completed") throw new Error(`a throwaway turn ended as ${JSON.stringify(last)}`);
-      this.#surroundings.log(`a throwaway turn took ${Date.now() - begun} ms`);
+      let last: LastEvent | null = null;
+      // The first turns are the slowest of a runtime's life, and without KVM may be too slow for time limits of its own.
+      for (let tries = throwawayTries; last?.type !== "response.completed" && tries > 0; tries--) {
+        const begun = Date.now();
+        last = await session.prompt(prompt, () => {}, new AbortController().signal);
+        this.#surroundings.log(`a throwaway turn took ${Date.now() - begun} ms: ${last.type}`);
+      }
+      if (last?.type !== "response.completed") throw new Error(`a throwaway turn ended as ${JSON.stringify(last)}`);
     }
     await session.clear();
   }
