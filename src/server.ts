@@ -81,7 +81,10 @@ export async function createServer(
   const usual = (name: string) => usualResources(runtimes.find((each) => each.name === name)?.memoryMiB ?? leastMiB);
   const choice = await openChoice(providers, runtimes, logger);
   // Machines need the gateway, the gateway the turns, the turns the machines: the turns are asked when they are there.
-  const machines = openMachines(config, logger, providers, agents, () => turns, openDriver, usual);
+  const machines = openMachines({
+    ...{ config, logger, providers, agents, openDriver, usual, turns: () => turns },
+    answered: (provider, seconds) => metrics.modelAnswered(provider, seconds),
+  });
   cleanup.defer(() => machines.close());
   const timers = await Timers.open(database, (error) => logger.warn({ err: error }, "the timers have a fault"));
   cleanup.defer(() => timers.close());
@@ -261,21 +264,26 @@ async function openChoice(providers: Providers, runtimes: readonly Runtime[], lo
   );
 }
 
-function openMachines(
-  config: Config,
-  logger: Logger,
-  providers: Providers,
-  agents: Agents,
-  turns: () => Turns,
-  openDriver: OpenDriver,
-  usual: (runtime: string) => Resources,
-): Machines {
+interface MachineParts {
+  config: Config;
+  logger: Logger;
+  providers: Providers;
+  agents: Agents;
+  turns: () => Turns;
+  openDriver: OpenDriver;
+  usual: (runtime: string) => Resources;
+  answered: (provider: string, seconds: number) => void;
+}
+
+function openMachines(parts: MachineParts): Machines {
+  const { config, logger, providers, agents, turns, openDriver, usual, answered } = parts;
   const warn = (message: string, error: unknown) => logger.warn({ err: error }, message);
   const { modelSilenceMs: silenceMs, modelRetryMs: retryMs } = config;
   const asking = { anthropic: providers.anthropic?.ask ?? null, openai: providers.openai?.ask ?? null };
-  const gateway = new Gateway({ providers: asking, silenceMs, retryMs, warn });
+  const gateway = new Gateway({ providers: asking, silenceMs, retryMs, answered, warn });
   // A template's throwaway turns cost nobody anything, whatever provider there is.
-  const templateGateway = new Gateway({ providers: { anthropic: null, openai: null }, silenceMs, retryMs, warn });
+  const demoOnly = { anthropic: null, openai: null };
+  const templateGateway = new Gateway({ providers: demoOnly, silenceMs, retryMs, answered: () => {}, warn });
   const nothing = { model: null, instructions: null };
   const open = () =>
     openDriver(

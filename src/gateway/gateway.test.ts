@@ -88,7 +88,7 @@ async function uplinkTo(
   const [guest, server] = await socketPair();
   const gateway = new Gateway({
     providers: { anthropic: null, openai: null, ...providers },
-    ...{ silenceMs, retryMs, warn: () => {} },
+    ...{ silenceMs, retryMs, answered: () => {}, warn: () => {} },
   });
   gateway.serve(server, {
     id: "agent-1",

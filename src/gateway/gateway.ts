@@ -69,6 +69,8 @@ export interface GatewayOptions {
   silenceMs: number;
   /** For so long a call of a turn is made again when it was refused for a passing reason. */
   retryMs: number;
+  /** A provider has begun to answer, so long after the guest asked. */
+  answered: (provider: string, seconds: number) => void;
   warn: (message: string, error: unknown) => void;
 }
 
@@ -158,7 +160,11 @@ export class Gateway {
       const signal = AbortSignal.any([call.signal, silence.signal]);
       try {
         const outcome = await ask(provider, { ...call, signal }, silence);
-        if (!("fault" in outcome)) return await this.#relay(passage, outcome, silence);
+        if (!("fault" in outcome)) {
+          const provider = passage.model.slice(0, passage.model.indexOf("/"));
+          this.#options.answered(provider, (Date.now() - begun) / 1000);
+          return await this.#relay(passage, outcome, silence);
+        }
         const wait = outcome.retryAfterMs ?? pause;
         const late = Date.now() - begun + wait > this.#options.retryMs;
         if (!passage.turn || !outcome.transient || late) return await refuse(passage, outcome);

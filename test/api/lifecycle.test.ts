@@ -211,15 +211,17 @@ test("metrics tell what there is and what happened, and nobody's name", async ()
   await start();
   await client.createAgent("ada");
   await client.chat("ada", "a secret message");
+  await client.chat("ada", "ask");
   await client.call("POST", "/agents/ada/suspend");
   const { headers, body } = await client.call("GET", "/metrics");
   expect(headers.get("content-type")).toContain("text/plain");
   for (const line of [
     'berth_agents{status="suspended"} 1',
     'berth_agents{status="ready"} 0',
-    'berth_turns_total{outcome="completed",code=""} 1',
+    'berth_turns_total{outcome="completed",code=""} 2',
     'berth_machine_seconds_count{what="suspend"} 1',
-    "berth_first_delta_seconds_count 1",
+    "berth_first_delta_seconds_count 2",
+    'berth_model_first_byte_seconds_count{provider="demo"} 1',
     "berth_events_unstored 0",
     "berth_machines_running 0",
   ]) {

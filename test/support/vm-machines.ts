@@ -127,7 +127,8 @@ export class VmMachines implements AsyncDisposable {
 
   #machines(changes: Changes): Machines {
     const providers = { anthropic: null, openai: null };
-    const gateway = new Gateway({ providers, silenceMs: 50_000, retryMs: 15_000, warn: (text) => this.log.push(text) });
+    const warn = (text: string) => this.log.push(text);
+    const gateway = new Gateway({ providers, silenceMs: 50_000, retryMs: 15_000, answered: () => {}, warn });
     const settings = async () => ({ model: null, instructions: null });
     return new Machines(
       async () => {
