@@ -37,7 +37,7 @@ const driver: TemplatingDriver = {
   close: async () => {},
 };
 
-const config = await testConfig({ logLevel: "warn" });
+const config = await testConfig({ logLevel: "warn", memoryMiB: 1_000_000 });
 {
   await using server = await createServer(config, { runtimes: [relayRuntime()], openDriver: async () => driver });
   const key = (await readFile(join(config.dataFolder, "operator.key"), "utf8")).trim();
