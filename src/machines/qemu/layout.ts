@@ -6,7 +6,7 @@ import { join } from "node:path";
  *   images/ID/     rootfs.img vmlinuz initrd.img image.json
  *   templates/KEY/ disk.qcow2 memory state template.json
  *   machines/ID/   disk.qcow2 machine.json qmp qemu.log token agent.log
- *                  memory-XXXXXXXX/ state pages pages.zst stream
+ *                  memory-TAG/ state pages pages.zst stream
  */
 export class Layout {
   readonly root: string;
