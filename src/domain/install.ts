@@ -9,7 +9,7 @@ export interface Progress {
 }
 
 /** What an installation writes into its agent's row. */
-interface InstallChange {
+export interface InstallChange {
   status?: StoredAgent["status"];
   error?: StoredAgent["error"];
   installSteps?: InstallStep[];

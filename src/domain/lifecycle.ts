@@ -1,9 +1,9 @@
 import { EventEmitter } from "node:events";
-import type { Fault, InstallStep, Resources } from "../contract/agents.ts";
+import type { Resources } from "../contract/agents.ts";
 import { asBerthError, BerthError } from "../contract/errors.ts";
 import type { StoredAgent, Wanted } from "./agents.ts";
 import type { Capacity } from "./capacity.ts";
-import { InstallWriter, type Progress } from "./install.ts";
+import { type InstallChange, InstallWriter, type Progress } from "./install.ts";
 import { isPassing, pause } from "./patience.ts";
 
 /** What is wanted of an agent's machine. */
@@ -34,11 +34,8 @@ interface MachinesOfAgents {
 }
 
 /** What a step changes in an agent's row. */
-export interface AgentChange {
-  status?: StoredAgent["status"];
+export interface AgentChange extends InstallChange {
   wanted?: Wanted;
-  error?: Fault | null;
-  installSteps?: InstallStep[];
 }
 
 /** The agents' rows, as far as an agent's life needs them. Whatever changes what is wanted raises the generation. */
@@ -277,15 +274,13 @@ export class Lifecycle {
     for (const { id, phase } of found) {
       const agent = byId.get(id);
       if (!agent) await machines.destroy(id);
-      else if (phase === "running") {
+      else if (phase !== "running") continue;
+      // The server before this one did not come to it.
+      else if (agent.status === "failed") await machines.stop(id);
+      else {
         running.add(id);
-        // Of one that has failed, the server before this one did not come to stop it.
-        if (agent.status !== "failed") capacity.hold(placeOf(agent));
+        capacity.hold(placeOf(agent));
       }
-    }
-    for (const agent of agents) {
-      if (running.has(agent.id) && agent.status === "failed" && agent.wanted !== "deleted")
-        await machines.stop(agent.id);
     }
     for (const agent of agents) {
       const settled =
@@ -343,16 +338,13 @@ export class Lifecycle {
   /** Begins no more steps. What waits is given up; steps under way come to an end by themselves and write nothing. */
   stop(): void {
     this.#stop.abort(new BerthError("shutting_down", "The service is being stopped."));
+    this.#recovered.resolve();
   }
 
   /** Resolves once `recover` has found what there is. Throws `shutting_down`. */
   async #known(): Promise<void> {
-    const { signal } = this.#stop;
-    const stopped = Promise.withResolvers<void>();
-    signal.addEventListener("abort", () => stopped.resolve(), { once: true });
-    if (signal.aborted) stopped.resolve();
-    await Promise.race([this.#recovered.promise, stopped.promise]);
-    signal.throwIfAborted();
+    await this.#recovered.promise;
+    this.#stop.signal.throwIfAborted();
   }
 
   /** Where the alarm cannot be set, the sweep finds the agent. */

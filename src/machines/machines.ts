@@ -100,8 +100,7 @@ export class Machines {
     // One that has ended by itself has no memory to keep.
     if ((await driver.observe(id)).phase !== "running") return;
     signal?.throwIfAborted();
-    const control = await this.#control(id);
-    await driver.keepLog(id, (await control.quiesce(quiesceTimeoutMs)).log);
+    await this.#quiesce(id);
     try {
       // What is on its way when the processors stop would be in the memory, and answered to nobody.
       this.#disconnect(id);
@@ -145,7 +144,7 @@ export class Machines {
     const driver = await this.driver();
     if ((await driver.observe(id)).phase === "running") {
       try {
-        await driver.keepLog(id, (await (await this.#control(id)).quiesce(quiesceTimeoutMs)).log);
+        await this.#quiesce(id);
       } catch (error) {
         this.#log("a machine could not write out its disk before its end", error);
       }
@@ -184,6 +183,12 @@ export class Machines {
     for (const id of [...this.#connected.keys(), ...this.#uplinks.keys()]) this.#disconnect(id);
     const driver = await this.#opening?.catch(() => null);
     await driver?.close();
+  }
+
+  /** Has the guest write out its disk, and keeps the end of its log. */
+  async #quiesce(id: string): Promise<void> {
+    const { log } = await (await this.#control(id)).quiesce(quiesceTimeoutMs);
+    await (await this.driver()).keepLog(id, log);
   }
 
   async #ensureOnce(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<void> {

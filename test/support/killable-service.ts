@@ -1,10 +1,8 @@
-import { once } from "node:events";
 import { rm } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import type { Config } from "../../src/config/config.ts";
 import { clearRemains, postmaster } from "../../src/postgres/postmaster.ts";
+import { freePort } from "../../src/runtimes/process.ts";
 import { TestClient } from "./client.ts";
 import { testConfig } from "./config.ts";
 import { ProcessDriver } from "./process-driver.ts";
@@ -80,13 +78,4 @@ export class KillableService implements AsyncDisposable {
     await clearRemains(this.#cluster, join(this.config.dataFolder, "postgres"));
     await rm(this.config.dataFolder, { recursive: true, force: true, maxRetries: 10 });
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
