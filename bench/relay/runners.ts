@@ -25,7 +25,7 @@ async function runner(number: number): Promise<Server> {
     uplink: new Uplink(),
     identity: null,
     firstToken: "first",
-    quiesce: async () => "",
+    sync: async () => {},
     logFile: "/dev/null",
     busy: async () => false,
     adopt: async ({ machineId, bootId, runtime, token }) => ({ machineId, bootId, runtime, token }),

@@ -7,6 +7,7 @@ import { replaceFile } from "../runtimes/process.ts";
 import type { Runtime, Session, Surroundings } from "../runtimes/runtime.ts";
 import { processesOf } from "./activity.ts";
 import type { Journal, Journals } from "./journal.ts";
+import type { Syncer } from "./sync.ts";
 
 /** An agent's first conversation; its runtime begins in it. */
 const firstConversation = 1;
@@ -16,6 +17,9 @@ const throwawayTries = 3;
 /** After a failed prompt, how long the end of a process may take to be seen. */
 const endNoticeMs = 1_000;
 
+/** How long a turn's end waits for a disk that takes what the turn has written. */
+const maximumSyncMs = 10_000;
+
 /**
  * The agent's one conversation with its runtime: starts the runtime, makes one turn at a time, starts the
  * runtime again (in the same conversation) when it has died.
@@ -24,6 +28,7 @@ export class Conversation {
   readonly #runtimes: readonly Runtime[];
   readonly #surroundings: Surroundings;
   readonly #journals: Journals;
+  readonly #sync: Syncer;
   #runtime: Runtime | null = null;
   #session: Promise<Session> | null = null;
   #state: Health["runtime"] = "idle";
@@ -35,10 +40,11 @@ export class Conversation {
   /** The last turn that was begun; `done` never rejects. */
   #running: { turnId: string; journal: Journal; cancel: AbortController; done: Promise<void> } | null = null;
 
-  constructor(runtimes: readonly Runtime[], surroundings: Surroundings, journals: Journals) {
+  constructor(runtimes: readonly Runtime[], surroundings: Surroundings, journals: Journals, sync: Syncer) {
     this.#runtimes = runtimes;
     this.#surroundings = surroundings;
     this.#journals = journals;
+    this.#sync = sync;
   }
 
   get state(): Pick<Health, "runtime" | "reason"> {
@@ -119,10 +125,17 @@ export class Conversation {
       // The runtime had died before it got the message: it is started again, and nobody need know.
       if (last === "unheard") last = await this.#attempt(journal, prompt, signal);
       if (last === "unheard") throw new Error("The runtime ended at once, twice.");
+      await this.#keep();
       journal.append(last);
     } catch (error) {
       journal.append({ type: "response.failed", error: { code: "runtime_failed", message: (error as Error).message } });
     }
+  }
+
+  /** Before anybody is told that the turn has ended, its files and its part of the conversation are on the disk. */
+  async #keep(): Promise<void> {
+    const kept = this.#sync().catch((error: Error) => this.#surroundings.log(`nothing is kept: ${error.message}`));
+    await Promise.race([kept, sleep(maximumSyncMs, undefined, { ref: false })]);
   }
 
   /** One try at a turn. `unheard`: the runtime ended before it had said or done anything. */

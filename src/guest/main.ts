@@ -4,8 +4,8 @@ import { runtimes } from "../runtimes/all.ts";
 import { busy } from "./activity.ts";
 import { adopt, firmwareToken, loadIdentity, startRenewer } from "./identity.ts";
 import { boundLog } from "./log.ts";
-import { quiesce, startSyncer } from "./quiesce.ts";
 import { createRunner } from "./runner.ts";
+import { startSyncer } from "./sync.ts";
 import { Uplink } from "./uplink.ts";
 
 // The one program of ours in a guest: the runner, as root, with the runtime as the agent's user.
@@ -39,7 +39,7 @@ const runner = await createRunner({
   identity,
   firstToken: identity ? identity.token : await firmwareToken(),
   adopt: (adoption) => adopt(adoption, renew),
-  quiesce: () => quiesce(logFile, sync),
+  sync,
   logFile,
   busy: (own) => busy(uid, own),
 });

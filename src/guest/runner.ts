@@ -7,7 +7,8 @@ import { Conversation } from "./conversation.ts";
 import { exec } from "./exec.ts";
 import type { Identity } from "./identity.ts";
 import { Journals } from "./journal.ts";
-import { logText } from "./log.ts";
+import { endOf, logText } from "./log.ts";
+import type { Syncer } from "./sync.ts";
 import type { Uplink } from "./uplink.ts";
 
 const maximumHelloBytes = 1024;
@@ -25,8 +26,8 @@ export interface RunnerOptions {
   firstToken: string;
   /** Makes the machine what the adoption says. */
   adopt(adoption: Adoption): Promise<Identity>;
-  /** Has all that was written reach the disk, and answers the last of the runner's log. */
-  quiesce(): Promise<string>;
+  /** Has all that was written reach the disk. */
+  sync: Syncer;
   /** Where the runner's and the runtime's output goes. */
   logFile: string;
   /** Whether programs other than the runtime's own work; resolves after the second in which it looked. */
@@ -43,7 +44,7 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
   let token = identity?.token ?? options.firstToken;
   const journals = new Journals(options.journalFolder);
   await journals.closeInterrupted();
-  const conversation = new Conversation(options.runtimes, surroundings, journals);
+  const conversation = new Conversation(options.runtimes, surroundings, journals, options.sync);
 
   /** In a clone the runtime runs already; in a guest that has booted it is started now, ahead of the first message. */
   const take = (taken: Identity) => {
@@ -66,7 +67,9 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
     },
     quiesce: async () => {
       await conversation.flushed();
-      return { log: await options.quiesce() };
+      // The log is in memory, and lost with it.
+      const [{ text }] = await Promise.all([endOf(options.logFile), options.sync()]);
+      return { log: text };
     },
     log: (tail, follow, signal) => logText(options.logFile, tail, follow, signal),
     activity: async () => ({ busy: await options.busy(conversation.own) }),

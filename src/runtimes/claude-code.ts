@@ -29,6 +29,8 @@ export const claudeCode: Runtime = {
           ANTHROPIC_BASE_URL: `${surroundings.gatewayUrl}/anthropic`,
           // No secret: the gateway knows the agent by its connection and adds the key outside the machine.
           ANTHROPIC_AUTH_TOKEN: "berth",
+          // Its transcript is in its file when a turn ends, and not a tenth of a second later.
+          CLAUDE_CODE_EAGER_FLUSH: "1",
           CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
           CLAUDE_CODE_MAX_RETRIES: "2",
           DISABLE_AUTOUPDATER: "1",

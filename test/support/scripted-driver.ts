@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { appendFileSync } from "node:fs";
-import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { join } from "node:path";
@@ -257,7 +257,7 @@ export class ScriptedDriver implements TemplatingDriver {
       identity: null,
       firstToken: `first-${id}`,
       adopt: async ({ machineId, bootId, runtime, token }) => ({ machineId, bootId, runtime, token }),
-      quiesce: () => readFile(logFile, "utf8"),
+      sync: async () => {},
       logFile,
       busy: async () => this.busy.has(id),
     });

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { createRunner } from "../../src/guest/runner.ts";
@@ -59,7 +59,7 @@ const runner = await createRunner({
   uplink,
   identity: null,
   firstToken,
-  quiesce: () => readFile(file("machine.log"), "utf8"),
+  sync: async () => {},
   logFile: file("machine.log"),
   busy: async () => false,
   adopt: async ({ machineId, bootId, runtime, token }) => {

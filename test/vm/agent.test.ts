@@ -72,7 +72,7 @@ test("QEMU runs with as little privilege as can be had, and its files are closed
 
 test("a machine that is killed in mid-turn ends the turn, and comes back with its files and its conversation", async () => {
   const { client } = service;
-  await client.chat("bea", "run: echo kept > ~/note; sync");
+  await client.chat("bea", "run: echo kept > ~/note");
   const id = await service.machineId("bea");
   const response = await client.fetch("POST", "/agents/bea/chat", {
     message: "run: tail -f /dev/null",
@@ -90,6 +90,7 @@ test("a machine that is killed in mid-turn ends the turn, and comes back with it
   const { stdout } = await service.exec(id, "cat ~agent/.claude/projects/*/*.jsonl");
   expect((await client.chat("bea", "And?")).text).toContain("run: cat ~/note");
   expect(stdout).toContain("My cat is called Miez.");
+  expect(stdout).toContain("echo kept");
 });
 
 test("a runtime that is killed is started again in its conversation", async () => {

@@ -2,7 +2,6 @@ import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { endOf } from "./log.ts";
 
 const run = promisify(execFile);
 
@@ -21,19 +20,16 @@ export function startSyncer(): Syncer {
   child.stdin.on("error", () => {}); // That it has ended is seen below.
   const lines = createInterface({ input: child.stdout });
   lines.on("error", () => {});
-  return async () => {
+  const sync = async () => {
     child.stdin.write("\n");
     const [line] = (await Promise.race([once(lines, "line"), once(child, "close")])) as unknown[];
-    if (line !== "ok") throw new Error("the guest's disk cannot be written out");
+    // An agent that is its machine's root may have ended the syncer.
+    if (line !== "ok") await run("/bin/sync");
   };
-}
-
-/**
- * Has all that was written reach the disk, so that the machine could boot from it; answers the end of the runner's log,
- * which is in memory and lost with it.
- */
-export async function quiesce(logFile: string, sync: Syncer): Promise<string> {
-  // An agent that is its machine's root may have ended the syncer.
-  const [{ text }] = await Promise.all([endOf(logFile), sync().catch(() => run("/bin/sync"))]);
-  return text;
+  // One after the other: the answer to one is not that to the next.
+  let last = Promise.resolve();
+  return () => {
+    last = last.catch(() => {}).then(sync);
+    return last;
+  };
 }
