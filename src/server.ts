@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { join } from "node:path";
@@ -8,6 +9,7 @@ import { lockDataFolder } from "./config/data-folder.ts";
 import { type Resources, usualResources } from "./contract/agents.ts";
 import { asBerthError, type BerthError } from "./contract/errors.ts";
 import { Capacity } from "./domain/capacity.ts";
+import { newKey, requireKeyCredits } from "./domain/keys.ts";
 import { Lifecycle } from "./domain/lifecycle.ts";
 import { ModelChoice } from "./domain/models.ts";
 import { Turns } from "./domain/turns.ts";
@@ -23,6 +25,7 @@ import { Accounts } from "./postgres/accounts.ts";
 import { Agents } from "./postgres/agents.ts";
 import { type Database, migrate, openDatabase, ping } from "./postgres/database.ts";
 import { startEmbeddedPostgres } from "./postgres/embedded.ts";
+import { Keys } from "./postgres/keys.ts";
 import { supervise } from "./postgres/supervise.ts";
 import { Timers } from "./postgres/timers.ts";
 import { TurnStore } from "./postgres/turns.ts";
@@ -75,6 +78,7 @@ export async function createServer(
   const accounts = new Accounts(database);
   await makeOperator(accounts, config.dataFolder, logger);
 
+  const keys = new Keys(database);
   const agents = new Agents(database);
   const turnStore = new TurnStore(database);
   const providers = openProviders(config, cleanup);
@@ -134,7 +138,7 @@ export async function createServer(
     logger,
     readiness,
     metrics: () => metrics.text(),
-    findCaller: async (key) => (isWellFormed(key) ? accounts.byKeyHash(hashKey(key)) : null),
+    findCaller: async (key) => (isWellFormed(key) ? keys.findCaller(hashKey(key)) : null),
     service: {
       runtimes: runtimes.map(({ name }) => name),
       usualResources: usual,
@@ -144,7 +148,7 @@ export async function createServer(
       requireMachines: async () => void (await machines.driver()),
       create: (agent) => lifecycle.create(agent),
       byName: (accountId, name) => agents.byName(accountId, name),
-      list: (accountId, limit, after) => agents.list(accountId, limit, after),
+      list: (accountId, limit, after, ids) => agents.list(accountId, limit, after, ids),
       watch: (id, signal) => lifecycle.watch(id, signal),
       configure: (id, settings) => agents.configure(id, settings),
       resetConversation: async ({ id }) => (await agents.beginConversation(id)) ?? turns.refuseAnother(id),
@@ -162,11 +166,23 @@ export async function createServer(
         await turns.failRunning(id, "agent_deleted", "The agent was deleted.");
         await lifecycle.delete(id);
       },
-      beginTurn: (agent, message) => turns.begin(agent, message),
+      beginTurn: async (agent, message, caller) => {
+        await requireKeyCredits(caller, (keyId) => keys.spent(keyId));
+        return turns.begin(agent, message, caller.keyId);
+      },
       listTurns: (agentId, limit, after) => turnStore.list(agentId, limit, after),
       findTurn: (agentId, turnId) => turns.find(agentId, turnId),
       turnEvents: (turn, after, gone) => turns.events(turn, after, gone),
       cancelTurn: (turn) => turns.cancel(turn),
+      listKeys: (accountId, limit, after) => keys.list(accountId, limit, after),
+      createKey: async (caller, asked) => {
+        const named = await agents.byNames(caller.accountId, asked.agents ?? []);
+        const { key, ...secret } = createKey(asked.kind);
+        const stored = { id: randomUUID(), ...newKey(caller, asked, named, new Date()), ...secret };
+        await keys.insert(stored);
+        return { stored, key };
+      },
+      revokeKey: (accountId, id) => keys.revoke(accountId, id),
     },
   });
   cleanup.defer(() => app.close());
@@ -227,7 +243,7 @@ async function connectDatabase(config: Config, logger: Logger, cleanup: AsyncDis
 
 /** The operator's account with its first key, which `berth` on this machine uses. */
 async function makeOperator(accounts: Accounts, dataFolder: string, logger: Logger): Promise<void> {
-  const { key, ...stored } = createKey();
+  const { key, ...stored } = createKey("full");
   const file = join(dataFolder, "operator.key");
   const partial = `${file}.partial`;
   await writeFile(partial, `${key}\n`, { mode: 0o600 });

@@ -125,6 +125,7 @@ export const TurnParams = z.object({
   name: z.string().meta({ description: "The agent's name." }),
   turnId: z.string().meta({ description: "The turn's id, as in the `x-turn-id` header." }),
 });
+export type TurnParams = z.infer<typeof TurnParams>;
 
 export const TurnEventsQuery = z.strictObject({
   after: z.coerce.number().int().min(0).default(0).meta({ description: "Only events after this one's id." }),

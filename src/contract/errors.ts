@@ -13,6 +13,7 @@ export const errorStatuses = {
   forbidden: 403,
   path_not_found: 404,
   agent_not_found: 404,
+  key_not_found: 404,
   turn_not_found: 404,
   method_not_allowed: 405,
   agent_exists: 409,

@@ -11,3 +11,9 @@ export function toCredits(micro: number): string {
     .replace(/0+$/, "");
   return `${sign}${size / microPerCredit}${fraction === "" ? "" : `.${fraction}`}`;
 }
+
+/** Whole micro-credits of a decimal number of credits with six places at most: `1.5` → 1500000. */
+export function fromCredits(credits: string): number {
+  const [whole, fraction = ""] = credits.split(".");
+  return Number(BigInt(whole!) * microPerCredit + BigInt(fraction.padEnd(6, "0")));
+}

@@ -7,6 +7,8 @@ import { type StoredUsage, toUsage } from "./usage.ts";
 export interface StoredTurn {
   id: string;
   agentId: string;
+  /** The key with which it was begun; null for one who has signed in, and once the key's record is gone. */
+  keyId: string | null;
   /** 1, 2, …: which of the agent's conversations it belongs to. */
   conversation: number;
   message: string;
@@ -26,7 +28,7 @@ export interface PastTurn extends StoredTurn {
 }
 
 /** The turn as its agent's owner sees it. */
-export function toTurnRecord({ agentId: _, createdAt, finishedAt, usage, ...turn }: PastTurn): TurnRecord {
+export function toTurnRecord({ agentId: _, keyId: _key, createdAt, finishedAt, usage, ...turn }: PastTurn): TurnRecord {
   return {
     ...turn,
     usage: toUsage(usage),

@@ -3,6 +3,7 @@ import { type LastEvent, type SequencedEvent, statusAfter, type TurnEvent, type 
 import { asBerthError, BerthError, type ErrorCode } from "../contract/errors.ts";
 import { EventLog } from "../contract/event-log.ts";
 import type { Prompt } from "../contract/guest.ts";
+import { isUuid } from "../contract/ids.ts";
 import { requireAllowed, type StoredAgent } from "./agents.ts";
 import { isPassing, pause } from "./patience.ts";
 import { RunningTurn, type TurnProgress } from "./running-turn.ts";
@@ -97,14 +98,14 @@ export class Turns {
    * Begins a turn, with the agent's model and instructions as they are now. Throws what refuses it: `agent_failed`,
    * `agent_deleting`, `model_not_available`, `turn_in_progress`, `no_capacity`, `shutting_down`.
    */
-  async begin(agent: StoredAgent, message: string): Promise<StoredTurn> {
+  async begin(agent: StoredAgent, message: string, keyId: string | null): Promise<StoredTurn> {
     if (this.#stopped) throw new BerthError("shutting_down", "The service is being stopped.");
     requireAllowed("chat", agent);
     this.#options.requireRoom(agent);
     const { id: agentId, conversation, instructions } = agent;
     const model = await this.#options.modelOf(agent);
     const turn: StoredTurn = {
-      ...{ id: randomUUID(), agentId, conversation, message, model },
+      ...{ id: randomUUID(), agentId, keyId, conversation, message, model },
       ...{ status: "running", usage: noUsage },
     };
     const log = this.#log(turn.id, 1);
@@ -395,10 +396,6 @@ class StallWatch {
 
 /** Holds nothing of a turn: the end of its machine's run, which may be far off, refers to this. */
 const toLost = () => "lost" as const;
-
-function isUuid(text: string): boolean {
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
-}
 
 /** What is not a refusal by the guest or a fault of ours: the connection broke. */
 function isRetryable(error: unknown): boolean {

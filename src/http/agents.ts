@@ -20,6 +20,7 @@ import {
 import { BerthError } from "../contract/errors.ts";
 import { requireAllowed, type StoredAgent, toRecord } from "../domain/agents.ts";
 import { toInstallStatus } from "../domain/install.ts";
+import { requireNamed } from "../domain/permissions.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 import { type SseEvent, sendEvents } from "./sse.ts";
 
@@ -55,12 +56,16 @@ export interface AgentService {
    */
   log(agent: StoredAgent, tail: number, follow: boolean, gone: AbortSignal): AsyncIterable<string[]>;
   byName(accountId: string, name: string): Promise<StoredAgent | null>;
-  list(accountId: string, limit: number, after: string | null): Promise<StoredAgent[]>;
+  /** With `ids`: of those only. */
+  list(accountId: string, limit: number, after: string | null, ids: readonly string[] | null): Promise<StoredAgent[]>;
   watch(id: string, signal: AbortSignal): AsyncIterable<StoredAgent>;
   delete(agent: StoredAgent): Promise<void>;
 }
 
-/** The caller's agent of that name. Throws `agent_not_found`, for another account's too. */
+/**
+ * The caller's agent of that name. Throws `agent_not_found`, for another account's too, and `forbidden` for one that the
+ * caller's key does not name.
+ */
 export async function findAgent(
   service: Pick<AgentService, "byName">,
   request: FastifyRequest,
@@ -69,6 +74,7 @@ export async function findAgent(
   const possible = AgentName.safeParse(name).success;
   const agent = possible ? await service.byName(request.caller.accountId, name) : null;
   if (!agent) throw new BerthError("agent_not_found", `There is no agent ${name.slice(0, 100)}.`);
+  requireNamed(request.caller, agent);
   return agent;
 }
 
@@ -80,7 +86,8 @@ export function agentRoutes(service: AgentService): FastifyPluginAsyncZod {
       async (request) => {
         const { limit, cursor } = request.query;
         const after = fromCursor(cursor, /^[a-z][a-z0-9-]{2,29}$/);
-        const agents = await service.list(request.caller.accountId, limit + 1, after);
+        const { accountId, agentIds } = request.caller;
+        const agents = await service.list(accountId, limit + 1, after, agentIds);
         return pageOf(agents.map(toRecord), limit, ({ name }) => name);
       },
     );

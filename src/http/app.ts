@@ -8,12 +8,14 @@ import {
   validatorCompiler,
 } from "fastify-type-provider-zod";
 import { BerthError } from "../contract/errors.ts";
+import { permissions, requirePermission } from "../domain/permissions.ts";
 import { type AgentService, agentRoutes } from "./agents.ts";
 import { authenticate, type FindCaller } from "./authenticate.ts";
 import { type CatalogService, catalogRoutes } from "./catalog.ts";
 import { type ChatService, chatRoutes } from "./chat.ts";
 import { errorBody, handleError } from "./errors.ts";
 import { healthRoutes, type MetricsText, type Readiness } from "./health.ts";
+import { type KeyService, keyRoutes } from "./keys.ts";
 
 const maximumBodyBytes = 1024 * 1024;
 
@@ -23,7 +25,14 @@ export interface AppOptions {
   findCaller: FindCaller;
   readiness: () => Promise<Readiness>;
   metrics: MetricsText;
-  service: AgentService & ChatService & CatalogService;
+  service: AgentService & ChatService & CatalogService & KeyService;
+}
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** The route's name in the table of permissions; not there where it needs no credentials. */
+    operation?: string;
+  }
 }
 
 /** The HTTP interface. It listens when the caller says so. */
@@ -76,13 +85,26 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(async (guarded) => {
     guarded.addHook("onRoute", (route) => {
       route.schema = { ...route.schema, security: [{ key: [] }] };
+      route.config = { ...route.config, operation: operationOf(route) };
     });
-    guarded.addHook("onRequest", authenticate(options.findCaller));
+    guarded.addHook("onRequest", async (request) => {
+      request.caller = await authenticate(request, options.findCaller);
+      requirePermission(request.routeOptions.config.operation!, request.caller);
+    });
     await guarded.register(agentRoutes(options.service));
     await guarded.register(chatRoutes(options.service));
     await guarded.register(catalogRoutes(options.service));
+    await guarded.register(keyRoutes(options.service));
   });
   return app;
+}
+
+/** What a route is called in the table of permissions. Throws where it has no row there. */
+function operationOf({ method, url }: { method: string | string[]; url: string }): string {
+  // Fastify answers HEAD wherever it answers GET.
+  const operation = `${method === "HEAD" ? "GET" : method} ${url.replaceAll(/:([^/]+)/g, "{$1}")}`;
+  if (!(operation in permissions)) throw new Error(`no permission says who may ${operation}`);
+  return operation;
 }
 
 /** Notes each route as it is made; the answer tells which methods a path has. */

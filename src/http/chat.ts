@@ -1,3 +1,4 @@
+import type { FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { AgentParams, ListQuery } from "../contract/agents.ts";
@@ -12,7 +13,10 @@ import {
   TurnList,
   TurnParams,
 } from "../contract/chat.ts";
+import { uuidPattern } from "../contract/ids.ts";
 import type { StoredAgent } from "../domain/agents.ts";
+import type { Caller } from "../domain/caller.ts";
+import { requireOwnTurn } from "../domain/permissions.ts";
 import { type PastTurn, type StoredTurn, toTurnRecord } from "../domain/turn.ts";
 import { type AgentService, findAgent } from "./agents.ts";
 import { fromCursor, pageOf } from "./paging.ts";
@@ -22,9 +26,9 @@ import { type SseEvent, sendEvents } from "./sse.ts";
 export interface ChatService extends Pick<AgentService, "byName"> {
   /**
    * Throws what refuses a turn: `agent_failed`, `agent_deleting`, `model_not_available`, `turn_in_progress`,
-   * `shutting_down`.
+   * `insufficient_credits`, `shutting_down`.
    */
-  beginTurn(agent: StoredAgent, message: string): Promise<StoredTurn>;
+  beginTurn(agent: StoredAgent, message: string, caller: Caller): Promise<StoredTurn>;
   /** The newest first, beginning after the turn of that id. */
   listTurns(agentId: string, limit: number, after: string | null): Promise<PastTurn[]>;
   /** Throws `turn_not_found`. */
@@ -44,7 +48,7 @@ export function chatRoutes(service: ChatService): FastifyPluginAsyncZod {
     };
     app.post("/agents/:name/chat", { schema: chatSchema }, async (request, reply) => {
       const agent = await findAgent(service, request, request.params.name);
-      const turn = await service.beginTurn(agent, request.body.message);
+      const turn = await service.beginTurn(agent, request.body.message, request.caller);
       request.log.info({ turnId: turn.id, agentId: agent.id }, "turn begun");
       await sendEvents(reply, { "x-turn-id": turn.id }, (gone) =>
         visible(service.turnEvents(turn, 0, gone), request.body.include),
@@ -61,7 +65,7 @@ export function chatRoutes(service: ChatService): FastifyPluginAsyncZod {
     app.get("/agents/:name/turns", { schema: historySchema }, async (request) => {
       const agent = await findAgent(service, request, request.params.name);
       const { limit, cursor } = request.query;
-      const after = fromCursor(cursor, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+      const after = fromCursor(cursor, uuidPattern);
       const turns = await service.listTurns(agent.id, limit + 1, after);
       return pageOf(turns.map(toTurnRecord), limit, ({ id }) => id);
     });
@@ -72,7 +76,7 @@ export function chatRoutes(service: ChatService): FastifyPluginAsyncZod {
       querystring: TurnEventsQuery,
     };
     app.get("/agents/:name/turns/:turnId/events", { schema: eventsSchema }, async (request, reply) => {
-      const turn = await find(request.params, await findAgent(service, request, request.params.name));
+      const turn = await find(request);
       // What is no number is no cursor of ours: a proxy's or a library's own, which must not end the request.
       const last = /^\d{1,15}$/.exec(String(request.headers["last-event-id"]));
       const after = last ? Number(last[0]) : request.query.after;
@@ -84,13 +88,17 @@ export function chatRoutes(service: ChatService): FastifyPluginAsyncZod {
 
     const cancelSchema = { summary: "Interrupt a turn", params: TurnParams, response: { 202: z.object({}) } };
     app.post("/agents/:name/turns/:turnId/cancel", { schema: cancelSchema }, async (request, reply) => {
-      await service.cancelTurn(await find(request.params, await findAgent(service, request, request.params.name)));
+      await service.cancelTurn(await find(request));
       return reply.code(202).send({});
     });
   };
 
-  function find({ turnId }: { turnId: string }, agent: StoredAgent): Promise<StoredTurn> {
-    return service.findTurn(agent.id, turnId);
+  /** The turn of the path, where the caller may see it. */
+  async function find(request: FastifyRequest & { params: TurnParams }): Promise<StoredTurn> {
+    const { name, turnId } = request.params;
+    const turn = await service.findTurn((await findAgent(service, request, name)).id, turnId);
+    requireOwnTurn(request.caller, turn);
+    return turn;
   }
 }
 

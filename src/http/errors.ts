@@ -62,6 +62,7 @@ function invalidRequest(validation: readonly Complaint[], request: FastifyReques
     message,
   }));
   const text = issues.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)).join("; ");
-  const onlyName = issues.length > 0 && issues.every(({ field }) => field === "name");
+  const ofAgent = request.routeOptions.url === "/agents";
+  const onlyName = ofAgent && issues.length > 0 && issues.every(({ field }) => field === "name");
   return new BerthError(onlyName ? "agent_name_invalid" : "request_invalid", text, { details: { issues } });
 }

@@ -1,16 +1,16 @@
 import { createHash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-/** Full access; the narrower kind has a prefix of its own. */
-const fullPrefix = "berth_sk_";
+const prefixes = { full: "berth_sk_", agent: "berth_ak_" } as const;
+type KeyKind = keyof typeof prefixes;
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const randomLength = 33; // 33 × log2(62) = 196 bits
 const checksumLength = 6;
-const shape = new RegExp(`^${fullPrefix}[0-9A-Za-z]{${randomLength + checksumLength}}$`);
+const shape = new RegExp(`^(?:${Object.values(prefixes).join("|")})[0-9A-Za-z]{${randomLength + checksumLength}}$`);
 
 /** A new key with what is stored of it. The key itself is shown once and kept nowhere. */
-export function createKey(): { key: string; prefix: string; hash: Buffer } {
-  const body = fullPrefix + randomText(randomLength);
+export function createKey(kind: KeyKind): { key: string; prefix: string; hash: Buffer } {
+  const body = prefixes[kind] + randomText(randomLength);
   const key = body + checksum(body);
   return { key, prefix: key.slice(0, 12), hash: hashKey(key) };
 }

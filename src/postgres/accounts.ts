@@ -2,13 +2,7 @@ import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
 
-/** What a valid key stands for. */
-export interface Caller {
-  accountId: string;
-  keyId: string;
-}
-
-/** Accounts and their keys. */
+/** The accounts. */
 export class Accounts {
   readonly #database: Database;
 
@@ -27,14 +21,14 @@ export class Accounts {
       const exists = await transaction
         .selectFrom("accounts")
         .select("id")
-        .where("name", "=", "operator")
+        .where("operator", "=", true)
         .executeTakeFirst();
       if (exists) return false;
       const accountId = randomUUID();
-      await transaction.insertInto("accounts").values({ id: accountId, name: "operator" }).execute();
+      await transaction.insertInto("accounts").values({ id: accountId, name: "operator", operator: true }).execute();
       await transaction
         .insertInto("api_keys")
-        .values({ id: randomUUID(), account_id: accountId, name: "operator", ...key })
+        .values({ id: randomUUID(), account_id: accountId, name: "operator", kind: "full", ...key })
         .execute();
       await publish();
       return true;
@@ -50,17 +44,5 @@ export class Accounts {
       .limit(1)
       .executeTakeFirst();
     return other !== undefined;
-  }
-
-  /** The caller whose key has this hash; null for an unknown, expired or revoked one. */
-  async byKeyHash(hash: Buffer): Promise<Caller | null> {
-    const row = await this.#database
-      .selectFrom("api_keys")
-      .select(["id", "account_id"])
-      .where("hash", "=", hash)
-      .where("revoked_at", "is", null)
-      .where((where) => where.or([where("expires_at", "is", null), where("expires_at", ">", new Date())]))
-      .executeTakeFirst();
-    return row ? { accountId: row.account_id, keyId: row.id } : null;
   }
 }

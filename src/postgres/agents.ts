@@ -1,4 +1,4 @@
-import type { ExpressionBuilder, Selectable, UpdateQueryBuilder, UpdateResult } from "kysely";
+import { type ExpressionBuilder, type Selectable, sql, type UpdateQueryBuilder, type UpdateResult } from "kysely";
 import { BerthError } from "../contract/errors.ts";
 import type { StoredAgent } from "../domain/agents.ts";
 import type { AgentChange, AgentRows } from "../domain/lifecycle.ts";
@@ -54,12 +54,21 @@ export class Agents implements AgentRows {
     return row ? fromRow(row) : null;
   }
 
-  /** Up to `limit` agents of the account in the order of their names, beginning after the name `after`. */
-  async list(accountId: string, limit: number, after: string | null): Promise<StoredAgent[]> {
+  /**
+   * Up to `limit` agents of the account in the order of their names, beginning after the name `after`; of those with
+   * one of the `ids`, unless that is null.
+   */
+  async list(
+    accountId: string,
+    limit: number,
+    after: string | null,
+    ids: readonly string[] | null,
+  ): Promise<StoredAgent[]> {
     const rows = await this.#database
       .selectFrom("agents")
       .selectAll()
       .where("account_id", "=", accountId)
+      .$if(ids !== null, (query) => query.where("id", "=", sql<string>`any(${ids}::uuid[])`))
       .$if(after !== null, (query) => query.where("name", ">", after))
       .orderBy("name")
       .limit(limit)
@@ -204,6 +213,18 @@ export class Agents implements AgentRows {
         .executeTakeFirst();
       return row ? fromRow(row) : null;
     });
+  }
+
+  /** Those of the account that have one of the names. */
+  async byNames(accountId: string, names: readonly string[]): Promise<StoredAgent[]> {
+    if (names.length === 0) return [];
+    const rows = await this.#database
+      .selectFrom("agents")
+      .selectAll()
+      .where("account_id", "=", accountId)
+      .where("name", "in", names)
+      .execute();
+    return rows.map(fromRow);
   }
 
   async remove(id: string): Promise<void> {

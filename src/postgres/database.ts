@@ -19,17 +19,30 @@ import { asFault } from "./faults.ts";
 
 /** The tables as the migrations leave them. */
 export interface Tables {
-  accounts: { id: string; name: string; created_at: Generated<Date> };
+  accounts: {
+    id: string;
+    name: string;
+    created_at: Generated<Date>;
+    operator: Generated<boolean>;
+    issuer: string | null;
+    subject: string | null;
+    disabled_at: Date | null;
+  };
   api_keys: {
     id: string;
     account_id: string;
     name: string | null;
+    kind: "full" | "agent";
     prefix: string;
     hash: Buffer;
+    /** A bigint, which comes as text. */
+    credit_limit: string | null;
+    last_used_at: Date | null;
     created_at: Generated<Date>;
     expires_at: Date | null;
     revoked_at: Date | null;
   };
+  key_agents: { key_id: string; agent_id: string };
   agents: {
     id: string;
     account_id: string;
@@ -51,6 +64,7 @@ export interface Tables {
   turns: {
     id: string;
     agent_id: string;
+    key_id: string | null;
     conversation: number;
     message: string;
     model: string | null;

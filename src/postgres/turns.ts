@@ -33,6 +33,7 @@ export class TurnStore implements TurnRows {
           .values({
             id: turn.id,
             agent_id: turn.agentId,
+            key_id: turn.keyId,
             conversation: turn.conversation,
             message: turn.message,
             model: turn.model,
@@ -172,6 +173,7 @@ function fromRow(row: Selectable<Tables["turns"]>): StoredTurn {
   return {
     id: row.id,
     agentId: row.agent_id,
+    keyId: row.key_id,
     conversation: row.conversation,
     message: row.message,
     model: row.model,

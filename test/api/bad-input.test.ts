@@ -121,7 +121,7 @@ test("a chat with an unknown agent, an empty message, a number or too long a tex
 
 test("a missing, malformed, mistyped or unknown key is 401", async () => {
   const with_ = (authorization: string) => client.call("GET", "/agents", undefined, { authorization });
-  for (const bad of ["Basic abc", "Bearer", "Bearer x", `Bearer ${client.key}x`, `Bearer ${createKey().key}`]) {
+  for (const bad of ["Basic abc", "Bearer", "Bearer x", `Bearer ${client.key}x`, `Bearer ${createKey("full").key}`]) {
     const answer = await with_(bad);
     expectError(answer, 401, "credentials_invalid", /key/);
     expect(answer.headers.get("www-authenticate")).toBe("Bearer");

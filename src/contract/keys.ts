@@ -1,0 +1,69 @@
+import { z } from "zod";
+import { AgentName } from "./agents.ts";
+
+/** `full`: all that its account may do. `agent`: an external agent key, for chats with the agents that it names. */
+export const keyKinds = ["full", "agent"] as const;
+
+const time = z.iso.datetime();
+
+const Name = z
+  .string()
+  .min(1)
+  .max(100)
+  .refine((text) => !text.includes("\0"), "A key's name has no null characters.")
+  .nullable()
+  .meta({ description: "For its owner to know it by, 100 characters at most." });
+
+const Expiry = z.iso
+  .datetime({ offset: true, message: "A time is ISO 8601, such as 2030-01-31T12:00:00Z." })
+  .nullable()
+  .meta({ description: "From when on it is refused; null: never. Not in the past." });
+
+const CreditLimit = z
+  .string()
+  .regex(/^\d{1,9}(\.\d{1,6})?$/, "A number of credits is a decimal string, such as 12.5.")
+  .nullable()
+  .meta({ description: "The credits that turns begun with this key may cost, all together; null: no limit." });
+
+export const CreateKey = z
+  .strictObject({
+    name: Name.optional(),
+    kind: z.enum(keyKinds).default("full"),
+    agents: z
+      .array(AgentName)
+      .min(1)
+      .max(100)
+      .optional()
+      .meta({ description: "Names of the agents that a key of the kind `agent` is for." }),
+    creditLimit: CreditLimit.optional(),
+    expiresAt: Expiry.optional(),
+  })
+  .meta({ id: "CreateKey" });
+export type CreateKey = z.infer<typeof CreateKey>;
+
+export const KeyRecord = z
+  .object({
+    id: z.uuid(),
+    name: z.string().nullable(),
+    kind: z.enum(keyKinds),
+    agents: z.array(z.string()).nullable().meta({ description: "Null for a full key." }),
+    creditLimit: z.string().nullable(),
+    keyPrefix: z.string().meta({ description: "The first 12 characters." }),
+    createdAt: time,
+    lastUsedAt: time.nullable().meta({ description: "Accurate to a minute." }),
+    expiresAt: time.nullable(),
+  })
+  .meta({ id: "Key" });
+export type KeyRecord = z.infer<typeof KeyRecord>;
+
+export const CreatedKey = KeyRecord.extend({
+  key: z.string().meta({ description: "The key itself: shown this once, and kept nowhere." }),
+}).meta({ id: "CreatedKey" });
+export type CreatedKey = z.infer<typeof CreatedKey>;
+
+export const KeyParams = z.object({ id: z.string().meta({ description: "The key's id." }) });
+
+export const KeyList = z
+  .object({ data: z.array(KeyRecord), nextCursor: z.string().nullable() })
+  .meta({ id: "KeyList", description: "The account's keys that are not revoked, the newest first." });
+export type KeyList = z.infer<typeof KeyList>;

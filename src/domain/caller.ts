@@ -1,0 +1,20 @@
+import type { keyKinds } from "../contract/keys.ts";
+
+/** What a caller has shown: a key of one of the kinds, or a token of the identity provider. */
+export type Credential = (typeof keyKinds)[number] | "token";
+
+/** Who makes a request. */
+export interface Caller {
+  accountId: string;
+  credential: Credential;
+  /** Null for a token. */
+  keyId: string | null;
+  /** For an external agent key: the ids of its agents; null: all of the account. */
+  agentIds: readonly string[] | null;
+  /** What turns begun with this key may cost; null: no limit of its own. */
+  creditLimitMicro: number | null;
+  /** When the key ends; null: never, or a token. */
+  expiresAt: Date | null;
+  /** The account is the operator's, who looks after the installation. */
+  operator: boolean;
+}

@@ -1,0 +1,55 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { z } from "zod";
+import { ListQuery } from "../contract/agents.ts";
+import { BerthError } from "../contract/errors.ts";
+import { isUuid, uuidPattern } from "../contract/ids.ts";
+import { CreatedKey, CreateKey, KeyList, KeyParams } from "../contract/keys.ts";
+import type { Caller } from "../domain/caller.ts";
+import { type StoredKey, toKeyRecord } from "../domain/keys.ts";
+import { fromCursor, pageOf } from "./paging.ts";
+
+/** What the keys' routes need. */
+export interface KeyService {
+  listKeys(accountId: string, limit: number, after: string | null): Promise<StoredKey[]>;
+  /** Throws `request_invalid`, `forbidden`. */
+  createKey(caller: Caller, asked: CreateKey): Promise<{ stored: StoredKey; key: string }>;
+  /** False when the account has no such key. */
+  revokeKey(accountId: string, id: string): Promise<boolean>;
+}
+
+/** `/keys`: the account's API keys. */
+export function keyRoutes(service: KeyService): FastifyPluginAsyncZod {
+  return async (app) => {
+    const listSchema = { summary: "List the keys", querystring: ListQuery, response: { 200: KeyList } };
+    app.get("/keys", { schema: listSchema }, async (request) => {
+      const { limit, cursor } = request.query;
+      const after = fromCursor(cursor, uuidPattern);
+      const keys = await service.listKeys(request.caller.accountId, limit + 1, after);
+      return pageOf(keys.map(toKeyRecord), limit, ({ id }) => id);
+    });
+
+    const createSchema = {
+      summary: "Create a key",
+      description: "The answer holds the key itself, this once. A key can make none that can do more than itself.",
+      body: CreateKey,
+      response: { 201: CreatedKey },
+    };
+    app.post("/keys", { schema: createSchema }, async (request, reply) => {
+      const { stored, key } = await service.createKey(request.caller, request.body);
+      reply.code(201).header("location", `/keys/${stored.id}`).header("cache-control", "no-store");
+      return { ...toKeyRecord(stored), key };
+    });
+
+    const revokeSchema = {
+      summary: "Revoke a key, at once and for ever",
+      params: KeyParams,
+      response: { 204: z.null() },
+    };
+    app.delete("/keys/:id", { schema: revokeSchema }, async (request, reply) => {
+      const { id } = request.params;
+      const revoked = isUuid(id) && (await service.revokeKey(request.caller.accountId, id));
+      if (!revoked) throw new BerthError("key_not_found", `There is no key ${id.slice(0, 100)}.`);
+      return reply.code(204).send(null);
+    });
+  };
+}

@@ -1,0 +1,36 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { createKey } from "../../src/identity/keys.ts";
+import { type Database, openDatabase } from "../../src/postgres/database.ts";
+import { startEmbeddedPostgres } from "../../src/postgres/embedded.ts";
+import { TestClient } from "./client.ts";
+import type { ScriptedService } from "./scripted-service.ts";
+
+/** The database of a service that runs; the caller closes it. */
+export async function databaseOf({ config }: ScriptedService): Promise<Database> {
+  // It runs already, and is taken up.
+  const { config: pool } = await startEmbeddedPostgres(join(config.dataFolder, "postgres"));
+  return openDatabase({ ...pool, max: 2 }, () => {});
+}
+
+/** Another account, with a full key. */
+export async function newAccount(service: ScriptedService): Promise<TestClient> {
+  const database = await databaseOf(service);
+  try {
+    const id = randomUUID();
+    const { key, ...stored } = createKey("full");
+    await database.insertInto("accounts").values({ id, name: "another" }).execute();
+    const row = { id: randomUUID(), account_id: id, kind: "full" as const, ...stored };
+    await database.insertInto("api_keys").values(row).execute();
+    return new TestClient(service.server.url, key);
+  } finally {
+    await database.destroy();
+  }
+}
+
+/** A new key of the account whose client makes it, as a client of its own. */
+export async function newKey(client: TestClient, asked: Record<string, unknown>): Promise<TestClient> {
+  const { status, body } = await client.call("POST", "/keys", asked);
+  if (status !== 201) throw new Error(`no key: ${JSON.stringify(body)}`);
+  return new TestClient(client.url, body.key);
+}
