@@ -12,12 +12,14 @@ import { Capacity } from "./domain/capacity.ts";
 import { newKey, requireKeyCredits } from "./domain/keys.ts";
 import { Lifecycle } from "./domain/lifecycle.ts";
 import { ModelChoice } from "./domain/models.ts";
+import type { RateLimiter } from "./domain/rate-limits.ts";
 import { Turns } from "./domain/turns.ts";
 import { Models } from "./gateway/catalog.ts";
 import { Gateway } from "./gateway/gateway.ts";
 import { Upstream } from "./gateway/upstream.ts";
 import { createApp } from "./http/app.ts";
 import type { Readiness } from "./http/health.ts";
+import type { RateLimiters } from "./http/rate-limits.ts";
 import { createKey, hashKey, isWellFormed } from "./identity/keys.ts";
 import { Machines, type TemplatingDriver } from "./machines/machines.ts";
 import { QemuDriver } from "./machines/qemu/driver.ts";
@@ -26,6 +28,7 @@ import { Agents } from "./postgres/agents.ts";
 import { type Database, migrate, openDatabase, ping } from "./postgres/database.ts";
 import { startEmbeddedPostgres } from "./postgres/embedded.ts";
 import { Keys } from "./postgres/keys.ts";
+import { SharedRateLimiter } from "./postgres/rate-limiter.ts";
 import { supervise } from "./postgres/supervise.ts";
 import { Timers } from "./postgres/timers.ts";
 import { TurnStore } from "./postgres/turns.ts";
@@ -138,6 +141,10 @@ export async function createServer(
     logger,
     readiness,
     metrics: () => metrics.text(),
+    limiters: openLimiters(database, config.rateLimits),
+    maximumStreams: config.maximumStreams,
+    corsOrigins: config.corsOrigins,
+    trustedProxies: config.trustedProxies,
     findCaller: async (key) => (isWellFormed(key) ? keys.findCaller(hashKey(key)) : null),
     service: {
       runtimes: runtimes.map(({ name }) => name),
@@ -253,6 +260,12 @@ async function makeOperator(accounts: Accounts, dataFolder: string, logger: Logg
   await rm(partial, { force: true });
   const here = await stat(file).catch(() => null);
   if (!here) logger.warn(`the operator's key is not in ${file}: this database was set up from another data folder`);
+}
+
+function openLimiters(database: Database, limits: Config["rateLimits"]): RateLimiters {
+  const open = (name: keyof RateLimiters): RateLimiter =>
+    limits[name] === 0 ? { take: async () => null } : new SharedRateLimiter(database, { name, limit: limits[name] });
+  return { requests: open("requests"), address: open("address"), agents: open("agents"), keys: open("keys") };
 }
 
 type Providers = Record<"anthropic" | "openai", Upstream | null>;

@@ -26,6 +26,22 @@ export interface Config {
   modelSilenceMs: number;
   /** For so long a model call that was refused for a passing reason is made again. */
   modelRetryMs: number;
+  /** How often a minute; 0: as often as anybody wants. */
+  rateLimits: {
+    /** Requests of one key. */
+    requests: number;
+    /** Requests without a valid key, of one address. */
+    address: number;
+    /** Agents and keys made by one account. */
+    agents: number;
+    keys: number;
+  };
+  /** How many event streams one key may have open at one server. */
+  maximumStreams: number;
+  /** The origins, `https://HOST`, whose pages in a browser may call the interface. */
+  corsOrigins: readonly string[];
+  /** Addresses and networks of the proxies whose word on a client's address is taken. */
+  trustedProxies: readonly string[];
   logLevel: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
   /** The models' providers that there are keys of. With neither, the demonstration model answers. */
   anthropic: ProviderAccount | null;

@@ -27,6 +27,9 @@ test.each([
   [{ BERTH_ACCEL: "hvf" }, /BERTH_ACCEL.*"auto"\|"kvm"\|"tcg"/],
   [{ BERTH_LOG_LEVEL: "loud" }, /BERTH_LOG_LEVEL/],
   [{ BERTH_STALL_SECONDS: "0" }, /BERTH_STALL_SECONDS/],
+  [{ BERTH_RATE_LIMIT: "-1" }, /BERTH_RATE_LIMIT/],
+  [{ BERTH_CORS_ORIGINS: "https://a.example,b.example" }, /BERTH_CORS_ORIGINS.*https:\/\/example\.com/],
+  [{ BERTH_TRUSTED_PROXIES: "10.0.0.0/8, proxy" }, /BERTH_TRUSTED_PROXIES.*10\.0\.0\.0\/8/],
   [{ ANTHROPIC_BASE_URL: "ftp://x" }, /ANTHROPIC_BASE_URL: its value is not allowed/],
 ])("%j stops the start with its name and what is allowed", (environment, complaint) => {
   expect(() => readConfig(environment)).toThrow(ConfigError);

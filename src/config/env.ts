@@ -6,6 +6,14 @@ import type { Config, ProviderAccount } from "./config.ts";
 const port = z.coerce.number().int().min(0).max(65535);
 const httpUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ""));
 
+/** A number a minute; 0: no limit. */
+const rate = z.coerce.number().int().min(0).max(1_000_000);
+const list = z.string().transform((text) => text.split(",").map((part) => part.trim()));
+const origin = z
+  .string()
+  .refine((text) => URL.canParse(text) && new URL(text).origin === text, "An origin is such as https://example.com.");
+const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], "An address or a network, such as 10.0.0.0/8.");
+
 /** Of the host's memory: what machines may have where nothing else is set. */
 const usualMemoryPart = 0.75;
 
@@ -34,6 +42,13 @@ const variables = z.object({
   BERTH_STALL_SECONDS: z.coerce.number().min(1).max(86_400).default(300),
   BERTH_MODEL_SILENCE_SECONDS: z.coerce.number().min(1).max(3_600).default(50),
   BERTH_MODEL_RETRY_SECONDS: z.coerce.number().min(0).max(600).default(15),
+  BERTH_RATE_LIMIT: rate.default(1_200),
+  BERTH_RATE_LIMIT_ADDRESS: rate.default(120),
+  BERTH_RATE_LIMIT_AGENTS: rate.default(30),
+  BERTH_RATE_LIMIT_KEYS: rate.default(30),
+  BERTH_MAX_STREAMS: z.coerce.number().int().min(1).max(100_000).default(100),
+  BERTH_CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
+  BERTH_TRUSTED_PROXIES: list.pipe(z.array(network)).default([]),
   BERTH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   ANTHROPIC_API_KEY: z.string().min(1).optional(),
   ANTHROPIC_BASE_URL: httpUrl.default("https://api.anthropic.com"),
@@ -68,6 +83,15 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     stallMs: values.BERTH_STALL_SECONDS * 1000,
     modelSilenceMs: values.BERTH_MODEL_SILENCE_SECONDS * 1000,
     modelRetryMs: values.BERTH_MODEL_RETRY_SECONDS * 1000,
+    rateLimits: {
+      requests: values.BERTH_RATE_LIMIT,
+      address: values.BERTH_RATE_LIMIT_ADDRESS,
+      agents: values.BERTH_RATE_LIMIT_AGENTS,
+      keys: values.BERTH_RATE_LIMIT_KEYS,
+    },
+    maximumStreams: values.BERTH_MAX_STREAMS,
+    corsOrigins: values.BERTH_CORS_ORIGINS,
+    trustedProxies: values.BERTH_TRUSTED_PROXIES,
     logLevel: values.BERTH_LOG_LEVEL,
     anthropic: account(values.ANTHROPIC_BASE_URL, values.ANTHROPIC_API_KEY),
     openai: account(values.OPENAI_BASE_URL, values.OPENAI_API_KEY),

@@ -23,6 +23,7 @@ import { toInstallStatus } from "../domain/install.ts";
 import { requireNamed } from "../domain/permissions.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 import { type SseEvent, sendEvents } from "./sse.ts";
+import type { Streams } from "./streams.ts";
 
 const waitMs = 60_000;
 
@@ -78,7 +79,7 @@ export async function findAgent(
   return agent;
 }
 
-export function agentRoutes(service: AgentService): FastifyPluginAsyncZod {
+export function agentRoutes(service: AgentService, streams: Streams): FastifyPluginAsyncZod {
   return async (app) => {
     app.get(
       "/agents",
@@ -184,6 +185,7 @@ export function agentRoutes(service: AgentService): FastifyPluginAsyncZod {
       const agent = await findAgent(service, request, request.params.name);
       const { tail, follow } = request.query;
       if (follow === "true") {
+        using _ = streams.enter(request);
         await sendEvents(reply, {}, (gone) => logEvents(service.log(agent, tail, true, gone)));
         return reply;
       }
@@ -217,6 +219,7 @@ export function agentRoutes(service: AgentService): FastifyPluginAsyncZod {
     app.get("/agents/:name/install-status", { schema: statusSchema }, async (request, reply) => {
       const agent = await findAgent(service, request, request.params.name);
       if (!request.headers.accept?.includes("text/event-stream")) return toInstallStatus(agent);
+      using _ = streams.enter(request);
       await sendEvents(reply, {}, (gone) => installEvents(service, agent.id, gone));
       return reply;
     });

@@ -1,6 +1,14 @@
 import { randomUUID } from "node:crypto";
+import cors from "@fastify/cors";
+import helmet, { type FastifyHelmetOptions } from "@fastify/helmet";
 import swagger from "@fastify/swagger";
-import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from "fastify";
 import {
   jsonSchemaTransform,
   jsonSchemaTransformObject,
@@ -13,11 +21,17 @@ import { type AgentService, agentRoutes } from "./agents.ts";
 import { authenticate, type FindCaller } from "./authenticate.ts";
 import { type CatalogService, catalogRoutes } from "./catalog.ts";
 import { type ChatService, chatRoutes } from "./chat.ts";
-import { errorBody, handleError } from "./errors.ts";
+import { answerClientError, errorBody, handleError } from "./errors.ts";
 import { healthRoutes, type MetricsText, type Readiness } from "./health.ts";
 import { type KeyService, keyRoutes } from "./keys.ts";
+import { clientOf, limit, type RateLimiters } from "./rate-limits.ts";
+import { Streams } from "./streams.ts";
 
 const maximumBodyBytes = 1024 * 1024;
+
+/** From a connection's first byte to the end of its request's headers. */
+const headersTimeoutMs = 15_000;
+const timeoutCheckMs = 5_000;
 
 export interface AppOptions {
   version: string;
@@ -25,6 +39,13 @@ export interface AppOptions {
   findCaller: FindCaller;
   readiness: () => Promise<Readiness>;
   metrics: MetricsText;
+  limiters: RateLimiters;
+  /** How many event streams one key may have open. */
+  maximumStreams: number;
+  /** The origins whose pages in a browser may call the interface. */
+  corsOrigins: readonly string[];
+  /** Addresses and networks of the proxies whose word on a client's address is taken. */
+  trustedProxies: readonly string[];
   service: AgentService & ChatService & CatalogService & KeyService;
 }
 
@@ -47,7 +68,10 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     routerOptions: { maxParamLength: 200 },
     // A client has half a minute for its request; what it waits for afterwards may take longer.
     requestTimeout: 30_000,
+    http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: timeoutCheckMs },
+    trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     frameworkErrors: handleError,
+    clientErrorHandler: answerClientError,
   });
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
@@ -60,8 +84,16 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     const { statusCode, elapsedTime } = reply;
     request.log.info({ method, url, ip, statusCode, ms: Math.round(elapsedTime) }, "request");
   });
+  await app.register(helmet, securityHeaders);
+  if (options.corsOrigins.length > 0) {
+    await app.register(cors, { origin: [...options.corsOrigins], exposedHeaders: exposedHeaders, maxAge: 600 });
+  }
+  const { limiters } = options;
+  const limitAddress = (request: FastifyRequest, reply: FastifyReply) =>
+    limit(reply, limiters.address, clientOf(request.ip));
   const methodsOf = rememberRoutes(app);
-  app.setNotFoundHandler((request, reply) => {
+  app.setNotFoundHandler(async (request, reply) => {
+    await limitAddress(request, reply);
     const allowed = methodsOf(request.url.split("?")[0]!);
     if (allowed.length > 0) reply.header("allow", allowed.join(", "));
     const error =
@@ -81,23 +113,53 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     transformObject: jsonSchemaTransformObject,
   });
   await app.register(healthRoutes(options.readiness, options.metrics));
-  app.get("/openapi.json", { schema: { hide: true } }, async () => app.swagger());
+  app.get("/openapi.json", { schema: { hide: true }, onRequest: limitAddress }, async () => app.swagger());
   await app.register(async (guarded) => {
     guarded.addHook("onRoute", (route) => {
       route.schema = { ...route.schema, security: [{ key: [] }] };
       route.config = { ...route.config, operation: operationOf(route) };
     });
-    guarded.addHook("onRequest", async (request) => {
-      request.caller = await authenticate(request, options.findCaller);
+    guarded.addHook("onRequest", async (request, reply) => {
+      try {
+        request.caller = await authenticate(request, options.findCaller);
+      } catch (error) {
+        if (error instanceof BerthError && error.status === 401) await limitAddress(request, reply);
+        throw error;
+      }
+      const { keyId, accountId } = request.caller;
+      await limit(reply, limiters.requests, keyId ?? accountId);
       requirePermission(request.routeOptions.config.operation!, request.caller);
     });
-    await guarded.register(agentRoutes(options.service));
-    await guarded.register(chatRoutes(options.service));
+    // What is refused for its form is not counted as made.
+    guarded.addHook("preHandler", async (request, reply) => {
+      const made = creations[request.routeOptions.config.operation!];
+      if (made) await limit(reply, limiters[made], request.caller.accountId);
+    });
+    const streams = new Streams(options.maximumStreams);
+    await guarded.register(agentRoutes(options.service, streams));
+    await guarded.register(chatRoutes(options.service, streams));
     await guarded.register(catalogRoutes(options.service));
     await guarded.register(keyRoutes(options.service));
   });
   return app;
 }
+
+/** Operations that make something, each with its limit of its own. */
+const creations: Readonly<Record<string, "agents" | "keys">> = { "POST /agents": "agents", "POST /keys": "keys" };
+
+/** Answers are data and never a page: nothing may be loaded by them, or frame them. */
+const securityHeaders: FastifyHelmetOptions = {
+  contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+  xFrameOptions: { action: "deny" },
+  // Whether there is TLS before the service is for its proxy to know and to say.
+  strictTransportSecurity: false,
+};
+
+/** What a page of another origin may read of an answer, besides its body. */
+const exposedHeaders = [
+  ...["x-request-id", "x-turn-id", "location", "retry-after"],
+  ...["ratelimit", "ratelimit-policy", "idempotent-replayed"],
+];
 
 /** What a route is called in the table of permissions. Throws where it has no row there. */
 function operationOf({ method, url }: { method: string | string[]; url: string }): string {
@@ -112,6 +174,7 @@ function rememberRoutes(app: FastifyInstance): (path: string) => string[] {
   const routes: { pattern: RegExp; method: string }[] = [];
   app.addHook("onRoute", ({ url, method }) => {
     const pattern = new RegExp(`^${url.replaceAll(/:[^/]+/g, "[^/]+")}$`);
+    if (url === "*") return; // Of CORS: the question before a call, for any path.
     for (const each of [method].flat()) routes.push({ pattern, method: each });
   });
   return (path) => [...new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))];

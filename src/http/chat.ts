@@ -21,6 +21,7 @@ import { type PastTurn, type StoredTurn, toTurnRecord } from "../domain/turn.ts"
 import { type AgentService, findAgent } from "./agents.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 import { type SseEvent, sendEvents } from "./sse.ts";
+import type { Streams } from "./streams.ts";
 
 /** What the chat's routes need. */
 export interface ChatService extends Pick<AgentService, "byName"> {
@@ -38,7 +39,7 @@ export interface ChatService extends Pick<AgentService, "byName"> {
   cancelTurn(turn: StoredTurn): Promise<void>;
 }
 
-export function chatRoutes(service: ChatService): FastifyPluginAsyncZod {
+export function chatRoutes(service: ChatService, streams: Streams): FastifyPluginAsyncZod {
   return async (app) => {
     const chatSchema = {
       summary: "Send a message and stream the reply",
@@ -48,6 +49,7 @@ export function chatRoutes(service: ChatService): FastifyPluginAsyncZod {
     };
     app.post("/agents/:name/chat", { schema: chatSchema }, async (request, reply) => {
       const agent = await findAgent(service, request, request.params.name);
+      using _ = streams.enter(request);
       const turn = await service.beginTurn(agent, request.body.message, request.caller);
       request.log.info({ turnId: turn.id, agentId: agent.id }, "turn begun");
       await sendEvents(reply, { "x-turn-id": turn.id }, (gone) =>
@@ -77,6 +79,7 @@ export function chatRoutes(service: ChatService): FastifyPluginAsyncZod {
     };
     app.get("/agents/:name/turns/:turnId/events", { schema: eventsSchema }, async (request, reply) => {
       const turn = await find(request);
+      using _ = streams.enter(request);
       // What is no number is no cursor of ours: a proxy's or a library's own, which must not end the request.
       const last = /^\d{1,15}$/.exec(String(request.headers["last-event-id"]));
       const after = last ? Number(last[0]) : request.query.after;

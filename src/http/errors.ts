@@ -1,4 +1,6 @@
+import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
 import type { ErrorBody } from "../contract/agents.ts";
@@ -24,6 +26,26 @@ export function handleError(thrown: FastifyError, request: FastifyRequest, reply
   if (error.status === 503) reply.header("retry-after", "5");
   return reply.status(error.status).type("application/json").send(errorBody(error));
 }
+
+/** Answers what never became a request, and closes the connection. */
+export function answerClientError(thrown: Error & { code?: string }, socket: Socket): void {
+  if (thrown.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  const error = clientErrors[thrown.code ?? ""] ?? new BerthError("request_invalid", "This is not an HTTP request.");
+  const body = JSON.stringify(errorBody(error));
+  const head = [
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
+    "content-type: application/json",
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${randomUUID()}`,
+    "connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+}
+
+const clientErrors: Readonly<Record<string, BerthError>> = {
+  HPE_HEADER_OVERFLOW: new BerthError("headers_too_large", "A request's headers have 16 KiB at most."),
+  ERR_HTTP_REQUEST_TIMEOUT: new BerthError("request_timeout", "The request did not come to its end in time."),
+};
 
 /** A parser's or a validator's complaint, or a fault, in the words of the contract. */
 function toBerthError(thrown: FastifyError, request: FastifyRequest): BerthError {

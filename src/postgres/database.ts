@@ -42,6 +42,7 @@ export interface Tables {
     expires_at: Date | null;
     revoked_at: Date | null;
   };
+  rate_limits: { key: string; points: number; expire: string | null };
   key_agents: { key_id: string; agent_id: string };
   agents: {
     id: string;

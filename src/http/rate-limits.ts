@@ -1,0 +1,62 @@
+import type { FastifyReply } from "fastify";
+import ipaddr from "ipaddr.js";
+import { BerthError } from "../contract/errors.ts";
+import { type Allowance, type RateLimiter, rateLimitWindow } from "../domain/rate-limits.ts";
+
+/** What is limited, each over all servers. */
+export interface RateLimiters {
+  /** Requests of one key, or of one who has signed in. */
+  requests: RateLimiter;
+  /** Requests without a valid key or token, of one address. */
+  address: RateLimiter;
+  /** Agents made by one account. */
+  agents: RateLimiter;
+  /** Keys made by one account. */
+  keys: RateLimiter;
+}
+
+/**
+ * Counts a request against a limit and says in the answer's headers what is left (`ratelimit-policy`, `ratelimit`:
+ * https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/). Throws `rate_limited` for one too many.
+ */
+export async function limit(reply: FastifyReply, limiter: RateLimiter, who: string): Promise<void> {
+  const allowance = await limiter.take(who);
+  if (!allowance) return;
+  const { policy, allowed, remaining } = allowance;
+  const seconds = secondsOf(allowance);
+  append(reply, "ratelimit-policy", `"${policy.name}";q=${policy.limit};w=${rateLimitWindow}`);
+  append(reply, "ratelimit", `"${policy.name}";r=${remaining};t=${seconds}`);
+  if (allowed) return;
+  reply.header("retry-after", String(seconds));
+  throw new BerthError("rate_limited", `${refusals[policy.name]} Again in ${seconds} s.`, {
+    details: { policy: policy.name, limit: policy.limit, windowSeconds: rateLimitWindow },
+  });
+}
+
+const refusals: Record<Allowance["policy"]["name"], string> = {
+  requests: "Too many requests with this key.",
+  address: "Too many requests from this address without a valid key.",
+  agents: "Too many agents were made.",
+  keys: "Too many keys were made.",
+};
+
+/** Whom an address stands for: of IPv6 its network of 64 bits, all of which one client has. */
+export function clientOf(address: string): string {
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === "ipv4") return parsed.toString();
+  return `${parsed
+    .toByteArray()
+    .slice(0, 8)
+    .map((byte) => byte.toString(16).padStart(2, "0"))
+    .join("")}/64`;
+}
+
+function secondsOf({ resetMs }: Allowance): number {
+  return Math.max(1, Math.ceil(resetMs / 1000));
+}
+
+function append(reply: FastifyReply, name: string, value: string): void {
+  const before = reply.getHeader(name);
+  reply.header(name, before === undefined ? value : `${before}, ${value}`);
+}

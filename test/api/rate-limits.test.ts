@@ -1,0 +1,100 @@
+import { rm } from "node:fs/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { clientOf } from "../../src/http/rate-limits.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/postgres/embedded.ts";
+import { newKey } from "../support/accounts.ts";
+import { TestClient } from "../support/client.ts";
+import { newFolder } from "../support/config.ts";
+import { ScriptedService } from "../support/scripted-service.ts";
+
+// Two servers on one database: what one has given out, the other does not give out again.
+
+let folder: string;
+let postgres: EmbeddedPostgres;
+let services: ScriptedService[];
+let client: TestClient;
+
+beforeAll(async () => {
+  folder = await newFolder();
+  postgres = await startEmbeddedPostgres(folder);
+  const { user, password } = postgres.config;
+  const databaseUrl = `postgres://${user}:${password}@localhost/postgres?host=${encodeURIComponent(folder)}`;
+  const rateLimits = { requests: 40, address: 10, agents: 3, keys: 6 };
+  // One after the other: the first makes the operator's account, and has its key.
+  services = [];
+  for (let n = 0; n < 2; n++) services.push(await ScriptedService.start({ databaseUrl, rateLimits }));
+  client = services[0]!.client;
+});
+afterAll(async () => {
+  for (const service of services) await service[Symbol.asyncDispose]();
+  await postgres.stop();
+  await rm(folder, { recursive: true });
+});
+
+const elsewhere = (key: string) => new TestClient(services[1]!.server.url, key);
+
+test("a key's requests are limited over all servers, and every answer says what is left", async () => {
+  const here = await newKey(client, { name: "limited" });
+  const there = elsewhere(here.key);
+  const first = await here.call("GET", "/agents");
+  expect(first.headers.get("ratelimit-policy")).toBe('"requests";q=40;w=60');
+  expect(first.headers.get("ratelimit")).toMatch(/^"requests";r=39;t=(60|5\d)$/);
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, (_, index) => (index % 2 ? here : there).call("GET", "/agents")),
+  );
+  const allowed = answers.filter(({ status }) => status === 200);
+  expect(allowed).toHaveLength(39);
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(refused).toHaveLength(21);
+  for (const { body, headers } of refused) {
+    expect(body).toMatchObject({ statusCode: 429, error: "Too Many Requests", code: "rate_limited" });
+    expect(body.details).toEqual({ policy: "requests", limit: 40, windowSeconds: 60 });
+    expect(headers.get("ratelimit")).toMatch(/^"requests";r=0;t=\d+$/);
+    expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(Number(headers.get("retry-after"))).toBeLessThanOrEqual(60);
+  }
+  // Another key is another count.
+  expect((await (await newKey(client, {})).call("GET", "/agents")).status).toBe(200);
+});
+
+test("requests without a valid key are limited by address, and those with one go on", async () => {
+  const key = await newKey(client, {});
+  const nobody = (index: number) => new TestClient(services[index % 2]!.server.url, "x");
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => nobody(index).call("GET", "/agents")));
+  const statuses = answers.map(({ status }) => status).sort();
+  expect(statuses).toEqual([...Array(10).fill(401), ...Array(10).fill(429)]);
+  const refused = answers.find(({ status }) => status === 429)!;
+  expect(refused.body.message).toMatch(/from this address without a valid key/);
+  expect(refused.headers.get("ratelimit-policy")).toBe('"address";q=10;w=60');
+  expect((await nobody(0).call("GET", "/nothing")).status).toBe(429);
+  expect((await nobody(0).call("GET", "/openapi.json")).status).toBe(429);
+  expect((await key.call("GET", "/agents")).status).toBe(200);
+  expect((await nobody(0).call("GET", "/healthz")).status).toBe(200);
+  expect((await nobody(0).call("GET", "/readyz")).status).toBe(200);
+});
+
+test("agents and keys have limits of their own, per account; what is refused for its form does not count", async () => {
+  const key = await newKey(client, {});
+  for (const name of ["a", "B", "1"]) expect((await key.call("POST", "/agents", { name })).status).toBe(400);
+  const made = [];
+  for (const name of ["ada", "bea", "cleo", "dora"]) made.push(await key.call("POST", "/agents", { name }));
+  expect(made.map(({ status }) => status)).toEqual([201, 201, 201, 429]);
+  expect(made[0]!.headers.get("ratelimit-policy")).toBe('"requests";q=40;w=60, "agents";q=3;w=60');
+  expect(made[0]!.headers.get("ratelimit")).toMatch(/^"requests";r=\d+;t=\d+, "agents";r=2;t=\d+$/);
+  // Another key of the account does not help.
+  const again = await client.call("POST", "/agents", { name: "dora" });
+  expect(again).toMatchObject({ status: 429, body: { details: { policy: "agents" } } });
+  let last = await client.call("POST", "/keys", {});
+  for (let n = 0; n < 6 && last.status === 201; n++) last = await client.call("POST", "/keys", {});
+  expect(last).toMatchObject({ status: 429, body: { message: expect.stringMatching(/Too many keys/) } });
+});
+
+test.each([
+  ["192.0.2.7", "192.0.2.7"],
+  ["::ffff:192.0.2.7", "192.0.2.7"],
+  ["2001:db8:1:2:3:4:5:6", "20010db800010002/64"],
+  ["2001:db8:1:2::1", "20010db800010002/64"],
+  ["no address", "no address"],
+])("the address %s counts as %s", (address, client_) => {
+  expect(clientOf(address)).toBe(client_);
+});
