@@ -1,0 +1,139 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ErrorBody } from "../../src/contract/agents.ts";
+import { permissions } from "../../src/domain/permissions.ts";
+import { createKey } from "../../src/identity/keys.ts";
+import { databaseOf, newAccount, newKey } from "../support/accounts.ts";
+import { TestClient } from "../support/client.ts";
+import { ScriptedService } from "../support/scripted-service.ts";
+
+// Every operation of the interface with every kind of credential, compared with the table of permissions.
+
+let service: ScriptedService;
+let owner: TestClient;
+let stranger: TestClient;
+
+beforeAll(async () => {
+  service = await ScriptedService.start();
+  owner = service.client;
+  stranger = await newAccount(service);
+  await owner.createAgent("another");
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+/** What a call is made on: an agent and a key of the owner, new for each call, since some calls end them. */
+interface Target {
+  name: string;
+  keyId: string;
+  turnId: string;
+}
+
+/** A body where the operation needs one that is right. */
+const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
+  "POST /agents": () => ({ name: `made-${randomUUID().slice(0, 8)}` }),
+  "PATCH /agents/{name}": () => ({ instructions: "Be brief." }),
+  "POST /agents/{name}/chat": () => ({ message: "hello" }),
+  "POST /keys": () => ({}),
+};
+
+async function statusOf(operation: string, client: TestClient, target: Target): Promise<number> {
+  const [method, path] = operation.split(" ") as [string, string];
+  const { name, turnId, keyId } = target;
+  const filled = path.replace("{name}", name).replace("{turnId}", turnId).replace("{id}", keyId);
+  const { status, body } = await client.call(method, filled, bodies[operation]?.(target));
+  if (status >= 400) expect(ErrorBody.parse(body).statusCode).toBe(status);
+  return status;
+}
+
+/** `begunBy`: whose turn it is that the call may be about. */
+async function newTarget(begunBy: (name: string) => Promise<TestClient>): Promise<Target> {
+  const name = `agent-${randomUUID().slice(0, 8)}`;
+  await owner.createAgent(name);
+  const { turnId } = await (await begunBy(name)).chat(name, "hello");
+  return { name, turnId, keyId: (await owner.call("POST", "/keys", {})).body.id };
+}
+
+const byOwner = async () => owner;
+const ownersTarget = () => newTarget(byOwner);
+const operations = Object.keys(permissions);
+const ofResource = (operation: string) => /\{(name|id)\}/.test(operation);
+
+test("the table has a row for each operation that needs credentials, and no other", async () => {
+  const { paths } = (await owner.call("GET", "/openapi.json")).body;
+  const guarded: string[] = [];
+  for (const [path, methods] of Object.entries<Record<string, { security?: unknown }>>(paths)) {
+    for (const [method, { security }] of Object.entries(methods)) {
+      if (security) guarded.push(`${method.toUpperCase()} ${path}`);
+    }
+  }
+  expect(guarded.sort()).toEqual([...operations].sort());
+});
+
+/** A key that was good, and is no more. */
+async function ended(change: { expires_at?: Date; revoked_at?: Date }): Promise<TestClient> {
+  const { body } = await owner.call("POST", "/keys", {});
+  const database = await databaseOf(service);
+  await database.updateTable("api_keys").set(change).where("id", "=", body.id).execute();
+  await database.destroy();
+  return new TestClient(owner.url, body.key);
+}
+
+const useless: [string, () => Promise<TestClient>][] = [
+  ["no credential", async () => new TestClient(owner.url, "")],
+  ["a broken key", async () => new TestClient(owner.url, `${owner.key.slice(0, -1)}!`)],
+  ["a key that nobody has", async () => new TestClient(owner.url, createKey("full").key)],
+  ["an expired key", () => ended({ expires_at: new Date(Date.now() - 1) })],
+  ["a revoked key", () => ended({ revoked_at: new Date() })],
+];
+
+test.each(useless)("%s opens nothing", async (_case, make) => {
+  const client = await make();
+  const target = await ownersTarget();
+  for (const operation of operations) {
+    expect([operation, await statusOf(operation, client, target)]).toEqual([operation, 401]);
+  }
+});
+
+test.each(operations)("%s with a full key of the account", async (operation) => {
+  const { full } = permissions[operation]!;
+  const status = await statusOf(operation, owner, await ownersTarget());
+  expect(full).toMatch(/^(all|operator)$/);
+  expect(status === 409 || status < 300, `${status}`).toBe(true);
+});
+
+test.each(operations)("%s with a full key of another account", async (operation) => {
+  const target = await ownersTarget();
+  const status = await statusOf(operation, stranger, target);
+  if (permissions[operation]!.full === "operator") expect(status).toBe(403);
+  else if (ofResource(operation)) expect(status).toBe(404);
+  else expect(status).toBeLessThan(300);
+  expect((await owner.call("GET", `/agents/${target.name}`)).status).toBe(200);
+});
+
+test.each(operations)("%s with an external key of this agent, and of another", async (operation) => {
+  const { agent } = permissions[operation]!;
+  let key = owner;
+  const target = await newTarget(async (name) => {
+    key = await newKey(owner, { kind: "agent", agents: [name] });
+    return key;
+  });
+  const status = await statusOf(operation, key, target);
+  if (agent === "no") expect(status).toBe(403);
+  else expect(status === 409 || status < 300, `${status}`).toBe(true);
+
+  const ofAnother = await newKey(owner, { kind: "agent", agents: ["another"] });
+  const refused = await statusOf(operation, ofAnother, await ownersTarget());
+  if (agent === "no" || ofResource(operation)) expect(refused).toBe(403);
+  else expect(refused).toBeLessThan(300);
+
+  const foreign = await newKey(stranger, { kind: "agent", agents: [await strangersAgent()] });
+  const hidden = await statusOf(operation, foreign, await ownersTarget());
+  if (agent === "no") expect(hidden).toBe(403);
+  else if (ofResource(operation)) expect(hidden).toBe(404);
+  else expect(hidden).toBeLessThan(300);
+});
+
+async function strangersAgent(): Promise<string> {
+  await stranger.call("POST", "/agents", { name: "their-own" });
+  return "their-own";
+}
