@@ -75,6 +75,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   });
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
+  app.removeContentTypeParser("text/plain"); // Fastify's own: bodies are JSON.
   app.setErrorHandler(handleError);
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
