@@ -123,3 +123,18 @@ test("a queue that is full takes no more", async () => {
   capacity.release("1");
   await waiting;
 });
+
+test("while nobody can say whether there are other accounts, who waits goes on waiting", async () => {
+  const capacity = open({
+    accountShare: 0.5,
+    shared: async () => {
+      throw new Error("the database is away");
+    },
+  });
+  const log: string[] = [];
+  const all = ["1", "2"].map((id) => take(capacity, place(id), log));
+  await turn();
+  expect([log, capacity.waiting]).toEqual([["1"], 1]);
+  capacity.release("1");
+  await Promise.all(all);
+});

@@ -171,7 +171,8 @@ export class Capacity {
     // The first is let in whatever its size.
     if (machines === 0) return false;
     const within = memory + memoryMiB <= allMemory * accountShare && machines + 1 <= allMachines * accountShare;
-    return !within && (await shared(accountId));
+    // While the database is away it is not known; who waits goes on waiting.
+    return !within && (await shared(accountId).catch(() => true));
   }
 
   #sum(counts: (place: Place) => boolean): { memory: number; machines: number } {
