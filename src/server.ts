@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { join } from "node:path";
@@ -6,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Logger, pino } from "pino";
 import type { Config } from "./config/config.ts";
 import { lockDataFolder } from "./config/data-folder.ts";
+import { secretKeyOf } from "./config/secret-key.ts";
 import { type Resources, usualResources } from "./contract/agents.ts";
 import { asBerthError, type BerthError } from "./contract/errors.ts";
 import { Capacity } from "./domain/capacity.ts";
@@ -21,12 +21,14 @@ import { createApp } from "./http/app.ts";
 import type { Readiness } from "./http/health.ts";
 import type { RateLimiters } from "./http/rate-limits.ts";
 import { createKey, hashKey, isWellFormed } from "./identity/keys.ts";
+import { Sealer } from "./identity/sealing.ts";
 import { Machines, type TemplatingDriver } from "./machines/machines.ts";
 import { QemuDriver } from "./machines/qemu/driver.ts";
 import { Accounts } from "./postgres/accounts.ts";
 import { Agents } from "./postgres/agents.ts";
 import { type Database, migrate, openDatabase, ping } from "./postgres/database.ts";
 import { startEmbeddedPostgres } from "./postgres/embedded.ts";
+import { IdempotencyKeys } from "./postgres/idempotency.ts";
 import { Keys } from "./postgres/keys.ts";
 import { SharedRateLimiter } from "./postgres/rate-limiter.ts";
 import { supervise } from "./postgres/supervise.ts";
@@ -81,6 +83,7 @@ export async function createServer(
   const accounts = new Accounts(database);
   await makeOperator(accounts, config.dataFolder, logger);
 
+  const sealer = new Sealer(config.secretKey ?? (await secretKeyOf(config.dataFolder)));
   const keys = new Keys(database);
   const agents = new Agents(database);
   const turnStore = new TurnStore(database);
@@ -146,6 +149,7 @@ export async function createServer(
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     findCaller: async (key) => (isWellFormed(key) ? keys.findCaller(hashKey(key)) : null),
+    idempotencyKeys: new IdempotencyKeys(database, sealer),
     service: {
       runtimes: runtimes.map(({ name }) => name),
       usualResources: usual,
@@ -155,6 +159,7 @@ export async function createServer(
       requireMachines: async () => void (await machines.driver()),
       create: (agent) => lifecycle.create(agent),
       byName: (accountId, name) => agents.byName(accountId, name),
+      byId: (id) => agents.byId(id),
       list: (accountId, limit, after, ids) => agents.list(accountId, limit, after, ids),
       watch: (id, signal) => lifecycle.watch(id, signal),
       configure: (id, settings) => agents.configure(id, settings),
@@ -173,19 +178,22 @@ export async function createServer(
         await turns.failRunning(id, "agent_deleted", "The agent was deleted.");
         await lifecycle.delete(id);
       },
-      beginTurn: async (agent, message, caller) => {
+      beginTurn: async (id, agent, message, caller) => {
         await requireKeyCredits(caller, (keyId) => keys.spent(keyId));
-        return turns.begin(agent, message, caller.keyId);
+        return turns.begin(id, agent, message, caller.keyId);
       },
+      turnOf: (agentId, turnId) => turnStore.find(agentId, turnId),
       listTurns: (agentId, limit, after) => turnStore.list(agentId, limit, after),
       findTurn: (agentId, turnId) => turns.find(agentId, turnId),
       turnEvents: (turn, after, gone) => turns.events(turn, after, gone),
       cancelTurn: (turn) => turns.cancel(turn),
       listKeys: (accountId, limit, after) => keys.list(accountId, limit, after),
-      createKey: async (caller, asked) => {
-        const named = await agents.byNames(caller.accountId, asked.agents ?? []);
+      createKey: async (caller, asked, { resourceId: id, earlier }) => {
         const { key, ...secret } = createKey(asked.kind);
-        const stored = { id: randomUUID(), ...newKey(caller, asked, named, new Date()), ...secret };
+        const made = earlier === "none" ? null : await keys.replaceSecret(caller.accountId, id, secret);
+        if (made) return { stored: made, key };
+        const named = await agents.byNames(caller.accountId, asked.agents ?? []);
+        const stored = { id, ...newKey(caller, asked, named, new Date()), ...secret };
         await keys.insert(stored);
         return { stored, key };
       },

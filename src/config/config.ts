@@ -6,6 +6,8 @@ export interface Config {
   dataFolder: string;
   /** Null: PostgreSQL is run under the data folder. */
   databaseUrl: string | null;
+  /** 32 bytes in base64; null: `secret.key` in the data folder. */
+  secretKey: string | null;
   /** The built guest image; null: the one that the checkout's last build made. */
   imageFolder: string | null;
   accelerator: "auto" | "kvm" | "tcg";

@@ -27,6 +27,10 @@ const variables = z.object({
     .transform((path) => resolve(path))
     .optional(),
   BERTH_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+  BERTH_SECRET_KEY: z
+    .base64()
+    .refine((key) => Buffer.from(key, "base64").length === 32, "32 bytes in base64 are allowed.")
+    .optional(),
   BERTH_IMAGE_DIR: z
     .string()
     .min(1)
@@ -72,6 +76,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     port: values.BERTH_PORT,
     dataFolder: values.BERTH_DATA_DIR ?? defaultDataFolder(set.XDG_DATA_HOME),
     databaseUrl: values.BERTH_DATABASE_URL ?? null,
+    secretKey: values.BERTH_SECRET_KEY ?? null,
     imageFolder: values.BERTH_IMAGE_DIR ?? null,
     accelerator: values.BERTH_ACCEL,
     idleMs: values.BERTH_IDLE_SECONDS * 1000,

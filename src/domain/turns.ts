@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { type LastEvent, type SequencedEvent, statusAfter, type TurnEvent, type TurnStatus } from "../contract/chat.ts";
 import { asBerthError, BerthError, type ErrorCode } from "../contract/errors.ts";
 import { EventLog } from "../contract/event-log.ts";
@@ -98,14 +97,14 @@ export class Turns {
    * Begins a turn, with the agent's model and instructions as they are now. Throws what refuses it: `agent_failed`,
    * `agent_deleting`, `model_not_available`, `turn_in_progress`, `no_capacity`, `shutting_down`.
    */
-  async begin(agent: StoredAgent, message: string, keyId: string | null): Promise<StoredTurn> {
+  async begin(id: string, agent: StoredAgent, message: string, keyId: string | null): Promise<StoredTurn> {
     if (this.#stopped) throw new BerthError("shutting_down", "The service is being stopped.");
     requireAllowed("chat", agent);
     this.#options.requireRoom(agent);
     const { id: agentId, conversation, instructions } = agent;
     const model = await this.#options.modelOf(agent);
     const turn: StoredTurn = {
-      ...{ id: randomUUID(), agentId, keyId, conversation, message, model },
+      ...{ id, agentId, keyId, conversation, message, model },
       ...{ status: "running", usage: noUsage },
     };
     const log = this.#log(turn.id, 1);

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
@@ -57,6 +56,7 @@ export interface AgentService {
    */
   log(agent: StoredAgent, tail: number, follow: boolean, gone: AbortSignal): AsyncIterable<string[]>;
   byName(accountId: string, name: string): Promise<StoredAgent | null>;
+  byId(id: string): Promise<StoredAgent | null>;
   /** With `ids`: of those only. */
   list(accountId: string, limit: number, after: string | null, ids: readonly string[] | null): Promise<StoredAgent[]>;
   watch(id: string, signal: AbortSignal): AsyncIterable<StoredAgent>;
@@ -100,9 +100,9 @@ export function agentRoutes(service: AgentService, streams: Streams): FastifyPlu
       response: { 201: Agent },
     };
     app.post("/agents", { schema: createSchema }, async (request, reply) => {
-      const agent = await newAgent(service, request.caller.accountId, request.body);
-      await service.requireMachines();
-      await service.create(agent);
+      const { resourceId, earlier } = request.attempt;
+      const made = earlier === "none" ? null : await service.byId(resourceId);
+      const agent = made ?? (await createAgent(service, resourceId, request.caller.accountId, request.body));
       reply.code(201).header("location", `/agents/${agent.name}`);
       return toRecord(request.query.wait ? await settled(service, agent) : agent);
     });
@@ -226,7 +226,12 @@ export function agentRoutes(service: AgentService, streams: Streams): FastifyPlu
   };
 }
 
-async function newAgent(service: AgentService, accountId: string, body: CreateAgent): Promise<StoredAgent> {
+async function createAgent(
+  service: AgentService,
+  id: string,
+  accountId: string,
+  body: CreateAgent,
+): Promise<StoredAgent> {
   if (!service.runtimes.includes(body.runtime)) {
     throw new BerthError(
       "runtime_not_available",
@@ -236,8 +241,8 @@ async function newAgent(service: AgentService, accountId: string, body: CreateAg
   }
   await service.checkModel(body.model ?? null, body.runtime);
   const now = new Date();
-  return {
-    id: randomUUID(),
+  const agent: StoredAgent = {
+    id,
     accountId,
     name: body.name,
     runtime: body.runtime,
@@ -254,6 +259,9 @@ async function newAgent(service: AgentService, accountId: string, body: CreateAg
     createdAt: now,
     lastActiveAt: now,
   };
+  await service.requireMachines();
+  await service.create(agent);
+  return agent;
 }
 
 async function* logEvents(batches: AsyncIterable<string[]>): AsyncGenerator<SseEvent[]> {

@@ -16,6 +16,8 @@ import {
   validatorCompiler,
 } from "fastify-type-provider-zod";
 import { BerthError } from "../contract/errors.ts";
+import { PostHeaders } from "../contract/idempotency.ts";
+import type { IdempotencyRows } from "../domain/idempotency.ts";
 import { permissions, requirePermission } from "../domain/permissions.ts";
 import { type AgentService, agentRoutes } from "./agents.ts";
 import { authenticate, type FindCaller } from "./authenticate.ts";
@@ -23,6 +25,7 @@ import { type CatalogService, catalogRoutes } from "./catalog.ts";
 import { type ChatService, chatRoutes } from "./chat.ts";
 import { answerClientError, errorBody, handleError } from "./errors.ts";
 import { healthRoutes, type MetricsText, type Readiness } from "./health.ts";
+import { Idempotency } from "./idempotency.ts";
 import { type KeyService, keyRoutes } from "./keys.ts";
 import { clientOf, limit, type RateLimiters } from "./rate-limits.ts";
 import { Streams } from "./streams.ts";
@@ -46,6 +49,7 @@ export interface AppOptions {
   corsOrigins: readonly string[];
   /** Addresses and networks of the proxies whose word on a client's address is taken. */
   trustedProxies: readonly string[];
+  idempotencyKeys: IdempotencyRows;
   service: AgentService & ChatService & CatalogService & KeyService;
 }
 
@@ -117,7 +121,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.get("/openapi.json", { schema: { hide: true }, onRequest: limitAddress }, async () => app.swagger());
   await app.register(async (guarded) => {
     guarded.addHook("onRoute", (route) => {
-      route.schema = { ...route.schema, security: [{ key: [] }] };
+      const headers = route.method === "POST" ? { headers: PostHeaders } : {};
+      route.schema = { ...route.schema, ...headers, security: [{ key: [] }] };
       route.config = { ...route.config, operation: operationOf(route) };
     });
     guarded.addHook("onRequest", async (request, reply) => {
@@ -131,14 +136,17 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
       await limit(reply, limiters.requests, keyId ?? accountId);
       requirePermission(request.routeOptions.config.operation!, request.caller);
     });
-    // What is refused for its form is not counted as made.
+    const idempotency = new Idempotency(options.idempotencyKeys);
+    idempotency.addTo(guarded);
+    // What is refused for its form, or answered again, is not counted as made.
     guarded.addHook("preHandler", async (request, reply) => {
       const made = creations[request.routeOptions.config.operation!];
       if (made) await limit(reply, limiters[made], request.caller.accountId);
     });
     const streams = new Streams(options.maximumStreams);
     await guarded.register(agentRoutes(options.service, streams));
-    await guarded.register(chatRoutes(options.service, streams));
+    const begun = (request: FastifyRequest) => idempotency.streams(request);
+    await guarded.register(chatRoutes(options.service, streams, begun));
     await guarded.register(catalogRoutes(options.service));
     await guarded.register(keyRoutes(options.service));
   });

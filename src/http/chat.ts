@@ -29,7 +29,9 @@ export interface ChatService extends Pick<AgentService, "byName"> {
    * Throws what refuses a turn: `agent_failed`, `agent_deleting`, `model_not_available`, `turn_in_progress`,
    * `insufficient_credits`, `shutting_down`.
    */
-  beginTurn(agent: StoredAgent, message: string, caller: Caller): Promise<StoredTurn>;
+  beginTurn(id: string, agent: StoredAgent, message: string, caller: Caller): Promise<StoredTurn>;
+  /** Null where there is none. */
+  turnOf(agentId: string, turnId: string): Promise<StoredTurn | null>;
   /** The newest first, beginning after the turn of that id. */
   listTurns(agentId: string, limit: number, after: string | null): Promise<PastTurn[]>;
   /** Throws `turn_not_found`. */
@@ -39,7 +41,12 @@ export interface ChatService extends Pick<AgentService, "byName"> {
   cancelTurn(turn: StoredTurn): Promise<void>;
 }
 
-export function chatRoutes(service: ChatService, streams: Streams): FastifyPluginAsyncZod {
+/** `begun` is told of each chat whose turn is there, before it is answered. */
+export function chatRoutes(
+  service: ChatService,
+  streams: Streams,
+  begun: (request: FastifyRequest) => Promise<void>,
+): FastifyPluginAsyncZod {
   return async (app) => {
     const chatSchema = {
       summary: "Send a message and stream the reply",
@@ -47,16 +54,20 @@ export function chatRoutes(service: ChatService, streams: Streams): FastifyPlugi
       params: AgentParams,
       body: ChatRequest,
     };
-    app.post("/agents/:name/chat", { schema: chatSchema }, async (request, reply) => {
-      const agent = await findAgent(service, request, request.params.name);
-      using _ = streams.enter(request);
-      const turn = await service.beginTurn(agent, request.body.message, request.caller);
-      request.log.info({ turnId: turn.id, agentId: agent.id }, "turn begun");
-      await sendEvents(reply, { "x-turn-id": turn.id }, (gone) =>
-        visible(service.turnEvents(turn, 0, gone), request.body.include),
-      );
-      return reply;
-    });
+    app.post(
+      "/agents/:name/chat",
+      { schema: chatSchema, config: { forgetsFailures: true } },
+      async (request, reply) => {
+        const agent = await findAgent(service, request, request.params.name);
+        using _ = streams.enter(request);
+        const turn = (await earlierTurn(request, agent)) ?? (await beginTurn(request, agent));
+        await begun(request);
+        await sendEvents(reply, { "x-turn-id": turn.id }, (gone) =>
+          visible(service.turnEvents(turn, 0, gone), request.body.include),
+        );
+        return reply;
+      },
+    );
 
     const historySchema = {
       summary: "List an agent's turns, the newest first",
@@ -95,6 +106,21 @@ export function chatRoutes(service: ChatService, streams: Streams): FastifyPlugi
       return reply.code(202).send({});
     });
   };
+
+  async function beginTurn(
+    { attempt, body, caller, log }: FastifyRequest & { body: ChatRequest },
+    agent: StoredAgent,
+  ): Promise<StoredTurn> {
+    const turn = await service.beginTurn(attempt.resourceId, agent, body.message, caller);
+    log.info({ turnId: turn.id, agentId: agent.id }, "turn begun");
+    return turn;
+  }
+
+  /** What an earlier attempt has begun. Throws `turn_not_found` where that went with its agent. */
+  async function earlierTurn({ attempt }: FastifyRequest, agent: StoredAgent): Promise<StoredTurn | null> {
+    if (attempt.earlier === "done") return service.findTurn(agent.id, attempt.resourceId);
+    return attempt.earlier === "unknown" ? service.turnOf(agent.id, attempt.resourceId) : null;
+  }
 
   /** The turn of the path, where the caller may see it. */
   async function find(request: FastifyRequest & { params: TurnParams }): Promise<StoredTurn> {

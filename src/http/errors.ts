@@ -50,7 +50,7 @@ const clientErrors: Readonly<Record<string, BerthError>> = {
 /** A parser's or a validator's complaint, or a fault, in the words of the contract. */
 function toBerthError(thrown: FastifyError, request: FastifyRequest): BerthError {
   if (thrown instanceof BerthError) return thrown;
-  if (hasZodFastifySchemaValidationErrors(thrown)) return invalidRequest(thrown.validation, request);
+  if (hasZodFastifySchemaValidationErrors(thrown)) return invalidRequest(thrown, request);
   switch (thrown.code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
       return new BerthError("body_too_large", "A request's body has 1 MiB at most.");
@@ -74,9 +74,15 @@ interface Complaint {
   params?: { issue?: { code?: string; keys?: string[]; path?: PropertyKey[] } };
 }
 
+interface Invalid {
+  validation: readonly Complaint[];
+  /** The part of the request that was wrong. */
+  validationContext?: string;
+}
+
 /** Names each field that was wrong and what is allowed there. */
-function invalidRequest(validation: readonly Complaint[], request: FastifyRequest): BerthError {
-  if (request.body === undefined && request.method === "POST") {
+function invalidRequest({ validation, validationContext }: Invalid, request: FastifyRequest): BerthError {
+  if (request.body === undefined && validationContext === "body") {
     return new BerthError("request_invalid", "The request has no body; a JSON object is expected.");
   }
   const issues = validation.map(({ instancePath = "", message = "" }) => ({

@@ -5,14 +5,15 @@ import { BerthError } from "../contract/errors.ts";
 import { isUuid, uuidPattern } from "../contract/ids.ts";
 import { CreatedKey, CreateKey, KeyList, KeyParams } from "../contract/keys.ts";
 import type { Caller } from "../domain/caller.ts";
+import type { Attempt } from "../domain/idempotency.ts";
 import { type StoredKey, toKeyRecord } from "../domain/keys.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 
 /** What the keys' routes need. */
 export interface KeyService {
   listKeys(accountId: string, limit: number, after: string | null): Promise<StoredKey[]>;
-  /** Throws `request_invalid`, `forbidden`. */
-  createKey(caller: Caller, asked: CreateKey): Promise<{ stored: StoredKey; key: string }>;
+  /** One that an earlier attempt has made gets another secret. Throws `request_invalid`, `forbidden`. */
+  createKey(caller: Caller, asked: CreateKey, attempt: Attempt): Promise<{ stored: StoredKey; key: string }>;
   /** False when the account has no such key. */
   revokeKey(accountId: string, id: string): Promise<boolean>;
 }
@@ -35,7 +36,7 @@ export function keyRoutes(service: KeyService): FastifyPluginAsyncZod {
       response: { 201: CreatedKey },
     };
     app.post("/keys", { schema: createSchema }, async (request, reply) => {
-      const { stored, key } = await service.createKey(request.caller, request.body);
+      const { stored, key } = await service.createKey(request.caller, request.body, request.attempt);
       reply.code(201).header("location", `/keys/${stored.id}`).header("cache-control", "no-store");
       return { ...toKeyRecord(stored), key };
     });

@@ -44,6 +44,19 @@ export interface Tables {
   };
   rate_limits: { key: string; points: number; expire: string | null };
   key_agents: { key_id: string; agent_id: string };
+  idempotency_keys: {
+    owner: string;
+    account_id: string;
+    key_id: string | null;
+    key: string;
+    fingerprint: Buffer;
+    resource_id: string;
+    leased_until: Date;
+    status: number | null;
+    headers: JSONColumnType<Record<string, string>> | null;
+    body: Buffer | null;
+    created_at: Generated<Date>;
+  };
   agents: {
     id: string;
     account_id: string;

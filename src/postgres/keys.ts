@@ -79,6 +79,24 @@ export class Keys {
     });
   }
 
+  /** Gives the account's key another secret. Answers the key; null when there is none, or it was revoked. */
+  async replaceSecret(
+    accountId: string,
+    id: string,
+    secret: { prefix: string; hash: Buffer },
+  ): Promise<StoredKey | null> {
+    const row = await this.#database
+      .updateTable("api_keys")
+      .set(secret)
+      .where("account_id", "=", accountId)
+      .where("id", "=", id)
+      .where("revoked_at", "is", null)
+      .returningAll()
+      .returning(namedAgents)
+      .executeTakeFirst();
+    return row ? fromRow(row) : null;
+  }
+
   /** Ends the account's key for ever. False when it has no such key, or that one was revoked before. */
   async revoke(accountId: string, id: string): Promise<boolean> {
     const { numUpdatedRows } = await this.#database

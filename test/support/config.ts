@@ -16,6 +16,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     port: 0,
     dataFolder: changes.dataFolder ?? (await newFolder()),
     databaseUrl: null,
+    secretKey: null,
     imageFolder: null,
     accelerator: "tcg",
     idleMs: 0,

@@ -1,0 +1,13 @@
+import { z } from "zod";
+
+/** The headers of a POST, as far as they are ours. */
+export const PostHeaders = z.looseObject({
+  "idempotency-key": z
+    .string()
+    .regex(/^[\x20-\x7e]{1,255}$/, "1 to 255 printable ASCII characters are allowed.")
+    .optional()
+    .meta({
+      description:
+        "For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.",
+    }),
+});

@@ -1,0 +1,159 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { BerthError } from "../contract/errors.ts";
+import {
+  type Attempt,
+  type Claim,
+  fingerprintOf,
+  type IdempotencyRows,
+  isKept,
+  type KeptAnswer,
+} from "../domain/idempotency.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Set for each guarded request before its handler runs, with an `Idempotency-Key` or without. */
+    attempt: Attempt;
+  }
+  interface FastifyContextConfig {
+    /** What a failed attempt may have left is being removed, so its resource's id is not to be used again. */
+    forgetsFailures?: boolean;
+  }
+}
+
+const pollMs = 100;
+const renewMs = 3_000;
+/** Longer than any handler holds its answer. */
+const usualWaitMs = 70_000;
+const keptHeaders = ["location", "content-type", "cache-control"];
+
+interface Held {
+  claim: Claim;
+  renewal: NodeJS.Timeout;
+}
+
+/**
+ * `Idempotency-Key`: of the requests with one key, one is worked on at a time, and once it is answered the others are
+ * given that answer. The key's row is older than the work, so a crash leaves a trace of it.
+ */
+export class Idempotency {
+  readonly #rows: IdempotencyRows;
+  readonly #waitMs: number;
+  readonly #held = new WeakMap<FastifyRequest, Held>();
+
+  constructor(rows: IdempotencyRows, waitMs = usualWaitMs) {
+    this.#rows = rows;
+    this.#waitMs = waitMs;
+  }
+
+  /** For all routes that are added to `app` afterwards. What is refused before the handler takes no key. */
+  addTo(app: FastifyInstance): void {
+    app.addHook("preHandler", async (request, reply) => {
+      request.attempt = { resourceId: randomUUID(), earlier: "none" };
+      const key = keyOf(request);
+      if (key !== null) return this.#begin(request, reply, key);
+    });
+    app.addHook("onSend", async (request, reply, payload) => {
+      const body = typeof payload === "string" ? payload : "";
+      if (isKept(reply.statusCode))
+        await this.#keep(request, { status: reply.statusCode, headers: headersOf(reply), body });
+      else await this.#giveUp(request);
+    });
+  }
+
+  /** For a handler that is about to stream its answer, once the resource is there: the hooks do not see the stream. */
+  async streams(request: FastifyRequest): Promise<void> {
+    await this.#keep(request, { status: 200, headers: {}, body: null });
+  }
+
+  /** Claims the work for the handler, or answers in its place. */
+  async #begin(request: FastifyRequest, reply: FastifyReply, key: string): Promise<FastifyReply | undefined> {
+    const { accountId, keyId } = request.caller;
+    const fingerprint = fingerprintOf(request.method, request.url, request.body);
+    const found = await this.#settled({ accountId, keyId, key, fingerprint }, request);
+    if (found.state === "claimed") {
+      const { claim, again } = found;
+      this.#hold(request, claim);
+      request.attempt = { resourceId: claim.resourceId, earlier: again ? "unknown" : "none" };
+      return undefined;
+    }
+    reply.header("idempotent-replayed", "true");
+    const { status, headers, body } = found.answer;
+    if (body !== null) return reply.code(status).headers(headers).send(body);
+    request.attempt = { resourceId: found.resourceId, earlier: "done" };
+    return undefined;
+  }
+
+  /** Waits for an answer while another request of this key is worked on. */
+  async #settled(keyed: Claim["request"], request: FastifyRequest) {
+    for (const until = Date.now() + this.#waitMs; ; await sleep(pollMs)) {
+      const found = await this.#rows.claim(keyed);
+      if (found.state === "claimed" || found.state === "answered") return found;
+      if (found.state === "reused") {
+        const message = "This Idempotency-Key was used for another request, with another path or body: take a new one.";
+        throw new BerthError("idempotency_key_reused", message);
+      }
+      if (found.state === "unreadable") {
+        const message =
+          "The first request with this Idempotency-Key was done, but its answer was sealed with another secret key than this server's.";
+        throw new BerthError("idempotency_answer_unreadable", message);
+      }
+      if (Date.now() > until || request.raw.socket.destroyed) throw inUse();
+    }
+  }
+
+  #hold(request: FastifyRequest, claim: Claim): void {
+    const renewal = setInterval(() => {
+      this.#rows.renew(claim).catch((error: unknown) => {
+        request.log.warn({ err: error }, "the claim of an idempotency key could not be renewed");
+      });
+    }, renewMs).unref();
+    this.#held.set(request, { claim, renewal });
+  }
+
+  /**
+   * An answer that cannot be kept is not given: the next attempt makes another in its place, with another secret. Throws
+   * `database_unavailable`, and `idempotency_key_in_use` when the work was taken over.
+   */
+  async #keep(request: FastifyRequest, answer: KeptAnswer): Promise<void> {
+    const claim = this.#let(request);
+    if (claim && !(await this.#rows.answer(claim, answer))) throw inUse();
+  }
+
+  async #giveUp(request: FastifyRequest): Promise<void> {
+    const claim = this.#let(request);
+    if (!claim) return;
+    const { forgetsFailures } = request.routeOptions.config;
+    await (forgetsFailures ? this.#rows.forget(claim) : this.#rows.release(claim)).catch((error: unknown) => {
+      request.log.warn({ err: error }, "the claim of an idempotency key ends later");
+    });
+  }
+
+  /** The request's claim, once. */
+  #let(request: FastifyRequest): Claim | null {
+    const held = this.#held.get(request);
+    if (!held) return null;
+    this.#held.delete(request);
+    clearInterval(held.renewal);
+    return held.claim;
+  }
+}
+
+/** The key of a POST, which its schema has found to be one; null without. */
+function keyOf({ method, headers }: FastifyRequest): string | null {
+  const key = headers["idempotency-key"];
+  return method === "POST" && typeof key === "string" ? key : null;
+}
+
+function headersOf(reply: FastifyReply): Record<string, string> {
+  const given = keptHeaders.map((name) => [name, reply.getHeader(name)]);
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+}
+
+function inUse(): BerthError {
+  return new BerthError(
+    "idempotency_key_in_use",
+    "Another request with this Idempotency-Key is still being worked on.",
+  );
+}
