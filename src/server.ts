@@ -26,6 +26,8 @@ import { Machines, type TemplatingDriver } from "./machines/machines.ts";
 import { QemuDriver } from "./machines/qemu/driver.ts";
 import { Accounts } from "./postgres/accounts.ts";
 import { Agents } from "./postgres/agents.ts";
+import { AuditLog } from "./postgres/audit.ts";
+import { cleanUp } from "./postgres/clean-up.ts";
 import { type Database, migrate, openDatabase, ping } from "./postgres/database.ts";
 import { startEmbeddedPostgres } from "./postgres/embedded.ts";
 import { IdempotencyKeys } from "./postgres/idempotency.ts";
@@ -86,6 +88,7 @@ export async function createServer(
   const sealer = new Sealer(config.secretKey ?? (await secretKeyOf(config.dataFolder)));
   const keys = new Keys(database);
   const agents = new Agents(database);
+  const auditLog = new AuditLog(database);
   const turnStore = new TurnStore(database);
   const providers = openProviders(config, cleanup);
   const usual = (name: string) => usualResources(runtimes.find((each) => each.name === name)?.memoryMiB ?? leastMiB);
@@ -197,6 +200,8 @@ export async function createServer(
         await keys.insert(stored);
         return { stored, key };
       },
+      writeAuditEntry: (entry) => auditLog.write(entry),
+      listAuditEntries: (accountId, limit, after, agent) => auditLog.list(accountId, limit, after, agent),
       revokeKey: (accountId, id) => keys.revoke(accountId, id),
     },
   });
@@ -205,7 +210,13 @@ export async function createServer(
 
   const stopped = new AbortController();
   cleanup.defer(() => stopped.abort());
-  void beginWork(machines, lifecycle, turns, timers, runtimes[0]!.name, logger, stopped.signal);
+  const listen = () =>
+    timers.listen({
+      lookForIdleness: (agentId) => lifecycle.lookForIdleness(agentId),
+      sweep: () => lifecycle.sweep(),
+      cleanUp: () => cleanUp(database, config),
+    });
+  void beginWork(machines, lifecycle, turns, listen, runtimes[0]!.name, logger, stopped.signal);
   const stack = cleanup.move();
   return { url, machines, readiness, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
@@ -215,7 +226,7 @@ async function beginWork(
   machines: Machines,
   lifecycle: Lifecycle,
   turns: Turns,
-  timers: Timers,
+  listen: () => Promise<void>,
   defaultRuntime: string,
   logger: Logger,
   stopped: AbortSignal,
@@ -225,10 +236,7 @@ async function beginWork(
       const driver = await machines.driver();
       await lifecycle.recover();
       await turns.recover();
-      await timers.listen({
-        lookForIdleness: (agentId) => lifecycle.lookForIdleness(agentId),
-        sweep: () => lifecycle.sweep(),
-      });
+      await listen();
       // The others' are made when they are first asked for: each takes a gigabyte, and without KVM minutes.
       await driver.prepare(defaultRuntime).catch((error: BerthError) => logger.error({ err: error }, error.message));
       return;

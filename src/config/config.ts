@@ -44,6 +44,8 @@ export interface Config {
   corsOrigins: readonly string[];
   /** Addresses and networks of the proxies whose word on a client's address is taken. */
   trustedProxies: readonly string[];
+  /** For how long the audit log is kept. */
+  auditDays: number;
   logLevel: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
   /** The models' providers that there are keys of. With neither, the demonstration model answers. */
   anthropic: ProviderAccount | null;

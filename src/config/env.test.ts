@@ -30,6 +30,7 @@ test.each([
   [{ BERTH_RATE_LIMIT: "-1" }, /BERTH_RATE_LIMIT/],
   [{ BERTH_CORS_ORIGINS: "https://a.example,b.example" }, /BERTH_CORS_ORIGINS.*https:\/\/example\.com/],
   [{ BERTH_TRUSTED_PROXIES: "10.0.0.0/8, proxy" }, /BERTH_TRUSTED_PROXIES.*10\.0\.0\.0\/8/],
+  [{ BERTH_AUDIT_DAYS: "0" }, /BERTH_AUDIT_DAYS/],
   [{ BERTH_SECRET_KEY: "c2hvcnQ=" }, /BERTH_SECRET_KEY: its value is not allowed. 32 bytes in base64/],
   [{ ANTHROPIC_BASE_URL: "ftp://x" }, /ANTHROPIC_BASE_URL: its value is not allowed/],
 ])("%j stops the start with its name and what is allowed", (environment, complaint) => {

@@ -36,6 +36,7 @@ export const permissions: Readonly<Record<string, Readonly<Record<Credential, Ru
   "GET /keys": account,
   "POST /keys": account,
   "DELETE /keys/{id}": account,
+  "GET /audit": account,
 };
 
 /** Throws `forbidden` where the credential may not be used for the operation at all. */

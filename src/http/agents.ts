@@ -26,6 +26,13 @@ import type { Streams } from "./streams.ts";
 
 const waitMs = 60_000;
 
+declare module "fastify" {
+  interface FastifyRequest {
+    /** The agent that it is about, once that is known. */
+    agent?: StoredAgent;
+  }
+}
+
 /** What the agents' routes need. */
 export interface AgentService {
   /** Throws `agent_exists`, `no_capacity`. */
@@ -75,6 +82,7 @@ export async function findAgent(
   const possible = AgentName.safeParse(name).success;
   const agent = possible ? await service.byName(request.caller.accountId, name) : null;
   if (!agent) throw new BerthError("agent_not_found", `There is no agent ${name.slice(0, 100)}.`);
+  request.agent = agent;
   requireNamed(request.caller, agent);
   return agent;
 }
@@ -103,6 +111,7 @@ export function agentRoutes(service: AgentService, streams: Streams): FastifyPlu
       const { resourceId, earlier } = request.attempt;
       const made = earlier === "none" ? null : await service.byId(resourceId);
       const agent = made ?? (await createAgent(service, resourceId, request.caller.accountId, request.body));
+      request.agent = agent;
       reply.code(201).header("location", `/agents/${agent.name}`);
       return toRecord(request.query.wait ? await settled(service, agent) : agent);
     });

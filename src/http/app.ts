@@ -20,6 +20,7 @@ import { PostHeaders } from "../contract/idempotency.ts";
 import type { IdempotencyRows } from "../domain/idempotency.ts";
 import { permissions, requirePermission } from "../domain/permissions.ts";
 import { type AgentService, agentRoutes } from "./agents.ts";
+import { type AuditService, audit, auditRoutes, writeEntry } from "./audit.ts";
 import { authenticate, type FindCaller } from "./authenticate.ts";
 import { type CatalogService, catalogRoutes } from "./catalog.ts";
 import { type ChatService, chatRoutes } from "./chat.ts";
@@ -50,7 +51,7 @@ export interface AppOptions {
   /** Addresses and networks of the proxies whose word on a client's address is taken. */
   trustedProxies: readonly string[];
   idempotencyKeys: IdempotencyRows;
-  service: AgentService & ChatService & CatalogService & KeyService;
+  service: AgentService & AuditService & ChatService & CatalogService & KeyService;
 }
 
 declare module "fastify" {
@@ -137,7 +138,9 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
       requirePermission(request.routeOptions.config.operation!, request.caller);
     });
     const idempotency = new Idempotency(options.idempotencyKeys);
+    // In this order: what is written down is what is really answered.
     idempotency.addTo(guarded);
+    audit(guarded, options.service);
     // What is refused for its form, or answered again, is not counted as made.
     guarded.addHook("preHandler", async (request, reply) => {
       const made = creations[request.routeOptions.config.operation!];
@@ -145,10 +148,14 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     });
     const streams = new Streams(options.maximumStreams);
     await guarded.register(agentRoutes(options.service, streams));
-    const begun = (request: FastifyRequest) => idempotency.streams(request);
+    const begun = async (request: FastifyRequest, reply: FastifyReply) => {
+      await idempotency.streams(request);
+      await writeEntry(options.service, request, reply);
+    };
     await guarded.register(chatRoutes(options.service, streams, begun));
     await guarded.register(catalogRoutes(options.service));
     await guarded.register(keyRoutes(options.service));
+    await guarded.register(auditRoutes(options.service));
   });
   return app;
 }

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { AgentParams, ListQuery } from "../contract/agents.ts";
@@ -45,7 +45,7 @@ export interface ChatService extends Pick<AgentService, "byName"> {
 export function chatRoutes(
   service: ChatService,
   streams: Streams,
-  begun: (request: FastifyRequest) => Promise<void>,
+  begun: (request: FastifyRequest, reply: FastifyReply) => Promise<void>,
 ): FastifyPluginAsyncZod {
   return async (app) => {
     const chatSchema = {
@@ -61,7 +61,7 @@ export function chatRoutes(
         const agent = await findAgent(service, request, request.params.name);
         using _ = streams.enter(request);
         const turn = (await earlierTurn(request, agent)) ?? (await beginTurn(request, agent));
-        await begun(request);
+        await begun(request, reply);
         await sendEvents(reply, { "x-turn-id": turn.id }, (gone) =>
           visible(service.turnEvents(turn, 0, gone), request.body.include),
         );

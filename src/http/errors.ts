@@ -4,7 +4,14 @@ import type { Socket } from "node:net";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
 import type { ErrorBody } from "../contract/agents.ts";
-import { BerthError } from "../contract/errors.ts";
+import { BerthError, type ErrorCode } from "../contract/errors.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Why it was refused; not there where it was not. */
+    errorCode?: ErrorCode;
+  }
+}
 
 /** The one shape of every answer that is not a success. */
 export function errorBody(error: BerthError): ErrorBody {
@@ -21,6 +28,7 @@ export function errorBody(error: BerthError): ErrorBody {
 export function handleError(thrown: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = toBerthError(thrown, request);
   if (error.status >= 500) request.log.error({ err: thrown, cause: error.cause }, "a request failed");
+  request.errorCode = error.code;
   reply.header("x-request-id", request.id); // What the router itself refuses passes no hook.
   if (error.status === 401) reply.header("www-authenticate", "Bearer");
   if (error.status === 503) reply.header("retry-after", "5");

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { ErrorBody } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import {
   type Attempt,
@@ -80,6 +81,7 @@ export class Idempotency {
     }
     reply.header("idempotent-replayed", "true");
     const { status, headers, body } = found.answer;
+    if (status >= 400) request.errorCode = (JSON.parse(body!) as ErrorBody).code;
     if (body !== null) return reply.code(status).headers(headers).send(body);
     request.attempt = { resourceId: found.resourceId, earlier: "done" };
     return undefined;

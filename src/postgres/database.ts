@@ -14,6 +14,7 @@ import pg from "pg";
 import type { AgentStatus, Fault, InstallStep, Resources } from "../contract/agents.ts";
 import type { TurnEvent, TurnStatus } from "../contract/chat.ts";
 import type { Wanted } from "../domain/agents.ts";
+import type { Credential } from "../domain/caller.ts";
 import type { StoredUsage } from "../domain/usage.ts";
 import { asFault } from "./faults.ts";
 
@@ -56,6 +57,20 @@ export interface Tables {
     headers: JSONColumnType<Record<string, string>> | null;
     body: Buffer | null;
     created_at: Generated<Date>;
+  };
+  audit_entries: {
+    id: string;
+    account_id: string;
+    at: Date;
+    credential: Credential | null;
+    key_id: string | null;
+    address: string;
+    operation: string;
+    agent_id: string | null;
+    agent_name: string | null;
+    status: number;
+    code: string | null;
+    request_id: string;
   };
   agents: {
     id: string;

@@ -5,16 +5,20 @@ import type { Database } from "./database.ts";
 
 const idleChecks = "agent-idle-check";
 const sweeps = "agent-sweep";
+const cleanUps = "clean-up";
 /** How often the queue is looked into, which an alarm may be late by. */
 const pollSeconds = 2;
 /** Any number, the same in all servers. */
 const openingLock = 7_420;
 const everyMinute = "* * * * *";
+const everyHour = "0 * * * *";
 
 interface TimerHandlers {
   lookForIdleness(agentId: string): Promise<void>;
   /** Once a minute: whatever was left undone is seen to. */
   sweep(): Promise<void>;
+  /** Once an hour: what has been kept for long enough is removed. */
+  cleanUp(): Promise<void>;
 }
 
 /**
@@ -47,6 +51,7 @@ export class Timers implements AgentTimers {
     // Of each agent one check waits at most: the first that was asked for looks when the next is due.
     await boss.createQueue(idleChecks, { policy: "short", retryLimit: 5, retryDelay: 5, deleteAfterSeconds: 3600 });
     await boss.createQueue(sweeps, { policy: "exclusive", retryLimit: 0, deleteAfterSeconds: 3600 });
+    await boss.createQueue(cleanUps, { policy: "exclusive", retryLimit: 0, deleteAfterSeconds: 3600 });
     return new Timers(boss);
   }
 
@@ -57,6 +62,8 @@ export class Timers implements AgentTimers {
     });
     await this.#boss.work(sweeps, { pollingIntervalSeconds: pollSeconds }, () => handlers.sweep());
     await this.#boss.schedule(sweeps, everyMinute);
+    await this.#boss.work(cleanUps, { pollingIntervalSeconds: pollSeconds }, () => handlers.cleanUp());
+    await this.#boss.schedule(cleanUps, everyHour);
   }
 
   async idleCheck(agentId: string, afterSeconds: number): Promise<void> {

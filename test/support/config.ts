@@ -30,6 +30,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     maximumStreams: 1_000,
     corsOrigins: [],
     trustedProxies: [],
+    auditDays: 90,
     logLevel: "silent",
     modelSilenceMs: 50_000,
     modelRetryMs: 15_000,

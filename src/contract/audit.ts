@@ -1,0 +1,34 @@
+import { z } from "zod";
+import { AgentName, ListQuery } from "./agents.ts";
+import { keyKinds } from "./keys.ts";
+
+const credentials = [...keyKinds, "token"] as const;
+
+export const AuditQuery = ListQuery.extend({
+  agent: AgentName.optional().meta({ description: "Only what was done with the agents of this name." }),
+});
+
+/** One request that changed something, or was forbidden, as the account's owner sees it. */
+export const AuditEntry = z
+  .object({
+    id: z.uuid(),
+    at: z.iso.datetime(),
+    credential: z.enum(credentials).nullable().meta({ description: "What was shown; null where somebody signed in." }),
+    keyId: z.uuid().nullable(),
+    address: z.string().meta({ description: "The client's IP address, as the service saw it." }),
+    operation: z
+      .string()
+      .meta({ description: "Method and path, or what was done.", examples: ["DELETE /agents/{name}"] }),
+    agent: z.string().nullable().meta({ description: "The agent's name." }),
+    agentId: z.uuid().nullable().meta({ description: "Tells agents of one name apart. Null: there was none." }),
+    status: z.int().meta({ description: "The answer's HTTP status." }),
+    code: z.string().nullable().meta({ description: "Why it was refused." }),
+    requestId: z.uuid().meta({ description: "As in the answer's `x-request-id`." }),
+  })
+  .meta({ id: "AuditEntry" });
+export type AuditEntry = z.infer<typeof AuditEntry>;
+
+export const AuditList = z
+  .object({ data: z.array(AuditEntry), nextCursor: z.string().nullable() })
+  .meta({ id: "AuditList", description: "The account's audit log, the newest first." });
+export type AuditList = z.infer<typeof AuditList>;

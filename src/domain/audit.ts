@@ -1,0 +1,20 @@
+import type { AuditEntry } from "../contract/audit.ts";
+
+/** An entry of the audit log as the service keeps it. It has nothing of a request's body or headers. */
+export interface StoredAuditEntry extends Omit<AuditEntry, "at"> {
+  accountId: string;
+  at: Date;
+}
+
+/** Where an entry stands in the log, which goes by time. */
+export type AuditPlace = Pick<StoredAuditEntry, "at" | "id">;
+
+/** Whether a request has an entry: all that may change something, and every one that was forbidden. */
+export function isAudited(method: string, status: number): boolean {
+  return !["GET", "HEAD"].includes(method) || status === 403;
+}
+
+/** The entry as the account's owner sees it. */
+export function toAuditEntry({ accountId: _, at, ...entry }: StoredAuditEntry): AuditEntry {
+  return { ...entry, at: at.toISOString() };
+}

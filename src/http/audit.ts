@@ -1,0 +1,75 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { AgentName } from "../contract/agents.ts";
+import { AuditList, AuditQuery } from "../contract/audit.ts";
+import { type AuditPlace, isAudited, type StoredAuditEntry, toAuditEntry } from "../domain/audit.ts";
+import type { Caller } from "../domain/caller.ts";
+import { fromCursor, pageOf } from "./paging.ts";
+
+/** What the audit log needs. */
+export interface AuditService {
+  writeAuditEntry(entry: Omit<StoredAuditEntry, "id" | "at">): Promise<void>;
+  /** The newest first, after `after`; with `agent`: of the agents of that name. */
+  listAuditEntries(
+    accountId: string,
+    limit: number,
+    after: AuditPlace | null,
+    agent: string | null,
+  ): Promise<StoredAuditEntry[]>;
+}
+
+/**
+ * Has the requests of all routes that are added to `app` afterwards written down, each before its answer is sent: what
+ * was done and answered is in the log also when the process ends in that moment.
+ */
+export function audit(app: FastifyInstance, service: AuditService): void {
+  app.addHook("onSend", (request, reply) => writeEntry(service, request, reply));
+}
+
+/** `audit` for a handler that is about to stream its answer, which no hook sees. */
+export async function writeEntry(service: AuditService, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  // Whoever has not said who they are has no account to write it to.
+  const caller: Caller | undefined = request.caller;
+  if (!caller || !isAudited(request.method, reply.statusCode)) return;
+  const { accountId, credential, keyId } = caller;
+  try {
+    await service.writeAuditEntry({
+      ...{ accountId, credential, keyId, address: request.ip, operation: request.routeOptions.config.operation! },
+      ...{ agent: request.agent?.name ?? askedName(request), agentId: request.agent?.id ?? null },
+      ...{ status: reply.statusCode, code: request.errorCode ?? null, requestId: request.id },
+    });
+  } catch (error) {
+    request.log.error({ err: error }, "an audit entry could not be written");
+  }
+}
+
+/** `GET /audit` */
+export function auditRoutes(service: AuditService): FastifyPluginAsyncZod {
+  return async (app) => {
+    const schema = {
+      summary: "Read the audit log",
+      description:
+        "Every request that may change something, and every one that was forbidden: who, from where, what, and what came of it.",
+      querystring: AuditQuery,
+      response: { 200: AuditList },
+    };
+    app.get("/audit", { schema }, async (request) => {
+      const { limit, cursor, agent = null } = request.query;
+      const entries = await service.listAuditEntries(request.caller.accountId, limit + 1, placeOf(cursor), agent);
+      return pageOf(entries.map(toAuditEntry), limit, ({ at, id }) => `${Date.parse(at)} ${id}`);
+    });
+  };
+}
+
+/** The name in the path, where it can be one: anything else may be whatever somebody pasted there. */
+function askedName({ params }: FastifyRequest): string | null {
+  const { name } = params as { name?: string };
+  return name !== undefined && AgentName.safeParse(name).success ? name : null;
+}
+
+function placeOf(cursor: string | undefined): AuditPlace | null {
+  const place = fromCursor(cursor, /^\d{1,13} [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+  if (place === null) return null;
+  const [at, id] = place.split(" ") as [string, string];
+  return { at: new Date(Number(at)), id };
+}
