@@ -39,10 +39,11 @@ const delta = (text: string): TurnEvent => ({ type: "response.output_text.delta"
 const completed: TurnEvent = { type: "response.completed" };
 
 test("help is there for every command, on stdout", async () => {
-  const commands = ["", "up", "down", "doctor", "models", "runtimes", "chat", "api", "agents"];
+  const commands = ["", "up", "down", "doctor", "models", "runtimes", "chat", "api", "agents", "keys", "audit"];
   for (const name of ["list", "create", "get", "update", "restart", "reset", "turns", "delete"]) {
     commands.push(`agents ${name}`);
   }
+  for (const name of ["list", "create", "revoke"]) commands.push(`keys ${name}`);
   for (const words of commands) {
     const command = words.split(" ").filter(Boolean);
     const { code, stdout, stderr } = await api.berth([...command, "--help"]);
@@ -100,7 +101,7 @@ test("a server that cannot be reached is told with the command that starts it", 
 
 test("agents are listed over all pages, with the key", async () => {
   api.answers["GET /agents?limit=100"] = [json({ data: [agent("ada")], nextCursor: "a b" })];
-  api.answers["GET /agents?limit=100&cursor=a%20b"] = [
+  api.answers["GET /agents?limit=100&cursor=a+b"] = [
     json({ data: [agent("bob", { status: "failed", model: "demo/demo" })], nextCursor: null }),
   ];
   const listed = await api.berth(["agents", "list"]);

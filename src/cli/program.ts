@@ -12,9 +12,13 @@ import { registerSuspend } from "./commands/agents-suspend.ts";
 import { registerTurns } from "./commands/agents-turns.ts";
 import { registerUpdate } from "./commands/agents-update.ts";
 import { registerApi } from "./commands/api.ts";
+import { registerAudit } from "./commands/audit.ts";
 import { registerChat } from "./commands/chat.ts";
 import { registerDoctor } from "./commands/doctor.ts";
 import { registerDown } from "./commands/down.ts";
+import { registerCreateKey } from "./commands/keys-create.ts";
+import { registerListKeys } from "./commands/keys-list.ts";
+import { registerRevokeKey } from "./commands/keys-revoke.ts";
 import { registerModels } from "./commands/models.ts";
 import { registerRuntimes } from "./commands/runtimes.ts";
 import { registerUp } from "./commands/up.ts";
@@ -36,6 +40,7 @@ Examples:
   berth agents update ada --instructions - < instructions.md
   berth agents turns ada
   berth agents logs ada --follow
+  berth keys create --name "my website" --agent ada --expires 90d
   berth api GET /agents`;
 
 const agentCommands = [
@@ -68,6 +73,9 @@ function createProgram(): Command {
   registerChat(program);
   registerRuntimes(program);
   registerModels(program);
+  const keys = program.command("keys").description("list, create and revoke API keys");
+  for (const register of [registerListKeys, registerCreateKey, registerRevokeKey]) register(keys);
+  registerAudit(program);
   registerApi(program);
   return program;
 }

@@ -1,4 +1,5 @@
 import { createInterface } from "node:readline/promises";
+import { CliError } from "./errors.ts";
 import { styled } from "./terminal.ts";
 
 /**
@@ -28,8 +29,17 @@ export async function readMessage(history: string[]): Promise<string | null> {
   return message;
 }
 
+/**
+ * Asks before what cannot be undone, where somebody is there to be asked. Throws `CliError` with `otherwise` when the answer
+ * is not yes.
+ */
+export async function requireConsent(question: string, otherwise: string): Promise<void> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return;
+  if (!(await confirm(question))) throw new CliError(otherwise);
+}
+
 /** Asks a question that is answered with yes or no; anything but yes is no. */
-export async function confirm(question: string): Promise<boolean> {
+async function confirm(question: string): Promise<boolean> {
   const { stdin: input, stderr: output } = process;
   using terminal = createInterface({ input, output });
   const answer = new Promise<string>((resolve) => {

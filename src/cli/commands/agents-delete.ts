@@ -1,10 +1,9 @@
 import type { Command } from "commander";
 import { agentPath, Client } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
-import { CliError } from "../errors.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { Progress } from "../progress.ts";
-import { confirm } from "../prompt.ts";
+import { requireConsent } from "../prompt.ts";
 import { printable, writeJson } from "../terminal.ts";
 
 interface DeleteOptions extends CommonOptions {
@@ -22,10 +21,8 @@ export function registerDelete(agents: Command): void {
     .action(async (name: string, { yes, json }: DeleteOptions) => {
       const path = agentPath(name);
       const client = await Client.connect(readEnvironment());
-      const asks = !yes && process.stdin.isTTY && process.stderr.isTTY;
-      if (asks && !(await confirm(`Delete ${printable(name)}, its machine and its disk, for ever?`))) {
-        throw new CliError("Nothing was deleted.");
-      }
+      const question = `Delete ${printable(name)}, its machine and its disk, for ever?`;
+      if (!yes) await requireConsent(question, "Nothing was deleted.");
       await deleteAgent(client, path, `deleting ${name}`);
       if (json) writeJson(process.stdout, null);
       else console.log(`${printable(name)} is deleted.`);

@@ -6,6 +6,7 @@ import { type CommonOptions, jsonOption, positiveNumber } from "../options.ts";
 import { readList } from "../paging.ts";
 import { type Cell, formatTable } from "../table.ts";
 import { columnsOf, cut, type Output, printable, type Style, writeJson } from "../terminal.ts";
+import { localTime } from "../time.ts";
 
 interface TurnsOptions extends CommonOptions {
   limit: number;
@@ -65,9 +66,4 @@ function turnTable(output: Output, turns: readonly TurnRecord[]): string {
 function outcomeCell({ reply, error }: TurnRecord, columns: number): Cell {
   if (error) return { text: cut(printable(`${error.code}: ${error.message}`), columns), style: "red" };
   return cut(printable(reply.trim()), columns);
-}
-
-/** In this machine's time zone, to the minute: `2026-01-02 03:04`, which is how Sweden writes it. */
-function localTime(time: string): string {
-  return new Date(time).toLocaleString("sv-SE", { dateStyle: "short", timeStyle: "short" });
 }

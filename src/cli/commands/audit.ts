@@ -1,0 +1,48 @@
+import type { Command } from "commander";
+import type { AuditEntry } from "../../contract/audit.ts";
+import { Client } from "../client.ts";
+import { readEnvironment } from "../environment.ts";
+import { type CommonOptions, jsonOption, positiveNumber } from "../options.ts";
+import { readList } from "../paging.ts";
+import { type Cell, formatTable } from "../table.ts";
+import { writeJson } from "../terminal.ts";
+import { localTime } from "../time.ts";
+
+interface AuditOptions extends CommonOptions {
+  agent?: string;
+  limit: number;
+}
+
+const headings = ["TIME", "BY", "ADDRESS", "OPERATION", "AGENT", "OUTCOME"];
+
+/** `berth audit` */
+export function registerAudit(program: Command): void {
+  program
+    .command("audit")
+    .description("show who changed what, and what was forbidden, the newest last")
+    .option("-a, --agent <name>", "only what was done with this agent")
+    .option("-n, --limit <number>", "how many, of the newest", positiveNumber, 50)
+    .addOption(jsonOption())
+    .addHelpText(
+      "after",
+      "\nBY is the kind of what was shown, with the key's id. --json has all fields, the newest first.",
+    )
+    .action(async ({ agent, limit, json }: AuditOptions) => {
+      const client = await Client.connect(readEnvironment());
+      const entries = await readList<AuditEntry>(client, "/audit", limit, agent === undefined ? {} : { agent });
+      if (json) return writeJson(process.stdout, entries);
+      const { data, nextCursor } = entries;
+      if (data.length === 0) return void console.error("Nothing was done yet.");
+      if (nextCursor !== null) console.error("There are older entries: --limit shows more.");
+      process.stdout.write(formatTable(process.stdout, headings, data.reverse().map(rowOf)));
+    });
+}
+
+function rowOf({ at, credential, keyId, address, operation, agent, status, code }: AuditEntry): Cell[] {
+  const by = [credential ?? "sign-in", keyId].filter((part) => part !== null).join(" ");
+  const outcome = {
+    text: `${status}${code === null ? "" : ` ${code}`}`,
+    style: status < 400 ? "green" : "red",
+  } as const;
+  return [localTime(at), by, address, operation, agent ?? "", outcome];
+}

@@ -1,0 +1,46 @@
+import { type Command, Option } from "commander";
+import { type CreatedKey, keyKinds } from "../../contract/keys.ts";
+import { Client } from "../client.ts";
+import { readEnvironment } from "../environment.ts";
+import { type CommonOptions, jsonOption } from "../options.ts";
+import { writeJson } from "../terminal.ts";
+import { futureTime } from "../time.ts";
+
+interface CreateOptions extends CommonOptions {
+  name?: string;
+  kind?: CreatedKey["kind"];
+  agent?: string[];
+  expires?: string;
+  creditLimit?: string;
+}
+
+/** `berth keys create` */
+export function registerCreateKey(keys: Command): void {
+  keys
+    .command("create")
+    .description("create a key and print it, this once")
+    .option("-n, --name <name>", "for you to know it by")
+    .addOption(
+      new Option("-k, --kind <kind>", "full: all that you may do; agent: chats with some agents only").choices(
+        keyKinds,
+      ),
+    )
+    .option(
+      "-a, --agent <name>",
+      "an agent that it is for, and no others; can be repeated",
+      (name, all: string[] = []) => all.concat(name),
+    )
+    .option("-e, --expires <time>", "when it ends: in hours (12h), in days (90d) or a time (2030-01-31)", futureTime)
+    .option("-c, --credit-limit <credits>", "what the turns begun with a key of the kind agent may cost, all together")
+    .addOption(jsonOption())
+    .action(createKey);
+}
+
+async function createKey({ name, kind, agent: agents, expires, creditLimit, json }: CreateOptions): Promise<void> {
+  const client = await Client.connect(readEnvironment());
+  const asked = { name, kind: kind ?? (agents ? "agent" : "full"), agents, expiresAt: expires, creditLimit };
+  const created = await client.json<CreatedKey>("POST", "/keys", { json: asked });
+  if (json) return writeJson(process.stdout, created);
+  console.log(created.key);
+  console.error("Keep the key now: it is not shown again.");
+}

@@ -1,0 +1,33 @@
+import type { Command } from "commander";
+import type { KeyRecord } from "../../contract/keys.ts";
+import { Client } from "../client.ts";
+import { readEnvironment } from "../environment.ts";
+import { type CommonOptions, jsonOption } from "../options.ts";
+import { readList } from "../paging.ts";
+import { type Cell, formatTable } from "../table.ts";
+import { writeJson } from "../terminal.ts";
+import { localTime } from "../time.ts";
+
+const headings = ["ID", "NAME", "KIND", "BEGINS WITH", "AGENTS", "LAST USED", "EXPIRES"];
+
+/** `berth keys list` */
+export function registerListKeys(keys: Command): void {
+  keys
+    .command("list")
+    .description("list your keys, the newest first")
+    .addOption(jsonOption())
+    .action(async ({ json }: CommonOptions) => {
+      const client = await Client.connect(readEnvironment());
+      const all = await readList<KeyRecord>(client, "/keys");
+      if (json) return writeJson(process.stdout, all);
+      if (all.data.length === 0) return void console.error("There are no keys. To make one: berth keys create");
+      process.stdout.write(formatTable(process.stdout, headings, all.data.map(rowOf)));
+    });
+}
+
+function rowOf({ id, name, kind, keyPrefix, agents, lastUsedAt, expiresAt }: KeyRecord): Cell[] {
+  return [
+    ...[id, name ?? "", kind, `${keyPrefix}…`, agents === null ? "all" : agents.join(", ") || "none"],
+    ...[lastUsedAt === null ? "never" : localTime(lastUsedAt), expiresAt === null ? "never" : localTime(expiresAt)],
+  ];
+}

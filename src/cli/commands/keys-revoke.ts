@@ -1,0 +1,31 @@
+import type { Command } from "commander";
+import { isUuid } from "../../contract/ids.ts";
+import { Client } from "../client.ts";
+import { readEnvironment } from "../environment.ts";
+import { CliError } from "../errors.ts";
+import { type CommonOptions, jsonOption } from "../options.ts";
+import { requireConsent } from "../prompt.ts";
+import { writeJson } from "../terminal.ts";
+
+interface RevokeOptions extends CommonOptions {
+  yes?: true;
+}
+
+/** `berth keys revoke ID` */
+export function registerRevokeKey(keys: Command): void {
+  keys
+    .command("revoke")
+    .description("end a key, at once and for ever")
+    .argument("<id>", "the key's id (berth keys list shows them)")
+    .option("-y, --yes", "do not ask")
+    .addOption(jsonOption())
+    .action(async (id: string, { yes, json }: RevokeOptions) => {
+      // It may be the key itself, which is not to be repeated.
+      if (!isUuid(id)) throw new CliError("This is not a key's id. To see them: berth keys list", 2);
+      const client = await Client.connect(readEnvironment());
+      if (!yes) await requireConsent(`Revoke the key ${id}, for ever?`, "Nothing was revoked.");
+      await client.json("DELETE", `/keys/${id}`);
+      if (json) writeJson(process.stdout, null);
+      else console.log(`The key ${id} is revoked.`);
+    });
+}
