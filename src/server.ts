@@ -8,6 +8,7 @@ import { lockDataFolder } from "./config/data-folder.ts";
 import { secretKeyOf } from "./config/secret-key.ts";
 import { type Resources, usualResources } from "./contract/agents.ts";
 import { asBerthError, type BerthError } from "./contract/errors.ts";
+import type { Caller } from "./domain/caller.ts";
 import { Capacity } from "./domain/capacity.ts";
 import { newKey, requireKeyCredits } from "./domain/keys.ts";
 import { Lifecycle } from "./domain/lifecycle.ts";
@@ -20,8 +21,9 @@ import { Upstream } from "./gateway/upstream.ts";
 import { createApp } from "./http/app.ts";
 import type { Readiness } from "./http/health.ts";
 import type { RateLimiters } from "./http/rate-limits.ts";
-import { createKey, hashKey, isWellFormed } from "./identity/keys.ts";
+import { createKey, hashKey, isOfKeys, isWellFormed } from "./identity/keys.ts";
 import { Sealer } from "./identity/sealing.ts";
+import { IssuerTokens } from "./identity/tokens.ts";
 import { Machines, type TemplatingDriver } from "./machines/machines.ts";
 import { QemuDriver } from "./machines/qemu/driver.ts";
 import { Accounts } from "./postgres/accounts.ts";
@@ -141,6 +143,7 @@ export async function createServer(
   cleanup.defer(() => lifecycle.stop());
   cleanup.defer(() => turns.stop());
 
+  const tokens = config.oidc ? new IssuerTokens(config.oidc) : null;
   const readiness = () => checkReadiness(database, machines);
   const app = await createApp({
     version: (JSON.parse(await readFile(new URL("package.json", checkout), "utf8")) as { version: string }).version,
@@ -151,8 +154,9 @@ export async function createServer(
     maximumStreams: config.maximumStreams,
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
-    findCaller: async (key) => (isWellFormed(key) ? keys.findCaller(hashKey(key)) : null),
     idempotencyKeys: new IdempotencyKeys(database, sealer),
+    findCaller: async (credential) =>
+      isOfKeys(credential) ? findKey(keys, credential) : findTokenCaller(tokens, accounts, credential),
     service: {
       runtimes: runtimes.map(({ name }) => name),
       usualResources: usual,
@@ -219,6 +223,24 @@ export async function createServer(
   void beginWork(machines, lifecycle, turns, listen, runtimes[0]!.name, logger, stopped.signal);
   const stack = cleanup.move();
   return { url, machines, readiness, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+async function findKey(keys: Keys, key: string): Promise<Caller | null> {
+  return isWellFormed(key) ? keys.findCaller(hashKey(key)) : null;
+}
+
+async function findTokenCaller(tokens: IssuerTokens | null, accounts: Accounts, token: string): Promise<Caller | null> {
+  const identity = await tokens?.verify(token);
+  const account = identity ? await accounts.byIdentity(identity.issuer, identity.subject) : null;
+  if (!account) return null;
+  const { id: accountId, operator } = account;
+  return {
+    accountId,
+    operator,
+    ...({ credential: "token", keyId: null, agentIds: null } as const),
+    creditLimitMicro: null,
+    expiresAt: null,
+  };
 }
 
 /** Once the driver is there: goes on where the server before this one ended, then warms what is needed next. */

@@ -8,6 +8,10 @@ export interface Config {
   databaseUrl: string | null;
   /** 32 bytes in base64; null: `secret.key` in the data folder. */
   secretKey: string | null;
+  /** Where clients reach the service, without a slash at its end; null: where it listens. */
+  publicUrl: string | null;
+  /** The identity provider whose tokens are taken; null: the one that the service has itself. */
+  oidc: ExternalIssuer | null;
   /** The built guest image; null: the one that the checkout's last build made. */
   imageFolder: string | null;
   accelerator: "auto" | "kvm" | "tcg";
@@ -50,6 +54,18 @@ export interface Config {
   /** The models' providers that there are keys of. With neither, the demonstration model answers. */
   anthropic: ProviderAccount | null;
   openai: ProviderAccount | null;
+}
+
+/** An OpenID provider elsewhere. */
+export interface ExternalIssuer {
+  /** Exactly as its tokens name it. */
+  issuer: string;
+  /** What its tokens for this service have as `aud`. */
+  audience: string;
+  /** What the tool and the dashboard are called there. */
+  clientId: string;
+  /** Between two requests for its keys because of tokens that name one that is not known. */
+  unknownKeyMs: number;
 }
 
 export interface ProviderAccount {

@@ -21,6 +21,15 @@ test("a key makes Anthropic the provider, at its own address or another", () => 
   expect(readConfig(other).anthropic).toEqual({ baseUrl: "http://127.0.0.1:9", apiKey: "k" });
 });
 
+test("an issuer is kept as it is written, with its slash or without", () => {
+  const issuer = "https://login.example/";
+  expect(readConfig({ BERTH_OIDC_ISSUER: issuer, BERTH_OIDC_AUDIENCE: "berth" }).oidc).toMatchObject({
+    ...{ issuer, audience: "berth", clientId: "berth" },
+  });
+  expect(readConfig({}).oidc).toBeNull();
+  expect(readConfig({ BERTH_PUBLIC_URL: "https://berth.example/" }).publicUrl).toBe("https://berth.example");
+});
+
 test.each([
   [{ BERTH_PORT: "http" }, /BERTH_PORT: "http" is not allowed/],
   [{ BERTH_PORT: "65536" }, /BERTH_PORT.*65535/],
@@ -32,6 +41,10 @@ test.each([
   [{ BERTH_TRUSTED_PROXIES: "10.0.0.0/8, proxy" }, /BERTH_TRUSTED_PROXIES.*10\.0\.0\.0\/8/],
   [{ BERTH_AUDIT_DAYS: "0" }, /BERTH_AUDIT_DAYS/],
   [{ BERTH_SECRET_KEY: "c2hvcnQ=" }, /BERTH_SECRET_KEY: its value is not allowed. 32 bytes in base64/],
+  [{ BERTH_OIDC_ISSUER: "login.example" }, /BERTH_OIDC_ISSUER/],
+  [{ BERTH_OIDC_ISSUER: "https://login.example" }, /BERTH_OIDC_AUDIENCE.*needed/],
+  [{ BERTH_OIDC_AUDIENCE: "berth" }, /BERTH_OIDC_ISSUER is not set/],
+  [{ BERTH_PUBLIC_URL: "ftp://x" }, /BERTH_PUBLIC_URL: its value is not allowed/],
   [{ ANTHROPIC_BASE_URL: "ftp://x" }, /ANTHROPIC_BASE_URL: its value is not allowed/],
 ])("%j stops the start with its name and what is allowed", (environment, complaint) => {
   expect(() => readConfig(environment)).toThrow(ConfigError);

@@ -1,7 +1,7 @@
 import { homedir, totalmem } from "node:os";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import type { Config, ProviderAccount } from "./config.ts";
+import type { Config, ExternalIssuer, ProviderAccount } from "./config.ts";
 
 const port = z.coerce.number().int().min(0).max(65535);
 const httpUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ""));
@@ -17,6 +17,9 @@ const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], "An addres
 /** Of the host's memory: what machines may have where nothing else is set. */
 const usualMemoryPart = 0.75;
 
+/** For so long tokens that name an unknown key do not make the server ask their issuer for its keys again. */
+const unknownKeyMs = 30_000;
+
 /** Each variable with its values and its default; the README's table says the same. */
 const variables = z.object({
   BERTH_HOST: z.string().min(1).default("127.0.0.1"),
@@ -31,6 +34,10 @@ const variables = z.object({
     .base64()
     .refine((key) => Buffer.from(key, "base64").length === 32, "32 bytes in base64 are allowed.")
     .optional(),
+  BERTH_PUBLIC_URL: httpUrl.optional(),
+  BERTH_OIDC_ISSUER: z.url({ protocol: /^https?$/ }).optional(),
+  BERTH_OIDC_AUDIENCE: z.string().min(1).max(500).optional(),
+  BERTH_OIDC_CLIENT_ID: z.string().min(1).max(500).default("berth"),
   BERTH_IMAGE_DIR: z
     .string()
     .min(1)
@@ -78,6 +85,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     dataFolder: values.BERTH_DATA_DIR ?? defaultDataFolder(set.XDG_DATA_HOME),
     databaseUrl: values.BERTH_DATABASE_URL ?? null,
     secretKey: values.BERTH_SECRET_KEY ?? null,
+    publicUrl: values.BERTH_PUBLIC_URL ?? null,
+    oidc: externalIssuer(values),
     imageFolder: values.BERTH_IMAGE_DIR ?? null,
     accelerator: values.BERTH_ACCEL,
     idleMs: values.BERTH_IDLE_SECONDS * 1000,
@@ -103,6 +112,18 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     anthropic: account(values.ANTHROPIC_BASE_URL, values.ANTHROPIC_API_KEY),
     openai: account(values.OPENAI_BASE_URL, values.OPENAI_API_KEY),
   };
+}
+
+function externalIssuer(values: z.infer<typeof variables>): ExternalIssuer | null {
+  const { BERTH_OIDC_ISSUER: issuer, BERTH_OIDC_AUDIENCE: audience, BERTH_OIDC_CLIENT_ID: clientId } = values;
+  if (issuer === undefined) {
+    if (audience === undefined) return null;
+    throw new ConfigError("BERTH_OIDC_AUDIENCE: it is for an issuer; BERTH_OIDC_ISSUER is not set.");
+  }
+  if (audience === undefined) {
+    throw new ConfigError("BERTH_OIDC_AUDIENCE: with BERTH_OIDC_ISSUER it is needed: the `aud` of its tokens.");
+  }
+  return { issuer, audience, clientId, unknownKeyMs };
 }
 
 function account(baseUrl: string, apiKey: string | undefined): ProviderAccount | null {

@@ -55,6 +55,7 @@ export const errorStatuses = {
   disk_full: 503,
   no_capacity: 503,
   database_unavailable: 503,
+  identity_provider_unavailable: 503,
   shutting_down: 503,
 } as const satisfies Record<string, number>;
 

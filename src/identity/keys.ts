@@ -20,6 +20,11 @@ export function hashKey(key: string): Buffer {
   return createHash("sha256").update(key).digest();
 }
 
+/** True for what means to be a key of ours, and so is no token. */
+export function isOfKeys(credential: string): boolean {
+  return credential.startsWith("berth_");
+}
+
 /** True when the key has the form and the checksum of one of ours: anything else is refused without a look-up. */
 export function isWellFormed(key: string): boolean {
   return shape.test(key) && checksum(key.slice(0, -checksumLength)) === key.slice(-checksumLength);

@@ -35,6 +35,30 @@ export class Accounts {
     });
   }
 
+  /**
+   * The account of who signs in as this, made at the first time; null when it is disabled. Two first times at once make
+   * one.
+   */
+  async byIdentity(issuer: string, subject: string): Promise<{ id: string; operator: boolean } | null> {
+    const find = () =>
+      this.#database
+        .selectFrom("accounts")
+        .select(["id", "operator", "disabled_at"])
+        .where("issuer", "=", issuer)
+        .where("subject", "=", subject)
+        .executeTakeFirst();
+    let found = await find();
+    if (!found) {
+      await this.#database
+        .insertInto("accounts")
+        .values({ id: randomUUID(), name: subject, issuer, subject })
+        .onConflict((conflict) => conflict.constraint("accounts_identity").doNothing())
+        .execute();
+      found = await find();
+    }
+    return found && found.disabled_at === null ? { id: found.id, operator: found.operator } : null;
+  }
+
   /** Whether there is another account than this. */
   async othersThan(accountId: string): Promise<boolean> {
     const other = await this.#database

@@ -17,6 +17,8 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     dataFolder: changes.dataFolder ?? (await newFolder()),
     databaseUrl: null,
     secretKey: null,
+    publicUrl: null,
+    oidc: null,
     imageFolder: null,
     accelerator: "tcg",
     idleMs: 0,

@@ -1,0 +1,150 @@
+import {
+  createRemoteJWKSet,
+  errors,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  jwtVerify,
+  type RemoteJWKSet,
+} from "jose";
+import { z } from "zod";
+import { BerthError } from "../contract/errors.ts";
+
+/** Who a token is about, and who says so. */
+export interface Identity {
+  issuer: string;
+  subject: string;
+}
+
+const maximumTokenBytes = 8 * 1024;
+const maximumSubjectLength = 255;
+const clockToleranceSeconds = 10;
+const requestTimeoutMs = 5_000;
+/** For so long a provider that did not answer is not asked again. */
+const retryMs = 3_000;
+/** Keys that the issuer has taken back are trusted for so long at most. */
+const keysMaxAgeMs = 600_000;
+
+/** Signatures that only the issuer can make: never `none`, nor a shared secret, which its public key could pass for. */
+const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512"].concat([
+  "EdDSA",
+  "Ed25519",
+]);
+
+/** Three parts in base64url, the first a JSON object. */
+const tokenShape = /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/;
+
+/**
+ * The subject of a token that is signed with one of the keys, for this audience, by this issuer, and valid now; null for
+ * any other. Throws what `keys` throws, but for a key that is not there.
+ */
+export async function verifyToken(
+  token: string,
+  keys: JWTVerifyGetKey,
+  { issuer, audience }: { issuer: string; audience: string },
+): Promise<string | null> {
+  if (token.length > maximumTokenBytes || !tokenShape.test(token)) return null;
+  try {
+    const claims = await verifyWithAny(token, keys, {
+      ...{ issuer, audience, algorithms, clockTolerance: clockToleranceSeconds },
+      requiredClaims: ["sub", "exp"],
+    });
+    return subjectOf(claims);
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return null;
+    throw error;
+  }
+}
+
+/** A token without a key's id may be signed with any of several keys. */
+async function verifyWithAny(token: string, keys: JWTVerifyGetKey, options: JWTVerifyOptions): Promise<JWTPayload> {
+  try {
+    return (await jwtVerify(token, keys, options)).payload;
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    for await (const key of error) {
+      try {
+        return (await jwtVerify(token, key, options)).payload;
+      } catch (failed) {
+        if (!(failed instanceof errors.JWSSignatureVerificationFailed)) throw failed;
+      }
+    }
+    throw error;
+  }
+}
+
+/** Null for one that the database would not take. */
+function subjectOf({ sub }: JWTPayload): string | null {
+  const fits = typeof sub === "string" && sub.length > 0 && sub.length <= maximumSubjectLength;
+  return fits && sub.isWellFormed() && !sub.includes("\0") ? sub : null;
+}
+
+const Discovery = z.object({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https?$/ }) });
+
+export interface IssuerOptions {
+  /** As it stands in its tokens. */
+  issuer: string;
+  /** What its tokens for this service have as `aud`. */
+  audience: string;
+  /** Between two requests for keys because of tokens that name one that is not known. */
+  unknownKeyMs: number;
+}
+
+/**
+ * The tokens of an OpenID provider elsewhere. Its keys are found by discovery
+ * (https://openid.net/specs/openid-connect-discovery-1_0.html) at the first token, and kept for ten minutes.
+ */
+export class IssuerTokens {
+  readonly #options: IssuerOptions;
+  #keys: Promise<RemoteJWKSet> | null = null;
+
+  constructor(options: IssuerOptions) {
+    this.#options = options;
+  }
+
+  /** Null for a token that is not valid. Throws `identity_provider_unavailable` when the issuer's keys cannot be had. */
+  async verify(token: string): Promise<Identity | null> {
+    const { issuer } = this.#options;
+    const subject = await verifyToken(token, (header, input) => this.#keyOf(header, input), this.#options);
+    return subject === null ? null : { issuer, subject };
+  }
+
+  #keyOf: JWTVerifyGetKey = async (header, input) => {
+    try {
+      return await (await this.#discovered())(header, input);
+    } catch (error) {
+      const ofTheToken =
+        error instanceof errors.JWKSNoMatchingKey ||
+        error instanceof errors.JWKSMultipleMatchingKeys ||
+        error instanceof errors.JOSENotSupported;
+      if (ofTheToken || error instanceof BerthError) throw error;
+      throw unavailable(error);
+    }
+  };
+
+  #discovered(): Promise<RemoteJWKSet> {
+    this.#keys ??= discover(this.#options).catch((error: unknown) => {
+      setTimeout(() => {
+        this.#keys = null;
+      }, retryMs).unref();
+      throw unavailable(error);
+    });
+    return this.#keys;
+  }
+}
+
+async function discover({ issuer, unknownKeyMs }: IssuerOptions): Promise<RemoteJWKSet> {
+  const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
+  const response = await fetch(url, { signal: AbortSignal.timeout(requestTimeoutMs) });
+  if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+  const found = Discovery.parse(await response.json());
+  if (found.issuer !== issuer) throw new Error(`${url} is of the issuer ${found.issuer}, and not of ${issuer}`);
+  return createRemoteJWKSet(new URL(found.jwks_uri), {
+    ...{ timeoutDuration: requestTimeoutMs, cooldownDuration: unknownKeyMs, cacheMaxAge: keysMaxAgeMs },
+  });
+}
+
+function unavailable(cause: unknown): BerthError {
+  const message = "The identity provider does not answer, so that no token can be checked; try again soon.";
+  return new BerthError("identity_provider_unavailable", message, { cause });
+}
