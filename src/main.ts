@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { ConfigError, readConfig } from "./config/env.ts";
-import { createServer } from "./server.ts";
+import { createServer, type Server } from "./server.ts";
 
 // The server's program: `berth up` and `make up` end here.
 
@@ -13,7 +13,7 @@ try {
   const config = readConfig(process.env);
   const signals = Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
   await using server = await createServer(config);
-  void announce(server.readiness, server.url);
+  void announce(server);
   await signals;
   setTimeout(() => process.exit(0), exitDeadlineMs).unref();
 } catch (error) {
@@ -22,10 +22,7 @@ try {
 }
 
 /** Prints the ready line once all is there, and before that what is missing, once. */
-async function announce(
-  readiness: () => ReturnType<Awaited<ReturnType<typeof createServer>>["readiness"]>,
-  url: string,
-): Promise<void> {
+async function announce({ readiness, url, firstSignIn }: Server): Promise<void> {
   for (let told = ""; ; ) {
     const { ready, checks } = await readiness();
     if (ready) break;
@@ -38,4 +35,5 @@ async function announce(
     await new Promise((resolve) => setTimeout(resolve, 1_000).unref());
   }
   console.log(`Berth is ready at ${url}`);
+  if (firstSignIn) console.log(`To sign in for the first time: ${firstSignIn}`);
 }

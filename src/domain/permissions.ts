@@ -10,6 +10,8 @@ type Rule = "all" | "named" | "operator" | "no";
 const account: Record<Credential, Rule> = { full: "all", token: "all", agent: "no" };
 const chatting: Record<Credential, Rule> = { full: "all", token: "all", agent: "named" };
 
+const operator: Record<Credential, Rule> = { full: "operator", token: "operator", agent: "no" };
+
 /**
  * Who may do what: each operation of the interface that needs credentials, with the rule for each of them. A route that
  * is not in here does not start.
@@ -37,6 +39,12 @@ export const permissions: Readonly<Record<string, Readonly<Record<Credential, Ru
   "POST /keys": account,
   "DELETE /keys/{id}": account,
   "GET /audit": account,
+  "GET /account": account,
+  "GET /admin/users": operator,
+  "POST /admin/users": operator,
+  "POST /admin/users/{name}/reset": operator,
+  "POST /admin/users/{name}/disable": operator,
+  "POST /admin/users/{name}/enable": operator,
 };
 
 /** Throws `forbidden` where the credential may not be used for the operation at all. */

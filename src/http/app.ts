@@ -17,8 +17,10 @@ import {
 } from "fastify-type-provider-zod";
 import { BerthError } from "../contract/errors.ts";
 import { PostHeaders } from "../contract/idempotency.ts";
+import { type ProtectedResource, signInPrefix } from "../contract/sign-in.ts";
 import type { IdempotencyRows } from "../domain/idempotency.ts";
 import { permissions, requirePermission } from "../domain/permissions.ts";
+import { type AccountService, accountRoutes } from "./account.ts";
 import { type AgentService, agentRoutes } from "./agents.ts";
 import { type AuditService, audit, auditRoutes, writeEntry } from "./audit.ts";
 import { authenticate, type FindCaller } from "./authenticate.ts";
@@ -29,7 +31,9 @@ import { healthRoutes, type MetricsText, type Readiness } from "./health.ts";
 import { Idempotency } from "./idempotency.ts";
 import { type KeyService, keyRoutes } from "./keys.ts";
 import { clientOf, limit, type RateLimiters } from "./rate-limits.ts";
+import { type HandleSignIn, protectedResourceRoutes, signInRoutes } from "./sign-in.ts";
 import { Streams } from "./streams.ts";
+import { type UserService, userRoutes } from "./users.ts";
 
 const maximumBodyBytes = 1024 * 1024;
 
@@ -51,7 +55,11 @@ export interface AppOptions {
   /** Addresses and networks of the proxies whose word on a client's address is taken. */
   trustedProxies: readonly string[];
   idempotencyKeys: IdempotencyRows;
-  service: AgentService & AuditService & ChatService & CatalogService & KeyService;
+  /** Where tokens come from. */
+  protectedResource: () => ProtectedResource;
+  /** The service's own identity provider; null where another is configured. */
+  signIn: HandleSignIn | null;
+  service: AccountService & AgentService & AuditService & CatalogService & ChatService & KeyService & UserService;
 }
 
 declare module "fastify" {
@@ -86,7 +94,9 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     reply.header("x-request-id", request.id);
   });
   app.addHook("onResponse", async (request, reply) => {
-    const { method, url, ip } = request;
+    const { method, ip } = request;
+    // What signs in passes codes and one-time links in its query.
+    const url = request.url.startsWith(signInPrefix) ? request.url.split("?")[0] : request.url;
     const { statusCode, elapsedTime } = reply;
     request.log.info({ method, url, ip, statusCode, ms: Math.round(elapsedTime) }, "request");
   });
@@ -119,6 +129,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     transformObject: jsonSchemaTransformObject,
   });
   await app.register(healthRoutes(options.readiness, options.metrics));
+  await app.register(protectedResourceRoutes(options.protectedResource));
+  if (options.signIn) await app.register(signInRoutes(options.signIn));
   app.get("/openapi.json", { schema: { hide: true }, onRequest: limitAddress }, async () => app.swagger());
   await app.register(async (guarded) => {
     guarded.addHook("onRoute", (route) => {
@@ -156,6 +168,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     await guarded.register(catalogRoutes(options.service));
     await guarded.register(keyRoutes(options.service));
     await guarded.register(auditRoutes(options.service));
+    await guarded.register(accountRoutes(options.service));
+    await guarded.register(userRoutes(options.service));
   });
   return app;
 }
@@ -189,8 +203,8 @@ function operationOf({ method, url }: { method: string | string[]; url: string }
 function rememberRoutes(app: FastifyInstance): (path: string) => string[] {
   const routes: { pattern: RegExp; method: string }[] = [];
   app.addHook("onRoute", ({ url, method }) => {
-    const pattern = new RegExp(`^${url.replaceAll(/:[^/]+/g, "[^/]+")}$`);
     if (url === "*") return; // Of CORS: the question before a call, for any path.
+    const pattern = new RegExp(`^${url.replaceAll("*", ".*").replaceAll(/:[^/]+/g, "[^/]+")}$`);
     for (const each of [method].flat()) routes.push({ pattern, method: each });
   });
   return (path) => [...new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))];

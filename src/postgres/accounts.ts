@@ -59,6 +59,12 @@ export class Accounts {
     return found && found.disabled_at === null ? { id: found.id, operator: found.operator } : null;
   }
 
+  /** The account's name. */
+  async nameOf(accountId: string): Promise<string> {
+    const accounts = this.#database.selectFrom("accounts").select("name");
+    return (await accounts.where("id", "=", accountId).executeTakeFirstOrThrow()).name;
+  }
+
   /** Whether there is another account than this. */
   async othersThan(accountId: string): Promise<boolean> {
     const other = await this.#database

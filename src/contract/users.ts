@@ -1,0 +1,51 @@
+import { z } from "zod";
+
+const time = z.iso.datetime();
+const nameText = "A user's name is 1 to 64 letters, digits, signs and single blanks, and not dots alone.";
+
+/** In its normal form (NFKC). Names that differ in their letters' size alone are the same user's. */
+export const UserName = z
+  .string()
+  .normalize("NFKC")
+  .min(1, nameText)
+  .max(64, nameText)
+  .refine((name) => /^[^\p{C}\p{Z}]+( [^\p{C}\p{Z}]+)*$/u.test(name) && !/^\.+$/.test(name), nameText)
+  .meta({ description: nameText });
+
+/** What two spellings of one user's name have in common. */
+export function userNameKey(name: string): string {
+  return name.normalize("NFKC").toLowerCase();
+}
+
+/** In its normal form, so that every keyboard types the same. */
+export const Password = z
+  .string()
+  .normalize("NFKC")
+  .min(12, "A password has at least 12 characters.")
+  .max(200, "A password has 200 characters at most.");
+
+export const CreateUser = z.strictObject({ name: UserName }).meta({ id: "CreateUser" });
+
+export const UserRecord = z
+  .object({
+    name: z.string(),
+    operator: z.boolean().meta({ description: "Shares the account of the one who looks after the installation." }),
+    status: z
+      .enum(["invited", "active", "disabled"])
+      .meta({ description: "invited: a password is still to be set, with a link." }),
+    createdAt: time,
+  })
+  .meta({ id: "User" });
+export type UserRecord = z.infer<typeof UserRecord>;
+
+export const UserWithLink = UserRecord.extend({
+  link: z.url().meta({ description: "Sets the password, once, within 72 hours. Shown this once." }),
+}).meta({ id: "UserWithLink" });
+export type UserWithLink = z.infer<typeof UserWithLink>;
+
+export const UserParams = z.object({ name: z.string().meta({ description: "The user's name." }) });
+
+export const UserList = z
+  .object({ data: z.array(UserRecord), nextCursor: z.string().nullable() })
+  .meta({ id: "UserList", description: "The users, the oldest first." });
+export type UserList = z.infer<typeof UserList>;

@@ -1,0 +1,36 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { FastifyPluginAsync } from "fastify";
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { ProtectedResource, signInPrefix } from "../contract/sign-in.ts";
+
+/** Answers a request for the identity provider that the service has itself; `address` is the client's. */
+export type HandleSignIn = (request: IncomingMessage, response: ServerResponse, address: string) => void;
+
+/** The provider is a whole program of its own: it reads the request and writes the answer itself. */
+export function signInRoutes(handle: HandleSignIn): FastifyPluginAsync {
+  return async (app) => {
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser("*", (_request, _payload, done) => done(null));
+    app.route({
+      method: ["GET", "POST", "OPTIONS"],
+      url: `${signInPrefix}/*`,
+      schema: { hide: true },
+      handler: (request, reply) => {
+        reply.hijack();
+        reply.raw.setHeader("x-request-id", request.id);
+        handle(request.raw, reply.raw, request.ip);
+      },
+    });
+  };
+}
+
+/** Says to whoever has no token where to get one. */
+export function protectedResourceRoutes(protectedResource: () => ProtectedResource): FastifyPluginAsyncZod {
+  return async (app) => {
+    const schema = {
+      summary: "Where tokens come from (RFC 9728)",
+      response: { 200: ProtectedResource },
+    };
+    app.get("/.well-known/oauth-protected-resource", { schema }, async () => protectedResource());
+  };
+}

@@ -1,0 +1,64 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { ListQuery } from "../contract/agents.ts";
+import { uuidPattern } from "../contract/ids.ts";
+import { CreateUser, UserList, UserParams, UserRecord, UserWithLink } from "../contract/users.ts";
+import { type StoredUser, toUserRecord } from "../domain/users.ts";
+import { fromCursor, pageOf } from "./paging.ts";
+
+/** What the users' routes need. All throw `users_managed_elsewhere` where another provider has the users. */
+export interface UserService {
+  listUsers(limit: number, after: string | null): Promise<StoredUser[]>;
+  /** Throws `user_exists`. */
+  createUser(name: string): Promise<{ user: StoredUser; link: string }>;
+  /** Throws `user_not_found`. */
+  resetUser(name: string): Promise<{ user: StoredUser; link: string }>;
+  /** Throws `user_not_found`, `operator_not_disabled`. */
+  setUserDisabled(name: string, disabled: boolean): Promise<StoredUser>;
+}
+
+/** `/admin/users`: who signs in at the service's own identity provider. For the operator. */
+export function userRoutes(service: UserService): FastifyPluginAsyncZod {
+  return async (app) => {
+    const listSchema = { summary: "List the users", querystring: ListQuery, response: { 200: UserList } };
+    app.get("/admin/users", { schema: listSchema }, async ({ query: { limit, cursor } }) => {
+      const users = await service.listUsers(limit + 1, fromCursor(cursor, uuidPattern));
+      const { data, nextCursor } = pageOf(users, limit, ({ id }) => id);
+      return { data: data.map(toUserRecord), nextCursor };
+    });
+
+    const createSchema = {
+      summary: "Add a user",
+      description: "The answer has a link, this once, with which the user sets a password.",
+      body: CreateUser,
+      response: { 201: UserWithLink },
+    };
+    app.post("/admin/users", { schema: createSchema }, async ({ body }, reply) => {
+      const { user, link } = await service.createUser(body.name);
+      reply.code(201).header("cache-control", "no-store");
+      return { ...toUserRecord(user), link };
+    });
+
+    const resetSchema = {
+      summary: "Take a user's password away and answer a link for a new one",
+      description: "Ends what the user has signed in.",
+      params: UserParams,
+      response: { 200: UserWithLink },
+    };
+    app.post("/admin/users/:name/reset", { schema: resetSchema }, async ({ params }, reply) => {
+      const { user, link } = await service.resetUser(params.name);
+      reply.header("cache-control", "no-store");
+      return { ...toUserRecord(user), link };
+    });
+
+    for (const [verb, disabled] of [
+      ["disable", true],
+      ["enable", false],
+    ] as const) {
+      const summary = disabled ? "Refuse a user and the keys of its account, at once" : "Let a user in again";
+      const schema = { summary, params: UserParams, response: { 200: UserRecord } };
+      app.post(`/admin/users/:name/${verb}`, { schema }, async ({ params }) =>
+        toUserRecord(await service.setUserDisabled(params.name, disabled)),
+      );
+    }
+  };
+}

@@ -1,0 +1,87 @@
+import { createHash } from "node:crypto";
+
+/** Text that is HTML already. Anything else is escaped when it becomes a part of a page. */
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** HTML with values in it, which are escaped unless they are HTML; null is nothing. */
+export function html(strings: TemplateStringsArray, ...values: (string | number | Html | null)[]): Html {
+  const parts = strings.map((string, index) => string + (index < values.length ? toText(values[index]!) : ""));
+  return new Html(parts.join(""));
+}
+
+function toText(value: string | number | Html | null): string {
+  if (value === null) return "";
+  return value instanceof Html ? value.text : escaped(String(value));
+}
+
+const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => entities[character]!);
+}
+
+const style = `
+:root { color-scheme: light dark; }
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; background: Canvas; color: CanvasText;
+  font: 16px/1.5 system-ui, sans-serif; }
+main { box-sizing: border-box; width: 100%; max-width: 24rem; padding: 1.5rem; }
+h1 { font-size: 1.375rem; line-height: 1.25; margin: 0 0 1rem; }
+p { margin: 0 0 1rem; overflow-wrap: anywhere; }
+label { display: block; margin: 0 0 1rem; font-weight: 600; }
+input { box-sizing: border-box; display: block; width: 100%; margin-top: .25rem; padding: .625rem .75rem; font: inherit;
+  border: 1px solid GrayText; border-radius: .375rem; background: Field; color: FieldText; }
+button { box-sizing: border-box; width: 100%; margin: 0 0 .75rem; padding: .625rem .75rem; font: inherit;
+  font-weight: 600; border: 1px solid transparent; border-radius: .375rem; background: #1d4ed8; color: #fff;
+  cursor: pointer; }
+button.second { background: transparent; color: inherit; border-color: GrayText; }
+.code { font: 600 1.5rem ui-monospace, monospace; letter-spacing: .1em; }
+.wrong { border-left: .25rem solid #dc2626; padding-left: .75rem; }
+.mark { font-weight: 700; margin-bottom: 2rem; }
+small { opacity: .75; }
+`;
+
+/**
+ * What every page is answered with. Nothing is loaded, no script runs (`script-src` is empty; the provider adds the hash
+ * of the one script with which it sends a form on), no other page may frame it.
+ */
+export const pageHeaders: Readonly<Record<string, string>> = {
+  "content-security-policy": [
+    "default-src 'none'",
+    `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
+    "script-src",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join("; "),
+  "cache-control": "no-store",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+};
+
+/** A whole page. */
+export function page(title: string, body: Html): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · Berth</title>
+<style>${new Html(style)}</style>
+</head>
+<body>
+<main>
+<p class="mark">Berth</p>
+<h1>${title}</h1>
+${body}
+</main>
+</body>
+</html>
+`.text;
+}

@@ -1,0 +1,14 @@
+import { createHash, randomBytes } from "node:crypto";
+
+const lifetimeMs = 72 * 3_600_000;
+
+/** A new token for a one-time link, with what is stored of it. */
+export function createLink(): { token: string; tokenHash: Buffer; expiresAt: Date } {
+  const token = randomBytes(32).toString("base64url");
+  return { token, tokenHash: hashLinkToken(token), expiresAt: new Date(Date.now() + lifetimeMs) };
+}
+
+/** The hash under which a link's token is stored. */
+export function hashLinkToken(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}

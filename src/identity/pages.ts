@@ -1,0 +1,123 @@
+import { type Html, html, page } from "./html.ts";
+
+// The pages of the service's own identity provider. They need no script.
+
+/** Where one signs in. `wrong` says why it did not work. */
+export function signInPage({ action, name = "", wrong }: { action: string; name?: string; wrong?: string }): string {
+  return page(
+    "Sign in",
+    html`${complaint(wrong)}<form method="post" action="${action}">
+<label>Name <input name="name" value="${name}" autocomplete="username" autocapitalize="none" maxlength="64" required></label>
+<label>Password <input name="password" type="password" autocomplete="current-password" maxlength="200" required></label>
+<button>Sign in</button>
+</form>
+<p><small>Forgotten? The operator makes a link for a new password: berth admin users reset NAME</small></p>`,
+  );
+}
+
+/** Where a one-time link leads. Without a name it is the first user's, who chooses one. */
+export function welcomePage(options: {
+  action: string;
+  token: string;
+  name: string | null;
+  wrong?: string | undefined;
+  chosen?: string | undefined;
+}): string {
+  const { action, token, name, wrong, chosen = "" } = options;
+  const whose =
+    name === null
+      ? html`<p>You are the first user of this service, and its operator.</p>`
+      : html`<p>For the user ${name}.</p>`;
+  const nameField =
+    name === null
+      ? html`<label>Name <input name="name" value="${chosen}" autocomplete="username" autocapitalize="none" maxlength="64" required></label>`
+      : html`<input type="hidden" name="name" value="${name}" autocomplete="username">`;
+  return page(
+    name === null ? "Welcome" : "Set your password",
+    html`${whose}${complaint(wrong)}<form method="post" action="${action}">
+<input type="hidden" name="token" value="${token}">
+${nameField}
+<label>Password <input name="password" type="password" autocomplete="new-password" minlength="12" maxlength="200" required></label>
+<label>Once more <input name="again" type="password" autocomplete="new-password" minlength="12" maxlength="200" required></label>
+<p><small>At least 12 characters.</small></p>
+<button>Set the password</button>
+</form>`,
+  );
+}
+
+export function readyPage(name: string): string {
+  return page(
+    "Your password is set",
+    html`<p>You can sign in as ${name} now. For the command line tool: berth login</p>`,
+  );
+}
+
+/** Where the code that the tool shows is typed. */
+export function deviceCodePage(options: {
+  action: string;
+  xsrf: string;
+  code?: string | undefined;
+  wrong?: string | undefined;
+}): string {
+  const { action, xsrf, code = "", wrong } = options;
+  return page(
+    "Connect a device",
+    html`${complaint(wrong)}<form method="post" action="${action}">
+<input type="hidden" name="xsrf" value="${xsrf}">
+<label>The code that your device shows <input class="code" name="user_code" value="${code}" autocomplete="off" autocapitalize="characters" spellcheck="false" maxlength="32" required></label>
+<button>Continue</button>
+</form>`,
+  );
+}
+
+/** Whoever sees it is to compare the code: somebody else may have sent the link. */
+export function deviceConfirmPage(options: {
+  action: string;
+  xsrf: string;
+  code: string;
+  client: string;
+  address: string;
+}): string {
+  const { action, xsrf, code, client, address } = options;
+  return page(
+    "Is this your device?",
+    html`<p>${client} asks to act as you, from the address ${address}. It must show this code:</p>
+<p class="code">${code}</p>
+<p>Have you not begun this yourself, or does it show another code? Then refuse.</p>
+<form method="post" action="${action}">
+<input type="hidden" name="xsrf" value="${xsrf}">
+<input type="hidden" name="user_code" value="${code}">
+<input type="hidden" name="confirm" value="yes">
+<button>It is mine: go on</button>
+<button class="second" name="abort" value="yes">Refuse</button>
+</form>`,
+  );
+}
+
+export function deviceReadyPage(): string {
+  return page("Your device is signed in", html`<p>You can close this page and go on there.</p>`);
+}
+
+export function signOutPage({ action, xsrf }: { action: string; xsrf: string }): string {
+  return page(
+    "Sign out?",
+    html`<form method="post" action="${action}">
+<input type="hidden" name="xsrf" value="${xsrf}">
+<button name="logout" value="yes">Sign out</button>
+<button class="second">Stay signed in</button>
+</form>`,
+  );
+}
+
+export function signedOutPage(): string {
+  return page("You are signed out", html`<p>You can close this page.</p>`);
+}
+
+/** What cannot be done, and why. */
+export function errorPage(title: string, text: string): string {
+  return page(title, html`<p>${text}</p>`);
+}
+
+function complaint(text: string | undefined): Html | null {
+  return text === undefined ? null : html`<p class="wrong" role="alert">${text}</p>`;
+}

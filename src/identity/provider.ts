@@ -1,0 +1,232 @@
+import { randomBytes } from "node:crypto";
+import type { EventEmitter } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createLocalJWKSet, exportJWK, generateKeyPair, type JWK } from "jose";
+import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC, Provider } from "oidc-provider";
+import { dashboardClient, signInPrefix, toolClient } from "../contract/sign-in.ts";
+import { deviceCodePage, deviceConfirmPage, deviceReadyPage, errorPage, signedOutPage, signOutPage } from "./pages.ts";
+import { RecordAdapter, type RecordStore } from "./records.ts";
+import { type AttemptLimits, signInPages, signInPath, type UserStore, welcomePath } from "./sign-in.ts";
+import { verifyToken } from "./tokens.ts";
+
+/** What its tokens are for: not the address, which may change. */
+export const localAudience = "urn:berth:api";
+const signature = "ES256";
+const day = 24 * 3_600;
+/** In seconds. */
+const lifetimes = {
+  ...{ AccessToken: 600, IdToken: 600, AuthorizationCode: 60, DeviceCode: 600, Interaction: 3_600 },
+  ...{ RefreshToken: 30 * day, Session: 30 * day, Grant: 365 * day },
+};
+
+export interface LocalProviderParts {
+  /** Where clients reach the service, without a slash at its end. */
+  publicUrl: string;
+  records: RecordStore;
+  users: UserStore;
+  attempts: AttemptLimits;
+  /** Private keys; the first signs, all are published. */
+  tokenKeys: readonly JWK[];
+  /** The first signs, all are trusted. */
+  cookieKeys: readonly string[];
+  log: (message: string, error: unknown) => void;
+}
+
+/** A new key to sign tokens with. */
+export async function createTokenKey(): Promise<JWK> {
+  const { privateKey } = await generateKeyPair(signature, { extractable: true });
+  const kid = randomBytes(12).toString("base64url");
+  return { ...(await exportJWK(privateKey)), kid, alg: signature, use: "sig" };
+}
+
+/** A new key to sign cookies with. */
+export function createCookieKey(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/** The OpenID provider that the service has itself, for local users. */
+export class LocalProvider {
+  readonly issuer: string;
+  readonly #publicUrl: URL;
+  readonly #handle: ReturnType<Provider["callback"]>;
+  readonly #keys: ReturnType<typeof createLocalJWKSet>;
+
+  constructor(parts: LocalProviderParts) {
+    this.issuer = parts.publicUrl + signInPrefix;
+    this.#publicUrl = new URL(this.issuer);
+    const { pathname: mount } = this.#publicUrl;
+    const provider = new Provider(this.issuer, configurationOf(parts, mount));
+    // What it takes from such headers is set below, and is not what a client says.
+    provider.proxy = true;
+    provider.use(signInPages({ provider, users: parts.users, attempts: parts.attempts, mount }));
+    provider.on("server_error", (_ctx, error) => parts.log("the identity provider has a fault", error));
+    (provider as EventEmitter).on("error", (error: Error) => parts.log("the identity provider has a fault", error));
+    this.#handle = provider.callback();
+    this.#keys = createLocalJWKSet({ keys: parts.tokenKeys.map(publicPart) });
+  }
+
+  /** Answers a request for a path below `signInPrefix`. `address` is the client's. */
+  handle(request: IncomingMessage & { originalUrl?: string }, response: ServerResponse, address: string): void {
+    const { protocol, host, pathname } = this.#publicUrl;
+    const path = request.url!.slice(signInPrefix.length) || "/";
+    request.originalUrl = pathname + path;
+    request.url = path;
+    Object.assign(request.headers, {
+      ...{ "x-forwarded-proto": protocol.slice(0, -1), "x-forwarded-host": host, "x-forwarded-for": address },
+    });
+    void this.#handle(request, response);
+  }
+
+  /** The id of the user that an access token is about; null for a token that is not valid. */
+  verify(token: string): Promise<string | null> {
+    return verifyToken(token, this.#keys, { issuer: this.issuer, audience: localAudience });
+  }
+
+  /** Where a one-time link leads. */
+  linkFor(token: string): string {
+    return `${this.issuer}${welcomePath}?token=${token}`;
+  }
+}
+
+function publicPart({ d: _, ...key }: JWK): JWK & { kty: string } {
+  return { ...key, kty: key.kty! };
+}
+
+function configurationOf(parts: LocalProviderParts, mount: string): Configuration {
+  const { publicUrl, records, users, tokenKeys, cookieKeys } = parts;
+  const policy = interactionPolicy.base();
+  // Its clients are the service's own: there is nobody to consent to.
+  policy.remove("consent");
+  return {
+    adapter: (model: string) => new RecordAdapter(model, records),
+    jwks: { keys: tokenKeys.map((key) => ({ ...key })) },
+    clients: clientsOf(publicUrl),
+    clientDefaults: { id_token_signed_response_alg: signature, token_endpoint_auth_method: "none" },
+    clientAuthMethods: ["none"],
+    responseTypes: ["code"],
+    pkce: { required: () => true },
+    cookies: {
+      keys: [...cookieKeys],
+      names: { session: "berth_session", interaction: "berth_interaction", resume: "berth_resume" },
+      long: { httpOnly: true, sameSite: "lax", path: mount, signed: true },
+      short: { httpOnly: true, sameSite: "lax", signed: true },
+    },
+    ttl: lifetimes,
+    rotateRefreshToken: true,
+    issueRefreshToken: (_ctx, client) => client.grantTypeAllowed("refresh_token"),
+    // Signing out in a browser ends the dashboard's tokens, and not the tool's, which has its own sign-out.
+    expiresWithSession: (_ctx, source) => source.clientId === dashboardClient,
+    interactions: { policy, url: (_ctx, { uid }) => mount + signInPath + uid },
+    loadExistingGrant,
+    findAccount: async (_ctx, id) => {
+      const user = await users.byId(id);
+      return user && !user.disabledAt ? { accountId: id, claims: () => ({ sub: id }) } : undefined;
+    },
+    features: featuresOf(mount),
+    renderError: (ctx, out) => {
+      ctx.type = "html";
+      ctx.body = errorPage("This did not work", out.error_description ?? out.error);
+    },
+  };
+}
+
+function clientsOf(publicUrl: string): Configuration["clients"] {
+  const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
+  return [
+    {
+      ...{ client_id: dashboardClient, client_name: "The dashboard", response_types: ["code"] },
+      grant_types: ["authorization_code", "refresh_token"],
+      redirect_uris: [`${publicUrl}/`],
+      post_logout_redirect_uris: [`${publicUrl}/`],
+    },
+    {
+      ...{ client_id: toolClient, client_name: "The command line tool", response_types: [], redirect_uris: [] },
+      grant_types: [deviceGrant, "refresh_token"],
+    },
+  ];
+}
+
+function featuresOf(mount: string): NonNullable<Configuration["features"]> {
+  const formOf = (ctx: KoaContextWithOIDC, path: string) => ({
+    action: mount + path,
+    xsrf: (ctx.oidc.session!.state as { secret: string }).secret,
+  });
+  return {
+    devInteractions: { enabled: false },
+    dPoP: { enabled: false },
+    pushedAuthorizationRequests: { enabled: false },
+    // Its access tokens are for the service, which tells who one is at `GET /account`.
+    userinfo: { enabled: false },
+    revocation: { enabled: true, allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: () => localAudience,
+      useGrantedResource: () => true,
+      getResourceServerInfo: (_ctx, indicator) => {
+        if (indicator !== localAudience) throw new errors.InvalidTarget();
+        const format = { accessTokenFormat: "jwt", jwt: { sign: { alg: signature } } } as const;
+        return { scope: "", audience: localAudience, accessTokenTTL: lifetimes.AccessToken, ...format };
+      },
+    },
+    deviceFlow: {
+      enabled: true,
+      userCodeInputSource: (ctx, _form, _out, error) => {
+        const given = (error as { userCode?: string } | undefined)?.userCode;
+        ctx.type = "html";
+        ctx.body = deviceCodePage({ ...formOf(ctx, "/device"), code: given, wrong: error && codeComplaint(error) });
+      },
+      userCodeConfirmSource: (ctx, _form, client, device, code) => {
+        const about = { code, client: client.clientName ?? client.clientId, address: String(device.ip) };
+        ctx.type = "html";
+        ctx.body = deviceConfirmPage({ ...formOf(ctx, "/device"), ...about });
+      },
+      successSource: (ctx) => {
+        ctx.type = "html";
+        ctx.body = deviceReadyPage();
+      },
+    },
+    rpInitiatedLogout: {
+      enabled: true,
+      logoutSource: (ctx) => {
+        ctx.type = "html";
+        ctx.body = signOutPage(formOf(ctx, "/session/end/confirm"));
+      },
+      postLogoutSuccessSource: (ctx) => {
+        ctx.type = "html";
+        ctx.body = signedOutPage();
+      },
+    },
+  };
+}
+
+function codeComplaint({ name }: Error): string {
+  switch (name) {
+    case "NoCodeError":
+    case "NotFoundError":
+      return "There is no such code.";
+    case "ExpiredError":
+      return "This code has ended. Begin again on the device.";
+    case "AlreadyUsedError":
+      return "This code was used before. Begin again on the device.";
+    case "AbortedError":
+      return "The device was refused.";
+    default:
+      return "This did not work. Begin again on the device.";
+  }
+}
+
+/**
+ * All that the service's own clients may have is granted without asking. Each device has a grant of its own, so that one
+ * that signs out leaves the others signed in.
+ */
+async function loadExistingGrant({ oidc }: KoaContextWithOIDC) {
+  const { provider, session, client } = oidc;
+  if (!session?.accountId || !client) return undefined;
+  const known = client.clientId === toolClient ? undefined : session.grantIdFor(client.clientId);
+  const existing = known ? await provider.Grant.find(known) : undefined;
+  if (existing?.accountId === session.accountId) return existing;
+  const grant = new provider.Grant({ accountId: session.accountId, clientId: client.clientId });
+  grant.addOIDCScope("openid offline_access");
+  await grant.save();
+  return grant;
+}

@@ -1,0 +1,113 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { Adapter, AdapterPayload } from "oidc-provider";
+
+/** One thing that the provider keeps: a session, a code, a refresh token, … */
+interface ProviderRecord {
+  /** The SHA-256 of its id. */
+  idHash: Buffer;
+  payload: object;
+  consumedAt: Date | null;
+}
+
+/** What is stored with a record to find it by. */
+interface RecordIndex {
+  accountId: string | null;
+  grantId: string | null;
+  uid: string | null;
+  userCodeHash: Buffer | null;
+  expiresAt: Date | null;
+}
+
+/** The database's side. `model` is the provider's name for the kind. */
+export interface RecordStore {
+  upsert(model: string, idHash: Buffer, payload: object, index: RecordIndex): Promise<void>;
+  find(model: string, idHash: Buffer): Promise<ProviderRecord | null>;
+  findByUid(model: string, uid: string): Promise<ProviderRecord | null>;
+  findByUserCode(model: string, userCodeHash: Buffer): Promise<ProviderRecord | null>;
+  consume(model: string, idHash: Buffer): Promise<void>;
+  destroy(model: string, idHash: Buffer): Promise<void>;
+  revokeByGrantId(model: string, grantId: string): Promise<void>;
+}
+
+/**
+ * Stands for the id of a record that was found by something else, within this process alone: nobody outside can make
+ * one, so a hash out of a copy of the database opens nothing.
+ */
+const handlePrefix = `${randomBytes(32).toString("base64url")}.`;
+
+/**
+ * Keeps one kind of the provider's records. An id is itself the secret that opens the record, so it stands nowhere in
+ * what is stored: neither a copy of the database nor its log gives a session or a token away.
+ */
+export class RecordAdapter implements Adapter {
+  readonly #model: string;
+  readonly #store: RecordStore;
+
+  constructor(model: string, store: RecordStore) {
+    this.#model = model;
+    this.#store = store;
+  }
+
+  async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
+    const { userCode, uid, grantId, accountId } = payload;
+    await this.#store.upsert(this.#model, hashOf(id), withoutSecrets(payload), {
+      ...{ accountId: accountId ?? null, grantId: grantId ?? null, uid: uid ?? null },
+      userCodeHash: userCode === undefined ? null : hashOf(userCode),
+      expiresAt: expiresIn ? new Date(Date.now() + expiresIn * 1000) : null,
+    });
+  }
+
+  async find(id: string): Promise<AdapterPayload | undefined> {
+    return restored(await this.#store.find(this.#model, hashOf(id)), id);
+  }
+
+  async findByUid(uid: string): Promise<AdapterPayload | undefined> {
+    return restored(await this.#store.findByUid(this.#model, uid));
+  }
+
+  async findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {
+    const payload = restored(await this.#store.findByUserCode(this.#model, hashOf(userCode)));
+    return payload && { ...payload, userCode };
+  }
+
+  consume(id: string): Promise<void> {
+    return this.#store.consume(this.#model, hashOf(id));
+  }
+
+  destroy(id: string): Promise<void> {
+    return this.#store.destroy(this.#model, hashOf(id));
+  }
+
+  revokeByGrantId(grantId: string): Promise<void> {
+    return this.#store.revokeByGrantId(this.#model, grantId);
+  }
+}
+
+function hashOf(id: string): Buffer {
+  if (id.startsWith(handlePrefix)) return Buffer.from(id.slice(handlePrefix.length), "base64url");
+  return createHash("sha256").update(id).digest();
+}
+
+/** An interaction names others' ids: the session's, which nothing reads, and the device code's. */
+function withoutSecrets({ jti: id, userCode: _, ...payload }: AdapterPayload): AdapterPayload {
+  const { session, deviceCode, returnTo } = payload;
+  return {
+    ...payload,
+    ...(session ? { session: { ...session, cookie: undefined } } : {}),
+    ...(deviceCode ? { deviceCode: hashOf(deviceCode).toString("base64url") } : {}),
+    ...(returnTo && id ? { returnTo: returnTo.replace(id, "") } : {}),
+  } as AdapterPayload;
+}
+
+function restored(record: ProviderRecord | null, id?: string): AdapterPayload | undefined {
+  if (!record) return undefined;
+  const { idHash, consumedAt } = record;
+  const payload = record.payload as AdapterPayload;
+  return {
+    ...payload,
+    jti: id ?? handlePrefix + idHash.toString("base64url"),
+    ...(payload.deviceCode ? { deviceCode: handlePrefix + payload.deviceCode } : {}),
+    ...(payload.returnTo && id ? { returnTo: payload.returnTo + id } : {}),
+    ...(consumedAt ? { consumed: Math.floor(consumedAt.getTime() / 1000) } : {}),
+  };
+}

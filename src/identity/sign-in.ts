@@ -1,0 +1,153 @@
+import { text } from "node:stream/consumers";
+import type { Provider } from "oidc-provider";
+import { Password, UserName, userNameKey } from "../contract/users.ts";
+import { pageHeaders } from "./html.ts";
+import { hashLinkToken } from "./links.ts";
+import { errorPage, readyPage, signInPage, welcomePage } from "./pages.ts";
+import { hashPassword, isPassword } from "./passwords.ts";
+
+/** The local users, as far as signing in needs them. */
+export interface UserStore {
+  byName(name: string): Promise<{ id: string; passwordHash: string | null; disabledAt: Date | null } | null>;
+  byId(id: string): Promise<{ disabledAt: Date | null } | null>;
+  /** Null when the link has ended; without a name it is the first user's. */
+  findLink(tokenHash: Buffer): Promise<{ name: string | null } | null>;
+  /** False when the link has ended. */
+  useLink(tokenHash: Buffer, passwordHash: string, firstName: string): Promise<boolean>;
+}
+
+/** Counts attempts. */
+export interface AttemptLimits {
+  /** Counts one; answers after how many seconds to try again where there were too many, else null. */
+  begin(name: string | null, address: string): Promise<number | null>;
+  succeeded(name: string | null, address: string): Promise<void>;
+}
+
+export type Middleware = Parameters<Provider["use"]>[0];
+type Context = Parameters<Middleware>[0];
+
+export const signInPath = "/interaction/";
+export const welcomePath = "/welcome";
+const maximumBodyBytes = 16 * 1024;
+const nameOrPassword = "The name or the password is not right.";
+
+export interface SignInParts {
+  provider: Provider;
+  users: UserStore;
+  attempts: AttemptLimits;
+  /** The path under which the provider is mounted. */
+  mount: string;
+}
+
+/** Answers the pages on which one signs in and sets a password; everything else is the provider's own. */
+export function signInPages(parts: SignInParts): Middleware {
+  return async (ctx, next) => {
+    ctx.set(pageHeaders);
+    const { path, method } = ctx;
+    if (method === "GET" || method === "POST") {
+      if (path.startsWith(signInPath)) return method === "GET" ? showSignIn(ctx, parts) : signIn(ctx, parts);
+      if (path === welcomePath) return method === "GET" ? showWelcome(ctx, parts) : setPassword(ctx, parts);
+      if (path === "/device" && method === "POST" && (await isBarred(ctx, parts, null))) return;
+    }
+    await next();
+  };
+}
+
+/** Answers whether there were too many attempts, and the page that says so. */
+async function isBarred(ctx: Context, { attempts }: SignInParts, name: string | null): Promise<boolean> {
+  const wait = await attempts.begin(name, ctx.ip);
+  if (wait === null) return false;
+  ctx.set("retry-after", String(wait));
+  const minutes = Math.ceil(wait / 60);
+  const text = `There were too many attempts. Try again in ${minutes} minute${minutes === 1 ? "" : "s"}.`;
+  answer(ctx, 429, errorPage("Too many attempts", text));
+  return true;
+}
+
+async function showSignIn(ctx: Context, parts: SignInParts): Promise<void> {
+  if (await hasBegun(ctx, parts)) answer(ctx, 200, signInPage({ action: parts.mount + ctx.path }));
+}
+
+async function signIn(ctx: Context, parts: SignInParts): Promise<void> {
+  if (!(await hasBegun(ctx, parts))) return;
+  const form = await readForm(ctx);
+  if (!form) return;
+  const name = UserName.safeParse(form.get("name")).data ?? null;
+  // Names that nobody can have count as one.
+  const counted = name === null ? "" : userNameKey(name);
+  if (await isBarred(ctx, parts, counted)) return;
+  const user = name === null ? null : await parts.users.byName(name);
+  const password = (form.get("password") ?? "").normalize("NFKC").slice(0, 200);
+  const again = (wrong: string) =>
+    answer(ctx, 401, signInPage({ action: parts.mount + ctx.path, name: form.get("name") ?? "", wrong }));
+  if (!(await isPassword(password, user?.passwordHash ?? null)) || !user) return again(nameOrPassword);
+  await parts.attempts.succeeded(counted, ctx.ip);
+  if (user.disabledAt) return again("This user is disabled. The operator can enable it again.");
+  redirect(ctx, await parts.provider.interactionResult(ctx.req, ctx.res, { login: { accountId: user.id } }));
+}
+
+/** False, and a page that says so, where no sign-in was begun in this browser, or it was too long ago. */
+async function hasBegun(ctx: Context, { provider }: SignInParts): Promise<boolean> {
+  const interaction = await provider.interactionDetails(ctx.req, ctx.res).catch((error: Error) => {
+    if (error.name === "SessionNotFound") return null;
+    throw error;
+  });
+  const begun = interaction !== null && ctx.path === signInPath + interaction.uid;
+  const text = "Go back to where you came from and begin again. The browser must allow cookies.";
+  if (!begun) answer(ctx, 400, errorPage("This sign-in has ended", text));
+  return begun;
+}
+
+async function showWelcome(ctx: Context, { users, mount }: SignInParts): Promise<void> {
+  const token = new URLSearchParams(ctx.querystring).get("token") ?? "";
+  const link = await users.findLink(hashLinkToken(token));
+  if (!link) return linkHasEnded(ctx);
+  answer(ctx, 200, welcomePage({ action: mount + welcomePath, token, name: link.name }));
+}
+
+async function setPassword(ctx: Context, { users, mount }: SignInParts): Promise<void> {
+  const form = await readForm(ctx);
+  if (!form) return;
+  const token = form.get("token") ?? "";
+  const link = await users.findLink(hashLinkToken(token));
+  if (!link) return linkHasEnded(ctx);
+  const name = UserName.safeParse(link.name ?? form.get("name"));
+  const password = Password.safeParse(form.get("password"));
+  const wrong =
+    name.error?.issues[0]?.message ??
+    password.error?.issues[0]?.message ??
+    (form.get("password") === form.get("again") ? undefined : "The two passwords are not the same.");
+  if (wrong !== undefined || !name.success || !password.success) {
+    const chosen = form.get("name") ?? "";
+    return answer(ctx, 400, welcomePage({ action: mount + welcomePath, token, name: link.name, wrong, chosen }));
+  }
+  const used = await users.useLink(hashLinkToken(token), await hashPassword(password.data), name.data);
+  if (!used) return linkHasEnded(ctx);
+  answer(ctx, 200, readyPage(name.data));
+}
+
+function linkHasEnded(ctx: Context): void {
+  const text = "It was used before, or is too old. The operator makes a new one: berth admin users reset NAME";
+  answer(ctx, 410, errorPage("This link has ended", text));
+}
+
+/** The fields of a form; null, and answered, for anything else. */
+async function readForm(ctx: Context): Promise<URLSearchParams | null> {
+  const length = Number(ctx.get("content-length") || Number.NaN);
+  if (ctx.is("application/x-www-form-urlencoded") && length <= maximumBodyBytes) {
+    return new URLSearchParams(await text(ctx.req));
+  }
+  answer(ctx, 400, errorPage("This is no form", "The request does not come from this page."));
+  return null;
+}
+
+function answer(ctx: Context, status: number, body: string): void {
+  ctx.status = status;
+  ctx.type = "html";
+  ctx.body = body;
+}
+
+function redirect(ctx: Context, url: string): void {
+  ctx.status = 303;
+  ctx.redirect(url);
+}

@@ -1,0 +1,66 @@
+import { createHash } from "node:crypto";
+import { CompiledQuery } from "kysely";
+import { RateLimiterPostgres, RateLimiterRes } from "rate-limiter-flexible";
+import type { Database } from "./database.ts";
+
+const windowSeconds = 15 * 60;
+const wrongPerName = 10;
+const wrongPerAddress = 50;
+
+/** Attempts to sign in, counted for all servers of a database: per name, known or not, and per address. */
+export class SignInAttempts {
+  readonly #names: RateLimiterPostgres;
+  readonly #addresses: RateLimiterPostgres;
+
+  constructor(database: Database) {
+    const limiter = (keyPrefix: string, points: number) =>
+      new RateLimiterPostgres({
+        ...{ keyPrefix, points, duration: windowSeconds, tableName: "sign_in_attempts", tableCreated: true },
+        ...{ storeType: "client", storeClient: clientOf(database) },
+      });
+    this.#names = limiter("name", wrongPerName);
+    this.#addresses = limiter("address", wrongPerAddress);
+  }
+
+  /**
+   * Counts an attempt, before it is known whether it is a good one, so that many at once are counted too. Answers after
+   * how many seconds another may be made where there were too many, else null. Without a name, for the address alone.
+   */
+  async begin(name: string | null, address: string): Promise<number | null> {
+    const waits = [await secondsToWait(this.#addresses, address)];
+    if (name !== null) waits.push(await secondsToWait(this.#names, keyOf(name)));
+    const longest = Math.max(...waits);
+    return longest > 0 ? longest : null;
+  }
+
+  /** The attempt was a good one. */
+  async succeeded(name: string | null, address: string): Promise<void> {
+    await this.#addresses.reward(address);
+    if (name !== null) await this.#names.delete(keyOf(name));
+  }
+}
+
+/** Names may be longer than the table's keys. */
+function keyOf(name: string): string {
+  return createHash("sha256").update(name).digest("base64url");
+}
+
+async function secondsToWait(limiter: RateLimiterPostgres, key: string): Promise<number> {
+  try {
+    await limiter.consume(key);
+    return 0;
+  } catch (refused) {
+    if (refused instanceof RateLimiterRes) return Math.ceil(refused.msBeforeNext / 1000);
+    throw refused;
+  }
+}
+
+/** The part of a `pg` client that the limiter uses, on the pool that all queries share. */
+function clientOf(database: Database) {
+  return {
+    query: async ({ text, values }: { text: string; values: unknown[] }) => {
+      const { rows, numAffectedRows } = await database.executeQuery(CompiledQuery.raw(text, values));
+      return { rows, rowCount: rows.length || Number(numAffectedRows ?? 0) };
+    },
+  };
+}

@@ -1,0 +1,283 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { databaseOf } from "../support/accounts.ts";
+import { Browser } from "../support/browser.ts";
+import { TestClient } from "../support/client.ts";
+import { ScriptedService } from "../support/scripted-service.ts";
+import { beginSignIn, exchange, refresh, signIn, tokenRequest, useLink } from "../support/sign-in.ts";
+
+const password = "correct horse battery staple";
+const device = "urn:ietf:params:oauth:grant-type:device_code";
+let service: ScriptedService;
+let url: string;
+
+beforeAll(async () => {
+  service = await ScriptedService.start();
+  url = service.server.url;
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const withToken = (token: string) => new TestClient(service.server.url, token);
+const listed = async (token: string) => (await withToken(token).call("GET", "/agents")).status;
+
+test("the first link makes the first user, to whom the operator's account belongs, once", async () => {
+  await service.client.createAgent("ada");
+  const link = service.server.firstSignIn!;
+  const wrong = await useLink(link, "too short", "ulla");
+  expect(wrong).toMatchObject({ status: 400, text: expect.stringContaining("at least 12 characters") });
+  expect((await useLink(link, password, " <b> ")).text).toContain("A user&#39;s name is");
+  expect(await useLink(link, password, "Ulla")).toMatchObject({ status: 200, text: expect.stringContaining("Ulla") });
+  expect((await new Browser().get(link)).status).toBe(410);
+  const { access_token: token } = await signIn(url, "ULLA", password);
+  expect((await withToken(token).call("GET", "/agents")).body.data).toMatchObject([{ name: "ada" }]);
+  expect((await withToken(token).call("GET", "/account")).body).toMatchObject({ operator: true, credential: "token" });
+});
+
+test("the provider tells where its parts are, and the service where its tokens come from", async () => {
+  const { body } = await withToken("").call("GET", "/oidc/.well-known/openid-configuration");
+  expect(body).toMatchObject({
+    ...{ issuer: `${url}/oidc`, token_endpoint: `${url}/oidc/token`, jwks_uri: `${url}/oidc/jwks` },
+    device_authorization_endpoint: `${url}/oidc/device/auth`,
+    code_challenge_methods_supported: ["S256"],
+  });
+  const { keys } = (await withToken("").call("GET", "/oidc/jwks")).body;
+  expect(keys).toMatchObject([{ kty: "EC", crv: "P-256", alg: "ES256", use: "sig" }]);
+  expect(keys[0]).not.toHaveProperty("d");
+  const resource = (await withToken("").call("GET", "/.well-known/oauth-protected-resource")).body;
+  expect(resource).toMatchObject({ resource: url, authorization_servers: [`${url}/oidc`] });
+  expect(resource.berth_tool_client_id).toBe("berth-cli");
+});
+
+test("pages run no scripts, load nothing, and are neither kept nor framed", async () => {
+  const { page } = await beginSignIn(url, new Browser());
+  expect(page.status).toBe(200);
+  expect(page.headers.get("content-security-policy")).toMatch(
+    /default-src 'none';.*script-src;.*frame-ancestors 'none'/,
+  );
+  expect(page.headers.get("cache-control")).toBe("no-store");
+  expect(page.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+  expect(page.text).not.toContain("<script");
+  for (const path of ["/oidc/device", "/oidc/session/end", "/oidc/nowhere", "/oidc/welcome?token=x"]) {
+    const other = await new Browser().get(url + path);
+    expect(other.headers.get("content-security-policy"), path).toContain("default-src 'none'");
+    expect(other.headers.get("x-frame-options"), path).toBe("DENY");
+  }
+});
+
+test("a code is good once, for who has its verifier, and for a client with PKCE alone", async () => {
+  const browser = new Browser();
+  const { page, verifier } = await beginSignIn(url, browser);
+  const { url: last } = await browser.submit(page, { name: "ulla", password });
+  expect(new URL(last).searchParams.get("state")).toBe("the-state");
+  const code = new URL(last).searchParams.get("code")!;
+  expect(await exchange(url, code, "x".repeat(43))).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
+  const second = await beginSignIn(url, browser);
+  // Signed in already: no page asks again.
+  const good = new URL(second.page.url).searchParams.get("code")!;
+  expect((await exchange(url, good, second.verifier)).status).toBe(200);
+  expect(await exchange(url, good, second.verifier)).toMatchObject({ body: { error: "invalid_grant" } });
+  expect(verifier).not.toBe(second.verifier);
+  const bare = `${url}/oidc/auth?client_id=berth-dashboard&response_type=code&redirect_uri=${url}/&scope=openid`;
+  expect((await new Browser().get(bare)).url).toContain("error=invalid_request");
+  const elsewhere = bare.replace(`${url}/&`, "https://evil.example/&");
+  expect((await new Browser().get(elsewhere)).text).toContain("redirect_uri");
+});
+
+test("a refresh token is good once: used again, it ends the whole family", async () => {
+  const first = await signIn(url, "ulla", password);
+  const { body: second } = await refresh(url, first.refresh_token);
+  expect(await listed(second.access_token)).toBe(200);
+  expect(second.refresh_token).not.toBe(first.refresh_token);
+  expect(await refresh(url, first.refresh_token)).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
+  expect(await refresh(url, second.refresh_token)).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
+});
+
+test("a device signs in through the pages, and signs out alone", async () => {
+  const ask = () => tokenRequest(url, { client_id: "berth-cli", scope: "openid" }, "/oidc/device/auth");
+  const poll = (code: string) => tokenRequest(url, { grant_type: device, client_id: "berth-cli", device_code: code });
+  const browser = new Browser();
+  const connect = async () => {
+    const { body } = await ask();
+    expect(body.verification_uri).toBe(`${url}/oidc/device`);
+    expect(await poll(body.device_code)).toMatchObject({ body: { error: "authorization_pending" } });
+    const confirm = await browser.submit(await browser.get(body.verification_uri), { user_code: body.user_code });
+    expect(confirm.text).toContain(body.user_code);
+    expect(confirm.text).toContain("127.0.0.1");
+    const page = await browser.submit(confirm, {});
+    const last = page.text.includes('type="password"') ? await browser.submit(page, { name: "ulla", password }) : page;
+    expect(last.text).toContain("signed in");
+    return (await poll(body.device_code)).body;
+  };
+  const one = await connect();
+  expect(await listed(one.access_token)).toBe(200);
+  const two = await connect();
+  const revoked = { client_id: "berth-cli", token: one.refresh_token };
+  expect((await tokenRequest(url, revoked, "/oidc/token/revocation")).status).toBe(200);
+  expect((await refresh(url, one.refresh_token, "berth-cli")).status).toBe(400);
+  expect((await refresh(url, two.refresh_token, "berth-cli")).status).toBe(200);
+});
+
+test("a device that is refused gets nothing, and what was typed for a code is escaped", async () => {
+  const { body } = await tokenRequest(url, { client_id: "berth-cli", scope: "openid" }, "/oidc/device/auth");
+  const browser = new Browser();
+  const typed = await browser.submit(await browser.get(`${url}/oidc/device`), {
+    user_code: '"><script>alert(1)</script>',
+  });
+  expect(typed.text).toContain("There is no such code.");
+  expect(typed.text).not.toContain("<script>");
+  const confirm = await browser.submit(typed, { user_code: body.user_code });
+  expect((await browser.submit(confirm, { abort: "yes" })).text).toContain("The device was refused.");
+  const polled = { grant_type: device, client_id: "berth-cli", device_code: body.device_code };
+  expect(await tokenRequest(url, polled)).toMatchObject({ status: 400, body: { error: "access_denied" } });
+});
+
+test("signing out ends the browser's session and its tokens", async () => {
+  const browser = new Browser();
+  const tokens = await signIn(url, "ulla", password, browser);
+  const query = new URLSearchParams({ id_token_hint: tokens.id_token, post_logout_redirect_uri: `${url}/` });
+  const asked = await browser.get(`${url}/oidc/session/end?${query}`);
+  expect(asked.text).toContain("Sign out?");
+  expect((await browser.submit(asked, { logout: "yes" })).url).toBe(`${url}/`);
+  expect((await refresh(url, tokens.refresh_token)).status).toBe(400);
+  expect((await beginSignIn(url, browser)).page.text).toContain("Password");
+});
+
+test("a sign-in form works in the browser that began it alone, and what it is sent is escaped", async () => {
+  const browser = new Browser();
+  const { page } = await beginSignIn(url, browser);
+  const stolen = await new Browser().submit(page, { name: "ulla", password });
+  expect(stolen).toMatchObject({ status: 400, text: expect.stringContaining("has ended") });
+  const wrong = await browser.submit(page, { name: '"><script>alert(1)</script>', password: "wrong" });
+  expect(wrong.status).toBe(401);
+  expect(wrong.text).toContain("&lt;script&gt;");
+  expect(wrong.text).not.toContain("<script>");
+  expect((await browser.submit(wrong, { name: "a\0b", password: "\0" })).status).toBe(401);
+  expect((await browser.submit(wrong, { name: "ulla", password: "x".repeat(20_000) })).status).toBe(400);
+});
+
+test("users are added with a link, disabled at once, let in again, and given another link", async () => {
+  const added = await service.client.call("POST", "/admin/users", { name: "Bob Ångström" });
+  expect(added).toMatchObject({ status: 201, body: { name: "Bob Ångström", operator: false, status: "invited" } });
+  const taken = await service.client.call("POST", "/admin/users", { name: "BOB ÅNGSTRÖM" });
+  expect(taken).toMatchObject({ status: 409, body: { code: "user_exists" } });
+  expect((await useLink(added.body.link, password)).status).toBe(200);
+  const bob = await signIn(url, "bob ångström", password);
+  expect((await withToken(bob.access_token).call("GET", "/agents")).body.data).toEqual([]);
+  expect((await withToken(bob.access_token).call("GET", "/account")).body).toMatchObject({ name: "Bob Ångström" });
+  expect((await withToken(bob.access_token).call("GET", "/admin/users")).body).toMatchObject({ code: "forbidden" });
+  const key = (await withToken(bob.access_token).call("POST", "/keys", {})).body.key;
+  expect(await listed(key)).toBe(200);
+
+  const path = `/admin/users/${encodeURIComponent("bob Ångström")}`;
+  expect((await service.client.call("POST", `${path}/disable`)).body).toMatchObject({ status: "disabled" });
+  expect([await listed(bob.access_token), await listed(key)]).toEqual([401, 401]);
+  expect((await refresh(url, bob.refresh_token)).status).toBe(400);
+  const browser = new Browser();
+  const { page } = await beginSignIn(url, browser);
+  expect((await browser.submit(page, { name: "Bob Ångström", password })).text).toContain("disabled");
+  expect((await service.client.call("POST", `${path}/enable`)).body).toMatchObject({ status: "active" });
+  expect(await listed(key)).toBe(200);
+
+  const again = await signIn(url, "Bob Ångström", password);
+  const reset = await service.client.call("POST", `${path}/reset`);
+  expect(reset).toMatchObject({ status: 200, body: { status: "invited" } });
+  expect((await refresh(url, again.refresh_token)).status).toBe(400);
+  await expect(signIn(url, "Bob Ångström", password)).rejects.toThrow("not right");
+  expect((await useLink(reset.body.link, "another good password")).status).toBe(200);
+  expect((await useLink(reset.body.link, "another good password").catch(() => null))?.status ?? 410).toBe(410);
+  await signIn(url, "Bob Ångström", "another good password");
+  const list = (await service.client.call("GET", "/admin/users")).body;
+  expect(list).toMatchObject({ data: [{ name: "Ulla", operator: true }, { name: "Bob Ångström" }], nextCursor: null });
+  const first = (await service.client.call("GET", "/admin/users?limit=1")).body;
+  expect((await service.client.call("GET", `/admin/users?cursor=${first.nextCursor}`)).body.data).toHaveLength(1);
+});
+
+test("what cannot be done to users is refused", async () => {
+  const refused = await service.client.call("POST", "/admin/users/ulla/disable");
+  expect(refused).toMatchObject({ status: 409, body: { code: "operator_not_disabled" } });
+  for (const verb of ["reset", "disable", "enable"]) {
+    const unknown = await service.client.call("POST", `/admin/users/nobody/${verb}`);
+    expect(unknown, verb).toMatchObject({ status: 404, body: { code: "user_not_found" } });
+  }
+  for (const name of ["", " ", "..", "a\0b", "a\nb", " a", "x".repeat(65), 5, null]) {
+    expect(await service.client.call("POST", "/admin/users", { name }), String(name)).toMatchObject({ status: 400 });
+  }
+});
+
+test("wrong passwords are limited, for a name that there is and one that there is not", async () => {
+  const { body } = await service.client.call("POST", "/admin/users", { name: "vera" });
+  await useLink(body.link, password);
+  for (const name of ["vera", "nobody"]) {
+    const browser = new Browser();
+    let { page } = await beginSignIn(url, browser);
+    for (let n = 0; n < 10; n++) {
+      page = await browser.submit(page, { name, password: "wrong" });
+      expect(page.status).toBe(401);
+    }
+    const limited = await browser.submit(page, { name, password });
+    expect(limited).toMatchObject({ status: 429, text: expect.stringContaining("Try again in 15 minutes") });
+    expect(Number(limited.headers.get("retry-after"))).toBeGreaterThan(800);
+  }
+  // Others' names are not in its way.
+  await signIn(url, "ulla", password);
+});
+
+test("a restart keeps sessions and tokens, and makes no second first user", async () => {
+  const browser = new Browser();
+  const tokens = await signIn(url, "ulla", password, browser);
+  await service.restart();
+  expect(service.server.firstSignIn).toBeNull();
+  // The port is another, and so is the address: access tokens of the old one end, nothing else does.
+  expect(await listed(tokens.access_token)).toBe(401);
+  const again = await signIn(service.server.url, "ulla", "is not asked for", browser);
+  expect((await withToken(again.access_token).call("GET", "/agents")).body.data).toMatchObject([{ name: "ada" }]);
+  expect((await refresh(service.server.url, tokens.refresh_token)).status).toBe(200);
+  url = service.server.url;
+});
+
+test("the database holds no token, code, password, session or link that opens anything", async () => {
+  const browser = new Browser();
+  const { page, verifier } = await beginSignIn(url, browser);
+  const secrets = new Set<string>(browser.secrets);
+  const last = await browser.submit(page, { name: "ulla", password });
+  const code = new URL(last.url).searchParams.get("code")!;
+  const tokens = (await exchange(url, code, verifier)).body;
+  const asked = await tokenRequest(url, { client_id: "berth-cli", scope: "openid" }, "/oidc/device/auth");
+  await browser.submit(await browser.get(`${url}/oidc/device`), { user_code: asked.body.user_code });
+  const confirm = await browser.submit(await browser.get(`${url}/oidc/device`), { user_code: asked.body.user_code });
+  await browser.submit(confirm, { confirm: "yes" });
+  const { body } = await service.client.call("POST", "/admin/users", { name: "wilma" });
+  for (const secret of browser.secrets) secrets.add(secret);
+  for (const secret of [code, tokens.access_token, tokens.refresh_token, password, asked.body.device_code]) {
+    secrets.add(secret);
+  }
+  secrets.add(asked.body.user_code.replace("-", ""));
+  secrets.add(new URL(body.link).searchParams.get("token")!);
+  const database = await databaseOf(service);
+  const tables = ["accounts", "users", "user_links", "oidc_records", "sign_in_attempts"] as const;
+  const rows = await Promise.all(
+    tables.map((table) => database.withTables<Record<string, object>>().selectFrom(table).selectAll().execute()),
+  );
+  await database.destroy();
+  const dump = JSON.stringify(rows);
+  expect(dump).toContain("RefreshToken");
+  expect(secrets.size).toBeGreaterThan(8);
+  for (const secret of secrets) expect(dump.includes(secret), secret).toBe(false);
+});
+
+test("with an identity provider elsewhere there are no users here", async () => {
+  const oidc = { issuer: "http://127.0.0.1:9", audience: "berth", clientId: "berth", unknownKeyMs: 0 };
+  await using other = await ScriptedService.start({ oidc });
+  expect(other.server.firstSignIn).toBeNull();
+  for (const [method, path, body] of [
+    ["GET", "/admin/users", undefined],
+    ["POST", "/admin/users", { name: "bob" }],
+    ["POST", "/admin/users/bob/reset", undefined],
+    ["POST", "/admin/users/bob/disable", undefined],
+  ] as const) {
+    const refused = await other.client.call(method, path, body);
+    expect(refused).toMatchObject({ status: 409, body: { code: "users_managed_elsewhere" } });
+  }
+  expect((await other.client.call("GET", "/oidc/jwks")).status).toBe(404);
+  const resource = (await other.client.call("GET", "/.well-known/oauth-protected-resource")).body;
+  expect(resource).toMatchObject({ authorization_servers: ["http://127.0.0.1:9"], berth_audience: "berth" });
+});

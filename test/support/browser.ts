@@ -1,0 +1,63 @@
+/** A page that a browser shows. */
+export interface Page {
+  url: string;
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+/**
+ * As much of a browser as forms need: cookies with their paths, redirects, and the fields of a page's form. A redirect
+ * to another address than the service's is not followed.
+ */
+export class Browser {
+  readonly #cookies = new Map<string, { name: string; value: string; path: string }>();
+
+  async get(url: string): Promise<Page> {
+    return this.#go(url, { method: "GET" });
+  }
+
+  /** Sends the page's form with its own fields and these. */
+  async submit({ url, text }: Page, fields: Record<string, string>): Promise<Page> {
+    const action = attribute(/<form[^>]*>/.exec(text)![0], "action")!;
+    const own = [...text.matchAll(/<input[^>]*>/g)]
+      .map(([tag]) => [attribute(tag, "name"), attribute(tag, "value") ?? ""] as const)
+      .filter((field): field is [string, string] => field[0] !== null);
+    const body = new URLSearchParams({ ...Object.fromEntries(own), ...fields });
+    return this.#go(new URL(action, url).href, { method: "POST", body });
+  }
+
+  /** Everything that it was given, to look for in what is stored. */
+  get secrets(): string[] {
+    return [...this.#cookies.values()].map(({ value }) => value);
+  }
+
+  async #go(url: string, init: RequestInit): Promise<Page> {
+    const { pathname, origin } = new URL(url);
+    const sent = [...this.#cookies.values()].filter(({ path }) => pathname.startsWith(path));
+    const cookie = sent.map(({ name, value }) => `${name}=${value}`).join("; ");
+    const response = await fetch(url, { ...init, redirect: "manual", headers: { cookie, accept: "text/html" } });
+    for (const line of response.headers.getSetCookie()) this.#keep(line);
+    const { status, headers } = response;
+    const location = headers.get("location");
+    if (location === null) return { url, status, headers, text: await response.text() };
+    const next = new URL(location, url);
+    // The dashboard itself is not there: its address, with the code, is what is wanted.
+    if (next.origin !== origin || next.pathname === "/") return { url: next.href, status, headers, text: "" };
+    return this.#go(next.href, { method: "GET" });
+  }
+
+  #keep(line: string): void {
+    const [pair, ...attributes] = line.split("; ");
+    const [name, value] = [pair!.slice(0, pair!.indexOf("=")), pair!.slice(pair!.indexOf("=") + 1)];
+    const path = attributes.find((each) => each.startsWith("path="))?.slice(5) ?? "/";
+    const key = `${name} ${path}`;
+    if (value === "") this.#cookies.delete(key);
+    else this.#cookies.set(key, { name, value, path });
+  }
+}
+
+function attribute(tag: string, name: string): string | null {
+  const value = new RegExp(`\\b${name}="([^"]*)"`).exec(tag)?.[1];
+  return value?.replaceAll("&quot;", '"').replaceAll("&lt;", "<").replaceAll("&amp;", "&") ?? null;
+}
