@@ -25,6 +25,7 @@ async function runner(number: number): Promise<Server> {
     uplink: new Uplink(),
     identity: null,
     firstToken: "first",
+    setClock: async () => {},
     sync: async () => {},
     logFile: "/dev/null",
     busy: async () => false,

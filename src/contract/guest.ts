@@ -16,6 +16,12 @@ import { TurnEvent } from "./chat.ts";
  */
 export const guestPort = 7000;
 
+/**
+ * With each call on control: when it was sent, in milliseconds since 1970. A call takes long on a host that is busy, and
+ * the adoption, which sets the clock, most of all; a guest whose clock is behind a call's time takes it.
+ */
+export const timeHeader = "x-time";
+
 /** Where programs in the guest reach the gateway: the runner listens here and passes each request up. */
 export const guestGatewayPort = 7001;
 

@@ -1,12 +1,22 @@
 import { once } from "node:events";
 import { createServer, type Http2Server, type ServerHttp2Stream } from "node:http2";
 import { json } from "node:stream/consumers";
-import type { Activity, Adoption, Exec, Health, Prompt, Quiesced } from "../contract/guest.ts";
+import {
+  type Activity,
+  type Adoption,
+  type Exec,
+  type Health,
+  type Prompt,
+  type Quiesced,
+  timeHeader,
+} from "../contract/guest.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Journal, Journals } from "./journal.ts";
 
 /** What the control channel can ask of the guest. */
 export interface ControlHandlers {
+  /** Sets the clock where it is behind, in milliseconds since 1970. */
+  atLeast(time: number): Promise<void>;
   conversation: Conversation;
   journals: Journals;
   health(): Health;
@@ -25,11 +35,16 @@ export function controlServer(handlers: ControlHandlers): Http2Server {
   server.on("stream", (stream, headers) => {
     stream.on("error", () => {});
     const url = new URL(String(headers[":path"]), "http://guest");
-    route(handlers, stream, String(headers[":method"]), url).catch((error: Error) => {
-      console.error(`${headers[":method"]} ${url.pathname}: ${error.stack}`);
-      if (!stream.headersSent && !stream.destroyed) answer(stream, 500, { message: error.message });
-      else stream.close();
-    });
+    const method = String(headers[":method"]);
+    // The adoption sets the clock itself.
+    const timed = url.pathname === "/adopt" ? Promise.resolve() : handlers.atLeast(Number(headers[timeHeader] ?? 0));
+    timed
+      .then(() => route(handlers, stream, method, url))
+      .catch((error: Error) => {
+        console.error(`${method} ${url.pathname}: ${error.stack}`);
+        if (!stream.headersSent && !stream.destroyed) answer(stream, 500, { message: error.message });
+        else stream.close();
+      });
   });
   return server;
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { guestGatewayPort, guestPort } from "../contract/guest.ts";
 import { runtimes } from "../runtimes/all.ts";
@@ -39,6 +40,7 @@ const runner = await createRunner({
   identity,
   firstToken: identity ? identity.token : await firmwareToken(),
   adopt: (adoption) => adopt(adoption, renew),
+  setClock: (time) => renew({ time: time / 1000, entropy: randomBytes(64).toString("hex") }),
   sync,
   logFile,
   busy: (own) => busy(uid, own),

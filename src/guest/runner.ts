@@ -13,6 +13,9 @@ import type { Uplink } from "./uplink.ts";
 
 const maximumHelloBytes = 1024;
 
+/** So far the clock may be behind: not every call is to set it. */
+const toleratedMs = 500;
+
 /** What the runner is given of the machine that it runs in. */
 export interface RunnerOptions {
   runtimes: readonly Runtime[];
@@ -26,6 +29,8 @@ export interface RunnerOptions {
   firstToken: string;
   /** Makes the machine what the adoption says. */
   adopt(adoption: Adoption): Promise<Identity>;
+  /** Sets the wall clock, in milliseconds since 1970. */
+  setClock(time: number): Promise<void>;
   /** Has all that was written reach the disk. */
   sync: Syncer;
   /** Where the runner's and the runtime's output goes. */
@@ -57,6 +62,9 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
 
   const sockets = new Set<Socket>();
   const control = controlServer({
+    atLeast: async (time) => {
+      if (time > Date.now() + toleratedMs) await options.setClock(time);
+    },
     conversation,
     journals,
     health: () => ({ machineId: identity?.machineId ?? "", bootId: identity?.bootId ?? "", ...conversation.state }),

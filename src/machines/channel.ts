@@ -15,6 +15,7 @@ import {
   maximumLineBytes,
   type Prompt,
   Quiesced,
+  timeHeader,
   type Welcome,
 } from "../contract/guest.ts";
 
@@ -153,7 +154,8 @@ export class ControlChannel implements Disposable {
   }
 
   #request(method: string, path: string, body: unknown) {
-    const stream = this.#session.request({ ":method": method, ":path": path }, { endStream: body === undefined });
+    const headers = { ":method": method, ":path": path, [timeHeader]: String(Date.now()) };
+    const stream = this.#session.request(headers, { endStream: body === undefined });
     if (body !== undefined) stream.end(JSON.stringify(body));
     return stream;
   }

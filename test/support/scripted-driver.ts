@@ -257,6 +257,7 @@ export class ScriptedDriver implements TemplatingDriver {
       identity: null,
       firstToken: `first-${id}`,
       adopt: async ({ machineId, bootId, runtime, token }) => ({ machineId, bootId, runtime, token }),
+      setClock: async () => {},
       sync: async () => {},
       logFile,
       busy: async () => this.busy.has(id),

@@ -59,6 +59,7 @@ const runner = await createRunner({
   uplink,
   identity: null,
   firstToken,
+  setClock: async () => {},
   sync: async () => {},
   logFile: file("machine.log"),
   busy: async () => false,
