@@ -34,6 +34,6 @@ async function announce({ readiness, url, firstSignIn }: Server): Promise<void> 
     told = missing;
     await new Promise((resolve) => setTimeout(resolve, 1_000).unref());
   }
-  console.log(`Berth is ready at ${url}`);
-  if (firstSignIn) console.log(`To sign in for the first time: ${firstSignIn}`);
+  // At once, so that who reads the first line of a log finds the second there too.
+  console.log(`Berth is ready at ${url}${firstSignIn ? `\nTo sign in for the first time: ${firstSignIn}` : ""}`);
 }

@@ -1,18 +1,28 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Environment } from "./environment.ts";
+import { type Login, StoredLogins } from "./stored-logins.ts";
 
-/** The key to call the service with, or the reason why there is none. */
-export type Credentials = { key: string } | { key: null; reason: string };
+/** What to call the service with, a key or the token of a login; or the reason why there is none. */
+export type Credentials = { key: string; login?: true } | { key: null; reason: string };
+
+/** A token that ends so soon is renewed before it is used. */
+const marginMs = 30_000;
 
 /**
- * `BERTH_API_KEY`, else the key that the server on this machine left for its operator. That one opens this
- * machine's server and is shown to no other host.
+ * `BERTH_API_KEY`, else the stored login for this server, else the key that the server on this machine left for its
+ * operator. That one opens this machine's server and is shown to no other host. Throws `CliError` for a login that has
+ * ended.
  */
-export async function findCredentials(url: string, { apiKey, dataFolder }: Environment): Promise<Credentials> {
+export async function findCredentials(url: string, environment: Environment): Promise<Credentials> {
+  const { apiKey, configFolder, dataFolder } = environment;
   if (apiKey !== null) return { key: apiKey };
+  const login = await currentLogin(new StoredLogins(configFolder), url);
+  if (login) return { key: login.accessToken, login: true };
   const { hostname } = new URL(url);
-  if (!isThisMachine(hostname)) return { key: null, reason: `for ${hostname} only BERTH_API_KEY is used` };
+  if (!isThisMachine(hostname)) {
+    return { key: null, reason: `for ${hostname} only BERTH_API_KEY or a login is used: berth login` };
+  }
   const file = join(dataFolder, "operator.key");
   try {
     const key = (await readFile(file, "utf8")).trim();
@@ -21,6 +31,19 @@ export async function findCredentials(url: string, { apiKey, dataFolder }: Envir
     const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
     return { key: null, reason: missing ? `there is no ${file}` : `${file} cannot be read by this user` };
   }
+}
+
+/** The stored login, with a token that goes on for a while. */
+async function currentLogin(logins: StoredLogins, url: string): Promise<Login | null> {
+  const login = await logins.read(url);
+  if (login === null || !endsSoon(login)) return login;
+  // Another run of the tool may have renewed it meanwhile.
+  const { renew } = await import("./sign-in.ts");
+  return logins.change(url, async (latest) => (latest && endsSoon(latest) ? renew(latest) : latest));
+}
+
+function endsSoon({ expiresAt }: Login): boolean {
+  return Date.parse(expiresAt) - Date.now() < marginMs;
 }
 
 function isThisMachine(hostname: string): boolean {

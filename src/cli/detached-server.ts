@@ -11,6 +11,8 @@ const pollMs = 200;
 const answerTimeoutMs = 5_000;
 /** A server that waits for its image, say, waits for ever; the one who started it should know. */
 const patienceMs = 300_000;
+/** A server looks once a second whether it is ready, and says so then. */
+const announcementMs = 3_000;
 const shownLogLines = 20;
 
 /** A server in the background. */
@@ -18,8 +20,8 @@ export interface DetachedServer {
   pid: number;
   url: string;
   logFile: string;
-  /** Where in its log, in bytes, the words of this start begin. */
-  logStart: number;
+  /** Where in its log, in bytes, the words of this start begin; null for a server that was there before. */
+  logStart: number | null;
 }
 
 /** The log of a data folder's server in the background. */
@@ -77,8 +79,24 @@ async function askReadiness(url: string): Promise<{ waitingFor: string | null }>
   }
 }
 
+/** What a server that is ready says of it and of the first sign-in; nothing where it does not say so soon. */
+export async function announcement({ logFile, logStart }: DetachedServer): Promise<string> {
+  if (logStart === null) return "";
+  for (const deadline = performance.now() + announcementMs; performance.now() < deadline; await sleep(pollMs)) {
+    const log = await readFile(logFile).catch(() => Buffer.alloc(0));
+    const lines = log.subarray(logStart).toString("utf8").split("\n");
+    const told = lines.filter((line) => /^(Berth is ready|To sign in) /.test(line));
+    if (told.length > 0) return `${told.join("\n")}\n`;
+  }
+  return "";
+}
+
 async function endOfLog({ logFile, logStart }: DetachedServer): Promise<string> {
   const log = await readFile(logFile).catch(() => Buffer.alloc(0));
-  const lines = log.subarray(logStart).toString("utf8").trimEnd().split("\n");
+  const lines = log
+    .subarray(logStart ?? 0)
+    .toString("utf8")
+    .trimEnd()
+    .split("\n");
   return `${lines.slice(-shownLogLines).join("\n")}\nIts log is ${logFile}.`;
 }

@@ -10,7 +10,9 @@ export interface Environment {
   localUrl: string | null;
   /** Absolute path of the server's data folder. */
   dataFolder: string;
-  /** Null: the operator's key of the data folder is used. */
+  /** Absolute path of the folder for what the tool keeps for its user. */
+  configFolder: string;
+  /** Null: a login or the operator's key of the data folder is used. */
   apiKey: string | null;
 }
 
@@ -26,6 +28,7 @@ export function readEnvironment(variables: NodeJS.ProcessEnv = process.env): Env
     url: url === null ? localUrl : checkUrl(url),
     localUrl,
     dataFolder: resolve(read("BERTH_DATA_DIR") ?? defaultDataFolder(read("XDG_DATA_HOME"))),
+    configFolder: resolve(read("XDG_CONFIG_HOME") ?? join(homedir(), ".config"), "berth"),
     apiKey: checkKey(read("BERTH_API_KEY")),
   };
 }

@@ -26,7 +26,7 @@ async function serve(...listeners: RequestListener[]): Promise<{ client: Client;
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  return { client: new Client(`http://127.0.0.1:${port}`, { key: "berth_sk_test" }), paths };
+  return { client: new Client(`http://127.0.0.1:${port}`, async () => ({ key: "berth_sk_test" })), paths };
 }
 
 /** Streams events with ids and then ends, or breaks off in the middle of one. */

@@ -44,6 +44,8 @@ test("help is there for every command, on stdout", async () => {
     commands.push(`agents ${name}`);
   }
   for (const name of ["list", "create", "revoke"]) commands.push(`keys ${name}`);
+  for (const name of ["list", "add", "reset", "disable", "enable"]) commands.push(`admin users ${name}`);
+  commands.push("login", "logout", "whoami", "admin", "admin users");
   for (const words of commands) {
     const command = words.split(" ").filter(Boolean);
     const { code, stdout, stderr } = await api.berth([...command, "--help"]);
@@ -76,6 +78,10 @@ test.each([
   "agents turns ada --limit 0",
   "agents turns ada --limit 1.5",
   "agents turns ada --limit many",
+  "admin users",
+  "admin users add",
+  "admin users reset ..",
+  "login a",
   "models a",
   "runtimes --nope",
   "chat ada",

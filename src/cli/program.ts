@@ -1,5 +1,9 @@
 import { Command, CommanderError } from "commander";
 import { readVersion } from "./checkout.ts";
+import { registerUsersAdd } from "./commands/admin-users-add.ts";
+import { registerUsersDisable } from "./commands/admin-users-disable.ts";
+import { registerUsersList } from "./commands/admin-users-list.ts";
+import { registerUsersReset } from "./commands/admin-users-reset.ts";
 import { registerCreate } from "./commands/agents-create.ts";
 import { registerDelete } from "./commands/agents-delete.ts";
 import { registerGet } from "./commands/agents-get.ts";
@@ -19,16 +23,19 @@ import { registerDown } from "./commands/down.ts";
 import { registerCreateKey } from "./commands/keys-create.ts";
 import { registerListKeys } from "./commands/keys-list.ts";
 import { registerRevokeKey } from "./commands/keys-revoke.ts";
+import { registerLogin } from "./commands/login.ts";
+import { registerLogout } from "./commands/logout.ts";
 import { registerModels } from "./commands/models.ts";
 import { registerRuntimes } from "./commands/runtimes.ts";
 import { registerUp } from "./commands/up.ts";
+import { registerWhoami } from "./commands/whoami.ts";
 import type { CommonOptions } from "./options.ts";
 import { reportError } from "./report.ts";
 
 const footer = `
 Environment:
   BERTH_URL                where the server is (else BERTH_HOST and BERTH_PORT: http://127.0.0.1:7420)
-  BERTH_API_KEY            the key (else the operator's, in the data folder)
+  BERTH_API_KEY            the key (else the login of berth login, else the operator's key in the data folder)
   BERTH_DATA_DIR           the server's data folder
 
 Exit codes: 0 done, 1 the service refused or failed, 2 wrong use, 130 interrupted.
@@ -71,12 +78,19 @@ function createProgram(): Command {
   const agents = program.command("agents").description("create, list, show, change, suspend and delete agents");
   for (const register of agentCommands) register(agents);
   registerChat(program);
+  registerLogin(program);
+  registerLogout(program);
+  registerWhoami(program);
   registerRuntimes(program);
   registerModels(program);
   const keys = program.command("keys").description("list, create and revoke API keys");
   for (const register of [registerListKeys, registerCreateKey, registerRevokeKey]) register(keys);
   registerAudit(program);
   registerApi(program);
+  const admin = program.command("admin").description("look after the installation, as its operator");
+  const users = admin.command("users").description("list, add, reset and disable those who sign in");
+  for (const register of [registerUsersList, registerUsersAdd, registerUsersReset, registerUsersDisable])
+    register(users);
   return program;
 }
 

@@ -23,6 +23,7 @@ writeFileSync(pidFile, process.pid + "\\n1\\n");
 let asked = 0;
 createServer((request, response) => {
   const ready = ++asked > 2;
+  if (asked === 3) console.log("Berth is ready at http://127.0.0.1:" + process.env.BERTH_PORT + "\\nTo sign in for the first time: http://here/link");
   response.writeHead(ready ? 200 : 503);
   response.end(JSON.stringify({ ready, checks: { database: { ok: true, message: "" }, image: { ok: ready, message: "is built" } } }));
 }).listen(Number(process.env.BERTH_PORT), "127.0.0.1", () => console.log("listening"));
@@ -97,10 +98,13 @@ test("up passes signals on, once, and ends with the server's exit code", async (
   }
 });
 
+/** What the server says when it is ready. */
+const ready = () => `Berth is ready at http://127.0.0.1:${port}\nTo sign in for the first time: http://here/link\n`;
+
 test("up --detach returns when the server is ready, again too, and down stops it", async () => {
   expect(await berth(["up", "--detach"])).toEqual({
     code: 0,
-    stdout: `Berth is ready at http://127.0.0.1:${port}\n`,
+    stdout: ready(),
     stderr: expect.stringContaining("waiting for image: is built\n"),
   });
   const pid = Number((await readFile(join(dataFolder, "server.pid"), "utf8")).split("\n")[0]);
@@ -112,7 +116,7 @@ test("up --detach returns when the server is ready, again too, and down stops it
 
   expect(await berth(["down"])).toEqual({ code: 0, stdout: `Berth has stopped (process ${pid}).\n`, stderr: "" });
   await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow("fetch failed");
-  expect(await readFile(join(dataFolder, "server.log"), "utf8")).toBe("listening\nended by SIGTERM\n");
+  expect(await readFile(join(dataFolder, "server.log"), "utf8")).toBe(`listening\n${ready()}ended by SIGTERM\n`);
   expect(await berth(["down"])).toEqual({ code: 0, stdout: "Berth is not running.\n", stderr: "" });
 });
 

@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import { programPath } from "../checkout.ts";
-import { logFileOf, startDetached, untilReady } from "../detached-server.ts";
+import { announcement, type DetachedServer, logFileOf, startDetached, untilReady } from "../detached-server.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { Progress } from "../progress.ts";
 import { findServer, serverProgram } from "../server-process.ts";
-import { writeJson } from "../terminal.ts";
+import { writeJson, writeText } from "../terminal.ts";
 
 interface UpOptions extends CommonOptions {
   detach?: true;
@@ -21,9 +21,10 @@ export function registerUp(program: Command): void {
     .addOption(jsonOption())
     .action(async ({ detach, json }: UpOptions) => {
       if (!detach) return becomeServer();
-      const { url, pid } = await bringUp();
-      if (json) writeJson(process.stdout, { url, pid });
-      else console.log(`Berth is ready at ${url}`);
+      const server = await bringUp();
+      const { url, pid } = server;
+      if (json) return writeJson(process.stdout, { url, pid });
+      writeText(process.stdout, (await announcement(server)) || `Berth is ready at ${url}\n`);
     });
 }
 
@@ -36,7 +37,7 @@ function becomeServer(): never {
 }
 
 /** Starts a server in the background, or finds the one that runs, and resolves when it is ready. */
-async function bringUp(): Promise<{ url: string; pid: number }> {
+async function bringUp(): Promise<DetachedServer> {
   const { dataFolder, localUrl: url } = readEnvironment();
   if (url === null) throw new CliError("BERTH_PORT is 0: in the background the server needs a port to be found at.", 2);
   const pid = await findServer(dataFolder);
@@ -48,5 +49,5 @@ async function bringUp(): Promise<{ url: string; pid: number }> {
 
 function found(pid: number, url: string, dataFolder: string) {
   console.error(`Berth is running already (process ${pid}).`);
-  return { pid, url, logFile: logFileOf(dataFolder), logStart: 0 };
+  return { pid, url, logFile: logFileOf(dataFolder), logStart: null };
 }

@@ -1,0 +1,27 @@
+import type { Command } from "commander";
+import type { UserWithLink } from "../../contract/users.ts";
+import { Client } from "../client.ts";
+import { readEnvironment } from "../environment.ts";
+import { type CommonOptions, jsonOption } from "../options.ts";
+import { printable, writeJson } from "../terminal.ts";
+
+/** `berth admin users add NAME` */
+export function registerUsersAdd(users: Command): void {
+  users
+    .command("add")
+    .description("add a user, and show the link with which a password is set")
+    .argument("<name>", "the user's name")
+    .addOption(jsonOption())
+    .action(async (name: string, { json }: CommonOptions) => {
+      const client = await Client.connect(readEnvironment());
+      const user = await client.json<UserWithLink>("POST", "/admin/users", { json: { name } });
+      if (json) writeJson(process.stdout, user);
+      else showLink(user);
+    });
+}
+
+/** Shows the link, which is good once. */
+export function showLink({ name, link }: UserWithLink): void {
+  console.error(`With this link, once and within 72 hours, ${printable(name)} sets a password:`);
+  console.log(printable(link));
+}

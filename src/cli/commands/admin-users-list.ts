@@ -1,0 +1,32 @@
+import type { Command } from "commander";
+import type { UserRecord } from "../../contract/users.ts";
+import { Client } from "../client.ts";
+import { readEnvironment } from "../environment.ts";
+import { type CommonOptions, jsonOption } from "../options.ts";
+import { readList } from "../paging.ts";
+import { formatTable } from "../table.ts";
+import { type Style, writeJson } from "../terminal.ts";
+
+const statusStyles: Record<UserRecord["status"], Style> = { invited: "yellow", active: "green", disabled: "red" };
+
+/** `berth admin users list` */
+export function registerUsersList(users: Command): void {
+  users
+    .command("list")
+    .description("list the users")
+    .addOption(jsonOption())
+    .action(async ({ json }: CommonOptions) => {
+      const client = await Client.connect(readEnvironment());
+      const all = await readList<UserRecord>(client, "/admin/users");
+      if (json) return writeJson(process.stdout, all);
+      if (all.data.length === 0)
+        return void console.error("There are no users yet. To add one: berth admin users add NAME");
+      const rows = all.data.map(({ name, status, operator, createdAt }) => [
+        name,
+        { text: status, style: statusStyles[status] ?? "reset" },
+        operator ? "yes" : "no",
+        createdAt,
+      ]);
+      process.stdout.write(formatTable(process.stdout, ["NAME", "STATUS", "OPERATOR", "CREATED"], rows));
+    });
+}

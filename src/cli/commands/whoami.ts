@@ -1,0 +1,25 @@
+import type { Command } from "commander";
+import type { AccountRecord } from "../../contract/sign-in.ts";
+import { Client } from "../client.ts";
+import { readEnvironment } from "../environment.ts";
+import { type CommonOptions, jsonOption } from "../options.ts";
+import { formatFields } from "../table.ts";
+import { writeJson } from "../terminal.ts";
+
+/** `berth whoami` */
+export function registerWhoami(program: Command): void {
+  program
+    .command("whoami")
+    .description("show whose credentials are used")
+    .addOption(jsonOption())
+    .action(async ({ json }: CommonOptions) => {
+      const client = await Client.connect(readEnvironment());
+      const account = await client.json<AccountRecord>("GET", "/account");
+      if (json) return writeJson(process.stdout, account);
+      const { name, operator, credential, id } = account;
+      const by = credential === "token" ? "a login" : "a key";
+      process.stdout.write(
+        formatFields(process.stdout, { account: name, by, operator: operator ? "yes" : "no", server: client.url, id }),
+      );
+    });
+}

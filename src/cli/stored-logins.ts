@@ -1,0 +1,93 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { CliError } from "./errors.ts";
+
+/** What `berth login` has got for one server. */
+export interface Login {
+  issuer: string;
+  clientId: string;
+  audience: string;
+  accessToken: string;
+  /** Null: the provider gave none, and the login ends with the access token. */
+  refreshToken: string | null;
+  /** Of the access token, ISO 8601. */
+  expiresAt: string;
+}
+
+const lockPollMs = 50;
+/** Longer than any exchange of tokens: a lock that is older was left by a tool that died. */
+const lockMaxAgeMs = 60_000;
+
+/** The stored logins, one per server, in a file that its user alone reads. */
+export class StoredLogins {
+  readonly #folder: string;
+
+  constructor(configFolder: string) {
+    this.#folder = configFolder;
+  }
+
+  get #file(): string {
+    return join(this.#folder, "credentials.json");
+  }
+
+  /** Null when none is stored for the server. Throws `CliError` for a file that cannot be read. */
+  async read(url: string): Promise<Login | null> {
+    return (await this.#all())[url] ?? null;
+  }
+
+  /**
+   * Puts in the login's place what `change` makes of it, null for none, and answers that. The tool may run many times at
+   * once, and a refresh token is good once: they change it one after the other.
+   */
+  async change(url: string, change: (login: Login | null) => Promise<Login | null>): Promise<Login | null> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await using _ = await this.#lock();
+    const { [url]: before, ...others } = await this.#all();
+    const after = await change(before ?? null);
+    if (after === (before ?? null)) return after;
+    const logins = after ? { ...others, [url]: after } : others;
+    const partial = `${this.#file}.${randomUUID()}`;
+    await writeFile(partial, `${JSON.stringify({ logins }, null, 2)}\n`, { mode: 0o600 });
+    await rename(partial, this.#file);
+    return after;
+  }
+
+  async #all(): Promise<Record<string, Login>> {
+    const text = await readFile(this.#file, "utf8").catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
+      throw new CliError(`${this.#file} cannot be read: ${error.message}`);
+    });
+    if (text === null) return {};
+    try {
+      const { logins } = JSON.parse(text) as { logins: Record<string, Login> };
+      if (!Object.values(logins).every(isLogin)) throw new TypeError("not logins");
+      return logins;
+    } catch {
+      throw new CliError(`${this.#file} is damaged. Remove it, and sign in again: berth login`);
+    }
+  }
+
+  async #lock(): Promise<AsyncDisposable> {
+    const file = `${this.#file}.lock`;
+    for (;;) {
+      const handle = await open(file, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === "EEXIST") return null;
+        throw error;
+      });
+      if (handle) {
+        await handle.close();
+        return { [Symbol.asyncDispose]: () => rm(file, { force: true }) };
+      }
+      const since = await stat(file).catch(() => null);
+      if (since && Date.now() - since.mtimeMs > lockMaxAgeMs) await rm(file, { force: true });
+      await sleep(lockPollMs);
+    }
+  }
+}
+
+function isLogin({ issuer, clientId, audience, accessToken, refreshToken, expiresAt }: Login): boolean {
+  const texts = [issuer, clientId, audience, accessToken, expiresAt, refreshToken ?? ""];
+  return texts.every((text) => typeof text === "string") && !Number.isNaN(Date.parse(expiresAt));
+}
