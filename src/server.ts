@@ -55,8 +55,6 @@ const databaseTimeoutMs = 3_000;
 const leastMiB = 1024;
 /** Between two looks for an image or a QEMU that was missing. */
 const retryMs = 3_000;
-/** Between two times that ended sessions and tokens are forgotten. */
-const sweepMs = 3_600_000;
 
 /** Opens the driver of the machines; `serveTemplateUplink` answers the model calls of a template's throwaway turns. */
 type OpenDriver = (
@@ -163,7 +161,7 @@ export async function createServer(
   };
   const users = new Users(database);
   const external = config.oidc ? new IssuerTokens(config.oidc) : null;
-  const openLocal = config.oidc ? null : await prepareLocalProvider(database, users, logger, cleanup);
+  const openLocal = config.oidc ? null : await prepareLocalProvider(database, users, logger);
   const identify = async (token: string): Promise<Identity | null> => {
     if (external) return external.verify(token);
     const subject = await local?.verify(token);
@@ -282,15 +280,11 @@ async function prepareLocalProvider(
   database: Database,
   users: Users,
   logger: Logger,
-  cleanup: AsyncDisposableStack,
 ): Promise<(publicUrl: string) => LocalProvider> {
   const tokenKeys = await providerKeys(database, "tokens", createTokenKey);
   const cookieKeys = await providerKeys(database, "cookies", async () => ({ key: createCookieKey() }));
   const records = new ProviderRecords(database);
   const warn = (message: string, error: unknown) => logger.warn({ err: error }, message);
-  const sweep = () => records.sweep().catch((error: unknown) => warn("what has ended was not swept", error));
-  const sweeping = setInterval(sweep, sweepMs).unref();
-  cleanup.defer(() => clearInterval(sweeping));
   return (publicUrl) =>
     new LocalProvider({
       ...{ publicUrl, records, users, attempts: new SignInAttempts(database), tokenKeys, log: warn },

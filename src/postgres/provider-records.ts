@@ -69,11 +69,6 @@ export class ProviderRecords {
     await records.where("grant_id", "=", grantId).execute();
   }
 
-  /** Forgets what has ended. */
-  async sweep(): Promise<void> {
-    await this.#database.deleteFrom("oidc_records").where("expires_at", "<", new Date()).execute();
-  }
-
   #of(model: string) {
     return this.#database.selectFrom("oidc_records").selectAll().where("model", "=", model);
   }

@@ -35,13 +35,7 @@ export class SharedRateLimiter implements RateLimiter {
     this.#policy = policy;
     this.#share = shareOf(policy.limit);
     this.#counts = new RateLimiterPostgres({
-      storeClient: {
-        query: async ({ text, values }: { text: string; values: unknown[] }) => {
-          const { rows } = await database.executeQuery(CompiledQuery.raw(text, values));
-          return { rows, rowCount: rows.length };
-        },
-      },
-      ...{ storeType: "pool", tableName: "rate_limits", tableCreated: true, clearExpiredByTimeout: false },
+      ...countsIn(database, "rate_limits"),
       ...{ keyPrefix: policy.name, points: policy.limit, duration: rateLimitWindow },
     });
   }
@@ -105,4 +99,13 @@ function shareOf(limit: number): number {
   let share = Math.max(1, Math.floor(limit * greatestShare));
   while (limit % share !== 0) share--;
   return share;
+}
+
+/** Has a limiter count in a table of ours, over the connections that all queries share; `cleanUp` empties it. */
+export function countsIn(database: Database, tableName: "rate_limits" | "sign_in_attempts") {
+  const query = async ({ text, values }: { text: string; values: unknown[] }) => {
+    const { rows, numAffectedRows } = await database.executeQuery(CompiledQuery.raw(text, values));
+    return { rows, rowCount: rows.length || Number(numAffectedRows ?? 0) };
+  };
+  return { storeClient: { query }, storeType: "client", tableName, tableCreated: true, clearExpiredByTimeout: false };
 }

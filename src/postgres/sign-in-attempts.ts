@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { CompiledQuery } from "kysely";
 import { RateLimiterPostgres, RateLimiterRes } from "rate-limiter-flexible";
 import type { Database } from "./database.ts";
+import { countsIn } from "./rate-limiter.ts";
 
 const windowSeconds = 15 * 60;
 const wrongPerName = 10;
@@ -15,8 +15,8 @@ export class SignInAttempts {
   constructor(database: Database) {
     const limiter = (keyPrefix: string, points: number) =>
       new RateLimiterPostgres({
-        ...{ keyPrefix, points, duration: windowSeconds, tableName: "sign_in_attempts", tableCreated: true },
-        ...{ storeType: "client", storeClient: clientOf(database) },
+        ...countsIn(database, "sign_in_attempts"),
+        ...{ keyPrefix, points, duration: windowSeconds },
       });
     this.#names = limiter("name", wrongPerName);
     this.#addresses = limiter("address", wrongPerAddress);
@@ -53,14 +53,4 @@ async function secondsToWait(limiter: RateLimiterPostgres, key: string): Promise
     if (refused instanceof RateLimiterRes) return Math.ceil(refused.msBeforeNext / 1000);
     throw refused;
   }
-}
-
-/** The part of a `pg` client that the limiter uses, on the pool that all queries share. */
-function clientOf(database: Database) {
-  return {
-    query: async ({ text, values }: { text: string; values: unknown[] }) => {
-      const { rows, numAffectedRows } = await database.executeQuery(CompiledQuery.raw(text, values));
-      return { rows, rowCount: rows.length || Number(numAffectedRows ?? 0) };
-    },
-  };
 }
