@@ -6,7 +6,7 @@ import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC,
 import { dashboardClient, signInPrefix, toolClient } from "../contract/sign-in.ts";
 import { deviceCodePage, deviceConfirmPage, deviceReadyPage, errorPage, signedOutPage, signOutPage } from "./pages.ts";
 import { RecordAdapter, type RecordStore } from "./records.ts";
-import { type AttemptLimits, signInPages, signInPath, type UserStore, welcomePath } from "./sign-in.ts";
+import { type AttemptLimits, devicePath, signInPages, signInPath, type UserStore, welcomePath } from "./sign-in.ts";
 import { verifyToken } from "./tokens.ts";
 
 /** What its tokens are for: not the address, which may change. */
@@ -122,6 +122,7 @@ function configurationOf(parts: LocalProviderParts, mount: string): Configuratio
       const user = await users.byId(id);
       return user && !user.disabledAt ? { accountId: id, claims: () => ({ sub: id }) } : undefined;
     },
+    routes: { code_verification: devicePath },
     features: featuresOf(mount),
     renderError: (ctx, out) => {
       ctx.type = "html";
@@ -173,12 +174,12 @@ function featuresOf(mount: string): NonNullable<Configuration["features"]> {
       userCodeInputSource: (ctx, _form, _out, error) => {
         const given = (error as { userCode?: string } | undefined)?.userCode;
         ctx.type = "html";
-        ctx.body = deviceCodePage({ ...formOf(ctx, "/device"), code: given, wrong: error && codeComplaint(error) });
+        ctx.body = deviceCodePage({ ...formOf(ctx, devicePath), code: given, wrong: error && codeComplaint(error) });
       },
       userCodeConfirmSource: (ctx, _form, client, device, code) => {
         const about = { code, client: client.clientName ?? client.clientId, address: String(device.ip) };
         ctx.type = "html";
-        ctx.body = deviceConfirmPage({ ...formOf(ctx, "/device"), ...about });
+        ctx.body = deviceConfirmPage({ ...formOf(ctx, devicePath), ...about });
       },
       successSource: (ctx) => {
         ctx.type = "html";

@@ -1,5 +1,7 @@
 import { text } from "node:stream/consumers";
-import type { Provider } from "oidc-provider";
+import type { KoaContextWithOIDC, Provider } from "oidc-provider";
+import type { ErrorBody } from "../contract/agents.ts";
+import { BerthError } from "../contract/errors.ts";
 import { Password, UserName, userNameKey } from "../contract/users.ts";
 import { pageHeaders } from "./html.ts";
 import { hashLinkToken } from "./links.ts";
@@ -28,6 +30,7 @@ type Context = Parameters<Middleware>[0];
 
 export const signInPath = "/interaction/";
 export const welcomePath = "/welcome";
+export const devicePath = "/device";
 const maximumBodyBytes = 16 * 1024;
 const nameOrPassword = "The name or the password is not right.";
 
@@ -43,14 +46,37 @@ export interface SignInParts {
 export function signInPages(parts: SignInParts): Middleware {
   return async (ctx, next) => {
     ctx.set(pageHeaders);
-    const { path, method } = ctx;
-    if (method === "GET" || method === "POST") {
-      if (path.startsWith(signInPath)) return method === "GET" ? showSignIn(ctx, parts) : signIn(ctx, parts);
-      if (path === welcomePath) return method === "GET" ? showWelcome(ctx, parts) : setPassword(ctx, parts);
-      if (path === "/device" && method === "POST" && (await isBarred(ctx, parts, null))) return;
+    try {
+      await pageOf(ctx, parts, next);
+    } catch (error) {
+      if (!(error instanceof BerthError)) throw error;
+      answer(ctx, error.status, errorPage("This cannot be done now", error.message));
     }
-    await next();
+    if (ctx.status !== 404 || ctx.body !== undefined) return;
+    const message = "There is no such path.";
+    ctx.body = { statusCode: 404, message, error: "Not Found", code: "path_not_found" } satisfies ErrorBody;
+    ctx.status = 404;
   };
+}
+
+async function pageOf(ctx: Context, parts: SignInParts, next: () => Promise<void>): Promise<void> {
+  const { path, method } = ctx;
+  const isSignIn = path.startsWith(signInPath);
+  const isWelcome = path === welcomePath;
+  if (method === "GET" && isSignIn) return showSignIn(ctx, parts);
+  if (method === "GET" && isWelcome) return showWelcome(ctx, parts);
+  if (method === "POST" && isSignIn) return signIn(ctx, parts);
+  if (method === "POST" && isWelcome) return setPassword(ctx, parts);
+  if (method === "POST" && path === devicePath) return limitCodes(ctx, parts, next);
+  return next();
+}
+
+/** Codes that are typed for a device can be guessed, as passwords can. */
+async function limitCodes(ctx: Context, parts: SignInParts, next: () => Promise<void>): Promise<void> {
+  if (await isBarred(ctx, parts, null)) return;
+  await next();
+  const { oidc } = ctx as unknown as KoaContextWithOIDC;
+  if (oidc.entities.DeviceCode) await parts.attempts.succeeded(null, ctx.ip);
 }
 
 /** Answers whether there were too many attempts, and the page that says so. */

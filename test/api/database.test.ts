@@ -42,6 +42,8 @@ test("two servers that start at once on one database of the operator's own migra
   const files = await readdir(new URL("../../src/postgres/migrations/", import.meta.url));
   expect(migrations.map(({ name }) => `${name}.sql`)).toEqual(files.sort());
   expect(await database.selectFrom("accounts").select("name").execute()).toEqual([{ name: "operator" }]);
+  const keys = await database.selectFrom("provider_keys").select("purpose").orderBy("purpose").execute();
+  expect(keys).toEqual([{ purpose: "cookies" }, { purpose: "tokens" }]);
   const stored = JSON.stringify(await database.selectFrom("api_keys").selectAll().execute());
   expect(stored).not.toContain(service!.client.key.slice(12));
 });

@@ -1,4 +1,6 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTokenKey } from "../../src/identity/provider.ts";
 import { databaseOf } from "../support/accounts.ts";
 import { Browser } from "../support/browser.ts";
 import { TestClient } from "../support/client.ts";
@@ -262,6 +264,60 @@ test("the database holds no token, code, password, session or link that opens an
   expect(dump).toContain("RefreshToken");
   expect(secrets.size).toBeGreaterThan(8);
   for (const secret of secrets) expect(dump.includes(secret), secret).toBe(false);
+});
+
+test("what is typed for codes is limited by address, and what was right is not counted", async () => {
+  const browser = new Browser();
+  let page = await browser.get(`${url}/oidc/device`);
+  for (let n = 0; n < 50 && page.status !== 429; n++) page = await browser.submit(page, { user_code: `WRONG-${n}` });
+  const limited = page.status === 429 ? page : await browser.submit(page, { user_code: "WRONG" });
+  expect(limited).toMatchObject({ status: 429, text: expect.stringContaining("too many attempts") });
+  const database = await databaseOf(service);
+  await database.withTables<{ sign_in_attempts: object }>().deleteFrom("sign_in_attempts").execute();
+  const { body } = await tokenRequest(url, { client_id: "berth-cli", scope: "openid" }, "/oidc/device/auth");
+  for (let n = 0; n < 3; n++) {
+    await browser.submit(await browser.get(`${url}/oidc/device`), { user_code: body.user_code });
+  }
+  const counted = await database.withTables<{ sign_in_attempts: { points: number } }>();
+  expect(await counted.selectFrom("sign_in_attempts").select("points").execute()).toEqual([{ points: 0 }]);
+  await database.destroy();
+});
+
+test("a second signing key is taken up at the next start, signs from then on, and both are published", async () => {
+  const { access_token: token } = await signIn(url, "ulla", password);
+  const database = await databaseOf(service);
+  const value = JSON.stringify(await createTokenKey());
+  await database.insertInto("provider_keys").values({ id: randomUUID(), purpose: "tokens", value }).execute();
+  await database.destroy();
+  await service.restart();
+  url = service.server.url;
+  const { keys } = (await withToken("").call("GET", "/oidc/jwks")).body;
+  expect(keys).toHaveLength(2);
+  const kidOf = (jwt: string) => JSON.parse(Buffer.from(jwt.split(".")[0]!, "base64url").toString()).kid;
+  const { access_token: next } = await signIn(url, "ulla", password);
+  expect(keys.map(({ kid }: { kid: string }) => kid)).toEqual([kidOf(next), kidOf(token)]);
+  expect(await listed(next)).toBe(200);
+});
+
+test("behind a proxy its addresses are the public ones, and its cookies go over https alone", async () => {
+  await using other = await ScriptedService.start({ publicUrl: "https://berth.example/at" });
+  const client = new TestClient(other.server.url, "");
+  const { body } = await client.call("GET", "/oidc/.well-known/openid-configuration");
+  expect(body).toMatchObject({
+    issuer: "https://berth.example/at/oidc",
+    token_endpoint: "https://berth.example/at/oidc/token",
+  });
+  expect(other.server.firstSignIn).toMatch(/^https:\/\/berth\.example\/at\/oidc\/welcome\?token=/);
+  const query = new URLSearchParams({
+    ...{ client_id: "berth-dashboard", response_type: "code", scope: "openid" },
+    ...{ code_challenge: "x".repeat(43), code_challenge_method: "S256" },
+  });
+  const forged = { "x-forwarded-host": "evil.example", "x-forwarded-proto": "http", host: "evil.example" };
+  const response = await fetch(`${other.server.url}/oidc/auth?${query}`, { redirect: "manual", headers: forged });
+  expect(response.headers.get("location")).toMatch(/^\/at\/oidc\/interaction\//);
+  for (const cookie of response.headers.getSetCookie()) expect(cookie).toMatch(/; secure; httponly/);
+  expect(response.headers.getSetCookie()[0]).toContain("path=/at/oidc/interaction/");
+  expect((await client.call("GET", "/oidc/nowhere")).body).toMatchObject({ statusCode: 404, code: "path_not_found" });
 });
 
 test("with an identity provider elsewhere there are no users here", async () => {
