@@ -279,7 +279,7 @@ test("work that was claimed and never done is done by the next", async () => {
   }
 });
 
-test("one whose client went away is done, and answered when it comes again", async () => {
+test("one whose client went away is done, its claim kept meanwhile, and answered when it comes again", async () => {
   const gate = Promise.withResolvers<void>();
   service.driver.gate = gate.promise;
   const key = newIdempotencyKey();
@@ -293,6 +293,16 @@ test("one whose client went away is done, and answered when it comes again", asy
   await expect.poll(() => namesOf(client, "/agents")).toContain("hugo");
   gone.abort();
   await expect(request).rejects.toThrow();
+  const claim = database.updateTable("idempotency_keys").where("key", "=", key);
+  await claim.set({ leased_until: sql<Date>`now() + interval '4 seconds'` }).execute();
+  const leaseLeft = async () => {
+    const { rows } = await sql<{ seconds: number }>`
+      select extract(epoch from leased_until - now())::float as seconds from idempotency_keys where key = ${key}`.execute(
+      database,
+    );
+    return rows[0]!.seconds;
+  };
+  await expect.poll(leaseLeft, { timeout: 10_000 }).toBeGreaterThan(4);
   gate.resolve();
   const again = await post(client, key, "/agents?wait=ready", { name: "hugo" });
   expect([again.status, isReplayed(again), again.body.status]).toEqual([201, true, "ready"]);
@@ -378,7 +388,7 @@ test("two servers on one database do it once; one with another secret key says t
   expect(await make(three!)).toMatchObject({ status: 409, body: { code: "idempotency_answer_unreadable" } });
 });
 
-test("a server that is killed while it makes an agent: the next one answers the same request with that agent", async () => {
+test("a server that is killed while it makes an agent, or in mid-turn: the next one answers the same request with the same", async () => {
   await using killable = await KillableService.start();
   const create = () => post(killable.client, "over a death", "/agents?wait=ready", { name: "ada" });
   const lost = create().catch(() => null);
@@ -391,6 +401,22 @@ test("a server that is killed while it makes an agent: the next one answers the 
     expect(each).toMatchObject({ status: 201, body: { name: "ada", status: "ready" } });
   expect([again, replayed].filter(isReplayed)).toHaveLength(1);
   expect(await namesOf(killable.client, "/agents")).toEqual(["ada"]);
+
+  const chat = () =>
+    killable.client.fetch("POST", "/agents/ada/chat", { message: "count 100 20" }, { "idempotency-key": "chat" });
+  const cut = await chat();
+  const seen: unknown[] = [];
+  const reading = (async () => {
+    for await (const entry of eventsOf(cut)) if (seen.push(entry) === 10) await killable.killServer();
+  })();
+  await reading.catch(() => {});
+  await killable.startServer();
+  const replay = await chat();
+  expect([isReplayed(replay), replay.headers.get("x-turn-id")]).toEqual([true, cut.headers.get("x-turn-id")]);
+  const events = await Array.fromAsync(eventsOf(replay));
+  expect(events.slice(0, seen.length)).toEqual(seen);
+  expect([events.length, events.at(-1)!.event.type]).toEqual([101, "response.completed"]);
+  expect((await killable.client.call("GET", "/agents/ada/turns")).body.data).toHaveLength(1);
 });
 
 test("the interface's document names the header of each POST", async () => {
