@@ -220,7 +220,7 @@ export async function createServer(
         await requireKeyCredits(caller, (keyId) => keys.spent(keyId));
         return turns.begin(id, agent, message, caller.keyId);
       },
-      turnOf: (agentId, turnId) => turnStore.find(agentId, turnId),
+      begunTurn: (agentId, turnId) => turns.begun(agentId, turnId),
       listTurns: (agentId, limit, after) => turnStore.list(agentId, limit, after),
       findTurn: (agentId, turnId) => turns.find(agentId, turnId),
       turnEvents: (turn, after, gone) => turns.events(turn, after, gone),

@@ -55,8 +55,6 @@ export interface IdempotencyRows {
   answer(claim: Claim, answer: KeptAnswer): Promise<boolean>;
   /** Ends the claim without an answer: the next request of its kind does the work again, with the same resource. */
   release(claim: Claim): Promise<void>;
-  /** As if the request had never come. */
-  forget(claim: Claim): Promise<void>;
 }
 
 /** The body as it was parsed: its fields come in the order of their schema, however they were sent. */

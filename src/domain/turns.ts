@@ -87,6 +87,8 @@ export class Turns {
   readonly #options: TurnOptions;
   readonly #running = new Map<string, RunningTurn>();
   readonly #byAgent = new Map<string, RunningTurn>();
+  /** Turns that were refused because the database did not say whether it has them; they are being removed. */
+  readonly #refused = new Set<string>();
   #stopped = false;
 
   constructor(options: TurnOptions) {
@@ -112,6 +114,15 @@ export class Turns {
     log.stored(1);
     this.#start(turn, log, instructions);
     return turn;
+  }
+
+  /**
+   * The turn of that id, for one who would begin it now; null when there is none. Throws `database_unavailable` as long as
+   * one that was refused may still be there.
+   */
+  async begun(agentId: string, id: string): Promise<StoredTurn | null> {
+    if (!this.#refused.has(id)) return this.#options.rows.find(agentId, id);
+    throw new BerthError("database_unavailable", "The database does not answer; try again soon.");
   }
 
   /** How many go on in this server. */
@@ -235,9 +246,12 @@ export class Turns {
       await this.#options.rows.insert(turn, first);
     } catch (error) {
       if (isPassing(error)) {
-        void this.#patiently(() => this.#options.rows.remove(turn.id)).catch((cause: unknown) =>
-          this.#options.log("a turn that was refused could not be removed", { turnId: turn.id, error: cause }),
-        );
+        this.#refused.add(turn.id);
+        void this.#patiently(() => this.#options.rows.remove(turn.id))
+          .catch((cause: unknown) =>
+            this.#options.log("a turn that was refused could not be removed", { turnId: turn.id, error: cause }),
+          )
+          .finally(() => this.#refused.delete(turn.id));
       }
       throw error;
     }

@@ -30,8 +30,8 @@ export interface ChatService extends Pick<AgentService, "byName"> {
    * `insufficient_credits`, `shutting_down`.
    */
   beginTurn(id: string, agent: StoredAgent, message: string, caller: Caller): Promise<StoredTurn>;
-  /** Null where there is none. */
-  turnOf(agentId: string, turnId: string): Promise<StoredTurn | null>;
+  /** The turn that an earlier attempt has begun; null where there is none. Throws `database_unavailable`. */
+  begunTurn(agentId: string, turnId: string): Promise<StoredTurn | null>;
   /** The newest first, beginning after the turn of that id. */
   listTurns(agentId: string, limit: number, after: string | null): Promise<PastTurn[]>;
   /** Throws `turn_not_found`. */
@@ -54,20 +54,16 @@ export function chatRoutes(
       params: AgentParams,
       body: ChatRequest,
     };
-    app.post(
-      "/agents/:name/chat",
-      { schema: chatSchema, config: { forgetsFailures: true } },
-      async (request, reply) => {
-        const agent = await findAgent(service, request, request.params.name);
-        using _ = streams.enter(request);
-        const turn = (await earlierTurn(request, agent)) ?? (await beginTurn(request, agent));
-        await begun(request, reply);
-        await sendEvents(reply, { "x-turn-id": turn.id }, (gone) =>
-          visible(service.turnEvents(turn, 0, gone), request.body.include),
-        );
-        return reply;
-      },
-    );
+    app.post("/agents/:name/chat", { schema: chatSchema }, async (request, reply) => {
+      const agent = await findAgent(service, request, request.params.name);
+      using _ = streams.enter(request);
+      const turn = (await earlierTurn(request, agent)) ?? (await beginTurn(request, agent));
+      await begun(request, reply);
+      await sendEvents(reply, { "x-turn-id": turn.id }, (gone) =>
+        visible(service.turnEvents(turn, 0, gone), request.body.include),
+      );
+      return reply;
+    });
 
     const historySchema = {
       summary: "List an agent's turns, the newest first",
@@ -119,7 +115,7 @@ export function chatRoutes(
   /** What an earlier attempt has begun. Throws `turn_not_found` where that went with its agent. */
   async function earlierTurn({ attempt }: FastifyRequest, agent: StoredAgent): Promise<StoredTurn | null> {
     if (attempt.earlier === "done") return service.findTurn(agent.id, attempt.resourceId);
-    return attempt.earlier === "unknown" ? service.turnOf(agent.id, attempt.resourceId) : null;
+    return attempt.earlier === "unknown" ? service.begunTurn(agent.id, attempt.resourceId) : null;
   }
 
   /** The turn of the path, where the caller may see it. */

@@ -17,10 +17,6 @@ declare module "fastify" {
     /** Set for each guarded request before its handler runs, with an `Idempotency-Key` or without. */
     attempt: Attempt;
   }
-  interface FastifyContextConfig {
-    /** What a failed attempt may have left is being removed, so its resource's id is not to be used again. */
-    forgetsFailures?: boolean;
-  }
 }
 
 const pollMs = 100;
@@ -126,8 +122,7 @@ export class Idempotency {
   async #giveUp(request: FastifyRequest): Promise<void> {
     const claim = this.#let(request);
     if (!claim) return;
-    const { forgetsFailures } = request.routeOptions.config;
-    await (forgetsFailures ? this.#rows.forget(claim) : this.#rows.release(claim)).catch((error: unknown) => {
+    await this.#rows.release(claim).catch((error: unknown) => {
       request.log.warn({ err: error }, "the claim of an idempotency key ends later");
     });
   }

@@ -66,10 +66,6 @@ export class IdempotencyKeys implements IdempotencyRows {
       .execute();
   }
 
-  async forget({ owner }: Claim): Promise<void> {
-    await this.#remove(owner);
-  }
-
   async #find({ accountId, keyId, key }: KeyedRequest) {
     return this.#database
       .selectFrom("idempotency_keys")

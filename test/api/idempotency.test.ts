@@ -2,10 +2,11 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Database } from "../../src/postgres/database.ts";
+import { type Database, openDatabase } from "../../src/postgres/database.ts";
 import { startEmbeddedPostgres } from "../../src/postgres/embedded.ts";
 import { databaseOf, newAccount, newKey } from "../support/accounts.ts";
 import { type Answer, eventsOf, TestClient } from "../support/client.ts";
+import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { KillableService } from "../support/killable-service.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
@@ -198,7 +199,7 @@ test("a failure of the service is not kept: the same request is done once the se
   expect(isReplayed(await create())).toBe(true);
 });
 
-test("a chat that found no place begins another turn when it is sent again", async () => {
+test("a chat that found no place is begun when it is sent again", async () => {
   await using small = await ScriptedService.start({ maximumAwake: 1, maximumWaiting: 1 });
   await small.client.createAgent("ada");
   for (const name of ["bea", "cleo"]) {
@@ -368,6 +369,43 @@ test("a key of 255 characters is taken; with another method than POST it means n
     expect([status, body.instructions]).toEqual([200, instructions]);
   }
   expect((await client.call("GET", "/agents", undefined, { "idempotency-key": "clé" })).status).toBe(200);
+});
+
+test("work whose commit the database did not answer is not done twice", async () => {
+  const cluster = join(service.config.dataFolder, "postgres");
+  await sql`create database cut`.execute(database);
+  const { config } = await startEmbeddedPostgres(cluster);
+  await using proxy = await CuttingProxy.start(join(cluster, ".s.PGSQL.5432"));
+  const databaseUrl = `postgres://${config.user}:${config.password}@localhost/cut?host=${encodeURIComponent(proxy.folder)}`;
+  await using behind = await ScriptedService.start({ databaseUrl });
+  await using direct = new AsyncDisposableStack();
+  const other = openDatabase({ ...config, database: "cut" }, () => {});
+  direct.defer(() => other.destroy());
+  await behind.client.createAgent("ada");
+
+  const makeKey = () => post(behind.client, "key", "/keys", { name: "once" });
+  proxy.cutNextCommit = true;
+  expect((await makeKey()).body.code).toBe("database_unavailable");
+  expect((await makeKey()).status).toBe(201);
+  expect(await namesOf(behind.client, "/keys")).toEqual(["once", "operator"]);
+
+  // The turn that was refused is there, and cannot be removed as long as this lock is held.
+  await sql`
+    create function wait_for_lock() returns trigger language plpgsql as
+      'begin perform pg_advisory_xact_lock(1); return old; end';
+    create trigger slowly before delete on turns for each row execute function wait_for_lock()`.execute(other);
+  const chat = () => post(behind.client, "chat", "/agents/ada/chat", { message: "hello" });
+  await other.connection().execute(async (connection) => {
+    await sql`select pg_advisory_lock(1)`.execute(connection);
+    proxy.cutNextCommit = true;
+    for (let n = 0; n < 3; n++) expect((await chat()).body.code).toBe("database_unavailable");
+    await sql`select pg_advisory_unlock(1)`.execute(connection);
+  });
+  await expect.poll(async () => (await chat()).status).toBe(200);
+  const { data } = (await behind.client.call("GET", "/agents/ada/turns")).body;
+  expect(data.map(({ message, status }: { message: string; status: string }) => [message, status])).toEqual([
+    ["hello", "completed"],
+  ]);
 });
 
 test("two servers on one database do it once; one with another secret key says that it cannot read the answer", async () => {
