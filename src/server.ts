@@ -7,11 +7,8 @@ import type { Config } from "./config/config.ts";
 import { lockDataFolder } from "./config/data-folder.ts";
 import { secretKeyOf } from "./config/secret-key.ts";
 import { type Resources, usualResources } from "./contract/agents.ts";
-import { asBerthError, BerthError } from "./contract/errors.ts";
-import { dashboardClient, type ProtectedResource, signInPrefix, toolClient } from "./contract/sign-in.ts";
-import type { Caller } from "./domain/caller.ts";
+import { asBerthError, type BerthError } from "./contract/errors.ts";
 import { Capacity } from "./domain/capacity.ts";
-import { newKey, requireKeyCredits } from "./domain/keys.ts";
 import { Lifecycle } from "./domain/lifecycle.ts";
 import { ModelChoice } from "./domain/models.ts";
 import type { RateLimiter } from "./domain/rate-limits.ts";
@@ -22,11 +19,9 @@ import { Upstream } from "./gateway/upstream.ts";
 import { createApp } from "./http/app.ts";
 import type { Readiness } from "./http/health.ts";
 import type { RateLimiters } from "./http/rate-limits.ts";
-import { createKey, hashKey, isOfKeys, isWellFormed } from "./identity/keys.ts";
-import { createLink } from "./identity/links.ts";
-import { createCookieKey, createTokenKey, LocalProvider, localAudience } from "./identity/provider.ts";
+import { Identities } from "./identities.ts";
+import { createKey } from "./identity/keys.ts";
 import { Sealer } from "./identity/sealing.ts";
-import { type Identity, IssuerTokens } from "./identity/tokens.ts";
 import { Machines, type TemplatingDriver } from "./machines/machines.ts";
 import { QemuDriver } from "./machines/qemu/driver.ts";
 import { Accounts } from "./postgres/accounts.ts";
@@ -36,15 +31,10 @@ import { cleanUp } from "./postgres/clean-up.ts";
 import { type Database, migrate, openDatabase, ping } from "./postgres/database.ts";
 import { startEmbeddedPostgres } from "./postgres/embedded.ts";
 import { IdempotencyKeys } from "./postgres/idempotency.ts";
-import { Keys } from "./postgres/keys.ts";
-import { providerKeys } from "./postgres/provider-keys.ts";
-import { ProviderRecords } from "./postgres/provider-records.ts";
 import { SharedRateLimiter } from "./postgres/rate-limiter.ts";
-import { SignInAttempts } from "./postgres/sign-in-attempts.ts";
 import { supervise } from "./postgres/supervise.ts";
 import { Timers } from "./postgres/timers.ts";
 import { TurnStore } from "./postgres/turns.ts";
-import { localIssuer, Users } from "./postgres/users.ts";
 import { runtimes as allRuntimes } from "./runtimes/all.ts";
 import type { Runtime } from "./runtimes/runtime.ts";
 import { Metrics } from "./telemetry/metrics.ts";
@@ -97,8 +87,8 @@ export async function createServer(
   await makeOperator(accounts, config.dataFolder, logger);
 
   const sealer = new Sealer(config.secretKey ?? (await secretKeyOf(config.dataFolder)));
-  const keys = new Keys(database);
   const agents = new Agents(database);
+  const identities = await Identities.open(config, database, accounts, agents, logger);
   const auditLog = new AuditLog(database);
   const turnStore = new TurnStore(database);
   const providers = openProviders(config, cleanup);
@@ -152,21 +142,6 @@ export async function createServer(
   cleanup.defer(() => lifecycle.stop());
   cleanup.defer(() => turns.stop());
 
-  let publicUrl = "";
-  // Its address is known when the server listens.
-  let local: LocalProvider | null = null;
-  const localProvider = (): LocalProvider => {
-    if (local) return local;
-    throw new BerthError("users_managed_elsewhere", "The users are those of the identity provider that is configured.");
-  };
-  const users = new Users(database);
-  const external = config.oidc ? new IssuerTokens(config.oidc) : null;
-  const openLocal = config.oidc ? null : await prepareLocalProvider(database, users, logger);
-  const identify = async (token: string): Promise<Identity | null> => {
-    if (external) return external.verify(token);
-    const subject = await local?.verify(token);
-    return subject ? { issuer: localIssuer, subject } : null;
-  };
   const readiness = () => checkReadiness(database, machines);
   const app = await createApp({
     version: (JSON.parse(await readFile(new URL("package.json", checkout), "utf8")) as { version: string }).version,
@@ -178,16 +153,7 @@ export async function createServer(
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     idempotencyKeys: new IdempotencyKeys(database, sealer),
-    findCaller: async (credential) =>
-      isOfKeys(credential) ? findKey(keys, credential) : findTokenCaller(identify, accounts, credential),
-    protectedResource: () => protectedResource(publicUrl, config.oidc),
-    signIn: config.oidc
-      ? null
-      : (request, response, address) => {
-          // A request may come between the first moment of listening and this one.
-          if (local) local.handle(request, response, address);
-          else response.writeHead(503, { "retry-after": "1" }).end();
-        },
+    identities,
     service: {
       runtimes: runtimes.map(({ name }) => name),
       usualResources: usual,
@@ -217,7 +183,7 @@ export async function createServer(
         await lifecycle.delete(id);
       },
       beginTurn: async (id, agent, message, caller) => {
-        await requireKeyCredits(caller, (keyId) => keys.spent(keyId));
+        await identities.requireCredits(caller);
         return turns.begin(id, agent, message, caller.keyId);
       },
       begunTurn: (agentId, turnId) => turns.begun(agentId, turnId),
@@ -225,42 +191,13 @@ export async function createServer(
       findTurn: (agentId, turnId) => turns.find(agentId, turnId),
       turnEvents: (turn, after, gone) => turns.events(turn, after, gone),
       cancelTurn: (turn) => turns.cancel(turn),
-      listKeys: (accountId, limit, after) => keys.list(accountId, limit, after),
-      createKey: async (caller, asked, { resourceId: id, earlier }) => {
-        const { key, ...secret } = createKey(asked.kind);
-        const made = earlier === "none" ? null : await keys.replaceSecret(caller.accountId, id, secret);
-        if (made) return { stored: made, key };
-        const named = await agents.byNames(caller.accountId, asked.agents ?? []);
-        const stored = { id, ...newKey(caller, asked, named, new Date()), ...secret };
-        await keys.insert(stored);
-        return { stored, key };
-      },
       writeAuditEntry: (entry) => auditLog.write(entry),
       listAuditEntries: (accountId, limit, after, agent) => auditLog.list(accountId, limit, after, agent),
-      revokeKey: (accountId, id) => keys.revoke(accountId, id),
-      account: async ({ accountId: id, credential, operator }) => ({
-        ...{ id, name: await accounts.nameOf(id), operator },
-        credential: credential === "token" ? "token" : "full",
-      }),
-      listUsers: async (limit, after) => localProvider() && users.list(limit, after),
-      createUser: async (name) => {
-        const { token, ...stored } = createLink();
-        const link = localProvider().linkFor(token);
-        return { user: await users.create(name, stored), link };
-      },
-      resetUser: async (name) => {
-        const { token, ...stored } = createLink();
-        const link = localProvider().linkFor(token);
-        return { user: await users.reset(name, stored), link };
-      },
-      setUserDisabled: async (name, disabled) => localProvider() && users.setDisabled(name, disabled),
     },
   });
   cleanup.defer(() => app.close());
   const url = await app.listen({ host: config.host, port: config.port });
-  publicUrl = config.publicUrl ?? url;
-  local = openLocal?.(publicUrl) ?? null;
-  const firstSignIn = local ? await offerFirstUser(users, local) : null;
+  const firstSignIn = await identities.reachedAt(config.publicUrl ?? url);
 
   const stopped = new AbortController();
   cleanup.defer(() => stopped.abort());
@@ -273,62 +210,6 @@ export async function createServer(
   void beginWork(machines, lifecycle, turns, listen, runtimes[0]!.name, logger, stopped.signal);
   const stack = cleanup.move();
   return { url, firstSignIn, machines, readiness, [Symbol.asyncDispose]: () => stack.disposeAsync() };
-}
-
-/** The service's own identity provider, but for its address. */
-async function prepareLocalProvider(
-  database: Database,
-  users: Users,
-  logger: Logger,
-): Promise<(publicUrl: string) => LocalProvider> {
-  const tokenKeys = await providerKeys(database, "tokens", createTokenKey);
-  const cookieKeys = await providerKeys(database, "cookies", async () => ({ key: createCookieKey() }));
-  const records = new ProviderRecords(database);
-  const warn = (message: string, error: unknown) => logger.warn({ err: error }, message);
-  return (publicUrl) =>
-    new LocalProvider({
-      ...{ publicUrl, records, users, attempts: new SignInAttempts(database), tokenKeys, log: warn },
-      cookieKeys: cookieKeys.map(({ key }) => key),
-    });
-}
-
-/** A one-time link for the first user, where there is none. Links of earlier starts end. */
-async function offerFirstUser(users: Users, local: LocalProvider): Promise<string | null> {
-  const { token, ...stored } = createLink();
-  return (await users.offerFirst(stored)) ? local.linkFor(token) : null;
-}
-
-function protectedResource(publicUrl: string, external: Config["oidc"]): ProtectedResource {
-  return {
-    ...{ resource: publicUrl, resource_name: "Berth", bearer_methods_supported: ["header"] },
-    authorization_servers: [external?.issuer ?? publicUrl + signInPrefix],
-    scopes_supported: ["openid", "offline_access"],
-    berth_audience: external?.audience ?? localAudience,
-    berth_tool_client_id: external?.clientId ?? toolClient,
-    berth_dashboard_client_id: external?.clientId ?? dashboardClient,
-  };
-}
-
-async function findKey(keys: Keys, key: string): Promise<Caller | null> {
-  return isWellFormed(key) ? keys.findCaller(hashKey(key)) : null;
-}
-
-async function findTokenCaller(
-  identify: (token: string) => Promise<Identity | null>,
-  accounts: Accounts,
-  token: string,
-): Promise<Caller | null> {
-  const identity = await identify(token);
-  const account = identity ? await accounts.byIdentity(identity.issuer, identity.subject) : null;
-  if (!account) return null;
-  const { id: accountId, operator } = account;
-  return {
-    accountId,
-    operator,
-    ...({ credential: "token", keyId: null, agentIds: null } as const),
-    creditLimitMicro: null,
-    expiresAt: null,
-  };
 }
 
 /** Once the driver is there: goes on where the server before this one ended, then warms what is needed next. */

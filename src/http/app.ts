@@ -41,10 +41,19 @@ const maximumBodyBytes = 1024 * 1024;
 const headersTimeoutMs = 15_000;
 const timeoutCheckMs = 5_000;
 
+/** Those who ask, and how they are known. */
+interface IdentityService extends AccountService, KeyService, UserService {
+  findCaller: FindCaller;
+  /** Where tokens come from. */
+  protectedResource(): ProtectedResource;
+  /** The service's own identity provider; null where another is configured. */
+  signIn: HandleSignIn | null;
+}
+
 export interface AppOptions {
   version: string;
   logger: FastifyBaseLogger;
-  findCaller: FindCaller;
+  identities: IdentityService;
   readiness: () => Promise<Readiness>;
   metrics: MetricsText;
   limiters: RateLimiters;
@@ -55,11 +64,7 @@ export interface AppOptions {
   /** Addresses and networks of the proxies whose word on a client's address is taken. */
   trustedProxies: readonly string[];
   idempotencyKeys: IdempotencyRows;
-  /** Where tokens come from. */
-  protectedResource: () => ProtectedResource;
-  /** The service's own identity provider; null where another is configured. */
-  signIn: HandleSignIn | null;
-  service: AccountService & AgentService & AuditService & CatalogService & ChatService & KeyService & UserService;
+  service: AgentService & AuditService & CatalogService & ChatService;
 }
 
 declare module "fastify" {
@@ -104,7 +109,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   if (options.corsOrigins.length > 0) {
     await app.register(cors, { origin: [...options.corsOrigins], exposedHeaders: exposedHeaders, maxAge: 600 });
   }
-  const { limiters } = options;
+  const { limiters, identities } = options;
   const limitAddress = (request: FastifyRequest, reply: FastifyReply) =>
     limit(reply, limiters.address, clientOf(request.ip));
   const methodsOf = rememberRoutes(app);
@@ -129,8 +134,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     transformObject: jsonSchemaTransformObject,
   });
   await app.register(healthRoutes(options.readiness, options.metrics));
-  await app.register(protectedResourceRoutes(options.protectedResource));
-  if (options.signIn) await app.register(signInRoutes(options.signIn));
+  await app.register(protectedResourceRoutes(() => identities.protectedResource()));
+  if (identities.signIn) await app.register(signInRoutes(identities.signIn));
   app.get("/openapi.json", { schema: { hide: true }, onRequest: limitAddress }, async () => app.swagger());
   await app.register(async (guarded) => {
     guarded.addHook("onRoute", (route) => {
@@ -140,7 +145,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     });
     guarded.addHook("onRequest", async (request, reply) => {
       try {
-        request.caller = await authenticate(request, options.findCaller);
+        request.caller = await authenticate(request, (credential) => identities.findCaller(credential));
       } catch (error) {
         if (error instanceof BerthError && error.status === 401) await limitAddress(request, reply);
         throw error;
@@ -166,10 +171,10 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     };
     await guarded.register(chatRoutes(options.service, streams, begun));
     await guarded.register(catalogRoutes(options.service));
-    await guarded.register(keyRoutes(options.service));
+    await guarded.register(keyRoutes(identities));
     await guarded.register(auditRoutes(options.service));
-    await guarded.register(accountRoutes(options.service));
-    await guarded.register(userRoutes(options.service));
+    await guarded.register(accountRoutes(identities));
+    await guarded.register(userRoutes(identities));
   });
   return app;
 }

@@ -1,0 +1,205 @@
+import type { Logger } from "pino";
+import type { Config } from "./config/config.ts";
+import { BerthError } from "./contract/errors.ts";
+import type { CreateKey } from "./contract/keys.ts";
+import {
+  type AccountRecord,
+  dashboardClient,
+  type ProtectedResource,
+  signInPrefix,
+  toolClient,
+} from "./contract/sign-in.ts";
+import type { Caller } from "./domain/caller.ts";
+import type { Attempt } from "./domain/idempotency.ts";
+import { newKey, requireKeyCredits, type StoredKey } from "./domain/keys.ts";
+import type { StoredUser } from "./domain/users.ts";
+import type { AccountService } from "./http/account.ts";
+import type { KeyService } from "./http/keys.ts";
+import type { HandleSignIn } from "./http/sign-in.ts";
+import type { UserService } from "./http/users.ts";
+import { createKey, hashKey, isOfKeys, isWellFormed } from "./identity/keys.ts";
+import { createLink } from "./identity/links.ts";
+import { createCookieKey, createTokenKey, LocalProvider, localAudience } from "./identity/provider.ts";
+import { type Identity, IssuerTokens } from "./identity/tokens.ts";
+import type { Accounts } from "./postgres/accounts.ts";
+import type { Agents } from "./postgres/agents.ts";
+import type { Database } from "./postgres/database.ts";
+import { Keys } from "./postgres/keys.ts";
+import { providerKeys } from "./postgres/provider-keys.ts";
+import { ProviderRecords } from "./postgres/provider-records.ts";
+import { SignInAttempts } from "./postgres/sign-in-attempts.ts";
+import { localIssuer, Users } from "./postgres/users.ts";
+
+/**
+ * Those who ask: their keys, the tokens of the identity provider that is configured or of the service's own, and the
+ * users of that one. The part of the server's wiring that has to do with them.
+ */
+export class Identities implements AccountService, KeyService, UserService {
+  readonly #accounts: Accounts;
+  readonly #agents: Agents;
+  readonly #keys: Keys;
+  readonly #users: Users;
+  readonly #oidc: Config["oidc"];
+  readonly #external: IssuerTokens | null;
+  /** Opens the service's own provider; null where another is configured. */
+  readonly #openLocal: ((publicUrl: string) => LocalProvider) | null;
+  /** Not before its address is known. */
+  #local: LocalProvider | null = null;
+  #publicUrl = "";
+
+  private constructor(
+    { oidc }: Config,
+    database: Database,
+    accounts: Accounts,
+    agents: Agents,
+    openLocal: ((publicUrl: string) => LocalProvider) | null,
+  ) {
+    this.#accounts = accounts;
+    this.#agents = agents;
+    this.#keys = new Keys(database);
+    this.#users = new Users(database);
+    this.#oidc = oidc;
+    this.#external = oidc ? new IssuerTokens(oidc) : null;
+    this.#openLocal = openLocal;
+  }
+
+  static async open(
+    config: Config,
+    database: Database,
+    accounts: Accounts,
+    agents: Agents,
+    logger: Logger,
+  ): Promise<Identities> {
+    const openLocal = config.oidc ? null : await prepareLocalProvider(database, logger);
+    return new Identities(config, database, accounts, agents, openLocal);
+  }
+
+  /** Tells where clients reach the service. Answers the one-time link for the first user, where one is still to come. */
+  async reachedAt(publicUrl: string): Promise<string | null> {
+    this.#publicUrl = publicUrl;
+    this.#local = this.#openLocal?.(publicUrl) ?? null;
+    if (!this.#local) return null;
+    // Links of earlier starts end.
+    const { token, ...stored } = createLink();
+    return (await this.#users.offerFirst(stored)) ? this.#local.linkFor(token) : null;
+  }
+
+  /** The caller of a key or a token; null for one that is not, or no longer, valid. */
+  async findCaller(credential: string): Promise<Caller | null> {
+    if (!isOfKeys(credential)) return this.#findTokenCaller(credential);
+    return isWellFormed(credential) ? this.#keys.findCaller(hashKey(credential)) : null;
+  }
+
+  async #findTokenCaller(token: string): Promise<Caller | null> {
+    const identity = await this.#identify(token);
+    const account = identity ? await this.#accounts.byIdentity(identity.issuer, identity.subject) : null;
+    if (!account) return null;
+    const { id: accountId, operator } = account;
+    return {
+      ...{ accountId, operator, credential: "token", keyId: null },
+      ...{ agentIds: null, creditLimitMicro: null, expiresAt: null },
+    };
+  }
+
+  async #identify(token: string): Promise<Identity | null> {
+    if (this.#external) return this.#external.verify(token);
+    const subject = await this.#local?.verify(token);
+    return subject ? { issuer: localIssuer, subject } : null;
+  }
+
+  /** Where tokens come from. */
+  protectedResource(): ProtectedResource {
+    const external = this.#oidc;
+    return {
+      ...{ resource: this.#publicUrl, resource_name: "Berth", bearer_methods_supported: ["header"] },
+      authorization_servers: [external?.issuer ?? this.#publicUrl + signInPrefix],
+      scopes_supported: ["openid", "offline_access"],
+      berth_audience: external?.audience ?? localAudience,
+      berth_tool_client_id: external?.clientId ?? toolClient,
+      berth_dashboard_client_id: external?.clientId ?? dashboardClient,
+    };
+  }
+
+  /** Answers for the service's own provider; null where another is configured. */
+  get signIn(): HandleSignIn | null {
+    if (!this.#openLocal) return null;
+    return (request, response, address) => {
+      // A request may come between the first moment of listening and the one in which the address is known.
+      if (this.#local) this.#local.handle(request, response, address);
+      else response.writeHead(503, { "retry-after": "1" }).end();
+    };
+  }
+
+  async account({ accountId: id, credential, operator }: Caller): Promise<AccountRecord> {
+    return {
+      ...{ id, name: await this.#accounts.nameOf(id), operator },
+      credential: credential === "token" ? "token" : "full",
+    };
+  }
+
+  /** Throws `insufficient_credits` when the caller's key has used up a limit of its own. */
+  async requireCredits(caller: Caller): Promise<void> {
+    await requireKeyCredits(caller, (keyId) => this.#keys.spent(keyId));
+  }
+
+  async listKeys(accountId: string, limit: number, after: string | null): Promise<StoredKey[]> {
+    return this.#keys.list(accountId, limit, after);
+  }
+
+  async createKey(
+    caller: Caller,
+    asked: CreateKey,
+    { resourceId: id, earlier }: Attempt,
+  ): Promise<{ stored: StoredKey; key: string }> {
+    const { key, ...secret } = createKey(asked.kind);
+    const made = earlier === "none" ? null : await this.#keys.replaceSecret(caller.accountId, id, secret);
+    if (made) return { stored: made, key };
+    const named = await this.#agents.byNames(caller.accountId, asked.agents ?? []);
+    const stored = { id, ...newKey(caller, asked, named, new Date()), ...secret };
+    await this.#keys.insert(stored);
+    return { stored, key };
+  }
+
+  async revokeKey(accountId: string, id: string): Promise<boolean> {
+    return this.#keys.revoke(accountId, id);
+  }
+
+  async listUsers(limit: number, after: string | null): Promise<StoredUser[]> {
+    this.#requireLocal();
+    return this.#users.list(limit, after);
+  }
+
+  async createUser(name: string): Promise<{ user: StoredUser; link: string }> {
+    const { token, ...stored } = createLink();
+    const link = this.#requireLocal().linkFor(token);
+    return { user: await this.#users.create(name, stored), link };
+  }
+
+  async resetUser(name: string): Promise<{ user: StoredUser; link: string }> {
+    const { token, ...stored } = createLink();
+    const link = this.#requireLocal().linkFor(token);
+    return { user: await this.#users.reset(name, stored), link };
+  }
+
+  async setUserDisabled(name: string, disabled: boolean): Promise<StoredUser> {
+    this.#requireLocal();
+    return this.#users.setDisabled(name, disabled);
+  }
+
+  #requireLocal(): LocalProvider {
+    if (this.#local) return this.#local;
+    throw new BerthError("users_managed_elsewhere", "The users are those of the identity provider that is configured.");
+  }
+}
+
+/** The service's own identity provider, but for its address. */
+async function prepareLocalProvider(database: Database, logger: Logger): Promise<(publicUrl: string) => LocalProvider> {
+  const tokenKeys = await providerKeys(database, "tokens", createTokenKey);
+  const cookieKeys = await providerKeys(database, "cookies", async () => ({ key: createCookieKey() }));
+  const log = (message: string, error: unknown) => logger.warn({ err: error }, message);
+  return (publicUrl) =>
+    new LocalProvider({
+      ...{ publicUrl, tokenKeys, cookieKeys: cookieKeys.map(({ key }) => key), log },
+      ...{ records: new ProviderRecords(database), users: new Users(database), attempts: new SignInAttempts(database) },
+    });
+}
