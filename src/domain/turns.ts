@@ -142,8 +142,9 @@ export class Turns {
 
   /** The turn of an agent. Throws `turn_not_found`. */
   async find(agentId: string, turnId: string): Promise<StoredTurn> {
-    const turn = isUuid(turnId) ? await this.#options.rows.find(agentId, turnId) : null;
-    if (!turn) throw new BerthError("turn_not_found", `The agent has no turn ${turnId.slice(0, 100)}.`);
+    const possible = isUuid(turnId);
+    const turn = possible ? await this.#options.rows.find(agentId, turnId) : null;
+    if (!turn) throw new BerthError("turn_not_found", `The agent has no turn ${possible ? turnId : "of this id"}.`);
     return turn;
   }
 

@@ -81,7 +81,8 @@ export async function findAgent(
 ): Promise<StoredAgent> {
   const possible = AgentName.safeParse(name).success;
   const agent = possible ? await service.byName(request.caller.accountId, name) : null;
-  if (!agent) throw new BerthError("agent_not_found", `There is no agent ${name.slice(0, 100)}.`);
+  // What cannot be a name may be anything, a key that was mistaken for one too, and is not repeated.
+  if (!agent) throw new BerthError("agent_not_found", `There is no agent ${possible ? name : "of this name"}.`);
   request.agent = agent;
   requireNamed(request.caller, agent);
   return agent;

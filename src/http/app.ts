@@ -99,9 +99,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     reply.header("x-request-id", request.id);
   });
   app.addHook("onResponse", async (request, reply) => {
-    const { method, ip } = request;
-    // What signs in passes codes and one-time links in its query.
-    const url = request.url.startsWith(signInPrefix) ? request.url.split("?")[0] : request.url;
+    const { method, ip, originalUrl } = request;
+    const url = withoutSecrets(originalUrl);
     const { statusCode, elapsedTime } = reply;
     request.log.info({ method, url, ip, statusCode, ms: Math.round(elapsedTime) }, "request");
   });
@@ -195,6 +194,15 @@ const exposedHeaders = [
   ...["x-request-id", "x-turn-id", "location", "retry-after"],
   ...["ratelimit", "ratelimit-policy", "idempotent-replayed"],
 ];
+
+/**
+ * Codes and one-time links of the sign-in are in its query, the id of one that is going on in its path; and whoever
+ * mistakes a key for an id has it in the path of anything.
+ */
+function withoutSecrets(url: string): string {
+  const whole = url.startsWith(signInPrefix) ? url.split("?")[0]! : url;
+  return whole.replaceAll(/[\w-]{40,}/g, "…");
+}
 
 /** What a route is called in the table of permissions. Throws where it has no row there. */
 function operationOf({ method, url }: { method: string | string[]; url: string }): string {

@@ -48,8 +48,10 @@ export function keyRoutes(service: KeyService): FastifyPluginAsyncZod {
     };
     app.delete("/keys/:id", { schema: revokeSchema }, async (request, reply) => {
       const { id } = request.params;
-      const revoked = isUuid(id) && (await service.revokeKey(request.caller.accountId, id));
-      if (!revoked) throw new BerthError("key_not_found", `There is no key ${id.slice(0, 100)}.`);
+      // What is no id may be a key itself, and is not repeated.
+      if (!isUuid(id)) throw new BerthError("key_not_found", "This is no key's id: GET /keys lists them.");
+      const revoked = await service.revokeKey(request.caller.accountId, id);
+      if (!revoked) throw new BerthError("key_not_found", `There is no key ${id}.`);
       return reply.code(204).send(null);
     });
   };
