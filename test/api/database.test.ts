@@ -5,8 +5,11 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { Accounts } from "../../src/postgres/accounts.ts";
 import { migrate, openDatabase } from "../../src/postgres/database.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/postgres/embedded.ts";
+import { Browser } from "../support/browser.ts";
+import { TestClient } from "../support/client.ts";
 import { newFolder } from "../support/config.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
+import { refresh, signIn, useLink } from "../support/sign-in.ts";
 
 let folder: string;
 let postgres: EmbeddedPostgres;
@@ -46,6 +49,23 @@ test("two servers that start at once on one database of the operator's own migra
   expect(keys).toEqual([{ purpose: "cookies" }, { purpose: "tokens" }]);
   const stored = JSON.stringify(await database.selectFrom("api_keys").selectAll().execute());
   expect(stored).not.toContain(service!.client.key.slice(12));
+});
+
+test("while the database is away, pages and tokens say so", async () => {
+  const own = await newFolder();
+  const gone = await startEmbeddedPostgres(own);
+  const { user, password } = gone.config;
+  const url = `postgres://${user}:${password}@localhost/postgres?host=${encodeURIComponent(own)}`;
+  await using service = await ScriptedService.start({ databaseUrl: url });
+  await useLink(service.server.firstSignIn!, "correct horse battery staple", "ulla");
+  const tokens = await signIn(service.server.url, "ulla", "correct horse battery staple");
+  await gone.stop();
+  const page = await new Browser().get(`${service.server.url}/oidc/welcome?token=x`);
+  expect(page).toMatchObject({ status: 503, text: expect.stringContaining("The database does not answer") });
+  const refused = await new TestClient(service.server.url, tokens.access_token).call("GET", "/agents");
+  expect(refused).toMatchObject({ status: 503, body: { code: "database_unavailable" } });
+  expect((await refresh(service.server.url, tokens.refresh_token)).status).toBe(500);
+  await rm(own, { recursive: true });
 });
 
 test("of several servers that make the operator's account in the same moment, one makes it", async () => {
