@@ -17,11 +17,16 @@ declare module "fastify" {
 export function errorBody(error: BerthError): ErrorBody {
   return {
     statusCode: error.status,
-    message: error.message,
+    message: concealed(error.message),
     error: STATUS_CODES[error.status]!,
     code: error.code,
-    ...(error.details === undefined ? {} : { details: error.details }),
+    ...(error.details === undefined ? {} : { details: JSON.parse(concealed(JSON.stringify(error.details))) }),
   };
+}
+
+/** An error's text repeats what was wrong, which may be a key or a token that somebody took for something else. */
+function concealed(text: string): string {
+  return text.replaceAll(/berth_[a-z]{2}_\w{20,}|eyJ[\w-]{10,}\.[\w-]+\.[\w-]+/g, "…");
 }
 
 /** Answers whatever was thrown. What nobody foresaw is logged whole and told to the client in one sentence. */

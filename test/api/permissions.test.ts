@@ -6,26 +6,41 @@ import { createKey } from "../../src/identity/keys.ts";
 import { databaseOf, newAccount, newKey } from "../support/accounts.ts";
 import { TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
+import { signIn, useLink } from "../support/sign-in.ts";
 
 // Every operation of the interface with every kind of credential, compared with the table of permissions.
 
 let service: ScriptedService;
 let owner: TestClient;
 let stranger: TestClient;
+/** Tokens of those who have signed in: the first user, whose account is the owner's, and another. */
+let signedIn: TestClient;
+let signedInStranger: TestClient;
+
+const password = "correct horse battery";
 
 beforeAll(async () => {
   service = await ScriptedService.start();
   owner = service.client;
   stranger = await newAccount(service);
+  await useLink(service.server.firstSignIn!, password, "olga");
+  await useLink((await owner.call("POST", "/admin/users", { name: "simon" })).body.link, password);
+  signedIn = await tokenOf("olga");
+  signedInStranger = await tokenOf("simon");
   await owner.createAgent("another");
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-/** What a call is made on: an agent and a key of the owner, new for each call, since some calls end them. */
+async function tokenOf(name: string): Promise<TestClient> {
+  return new TestClient(owner.url, (await signIn(owner.url, name, password)).access_token);
+}
+
+/** What a call is made on: an agent, a key and a user of the owner's, new for each call, since some calls end them. */
 interface Target {
   name: string;
   keyId: string;
   turnId: string;
+  user: string;
 }
 
 /** A body where the operation needs one that is right. */
@@ -34,11 +49,13 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
   "PATCH /agents/{name}": () => ({ instructions: "Be brief." }),
   "POST /agents/{name}/chat": () => ({ message: "hello" }),
   "POST /keys": () => ({}),
+  "POST /admin/users": () => ({ name: `made-${randomUUID().slice(0, 8)}` }),
 };
 
 async function statusOf(operation: string, client: TestClient, target: Target): Promise<number> {
   const [method, path] = operation.split(" ") as [string, string];
-  const { name, turnId, keyId } = target;
+  const { turnId, keyId } = target;
+  const name = path.startsWith("/admin/users") ? target.user : target.name;
   const filled = path.replace("{name}", name).replace("{turnId}", turnId).replace("{id}", keyId);
   const { status, body } = await client.call(method, filled, bodies[operation]?.(target));
   if (status >= 400) expect(ErrorBody.parse(body).statusCode).toBe(status);
@@ -50,7 +67,9 @@ async function newTarget(begunBy: (name: string) => Promise<TestClient>): Promis
   const name = `agent-${randomUUID().slice(0, 8)}`;
   await owner.createAgent(name);
   const { turnId } = await (await begunBy(name)).chat(name, "hello");
-  return { name, turnId, keyId: (await owner.call("POST", "/keys", {})).body.id };
+  const user = `user-${randomUUID().slice(0, 8)}`;
+  await owner.call("POST", "/admin/users", { name: user });
+  return { name, turnId, user, keyId: (await owner.call("POST", "/keys", {})).body.id };
 }
 
 const byOwner = async () => owner;
@@ -84,6 +103,7 @@ const useless: [string, () => Promise<TestClient>][] = [
   ["a key that nobody has", async () => new TestClient(owner.url, createKey("full").key)],
   ["an expired key", () => ended({ expires_at: new Date(Date.now() - 1) })],
   ["a revoked key", () => ended({ revoked_at: new Date() })],
+  ["a broken token", async () => new TestClient(owner.url, `${signedIn.key.slice(0, -4)}AAAA`)],
 ];
 
 test.each(useless)("%s opens nothing", async (_case, make) => {
@@ -94,20 +114,31 @@ test.each(useless)("%s opens nothing", async (_case, make) => {
   }
 });
 
-test.each(operations)("%s with a full key of the account", async (operation) => {
-  const { full } = permissions[operation]!;
-  const status = await statusOf(operation, owner, await ownersTarget());
-  expect(full).toMatch(/^(all|operator)$/);
-  expect(status === 409 || status < 300, `${status}`).toBe(true);
+test.each(operations)("%s with a full key of the account, and with a token", async (operation) => {
+  const { full, token } = permissions[operation]!;
+  for (const [rule, client] of [
+    [full, owner],
+    [token, signedIn],
+  ] as const) {
+    const status = await statusOf(operation, client, await ownersTarget());
+    expect(rule).toMatch(/^(all|operator)$/);
+    expect(status === 409 || status < 300, `${status}`).toBe(true);
+  }
 });
 
-test.each(operations)("%s with a full key of another account", async (operation) => {
-  const target = await ownersTarget();
-  const status = await statusOf(operation, stranger, target);
-  if (permissions[operation]!.full === "operator") expect(status).toBe(403);
-  else if (ofResource(operation)) expect(status).toBe(404);
-  else expect(status).toBeLessThan(300);
-  expect((await owner.call("GET", `/agents/${target.name}`)).status).toBe(200);
+test.each(operations)("%s with a full key of another account, and with another's token", async (operation) => {
+  const { full, token } = permissions[operation]!;
+  for (const [rule, client] of [
+    [full, stranger],
+    [token, signedInStranger],
+  ] as const) {
+    const target = await ownersTarget();
+    const status = await statusOf(operation, client, target);
+    if (rule === "operator") expect(status).toBe(403);
+    else if (ofResource(operation)) expect(status).toBe(404);
+    else expect(status).toBeLessThan(300);
+    expect((await owner.call("GET", `/agents/${target.name}`)).status).toBe(200);
+  }
 });
 
 test.each(operations)("%s with an external key of this agent, and of another", async (operation) => {

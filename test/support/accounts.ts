@@ -7,7 +7,7 @@ import { TestClient } from "./client.ts";
 import type { ScriptedService } from "./scripted-service.ts";
 
 /** The database of a service that runs; the caller closes it. */
-export async function databaseOf({ config }: ScriptedService): Promise<Database> {
+export async function databaseOf({ config }: Pick<ScriptedService, "config">): Promise<Database> {
   // It runs already, and is taken up.
   const { config: pool } = await startEmbeddedPostgres(join(config.dataFolder, "postgres"));
   return openDatabase({ ...pool, max: 2 }, () => {});
