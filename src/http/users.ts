@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { ListQuery } from "../contract/agents.ts";
+import { BerthError } from "../contract/errors.ts";
 import { uuidPattern } from "../contract/ids.ts";
-import { CreateUser, UserList, UserParams, UserRecord, UserWithLink } from "../contract/users.ts";
+import { CreateUser, UserList, UserName, UserParams, UserRecord, UserWithLink } from "../contract/users.ts";
 import { type StoredUser, toUserRecord } from "../domain/users.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 
@@ -45,7 +46,7 @@ export function userRoutes(service: UserService): FastifyPluginAsyncZod {
       response: { 200: UserWithLink },
     };
     app.post("/admin/users/:name/reset", { schema: resetSchema }, async ({ params }, reply) => {
-      const { user, link } = await service.resetUser(params.name);
+      const { user, link } = await service.resetUser(possibleName(params.name));
       reply.header("cache-control", "no-store");
       return { ...toUserRecord(user), link };
     });
@@ -57,8 +58,14 @@ export function userRoutes(service: UserService): FastifyPluginAsyncZod {
       const summary = disabled ? "Refuse a user and the keys of its account, at once" : "Let a user in again";
       const schema = { summary, params: UserParams, response: { 200: UserRecord } };
       app.post(`/admin/users/:name/${verb}`, { schema }, async ({ params }) =>
-        toUserRecord(await service.setUserDisabled(params.name, disabled)),
+        toUserRecord(await service.setUserDisabled(possibleName(params.name), disabled)),
       );
     }
   };
+}
+
+/** Throws `user_not_found` for what nobody can be called, which the database may not even take. */
+function possibleName(name: string): string {
+  if (UserName.safeParse(name).success) return name;
+  throw new BerthError("user_not_found", "There is no user of this name.");
 }
