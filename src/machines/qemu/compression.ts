@@ -1,6 +1,6 @@
 import { rename, rm } from "node:fs/promises";
-import { join } from "node:path";
-import { syncFolder } from "./files.ts";
+import { dirname, join } from "node:path";
+import { force } from "./files.ts";
 import { type Layout, memoryFiles } from "./layout.ts";
 import type { Step } from "./memory-image.ts";
 import type { PageJobs } from "./page-jobs.ts";
@@ -63,13 +63,19 @@ export class Compression {
   async #compress(id: string, signal: AbortSignal): Promise<void> {
     const image = (await this.#records.read(id))?.memory;
     if (!image || image.kind === "stream" || image.pages.compressed) return;
-    const { folder, pages: source, compressedPages } = memoryFiles(join(this.#layout.machine(id).folder, image.folder));
+    const {
+      folder,
+      state,
+      pages: source,
+      compressedPages,
+    } = memoryFiles(join(this.#layout.machine(id).folder, image.folder));
     const partial = `${compressedPages}.partial`;
     try {
       await rm(partial, { force: true });
       const pages = await this.#jobs.compress({ source, pages: image.pages, file: partial }, signal);
       await rename(partial, compressedPages);
-      await syncFolder(folder);
+      // All that was not forced to the disk while somebody waited.
+      for (const path of [state, folder, dirname(folder)]) await force(path);
       await this.#step("compressed");
       signal.throwIfAborted();
       await this.#records.update(id, ({ memory }) =>

@@ -24,9 +24,9 @@ export async function readRecord<T>(file: string): Promise<T | null> {
   }
 }
 
-/** Makes a folder's new entries last over a crash of the host. */
-export async function syncFolder(folder: string): Promise<void> {
-  await using handle = await open(folder, "r");
+/** Makes a file, or a folder's new entries, last over a crash of the host. */
+export async function force(path: string): Promise<void> {
+  await using handle = await open(path, "r");
   await handle.sync();
 }
 

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { chmod, copyFile, link, mkdir, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { BerthError } from "../../contract/errors.ts";
-import { readRecord, requireSpace, syncFolder } from "./files.ts";
+import { force, readRecord, requireSpace } from "./files.ts";
 import { type ImageFiles, imageFiles, type Layout } from "./layout.ts";
 
 /** What the image's build writes last, as `image.json`: a folder without it is not an image. */
@@ -54,5 +54,5 @@ async function importImage(source: ImageFiles, target: ImageFiles, layout: Layou
   }
   await chmod(partial, 0o755);
   await rename(partial, target.folder);
-  await syncFolder(layout.images);
+  await force(layout.images);
 }

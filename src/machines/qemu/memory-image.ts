@@ -1,13 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { createWriteStream } from "node:fs";
-import { open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { createServer, type Socket } from "node:net";
 import { basename, join } from "node:path";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { crc32 } from "node:zlib";
 import type { Resources } from "../../contract/agents.ts";
-import { syncFolder } from "./files.ts";
 import { type MachineFiles, memoryFiles } from "./layout.ts";
 import type { PageJobs } from "./page-jobs.ts";
 import type { PagesFile } from "./pages.ts";
@@ -88,9 +87,7 @@ export class MemoryImages {
     try {
       await this.#privilege.folder(partial);
       const contents = await this.#write(qemu, files, memoryFiles(partial), base, conditions, signal);
-      await syncFolder(partial);
       await rename(partial, folder);
-      await syncFolder(files.folder);
       return { folder: basename(folder), conditions, ...contents };
     } catch (error) {
       for (const path of [partial, folder]) await rm(path, { recursive: true, force: true });
@@ -168,7 +165,7 @@ export class MemoryImages {
     signal.throwIfAborted();
     // After the pages, as in QEMU's own migration: devices may have their last words while they are saved.
     await qemu.saveState(files.state);
-    const state = await syncedFile(files.state);
+    const state = await savedFile(files.state);
     await this.#step("devices saved");
     const { isDifference, ...pages } = saved;
     return isDifference ? { kind: "difference", base: base!.name, state, pages } : { kind: "whole", state, pages };
@@ -202,7 +199,7 @@ function memoryBytes({ resources }: Conditions): number {
   return resources.memoryMiB * 1024 ** 2;
 }
 
-/** Writes all that comes, and forces it to the disk. */
+/** Writes all that comes, and forces it to the disk: it is not compressed later. */
 async function writeStream(source: Socket, file: string): Promise<SavedFile> {
   const saved = { bytes: 0, crc: 0 };
   const count = new Transform({
@@ -216,10 +213,8 @@ async function writeStream(source: Socket, file: string): Promise<SavedFile> {
   return saved;
 }
 
-/** Forces a small file that QEMU wrote to the disk. */
-async function syncedFile(file: string): Promise<SavedFile> {
-  await using handle = await open(file, "r");
-  await handle.sync();
-  const content = await handle.readFile();
+/** A small file that QEMU wrote. */
+async function savedFile(file: string): Promise<SavedFile> {
+  const content = await readFile(file);
   return { bytes: content.length, crc: crc32(content) };
 }

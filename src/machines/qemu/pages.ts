@@ -144,7 +144,9 @@ class PagesWriter {
     const chunks = this.#chunks.flatMap((chunk) => [chunk.storedBytes, chunk.pageBytes, chunk.crc]);
     const index = Buffer.from(Uint32Array.from([this.#runs.length, this.#chunks.length, ...runs, ...chunks]).buffer);
     writeAt(this.#fd, index, this.#bytes);
-    fsyncSync(this.#fd);
+    // What is written while somebody waits is not forced to the disk: until the compressed copy is, a power cut costs the
+    // memory, which the checksums tell, and the machine boots.
+    if (this.#compressed) fsyncSync(this.#fd);
     const bytes = this.#bytes + index.length;
     return { bytes, indexBytes: index.length, indexCrc: crc32(index), compressed: this.#compressed };
   }

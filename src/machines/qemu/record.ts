@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import type { Resources } from "../../contract/agents.ts";
 import { BerthError } from "../../contract/errors.ts";
 import type { MachineOrigin } from "../driver.ts";
-import { readRecord, syncFolder, writeWhole } from "./files.ts";
+import { force, readRecord, writeWhole } from "./files.ts";
 import type { Layout } from "./layout.ts";
 import type { MemoryImage } from "./memory-image.ts";
 
@@ -63,7 +63,7 @@ export class Records {
     return this.#alone(id, async () => {
       const { folder, record: file } = this.#layout.machine(id);
       await writeWhole(file, JSON.stringify(record));
-      await syncFolder(folder);
+      await force(folder);
       return record;
     });
   }
@@ -78,7 +78,7 @@ export class Records {
       const { folder, record: file } = this.#layout.machine(id);
       await writeWhole(file, JSON.stringify(record));
       // That a memory was used up must outlive a power cut, before the guest changes the disk that it belongs to.
-      if (known.memory !== null && record.memory === null) await syncFolder(folder);
+      if (known.memory !== null && record.memory === null) await force(folder);
       return record;
     });
   }

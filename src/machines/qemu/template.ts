@@ -9,7 +9,7 @@ import { newAdoption, newToken } from "../adoption.ts";
 import { ControlChannel } from "../channel.ts";
 import { connectChannel, dialPort } from "../connect.ts";
 import { type Accelerator, type Hardware, machineOptions } from "./command.ts";
-import { readRecord, requireSpace, syncFolder, writeWhole } from "./files.ts";
+import { force, readRecord, requireSpace, writeWhole } from "./files.ts";
 import type { Image } from "./image.ts";
 import type { Layout, TemplateFiles } from "./layout.ts";
 import type { Privilege } from "./privilege.ts";
@@ -149,9 +149,9 @@ export class Templates {
       await this.#warmAndSave(partial, token, basis);
       const record: TemplateRecord = { imageId: basis.image.id, token, parts: await partsOf(partial) };
       await writeWhole(partial.record, JSON.stringify(record));
-      await syncFolder(partial.folder);
+      await force(partial.folder);
       await rename(partial.folder, final.folder);
-      await syncFolder(this.#layout.templates);
+      await force(this.#layout.templates);
       this.#log(`made the template of ${basis.runtime} in ${((Date.now() - started) / 1000).toFixed(1)} s`);
       return { name, files: final, token };
     } catch (error) {
