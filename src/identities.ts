@@ -70,7 +70,7 @@ export class Identities implements AccountService, KeyService, UserService {
     agents: Agents,
     logger: Logger,
   ): Promise<Identities> {
-    const openLocal = config.oidc ? null : await prepareLocalProvider(database, logger);
+    const openLocal = config.oidc ? null : await prepareLocalProvider(config, database, logger);
     return new Identities(config, database, accounts, agents, openLocal);
   }
 
@@ -193,13 +193,21 @@ export class Identities implements AccountService, KeyService, UserService {
 }
 
 /** The service's own identity provider, but for its address. */
-async function prepareLocalProvider(database: Database, logger: Logger): Promise<(publicUrl: string) => LocalProvider> {
+async function prepareLocalProvider(
+  { signInAttempts }: Config,
+  database: Database,
+  logger: Logger,
+): Promise<(publicUrl: string) => LocalProvider> {
   const tokenKeys = await providerKeys(database, "tokens", createTokenKey);
   const cookieKeys = await providerKeys(database, "cookies", async () => ({ key: createCookieKey() }));
   const log = (message: string, error: unknown) => logger.warn({ err: error }, message);
   return (publicUrl) =>
     new LocalProvider({
       ...{ publicUrl, tokenKeys, cookieKeys: cookieKeys.map(({ key }) => key), log },
-      ...{ records: new ProviderRecords(database), users: new Users(database), attempts: new SignInAttempts(database) },
+      ...{
+        records: new ProviderRecords(database),
+        users: new Users(database),
+        attempts: new SignInAttempts(database, signInAttempts),
+      },
     });
 }

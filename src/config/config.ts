@@ -42,6 +42,8 @@ export interface Config {
     agents: number;
     keys: number;
   };
+  /** How many wrong passwords a user's name, and five times as many an address, may have in a quarter of an hour. */
+  signInAttempts: number;
   /** How many event streams one key may have open at one server. */
   maximumStreams: number;
   /** The origins, `https://HOST`, whose pages in a browser may call the interface. */

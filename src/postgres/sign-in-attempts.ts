@@ -4,22 +4,23 @@ import type { Database } from "./database.ts";
 import { countsIn } from "./rate-limiter.ts";
 
 const windowSeconds = 15 * 60;
-const wrongPerName = 10;
-const wrongPerAddress = 50;
+/** Some people share an address. */
+const namesPerAddress = 5;
 
 /** Attempts to sign in, counted for all servers of a database: per name, known or not, and per address. */
 export class SignInAttempts {
   readonly #names: RateLimiterPostgres;
   readonly #addresses: RateLimiterPostgres;
 
-  constructor(database: Database) {
+  /** `wrongPerName`: how many wrong ones there may be within a quarter of an hour. */
+  constructor(database: Database, wrongPerName: number) {
     const limiter = (keyPrefix: string, points: number) =>
       new RateLimiterPostgres({
         ...countsIn(database, "sign_in_attempts"),
         ...{ keyPrefix, points, duration: windowSeconds },
       });
     this.#names = limiter("name", wrongPerName);
-    this.#addresses = limiter("address", wrongPerAddress);
+    this.#addresses = limiter("address", wrongPerName * namesPerAddress);
   }
 
   /**

@@ -29,6 +29,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     waitMs: 60_000,
     stallMs: 300_000,
     rateLimits: { requests: 0, address: 0, agents: 0, keys: 0 },
+    signInAttempts: 10,
     maximumStreams: 1_000,
     corsOrigins: [],
     trustedProxies: [],
