@@ -24,9 +24,12 @@ export function errorBody(error: BerthError): ErrorBody {
   };
 }
 
-/** An error's text repeats what was wrong, which may be a key or a token that somebody took for something else. */
+/**
+ * An error's text repeats what was wrong, which may be a key or a token that somebody took for something else. A token is
+ * looked for where a word begins: looked for anywhere, a word of a megabyte would take hours.
+ */
 function concealed(text: string): string {
-  return text.replaceAll(/berth_[a-z]{2}_\w{20,}|eyJ[\w-]{10,}\.[\w-]+\.[\w-]+/g, "…");
+  return text.replaceAll(/berth_[a-z]{2}_\w{20,}|(?<![\w-])eyJ[\w-]{10,}\.[\w-]+\.[\w-]+/g, "…");
 }
 
 /** Answers whatever was thrown. What nobody foresaw is logged whole and told to the client in one sentence. */

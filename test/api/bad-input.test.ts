@@ -180,3 +180,12 @@ test("a fault within the service tells nothing of it", async () => {
   expectError(await client.call("POST", "/agents/unlucky/chat", { message: "hi" }), 409, "agent_failed", /failed/);
   expect((await client.call("DELETE", "/agents/unlucky")).status).toBe(204);
 });
+
+test("a long text that looks like the beginning of many tokens is refused at once", async () => {
+  // The whole server is in one thread: what takes long here keeps everybody waiting.
+  const field = "eyJ".repeat(300_000);
+  const answer = await client.call("POST", "/keys", { [field]: 1 });
+  expectError(answer, 400, "request_invalid", /^Unrecognized key: "eyJ/);
+  const token = `eyJ${"a".repeat(20)}.b.c`;
+  expectError(await client.call("POST", "/keys", { [token]: 1 }), 400, "request_invalid", /^Unrecognized key: "…"$/);
+});
