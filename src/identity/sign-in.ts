@@ -67,8 +67,13 @@ async function pageOf(ctx: Context, parts: SignInParts, next: () => Promise<void
   if (method === "GET" && isWelcome) return showWelcome(ctx, parts);
   if (method === "POST" && isSignIn) return signIn(ctx, parts);
   if (method === "POST" && isWelcome) return setPassword(ctx, parts);
-  if (method === "POST" && path === devicePath) return limitCodes(ctx, parts, next);
+  if (method === "POST" && isDevicePath(path)) return limitCodes(ctx, parts, next);
   return next();
+}
+
+/** As the provider reads paths: in letters of any size, with a slash at the end or without. */
+function isDevicePath(path: string): boolean {
+  return path.toLowerCase().replace(/\/+$/, "") === devicePath;
 }
 
 /** Codes that are typed for a device can be guessed, as passwords can. */

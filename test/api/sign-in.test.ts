@@ -272,6 +272,11 @@ test("what is typed for codes is limited by address, and what was right is not c
   for (let n = 0; n < 50 && page.status !== 429; n++) page = await browser.submit(page, { user_code: `WRONG-${n}` });
   const limited = page.status === 429 ? page : await browser.submit(page, { user_code: "WRONG" });
   expect(limited).toMatchObject({ status: 429, text: expect.stringContaining("too many attempts") });
+  // The provider itself reads paths so.
+  for (const path of ["/oidc/device/", "/oidc/Device"]) {
+    const form = { ...page, text: `<form action="${path}">` };
+    expect((await browser.submit(form, { user_code: "WRONG" })).status, path).toBe(429);
+  }
   const database = await databaseOf(service);
   await database.withTables<{ sign_in_attempts: object }>().deleteFrom("sign_in_attempts").execute();
   const { body } = await tokenRequest(url, { client_id: "berth-cli", scope: "openid" }, "/oidc/device/auth");
