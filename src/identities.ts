@@ -15,6 +15,7 @@ import { newKey, requireKeyCredits, type StoredKey } from "./domain/keys.ts";
 import type { StoredUser } from "./domain/users.ts";
 import type { AccountService } from "./http/account.ts";
 import type { KeyService } from "./http/keys.ts";
+import { clientOf } from "./http/rate-limits.ts";
 import type { HandleSignIn } from "./http/sign-in.ts";
 import type { UserService } from "./http/users.ts";
 import { createKey, hashKey, isOfKeys, isWellFormed } from "./identity/keys.ts";
@@ -204,10 +205,7 @@ async function prepareLocalProvider(
   return (publicUrl) =>
     new LocalProvider({
       ...{ publicUrl, tokenKeys, cookieKeys: cookieKeys.map(({ key }) => key), log },
-      ...{
-        records: new ProviderRecords(database),
-        users: new Users(database),
-        attempts: new SignInAttempts(database, signInAttempts),
-      },
+      ...{ records: new ProviderRecords(database), users: new Users(database) },
+      attempts: new SignInAttempts(database, signInAttempts, clientOf),
     });
 }

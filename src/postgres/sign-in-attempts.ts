@@ -11,9 +11,11 @@ const namesPerAddress = 5;
 export class SignInAttempts {
   readonly #names: RateLimiterPostgres;
   readonly #addresses: RateLimiterPostgres;
+  readonly #clientOf: (address: string) => string;
 
-  /** `wrongPerName`: how many wrong ones there may be within a quarter of an hour. */
-  constructor(database: Database, wrongPerName: number) {
+  /** `wrongPerName`: how many wrong ones there may be in a quarter of an hour; `clientOf`: whom an address stands for. */
+  constructor(database: Database, wrongPerName: number, clientOf: (address: string) => string) {
+    this.#clientOf = clientOf;
     const limiter = (keyPrefix: string, points: number) =>
       new RateLimiterPostgres({
         ...countsIn(database, "sign_in_attempts"),
@@ -28,7 +30,7 @@ export class SignInAttempts {
    * how many seconds another may be made where there were too many, else null. Without a name, for the address alone.
    */
   async begin(name: string | null, address: string): Promise<number | null> {
-    const waits = [await secondsToWait(this.#addresses, address)];
+    const waits = [await secondsToWait(this.#addresses, this.#clientOf(address))];
     if (name !== null) waits.push(await secondsToWait(this.#names, keyOf(name)));
     const longest = Math.max(...waits);
     return longest > 0 ? longest : null;
@@ -36,7 +38,7 @@ export class SignInAttempts {
 
   /** The attempt was a good one. */
   async succeeded(name: string | null, address: string): Promise<void> {
-    await this.#addresses.reward(address);
+    await this.#addresses.reward(this.#clientOf(address));
     if (name !== null) await this.#names.delete(keyOf(name));
   }
 }
