@@ -134,7 +134,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   });
   await app.register(healthRoutes(options.readiness, options.metrics));
   await app.register(protectedResourceRoutes(() => identities.protectedResource()));
-  if (identities.signIn) await app.register(signInRoutes(identities.signIn));
+  if (identities.signIn) await app.register(signInRoutes(identities.signIn, limitAddress));
   app.get("/openapi.json", { schema: { hide: true }, onRequest: limitAddress }, async () => app.swagger());
   await app.register(async (guarded) => {
     guarded.addHook("onRoute", (route) => {

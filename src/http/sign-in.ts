@@ -1,14 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { FastifyPluginAsync } from "fastify";
+import type { FastifyPluginAsync, onRequestAsyncHookHandler } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { ProtectedResource, signInPrefix } from "../contract/sign-in.ts";
 
 /** Answers a request for the identity provider that the service has itself; `address` is the client's. */
 export type HandleSignIn = (request: IncomingMessage, response: ServerResponse, address: string) => void;
 
-/** The provider is a whole program of its own: it reads the request and writes the answer itself. */
-export function signInRoutes(handle: HandleSignIn): FastifyPluginAsync {
+/**
+ * The provider is a whole program of its own: it reads the request and writes the answer itself. `limitAddress` counts
+ * each request: many of them have the provider keep something, and nobody has said who they are.
+ */
+export function signInRoutes(handle: HandleSignIn, limitAddress: onRequestAsyncHookHandler): FastifyPluginAsync {
   return async (app) => {
+    app.addHook("onRequest", limitAddress);
     app.removeAllContentTypeParsers();
     app.addContentTypeParser("*", (_request, _payload, done) => done(null));
     app.route({
@@ -17,7 +21,10 @@ export function signInRoutes(handle: HandleSignIn): FastifyPluginAsync {
       schema: { hide: true },
       handler: (request, reply) => {
         reply.hijack();
-        reply.raw.setHeader("x-request-id", request.id);
+        for (const name of ["x-request-id", "ratelimit-policy", "ratelimit"]) {
+          const value = reply.getHeader(name);
+          if (value !== undefined) reply.raw.setHeader(name, value);
+        }
         handle(request.raw, reply.raw, request.ip);
       },
     });

@@ -98,3 +98,33 @@ test.each([
 ])("the address %s counts as %s", (address, client_) => {
   expect(clientOf(address)).toBe(client_);
 });
+
+test("requests for a sign-in are limited by address, since each is kept", async () => {
+  await using service = await ScriptedService.start({
+    rateLimits: { requests: 0, address: 5, agents: 0, keys: 0 },
+  });
+  const ask = () =>
+    fetch(`${service.server.url}/oidc/device/auth`, {
+      method: "POST",
+      body: new URLSearchParams({ client_id: "berth-cli", scope: "openid" }),
+    });
+  for (let n = 4; n >= 0; n--) {
+    const { status, headers } = await ask();
+    expect([status, headers.get("ratelimit")]).toEqual([200, expect.stringMatching(`^"address";r=${n};`)]);
+  }
+  const refused = await ask();
+  expect([refused.status, await refused.json()]).toEqual([429, expect.objectContaining({ code: "rate_limited" })]);
+  expect(refused.headers.get("retry-after")).toBeTruthy();
+});
+
+test("attempts to sign in from one network of IPv6 are one client's", async () => {
+  await using service = await ScriptedService.start({ trustedProxies: ["127.0.0.1"] });
+  const type = async (address: string) => {
+    const headers = { "x-forwarded-for": address };
+    const body = new URLSearchParams({ user_code: "WRONG" });
+    return (await fetch(`${service.server.url}/oidc/device`, { method: "POST", headers, body })).status;
+  };
+  for (let n = 0; n < 50; n++) expect(await type(`2001:db8:1:2::${n}`)).not.toBe(429);
+  expect(await type("2001:db8:1:2:ffff::1")).toBe(429);
+  expect(await type("2001:db8:1:3::1")).not.toBe(429);
+});
