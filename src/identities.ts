@@ -91,6 +91,11 @@ export class Identities implements AccountService, KeyService, UserService {
     return isWellFormed(credential) ? this.#keys.findCaller(hashKey(credential)) : null;
   }
 
+  /** Whether the caller's key and account still are what they were; a token may end meanwhile. */
+  async isValid({ accountId, keyId }: Caller): Promise<boolean> {
+    return keyId === null ? this.#accounts.isEnabled(accountId) : this.#keys.isValid(keyId);
+  }
+
   async #findTokenCaller(token: string): Promise<Caller | null> {
     const identity = await this.#identify(token);
     const account = identity ? await this.#accounts.byIdentity(identity.issuer, identity.subject) : null;

@@ -18,6 +18,7 @@ import {
 import { BerthError } from "../contract/errors.ts";
 import { PostHeaders } from "../contract/idempotency.ts";
 import { type ProtectedResource, signInPrefix } from "../contract/sign-in.ts";
+import type { Caller } from "../domain/caller.ts";
 import type { IdempotencyRows } from "../domain/idempotency.ts";
 import { permissions, requirePermission } from "../domain/permissions.ts";
 import { type AccountService, accountRoutes } from "./account.ts";
@@ -44,6 +45,8 @@ const timeoutCheckMs = 5_000;
 /** Those who ask, and how they are known. */
 interface IdentityService extends AccountService, KeyService, UserService {
   findCaller: FindCaller;
+  /** Whether the caller's key and account still are what they were; a token may end meanwhile. */
+  isValid(caller: Caller): Promise<boolean>;
   /** Where tokens come from. */
   protectedResource(): ProtectedResource;
   /** The service's own identity provider; null where another is configured. */
@@ -162,7 +165,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
       const made = creations[request.routeOptions.config.operation!];
       if (made) await limit(reply, limiters[made], request.caller.accountId);
     });
-    const streams = new Streams(options.maximumStreams);
+    const streams = new Streams(options.maximumStreams, (caller) => identities.isValid(caller));
     await guarded.register(agentRoutes(options.service, streams));
     const begun = async (request: FastifyRequest, reply: FastifyReply) => {
       await idempotency.streams(request);

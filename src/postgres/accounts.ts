@@ -59,6 +59,11 @@ export class Accounts {
     return found && found.disabled_at === null ? { id: found.id, operator: found.operator } : null;
   }
 
+  async isEnabled(accountId: string): Promise<boolean> {
+    const accounts = this.#database.selectFrom("accounts").select("id").where("id", "=", accountId);
+    return (await accounts.where("disabled_at", "is", null).executeTakeFirst()) !== undefined;
+  }
+
   /** The account's name. */
   async nameOf(accountId: string): Promise<string> {
     const accounts = this.#database.selectFrom("accounts").select("name");

@@ -25,8 +25,7 @@ export class Keys {
         ) end as agent_ids,
         key.last_used_at is null or key.last_used_at < now() - interval '1 minute' as note
       from api_keys key join accounts account on account.id = key.account_id
-      where key.hash = ${hash} and key.revoked_at is null and account.disabled_at is null
-        and (key.expires_at is null or key.expires_at > now())`.execute(this.#database);
+      where key.hash = ${hash} and ${opens}`.execute(this.#database);
     const [row] = rows;
     if (!row) return null;
     if (row.note) this.#noteUse(row.id);
@@ -35,6 +34,14 @@ export class Keys {
       creditLimitMicro: row.credit_limit === null ? null : Number(row.credit_limit),
       ...{ expiresAt: row.expires_at, operator: row.operator },
     };
+  }
+
+  /** Whether the key is neither revoked nor expired, nor its account disabled. */
+  async isValid(id: string): Promise<boolean> {
+    const { rows } = await sql`
+      select from api_keys key join accounts account on account.id = key.account_id
+      where key.id = ${id} and ${opens}`.execute(this.#database);
+    return rows.length > 0;
   }
 
   /** Up to `limit` keys of the account that are not revoked, the newest first, beginning after the key `after`. */
@@ -131,6 +138,10 @@ export class Keys {
       .finally(() => this.#noting.delete(id));
   }
 }
+
+/** What a `key` and its `account` must be for the key to be taken. */
+const opens = sql`key.revoked_at is null and (key.expires_at is null or key.expires_at > now())
+  and account.disabled_at is null`;
 
 interface CallerRow {
   id: string;

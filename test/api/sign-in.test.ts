@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTokenKey } from "../../src/identity/provider.ts";
 import { databaseOf } from "../support/accounts.ts";
@@ -191,6 +192,27 @@ test("users are added with a link, disabled at once, let in again, and given ano
   expect(list).toMatchObject({ data: [{ name: "Ulla", operator: true }, { name: "Bob Ångström" }], nextCursor: null });
   const first = (await service.client.call("GET", "/admin/users?limit=1")).body;
   expect((await service.client.call("GET", `/admin/users?cursor=${first.nextCursor}`)).body.data).toHaveLength(1);
+});
+
+test("a stream ends soon after its key was revoked or its account disabled, and others go on", async () => {
+  const { body } = await service.client.call("POST", "/admin/users", { name: "xaver" });
+  await useLink(body.link, password);
+  const xaver = withToken((await signIn(url, "xaver", password)).access_token);
+  for (const client of [xaver, service.client]) await client.createAgent("streams");
+  const keyOf = async (client: TestClient) => (await client.call("POST", "/keys", {})).body;
+  const [revoked, kept, ofDisabled] = [await keyOf(service.client), await keyOf(service.client), await keyOf(xaver)];
+  const read = (stream: Response) => ({ stream, ended: stream.text().catch(() => "cut off") });
+  const follow = async (client: TestClient) => read(await client.fetch("GET", "/agents/streams/logs?follow=true"));
+  const going = await follow(withToken(kept.key));
+  const ending = await Promise.all([withToken(ofDisabled.key), xaver].map(follow));
+  ending.push(read(await withToken(revoked.key).fetch("POST", "/agents/streams/chat", { message: "hang" })));
+  expect(ending.map(({ stream }) => stream.status)).toEqual([200, 200, 200]);
+  expect((await service.client.call("DELETE", `/keys/${revoked.id}`)).status).toBe(204);
+  expect((await service.client.call("POST", "/admin/users/xaver/disable")).status).toBe(200);
+  expect(await Promise.all(ending.map(({ ended }) => ended))).toEqual(["cut off", "cut off", "cut off"]);
+  expect(await Promise.race([going.ended, sleep(0, "goes on")])).toBe("goes on");
+  await service.client.call("DELETE", "/agents/streams");
+  await going.ended;
 });
 
 test("what cannot be done to users is refused", async () => {
