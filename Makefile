@@ -38,6 +38,7 @@ bench: image ## measure the hot paths
 	@node bench/sleepers.ts
 	@node bench/suspend.ts
 	@node bench/relay.ts
+	@node bench/requests.ts
 
 clean: ## remove what make made here (not the data folder, not the image cache)
 	rm -rf node_modules image/.built
