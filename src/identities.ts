@@ -21,6 +21,7 @@ import type { UserService } from "./http/users.ts";
 import { createKey, hashKey, isOfKeys, isWellFormed } from "./identity/keys.ts";
 import { createLink } from "./identity/links.ts";
 import { createCookieKey, createTokenKey, LocalProvider, localAudience } from "./identity/provider.ts";
+import type { Sealer } from "./identity/sealing.ts";
 import { type Identity, IssuerTokens } from "./identity/tokens.ts";
 import type { Accounts } from "./postgres/accounts.ts";
 import type { Agents } from "./postgres/agents.ts";
@@ -69,9 +70,10 @@ export class Identities implements AccountService, KeyService, UserService {
     database: Database,
     accounts: Accounts,
     agents: Agents,
+    sealer: Sealer,
     logger: Logger,
   ): Promise<Identities> {
-    const openLocal = config.oidc ? null : await prepareLocalProvider(config, database, logger);
+    const openLocal = config.oidc ? null : await prepareLocalProvider(config, database, sealer, logger);
     return new Identities(config, database, accounts, agents, openLocal);
   }
 
@@ -202,10 +204,11 @@ export class Identities implements AccountService, KeyService, UserService {
 async function prepareLocalProvider(
   { signInAttempts }: Config,
   database: Database,
+  sealer: Sealer,
   logger: Logger,
 ): Promise<(publicUrl: string) => LocalProvider> {
-  const tokenKeys = await providerKeys(database, "tokens", createTokenKey);
-  const cookieKeys = await providerKeys(database, "cookies", async () => ({ key: createCookieKey() }));
+  const tokenKeys = await providerKeys(database, sealer, "tokens", createTokenKey);
+  const cookieKeys = await providerKeys(database, sealer, "cookies", async () => ({ key: createCookieKey() }));
   const log = (message: string, error: unknown) => logger.warn({ err: error }, message);
   return (publicUrl) =>
     new LocalProvider({

@@ -88,7 +88,7 @@ export async function createServer(
 
   const sealer = new Sealer(config.secretKey ?? (await secretKeyOf(config.dataFolder)));
   const agents = new Agents(database);
-  const identities = await Identities.open(config, database, accounts, agents, logger);
+  const identities = await Identities.open(config, database, accounts, agents, sealer, logger);
   const auditLog = new AuditLog(database);
   const turnStore = new TurnStore(database);
   const providers = openProviders(config, cleanup);

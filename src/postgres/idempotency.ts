@@ -4,7 +4,7 @@ import type { Claim, Found, IdempotencyRows, KeptAnswer, KeyedRequest } from "..
 import type { Database } from "./database.ts";
 
 /** Encrypts what the database must not tell; `context` is what it belongs to, and must be the same to open it. */
-interface Sealing {
+export interface Sealing {
   seal(text: string, context: string): Buffer;
   /** Null for what was sealed with another key, or belongs to something else. */
   open(sealed: Buffer, context: string): string | null;

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
@@ -28,7 +29,8 @@ afterAll(async () => {
 
 test("two servers that start at once on one database of the operator's own migrate it once", async () => {
   await using stack = new AsyncDisposableStack();
-  const services = await Promise.all([ScriptedService.start({ databaseUrl }), ScriptedService.start({ databaseUrl })]);
+  const shared = { databaseUrl, secretKey: randomBytes(32).toString("base64") };
+  const services = await Promise.all([ScriptedService.start(shared), ScriptedService.start(shared)]);
   for (const each of services) stack.use(each);
   // One of the two has made the operator's account, and has its key.
   const [service] = services.filter(({ client }) => client.key !== "");

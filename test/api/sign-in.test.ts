@@ -1,7 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { secretKeyOf } from "../../src/config/secret-key.ts";
 import { createTokenKey } from "../../src/identity/provider.ts";
+import { Sealer } from "../../src/identity/sealing.ts";
+import { sealedKey } from "../../src/postgres/provider-keys.ts";
 import { databaseOf } from "../support/accounts.ts";
 import { Browser } from "../support/browser.ts";
 import { TestClient } from "../support/client.ts";
@@ -313,8 +316,9 @@ test("what is typed for codes is limited by address, and what was right is not c
 test("a second signing key is taken up at the next start, signs from then on, and both are published", async () => {
   const { access_token: token } = await signIn(url, "ulla", password);
   const database = await databaseOf(service);
-  const value = JSON.stringify(await createTokenKey());
-  await database.insertInto("provider_keys").values({ id: randomUUID(), purpose: "tokens", value }).execute();
+  const sealer = new Sealer(await secretKeyOf(service.config.dataFolder));
+  const row = sealedKey(sealer, "tokens", await createTokenKey());
+  await database.insertInto("provider_keys").values(row).execute();
   await database.destroy();
   await service.restart();
   url = service.server.url;
@@ -324,6 +328,22 @@ test("a second signing key is taken up at the next start, signs from then on, an
   const { access_token: next } = await signIn(url, "ulla", password);
   expect(keys.map(({ kid }: { kid: string }) => kid)).toEqual([kidOf(next), kidOf(token)]);
   expect(await listed(next)).toBe(200);
+});
+
+test("who reads the database has no key to make tokens with, and who writes to it puts none in", async () => {
+  const database = await databaseOf(service);
+  const rows = await database.selectFrom("provider_keys").selectAll().execute();
+  expect(rows.map(({ value }) => Object.keys(value))).toEqual([["sealed"], ["sealed"], ["sealed"]]);
+  const own = { ...(await createTokenKey()), kid: "of-a-stranger" };
+  const values = { id: randomUUID(), purpose: "tokens" as const, value: JSON.stringify(own) };
+  await database.insertInto("provider_keys").values(values).execute();
+  await database.destroy();
+  const sessions = new Browser();
+  await signIn(url, "ulla", password, sessions);
+  await service.restart();
+  url = service.server.url;
+  expect((await withToken("").call("GET", "/oidc/jwks")).body.keys).toHaveLength(2);
+  await signIn(url, "ulla", "is not asked for", sessions);
 });
 
 test("behind a proxy its addresses are the public ones, and its cookies go over https alone", async () => {
