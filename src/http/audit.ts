@@ -61,9 +61,10 @@ export function auditRoutes(service: AuditService): FastifyPluginAsyncZod {
   };
 }
 
-/** The name in the path, where it can be one: anything else may be whatever somebody pasted there. */
-function askedName({ params }: FastifyRequest): string | null {
+/** The agent's name in the path, where it can be one: anything else may be whatever somebody pasted there. */
+function askedName({ params, routeOptions }: FastifyRequest): string | null {
   const { name } = params as { name?: string };
+  if (!routeOptions.url?.startsWith("/agents/")) return null;
   return name !== undefined && AgentName.safeParse(name).success ? name : null;
 }
 

@@ -105,6 +105,13 @@ test("each forbidden request has its entry, whatever it would have read", async 
   ]);
 });
 
+test("what is done with a user is not said of an agent of its name", async () => {
+  await client.call("POST", "/admin/users", { name: "carla" });
+  expect((await client.call("POST", "/admin/users/carla/disable")).status).toBe(200);
+  expect((await entriesOf(client))[0]).toMatchObject({ operation: "POST /admin/users/{name}/disable", agent: null });
+  expect(await entriesOf(client, "agent=carla")).toEqual([]);
+});
+
 test("a chat's entry is there when its turn begins; a replay has one of its own", async () => {
   const owner = await newAccount(service);
   await owner.createAgent("ada");

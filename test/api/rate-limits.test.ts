@@ -1,5 +1,6 @@
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { AuditEntry } from "../../src/contract/audit.ts";
 import { clientOf } from "../../src/http/rate-limits.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/postgres/embedded.ts";
 import { newKey } from "../support/accounts.ts";
@@ -87,6 +88,10 @@ test("agents and keys have limits of their own, per account; what is refused for
   let last = await client.call("POST", "/keys", {});
   for (let n = 0; n < 6 && last.status === 201; n++) last = await client.call("POST", "/keys", {});
   expect(last).toMatchObject({ status: 429, body: { message: expect.stringMatching(/Too many keys/) } });
+  // What is refused without end is not written down without end.
+  const entries = (await client.call("GET", "/audit?limit=100")).body.data as AuditEntry[];
+  expect(entries.map(({ status }) => status)).toContain(201);
+  expect(entries.map(({ status }) => status)).not.toContain(429);
 });
 
 test.each([
