@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { Adapter, AdapterPayload } from "oidc-provider";
+import { type Adapter, type AdapterPayload, errors } from "oidc-provider";
 
 /** One thing that the provider keeps: a session, a code, a refresh token, … */
 interface ProviderRecord {
@@ -24,7 +24,8 @@ export interface RecordStore {
   find(model: string, idHash: Buffer): Promise<ProviderRecord | null>;
   findByUid(model: string, uid: string): Promise<ProviderRecord | null>;
   findByUserCode(model: string, userCodeHash: Buffer): Promise<ProviderRecord | null>;
-  consume(model: string, idHash: Buffer): Promise<void>;
+  /** False when it was consumed before. */
+  consume(model: string, idHash: Buffer): Promise<boolean>;
   destroy(model: string, idHash: Buffer): Promise<void>;
   revokeByGrantId(model: string, grantId: string): Promise<void>;
 }
@@ -70,8 +71,9 @@ export class RecordAdapter implements Adapter {
     return payload && { ...payload, userCode };
   }
 
-  consume(id: string): Promise<void> {
-    return this.#store.consume(this.#model, hashOf(id));
+  /** Throws `InvalidGrant` when it was consumed since the provider looked: it asks first, and two may ask at once. */
+  async consume(id: string): Promise<void> {
+    if (!(await this.#store.consume(this.#model, hashOf(id)))) throw new errors.InvalidGrant("already used");
   }
 
   destroy(id: string): Promise<void> {

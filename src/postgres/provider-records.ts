@@ -50,13 +50,16 @@ export class ProviderRecords {
     return fromRow(await this.#of(model).where("user_code_hash", "=", userCodeHash).executeTakeFirst());
   }
 
-  async consume(model: string, idHash: Buffer): Promise<void> {
-    await this.#database
+  /** False when it was consumed before: of two that do it at once, one does. */
+  async consume(model: string, idHash: Buffer): Promise<boolean> {
+    const { numUpdatedRows } = await this.#database
       .updateTable("oidc_records")
       .set({ consumed_at: new Date() })
       .where("model", "=", model)
       .where("id_hash", "=", idHash)
-      .execute();
+      .where("consumed_at", "is", null)
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
   }
 
   async destroy(model: string, idHash: Buffer): Promise<void> {
