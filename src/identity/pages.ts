@@ -26,7 +26,7 @@ export function welcomePage(options: {
   const { action, token, name, wrong, chosen = "" } = options;
   const whose =
     name === null
-      ? html`<p>You are the first user of this service, and its operator.</p>`
+      ? html`<p>You are the operator of this service.</p>`
       : html`<p>For the user ${name}.</p>`;
   const nameField =
     name === null

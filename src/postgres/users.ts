@@ -56,18 +56,12 @@ export class Users {
   async create(name: string, link: StoredLink): Promise<StoredUser> {
     const id = randomUUID();
     const accountId = randomUUID();
-    await this.#database
-      .transaction()
-      .execute(async (transaction) => {
-        const account = { id: accountId, name, issuer: localIssuer, subject: id };
-        await transaction.insertInto("accounts").values(account).execute();
-        await insertUser(transaction, { id, accountId, name, passwordHash: null });
-        await insertLink(transaction, id, link);
-      })
-      .catch((error: unknown) => {
-        if (!isDuplicate(error, "users_name_key_key")) throw error;
-        throw new BerthError("user_exists", `There is a user ${name} already.`);
-      });
+    await this.#database.transaction().execute(async (transaction) => {
+      const account = { id: accountId, name, issuer: localIssuer, subject: id };
+      await transaction.insertInto("accounts").values(account).execute();
+      await insertUser(transaction, { id, accountId, name, passwordHash: null });
+      await insertLink(transaction, id, link);
+    });
     return (await this.byId(id))!;
   }
 
@@ -104,17 +98,17 @@ export class Users {
     return (await this.byId(id))!;
   }
 
-  /** Stores the link for the very first user in place of older ones. False when there are users. */
+  /** Stores the link for the operator's own user in place of older ones. False when there is one. */
   async offerFirst(link: StoredLink): Promise<boolean> {
     return this.#database.transaction().execute(async (transaction) => {
-      if (await hasUsers(transaction)) return false;
+      if (await hasOperator(transaction)) return false;
       await transaction.deleteFrom("user_links").where("user_id", "is", null).execute();
       await insertLink(transaction, null, link);
       return true;
     });
   }
 
-  /** Whose password the link sets: a user's, or that of the first, who has no name yet. Null when it has ended. */
+  /** Whose password the link sets: a user's, or the operator's, who has no name yet. Null when it has ended. */
   async findLink(tokenHash: Buffer): Promise<{ name: string | null } | null> {
     const link = await this.#database
       .selectFrom("user_links")
@@ -128,8 +122,8 @@ export class Users {
   }
 
   /**
-   * Uses a link up: sets its user's password, or makes the first user with this name, to whom the operator's account
-   * belongs. False when it has ended.
+   * Uses a link up: sets its user's password, or makes the user of this name to whom the operator's account belongs.
+   * False when it has ended. Throws `user_exists`, and the link goes on.
    */
   async useLink(tokenHash: Buffer, passwordHash: string, firstName: string): Promise<boolean> {
     return this.#database.transaction().execute(async (transaction) => {
@@ -158,7 +152,7 @@ export class Users {
 }
 
 async function makeFirst(transaction: Transaction<Tables>, name: string, passwordHash: string): Promise<boolean> {
-  if (await hasUsers(transaction)) return false;
+  if (await hasOperator(transaction)) return false;
   const id = randomUUID();
   const account = await transaction
     .updateTable("accounts")
@@ -170,13 +164,16 @@ async function makeFirst(transaction: Transaction<Tables>, name: string, passwor
   return true;
 }
 
-/** Others that ask, or make the first user, wait until this transaction has ended. */
-async function hasUsers(transaction: Transaction<Tables>): Promise<boolean> {
+/**
+ * Whether the operator has a user; others may have been added before. Those who ask too, or add one, wait until this
+ * transaction has ended.
+ */
+async function hasOperator(transaction: Transaction<Tables>): Promise<boolean> {
   await sql`lock table users in share row exclusive mode`.execute(transaction);
-  const any = await transaction.selectFrom("users").select("id").limit(1).executeTakeFirst();
-  return any !== undefined;
+  return (await selectUsers(transaction).where("operator", "=", true).executeTakeFirst()) !== undefined;
 }
 
+/** Throws `user_exists`. */
 async function insertUser(
   transaction: Transaction<Tables>,
   user: { id: string; accountId: string; name: string; passwordHash: string | null },
@@ -185,7 +182,11 @@ async function insertUser(
   await transaction
     .insertInto("users")
     .values({ id, name, name_key: userNameKey(name), account_id: user.accountId, password_hash: user.passwordHash })
-    .execute();
+    .execute()
+    .catch((error: unknown) => {
+      if (!isDuplicate(error, "users_name_key_key")) throw error;
+      throw new BerthError("user_exists", `There is a user ${name} already.`);
+    });
 }
 
 async function insertLink(transaction: Transaction<Tables>, userId: string | null, link: StoredLink): Promise<void> {
@@ -200,7 +201,7 @@ async function endSessions(transaction: Transaction<Tables>, userId: string): Pr
   await transaction.deleteFrom("oidc_records").where("account_id", "=", userId).execute();
 }
 
-function selectUsers(database: Database) {
+function selectUsers(database: Database | Transaction<Tables>) {
   return database
     .selectFrom("users")
     .innerJoin("accounts", "accounts.id", "users.account_id")

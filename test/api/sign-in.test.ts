@@ -27,7 +27,13 @@ const listed = async (token: string) => (await withToken(token).call("GET", "/ag
 
 test("the first link makes the first user, to whom the operator's account belongs, once", async () => {
   await service.client.createAgent("ada");
+  // Whoever was added before is not the first.
+  const earlier = await service.client.call("POST", "/admin/users", { name: "earlier" });
+  expect((await useLink(earlier.body.link, password)).status).toBe(200);
   const link = service.server.firstSignIn!;
+  expect(await useLink(link, password, "EARLIER")).toMatchObject({
+    ...{ status: 409, text: expect.stringContaining("There is a user EARLIER already.") },
+  });
   const wrong = await useLink(link, "too short", "ulla");
   expect(wrong).toMatchObject({ status: 400, text: expect.stringContaining("at least 12 characters") });
   expect((await useLink(link, password, " <b> ")).text).toContain("A user&#39;s name is");
@@ -95,6 +101,17 @@ test("a refresh token is good once: used again, it ends the whole family", async
   expect(second.refresh_token).not.toBe(first.refresh_token);
   expect(await refresh(url, first.refresh_token)).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
   expect(await refresh(url, second.refresh_token)).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
+});
+
+test("of many that use a refresh token, or a code, in the same moment one is given tokens", async () => {
+  const { refresh_token: token } = await signIn(url, "ulla", password);
+  const statuses = (all: { status: number }[]) => all.map(({ status }) => status).toSorted();
+  const once = [200, ...Array(7).fill(400)];
+  expect(statuses(await Promise.all(Array.from({ length: 8 }, () => refresh(url, token))))).toEqual(once);
+  const browser = new Browser();
+  const { page, verifier } = await beginSignIn(url, browser);
+  const code = new URL((await browser.submit(page, { name: "ulla", password })).url).searchParams.get("code")!;
+  expect(statuses(await Promise.all(Array.from({ length: 8 }, () => exchange(url, code, verifier))))).toEqual(once);
 });
 
 test("a device signs in through the pages, and signs out alone", async () => {
@@ -192,9 +209,10 @@ test("users are added with a link, disabled at once, let in again, and given ano
   expect((await useLink(reset.body.link, "another good password").catch(() => null))?.status ?? 410).toBe(410);
   await signIn(url, "Bob Ångström", "another good password");
   const list = (await service.client.call("GET", "/admin/users")).body;
-  expect(list).toMatchObject({ data: [{ name: "Ulla", operator: true }, { name: "Bob Ångström" }], nextCursor: null });
+  const users = [{ name: "earlier" }, { name: "Ulla", operator: true }, { name: "Bob Ångström" }];
+  expect(list).toMatchObject({ data: users, nextCursor: null });
   const first = (await service.client.call("GET", "/admin/users?limit=1")).body;
-  expect((await service.client.call("GET", `/admin/users?cursor=${first.nextCursor}`)).body.data).toHaveLength(1);
+  expect((await service.client.call("GET", `/admin/users?cursor=${first.nextCursor}`)).body.data).toHaveLength(2);
 });
 
 test("a stream ends soon after its key was revoked or its account disabled, and others go on", async () => {
