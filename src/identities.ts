@@ -22,9 +22,11 @@ import { createKey, hashKey, isOfKeys, isWellFormed } from "./identity/keys.ts";
 import { createLink } from "./identity/links.ts";
 import { createCookieKey, createTokenKey, LocalProvider, localAudience } from "./identity/provider.ts";
 import type { Sealer } from "./identity/sealing.ts";
+import type { SignInAction } from "./identity/sign-in.ts";
 import { type Identity, IssuerTokens } from "./identity/tokens.ts";
 import type { Accounts } from "./postgres/accounts.ts";
 import type { Agents } from "./postgres/agents.ts";
+import { AuditLog } from "./postgres/audit.ts";
 import type { Database } from "./postgres/database.ts";
 import { Keys } from "./postgres/keys.ts";
 import { providerKeys } from "./postgres/provider-keys.ts";
@@ -210,10 +212,22 @@ async function prepareLocalProvider(
   const tokenKeys = await providerKeys(database, sealer, "tokens", createTokenKey);
   const cookieKeys = await providerKeys(database, sealer, "cookies", async () => ({ key: createCookieKey() }));
   const log = (message: string, error: unknown) => logger.warn({ err: error }, message);
+  const users = new Users(database);
+  const auditLog = new AuditLog(database);
+  const record = async ({ userId, ...action }: SignInAction) => {
+    try {
+      const { accountId } = (await users.byId(userId))!;
+      const nothing = { credential: null, keyId: null, agent: null, agentId: null };
+      const code = action.status === 401 ? "credentials_invalid" : null;
+      await auditLog.write({ ...nothing, ...action, accountId, code });
+    } catch (error) {
+      log("an audit entry could not be written", error);
+    }
+  };
   return (publicUrl) =>
     new LocalProvider({
       ...{ publicUrl, tokenKeys, cookieKeys: cookieKeys.map(({ key }) => key), log },
-      ...{ records: new ProviderRecords(database), users: new Users(database) },
+      ...{ records: new ProviderRecords(database), users, record },
       attempts: new SignInAttempts(database, signInAttempts, clientOf),
     });
 }

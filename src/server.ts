@@ -63,7 +63,7 @@ export interface ServerParts {
 export interface Server extends AsyncDisposable {
   /** Where it listens, `http://HOST:PORT`. */
   readonly url: string;
-  /** The one-time link for the first user; null where there are users, or another identity provider has them. */
+  /** The one-time link for the operator's own user; null where there is one, or another identity provider has them. */
   readonly firstSignIn: string | null;
   readonly machines: Machines;
   readiness(): Promise<Readiness>;

@@ -16,9 +16,10 @@ export const AuditEntry = z
     credential: z.enum(credentials).nullable().meta({ description: "What was shown; null where somebody signed in." }),
     keyId: z.uuid().nullable(),
     address: z.string().meta({ description: "The client's IP address, as the service saw it." }),
-    operation: z
-      .string()
-      .meta({ description: "Method and path, or what was done.", examples: ["DELETE /agents/{name}"] }),
+    operation: z.string().meta({
+      description: "Method and path, or what was done.",
+      examples: ["DELETE /agents/{name}", "sign in with a password"],
+    }),
     agent: z.string().nullable().meta({ description: "The agent's name." }),
     agentId: z.uuid().nullable().meta({ description: "Tells agents of one name apart. Null: there was none." }),
     status: z.int().meta({ description: "The answer's HTTP status." }),

@@ -3,6 +3,7 @@ import type { UserRecord } from "../contract/users.ts";
 /** A user of the service's own identity provider. */
 export interface StoredUser {
   id: string;
+  accountId: string;
   name: string;
   /** Its account is the operator's. */
   operator: boolean;

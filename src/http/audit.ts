@@ -49,7 +49,7 @@ export function auditRoutes(service: AuditService): FastifyPluginAsyncZod {
     const schema = {
       summary: "Read the audit log",
       description:
-        "Every request that may change something, and every one that was forbidden: who, from where, what, and what came of it.",
+        "Every request that may change something, every one that was forbidden, and every sign-in: who, from where, what, and what came of it.",
       querystring: AuditQuery,
       response: { 200: AuditList },
     };

@@ -24,10 +24,7 @@ export function welcomePage(options: {
   chosen?: string | undefined;
 }): string {
   const { action, token, name, wrong, chosen = "" } = options;
-  const whose =
-    name === null
-      ? html`<p>You are the operator of this service.</p>`
-      : html`<p>For the user ${name}.</p>`;
+  const whose = name === null ? html`<p>You are the operator of this service.</p>` : html`<p>For the user ${name}.</p>`;
   const nameField =
     name === null
       ? html`<label>Name <input name="name" value="${chosen}" autocomplete="username" autocapitalize="none" maxlength="64" required></label>`

@@ -6,7 +6,16 @@ import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC,
 import { dashboardClient, signInPrefix, toolClient } from "../contract/sign-in.ts";
 import { deviceCodePage, deviceConfirmPage, deviceReadyPage, errorPage, signedOutPage, signOutPage } from "./pages.ts";
 import { RecordAdapter, type RecordStore } from "./records.ts";
-import { type AttemptLimits, devicePath, signInPages, signInPath, type UserStore, welcomePath } from "./sign-in.ts";
+import {
+  type AttemptLimits,
+  devicePath,
+  of,
+  type SignInAction,
+  signInPages,
+  signInPath,
+  type UserStore,
+  welcomePath,
+} from "./sign-in.ts";
 import { verifyToken } from "./tokens.ts";
 
 /** What its tokens are for: not the address, which may change. */
@@ -25,6 +34,8 @@ export interface LocalProviderParts {
   records: RecordStore;
   users: UserStore;
   attempts: AttemptLimits;
+  /** Writes down what users did. Does not reject. */
+  record: (action: SignInAction) => Promise<void>;
   /** Private keys; the first signs, all are published. */
   tokenKeys: readonly JWK[];
   /** The first signs, all are trusted. */
@@ -58,7 +69,8 @@ export class LocalProvider {
     const provider = new Provider(this.issuer, configurationOf(parts, mount));
     // What it takes from such headers is set below, and is not what a client says.
     provider.proxy = true;
-    provider.use(signInPages({ provider, users: parts.users, attempts: parts.attempts, mount }));
+    provider.use(signInPages({ ...parts, provider, mount }));
+    provider.on("grant.success", (ctx) => void recordGrant(ctx, parts));
     provider.on("server_error", (_ctx, error) => parts.log("the identity provider has a fault", error));
     (provider as EventEmitter).on("error", (error: Error) => parts.log("the identity provider has a fault", error));
     this.#handle = provider.callback();
@@ -86,6 +98,14 @@ export class LocalProvider {
   linkFor(token: string): string {
     return `${this.issuer}${welcomePath}?token=${token}`;
   }
+}
+
+/** Tokens were handed out; those that take others' place are nothing new. */
+async function recordGrant(ctx: KoaContextWithOIDC, { record }: LocalProviderParts): Promise<void> {
+  const { params, account, client } = ctx.oidc;
+  if (!account || params?.grant_type === "refresh_token") return;
+  const operation = client?.clientId === toolClient ? "sign in a device" : "sign in to the dashboard";
+  await record({ ...of(ctx, account.accountId), operation, status: 200 });
 }
 
 function publicPart({ d: _, ...key }: JWK): JWK & { kty: string } {

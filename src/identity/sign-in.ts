@@ -8,6 +8,16 @@ import { hashLinkToken } from "./links.ts";
 import { errorPage, readyPage, signInPage, welcomePage } from "./pages.ts";
 import { hashPassword, isPassword } from "./passwords.ts";
 
+/** What a user did here, or somebody who does not know its password; for the account's audit log. */
+export interface SignInAction {
+  userId: string;
+  operation: "sign in with a password" | "sign in a device" | "sign in to the dashboard" | "set a password";
+  /** The answer's HTTP status. */
+  status: number;
+  address: string;
+  requestId: string;
+}
+
 /** The local users, as far as signing in needs them. */
 export interface UserStore {
   byName(name: string): Promise<{ id: string; passwordHash: string | null; disabledAt: Date | null } | null>;
@@ -38,6 +48,7 @@ export interface SignInParts {
   provider: Provider;
   users: UserStore;
   attempts: AttemptLimits;
+  record: (action: SignInAction) => Promise<void>;
   /** The path under which the provider is mounted. */
   mount: string;
 }
@@ -109,12 +120,21 @@ async function signIn(ctx: Context, parts: SignInParts): Promise<void> {
   if (await isBarred(ctx, parts, counted)) return;
   const user = name === null ? null : await parts.users.byName(name);
   const password = (form.get("password") ?? "").normalize("NFKC").slice(0, 200);
-  const again = (wrong: string) =>
+  const again = async (wrong: string) => {
+    if (user) await parts.record({ ...of(ctx, user.id), operation: "sign in with a password", status: 401 });
     answer(ctx, 401, signInPage({ action: parts.mount + ctx.path, name: form.get("name") ?? "", wrong }));
+  };
   if (!(await isPassword(password, user?.passwordHash ?? null)) || !user) return again(nameOrPassword);
   await parts.attempts.succeeded(counted, ctx.ip);
   if (user.disabledAt) return again("This user is disabled. The operator can enable it again.");
-  redirect(ctx, await parts.provider.interactionResult(ctx.req, ctx.res, { login: { accountId: user.id } }));
+  const next = await parts.provider.interactionResult(ctx.req, ctx.res, { login: { accountId: user.id } });
+  await parts.record({ ...of(ctx, user.id), operation: "sign in with a password", status: 303 });
+  redirect(ctx, next);
+}
+
+/** Whose an action is, and from where. */
+export function of(ctx: Context, userId: string): Pick<SignInAction, "userId" | "address" | "requestId"> {
+  return { userId, address: ctx.ip, requestId: ctx.response.get("x-request-id") };
 }
 
 /** False, and a page that says so, where no sign-in was begun in this browser, or it was too long ago. */
@@ -136,7 +156,7 @@ async function showWelcome(ctx: Context, { users, mount }: SignInParts): Promise
   answer(ctx, 200, welcomePage({ action: mount + welcomePath, token, name: link.name }));
 }
 
-async function setPassword(ctx: Context, { users, mount }: SignInParts): Promise<void> {
+async function setPassword(ctx: Context, { users, record, mount }: SignInParts): Promise<void> {
   const form = await readForm(ctx);
   if (!form) return;
   const token = form.get("token") ?? "";
@@ -154,6 +174,8 @@ async function setPassword(ctx: Context, { users, mount }: SignInParts): Promise
   }
   const used = await users.useLink(hashLinkToken(token), await hashPassword(password.data), name.data);
   if (!used) return linkHasEnded(ctx);
+  const user = await users.byName(name.data);
+  if (user) await record({ ...of(ctx, user.id), operation: "set a password", status: 200 });
   answer(ctx, 200, readyPage(name.data));
 }
 

@@ -212,7 +212,13 @@ function selectUsers(database: Database | Transaction<Tables>) {
 function fromRow(row: (Selectable<Tables["users"]> & { operator: boolean }) | undefined): StoredUser | null {
   if (!row) return null;
   return {
-    ...{ id: row.id, name: row.name, operator: row.operator, passwordHash: row.password_hash },
+    ...{
+      id: row.id,
+      accountId: row.account_id,
+      name: row.name,
+      operator: row.operator,
+      passwordHash: row.password_hash,
+    },
     ...{ disabledAt: row.disabled_at, createdAt: row.created_at },
   };
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { secretKeyOf } from "../../src/config/secret-key.ts";
+import type { AuditEntry } from "../../src/contract/audit.ts";
 import { createTokenKey } from "../../src/identity/provider.ts";
 import { Sealer } from "../../src/identity/sealing.ts";
 import { sealedKey } from "../../src/postgres/provider-keys.ts";
@@ -137,6 +138,34 @@ test("a device signs in through the pages, and signs out alone", async () => {
   expect((await tokenRequest(url, revoked, "/oidc/token/revocation")).status).toBe(200);
   expect((await refresh(url, one.refresh_token, "berth-cli")).status).toBe(400);
   expect((await refresh(url, two.refresh_token, "berth-cli")).status).toBe(200);
+});
+
+test("the audit log tells of passwords that were set, of those that were right and wrong, and of devices", async () => {
+  const { body } = await service.client.call("POST", "/admin/users", { name: "yann" });
+  await useLink(body.link, password);
+  const browser = new Browser();
+  const { page } = await beginSignIn(url, browser);
+  await browser.submit(page, { name: "yann", password: "wrong" });
+  const { access_token: token } = await signIn(url, "yann", password, browser);
+  const asked = await tokenRequest(url, { client_id: "berth-cli", scope: "openid" }, "/oidc/device/auth");
+  const confirm = await browser.submit(await browser.get(`${url}/oidc/device`), { user_code: asked.body.user_code });
+  await browser.submit(confirm, {});
+  const polled = { grant_type: device, client_id: "berth-cli", device_code: asked.body.device_code };
+  const login = (await tokenRequest(url, polled)).body;
+  expect((await refresh(url, login.refresh_token, "berth-cli")).status).toBe(200);
+  const entries = async () => (await withToken(token).call("GET", "/audit")).body.data as AuditEntry[];
+  await expect
+    .poll(async () => (await entries()).map(({ operation, status, code }) => [operation, status, code]))
+    .toEqual([
+      ["sign in a device", 200, null],
+      ["sign in to the dashboard", 200, null],
+      ["sign in with a password", 303, null],
+      ["sign in with a password", 401, "credentials_invalid"],
+      ["set a password", 200, null],
+    ]);
+  for (const entry of await entries()) {
+    expect(entry).toMatchObject({ credential: null, keyId: null, agent: null, address: "127.0.0.1" });
+  }
 });
 
 test("a device that is refused gets nothing, and what was typed for a code is escaped", async () => {
