@@ -27,6 +27,8 @@ const lifetimes = {
   ...{ AccessToken: 600, IdToken: 600, AuthorizationCode: 60, DeviceCode: 600, Interaction: 3_600 },
   ...{ RefreshToken: 30 * day, Session: 30 * day, Grant: 365 * day },
 };
+/** Of a session in which nobody has signed in: anybody can begin as many as they like. */
+const anonymousSessionSeconds = 3_600;
 
 export interface LocalProviderParts {
   /** Where clients reach the service, without a slash at its end. */
@@ -131,7 +133,10 @@ function configurationOf(parts: LocalProviderParts, mount: string): Configuratio
       long: { httpOnly: true, sameSite: "lax", path: mount, signed: true },
       short: { httpOnly: true, sameSite: "lax", signed: true },
     },
-    ttl: lifetimes,
+    ttl: {
+      ...lifetimes,
+      Session: (_ctx, { accountId }) => (accountId ? lifetimes.Session : anonymousSessionSeconds),
+    },
     rotateRefreshToken: true,
     issueRefreshToken: (_ctx, client) => client.grantTypeAllowed("refresh_token"),
     // Signing out in a browser ends the dashboard's tokens, and not the tool's, which has its own sign-out.
