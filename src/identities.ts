@@ -102,7 +102,7 @@ export class Identities implements AccountService, KeyService, UserService {
 
   async #findTokenCaller(token: string): Promise<Caller | null> {
     const identity = await this.#identify(token);
-    const account = identity ? await this.#accounts.byIdentity(identity.issuer, identity.subject) : null;
+    const account = identity ? await this.#accounts.byIdentity(identity) : null;
     if (!account) return null;
     const { id: accountId, operator } = account;
     return {
@@ -113,8 +113,8 @@ export class Identities implements AccountService, KeyService, UserService {
 
   async #identify(token: string): Promise<Identity | null> {
     if (this.#external) return this.#external.verify(token);
-    const subject = await this.#local?.verify(token);
-    return subject ? { issuer: localIssuer, subject } : null;
+    const verified = await this.#local?.verify(token);
+    return verified ? { issuer: localIssuer, ...verified } : null;
   }
 
   /** Where tokens come from. */

@@ -16,7 +16,7 @@ import {
   type UserStore,
   welcomePath,
 } from "./sign-in.ts";
-import { verifyToken } from "./tokens.ts";
+import { type VerifiedToken, verifyToken } from "./tokens.ts";
 
 /** What its tokens are for: not the address, which may change. */
 export const localAudience = "urn:berth:api";
@@ -91,8 +91,8 @@ export class LocalProvider {
     void this.#handle(request, response);
   }
 
-  /** The id of the user that an access token is about; null for a token that is not valid. */
-  verify(token: string): Promise<string | null> {
+  /** The id of the user that an access token is about, as its subject; null for a token that is not valid. */
+  verify(token: string): Promise<VerifiedToken | null> {
     return verifyToken(token, this.#keys, { issuer: this.issuer, audience: localAudience });
   }
 

@@ -10,10 +10,15 @@ import {
 import { z } from "zod";
 import { BerthError } from "../contract/errors.ts";
 
-/** Who a token is about, and who says so. */
-export interface Identity {
-  issuer: string;
+/** Who a valid token is about, and since when it is one; null where it does not say. */
+export interface VerifiedToken {
   subject: string;
+  issuedAt: Date | null;
+}
+
+/** And who says so. */
+export interface Identity extends VerifiedToken {
+  issuer: string;
 }
 
 const maximumTokenBytes = 8 * 1024;
@@ -42,14 +47,16 @@ export async function verifyToken(
   token: string,
   keys: JWTVerifyGetKey,
   { issuer, audience }: { issuer: string; audience: string },
-): Promise<string | null> {
+): Promise<VerifiedToken | null> {
   if (token.length > maximumTokenBytes || !tokenShape.test(token)) return null;
   try {
     const claims = await verifyWithAny(token, keys, {
       ...{ issuer, audience, algorithms, clockTolerance: clockToleranceSeconds },
       requiredClaims: ["sub", "exp"],
     });
-    return subjectOf(claims);
+    const subject = subjectOf(claims);
+    const issuedAt = claims.iat === undefined ? null : new Date(claims.iat * 1000);
+    return subject === null ? null : { subject, issuedAt };
   } catch (error) {
     if (error instanceof errors.JOSEError) return null;
     throw error;
@@ -105,8 +112,8 @@ export class IssuerTokens {
   /** Null for a token that is not valid. Throws `identity_provider_unavailable` when the issuer's keys cannot be had. */
   async verify(token: string): Promise<Identity | null> {
     const { issuer } = this.#options;
-    const subject = await verifyToken(token, (header, input) => this.#keyOf(header, input), this.#options);
-    return subject === null ? null : { issuer, subject };
+    const verified = await verifyToken(token, (header, input) => this.#keyOf(header, input), this.#options);
+    return verified && { issuer, ...verified };
   }
 
   #keyOf: JWTVerifyGetKey = async (header, input) => {

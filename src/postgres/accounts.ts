@@ -39,11 +39,19 @@ export class Accounts {
    * The account of who signs in as this, made at the first time; null when it is disabled. Two first times at once make
    * one.
    */
-  async byIdentity(issuer: string, subject: string): Promise<{ id: string; operator: boolean } | null> {
+  async byIdentity({
+    issuer,
+    subject,
+    issuedAt,
+  }: {
+    issuer: string;
+    subject: string;
+    issuedAt: Date | null;
+  }): Promise<{ id: string; operator: boolean } | null> {
     const find = () =>
       this.#database
         .selectFrom("accounts")
-        .select(["id", "operator", "disabled_at"])
+        .select(["id", "operator", "disabled_at", "tokens_from"])
         .where("issuer", "=", issuer)
         .where("subject", "=", subject)
         .executeTakeFirst();
@@ -56,7 +64,8 @@ export class Accounts {
         .execute();
       found = await find();
     }
-    return found && found.disabled_at === null ? { id: found.id, operator: found.operator } : null;
+    if (!found || found.disabled_at !== null || isEnded(issuedAt, found.tokens_from)) return null;
+    return { id: found.id, operator: found.operator };
   }
 
   async isEnabled(accountId: string): Promise<boolean> {
@@ -80,4 +89,10 @@ export class Accounts {
       .executeTakeFirst();
     return other !== undefined;
   }
+}
+
+/** Whether a token is older than what it needs to be: a new password ends those of before. Tokens tell whole seconds. */
+function isEnded(issuedAt: Date | null, from: Date | null): boolean {
+  if (from === null) return false;
+  return issuedAt === null || issuedAt.getTime() + 1_000 <= from.getTime();
 }

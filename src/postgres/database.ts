@@ -28,6 +28,7 @@ export interface Tables {
     issuer: string | null;
     subject: string | null;
     disabled_at: Date | null;
+    tokens_from: Date | null;
   };
   api_keys: {
     id: string;

@@ -196,9 +196,15 @@ async function insertLink(transaction: Transaction<Tables>, userId: string | nul
     .execute();
 }
 
-/** Sessions, codes and refresh tokens. Access tokens go on until they end, minutes later. */
+/** Sessions, codes and tokens. */
 async function endSessions(transaction: Transaction<Tables>, userId: string): Promise<void> {
   await transaction.deleteFrom("oidc_records").where("account_id", "=", userId).execute();
+  await transaction
+    .updateTable("accounts")
+    .set({ tokens_from: new Date() })
+    .where("issuer", "=", localIssuer)
+    .where("subject", "=", userId)
+    .execute();
 }
 
 function selectUsers(database: Database | Transaction<Tables>) {

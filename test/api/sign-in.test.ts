@@ -231,13 +231,15 @@ test("users are added with a link, disabled at once, let in again, and given ano
   expect(await listed(key)).toBe(200);
 
   const again = await signIn(url, "Bob Ångström", password);
+  await sleep(1_100); // A token tells the second in which it was made.
   const reset = await service.client.call("POST", `${path}/reset`);
   expect(reset).toMatchObject({ status: 200, body: { status: "invited" } });
   expect((await refresh(url, again.refresh_token)).status).toBe(400);
+  expect(await listed(again.access_token)).toBe(401);
   await expect(signIn(url, "Bob Ångström", password)).rejects.toThrow("not right");
   expect((await useLink(reset.body.link, "another good password")).status).toBe(200);
   expect((await useLink(reset.body.link, "another good password").catch(() => null))?.status ?? 410).toBe(410);
-  await signIn(url, "Bob Ångström", "another good password");
+  expect(await listed((await signIn(url, "Bob Ångström", "another good password")).access_token)).toBe(200);
   const list = (await service.client.call("GET", "/admin/users")).body;
   expect(list).toMatchObject({ nextCursor: null });
   expect(list.data.slice(0, 2)).toMatchObject([{ name: "earlier" }, { name: "Ulla", operator: true }]);

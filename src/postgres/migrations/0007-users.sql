@@ -12,6 +12,9 @@ create table users (
 );
 create index users_by_creation on users (created_at, id);
 
+-- Of the users' accounts: older tokens are refused, as after a new password.
+alter table accounts add column tokens_from timestamptz;
+
 -- One-time links with which a password is set; without a user, the one for the first.
 create table user_links (
   token_hash bytea primary key,
