@@ -2,6 +2,7 @@ import { type Selectable, sql } from "kysely";
 import type { Caller } from "../domain/caller.ts";
 import type { StoredKey } from "../domain/keys.ts";
 import type { Database, Tables } from "./database.ts";
+import { olderThan } from "./paging.ts";
 
 /** The accounts' API keys. */
 export class Keys {
@@ -52,18 +53,7 @@ export class Keys {
       .select(namedAgents)
       .where("account_id", "=", accountId)
       .where("revoked_at", "is", null)
-      .$if(after !== null, (query) =>
-        query.where(({ eb, refTuple, selectFrom }) =>
-          eb(
-            refTuple("created_at", "id"),
-            "<",
-            selectFrom("api_keys as cursor")
-              .select(["cursor.created_at", "cursor.id"])
-              .where("cursor.id", "=", after)
-              .$asTuple("created_at", "id"),
-          ),
-        ),
-      )
+      .$if(after !== null, (query) => query.where(olderThan("api_keys", after!)))
       .orderBy("created_at", "desc")
       .orderBy("id", "desc")
       .limit(limit)

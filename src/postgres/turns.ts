@@ -7,6 +7,7 @@ import { type PastTurn, type StoredTurn, turnInProgress } from "../domain/turn.t
 import type { TurnRows } from "../domain/turns.ts";
 import type { StoredUsage } from "../domain/usage.ts";
 import { type Database, isDuplicate, type Tables } from "./database.ts";
+import { olderThan } from "./paging.ts";
 
 /** The turns and their events. */
 export class TurnStore implements TurnRows {
@@ -84,18 +85,7 @@ export class TurnStore implements TurnRows {
       .select(replyOf)
       .select(faultOf)
       .where("agent_id", "=", agentId)
-      .$if(after !== null, (query) =>
-        query.where(({ eb, refTuple, selectFrom }) =>
-          eb(
-            refTuple("created_at", "id"),
-            "<",
-            selectFrom("turns as cursor")
-              .select(["cursor.created_at", "cursor.id"])
-              .where("cursor.id", "=", after)
-              .$asTuple("created_at", "id"),
-          ),
-        ),
-      )
+      .$if(after !== null, (query) => query.where(olderThan("turns", after!)))
       .orderBy("created_at", "desc")
       .orderBy("id", "desc")
       .limit(limit)
