@@ -18,3 +18,8 @@ export interface Caller {
   /** The account is the operator's, who looks after the installation. */
   operator: boolean;
 }
+
+/** For whom requests and streams are counted: the key, or the account of one who has signed in. */
+export function countedAs({ keyId, accountId }: Caller): string {
+  return keyId ?? accountId;
+}

@@ -18,7 +18,7 @@ import {
 import { BerthError } from "../contract/errors.ts";
 import { PostHeaders } from "../contract/idempotency.ts";
 import { type ProtectedResource, signInPrefix } from "../contract/sign-in.ts";
-import type { Caller } from "../domain/caller.ts";
+import { type Caller, countedAs } from "../domain/caller.ts";
 import type { IdempotencyRows } from "../domain/idempotency.ts";
 import { permissions, requirePermission } from "../domain/permissions.ts";
 import { type AccountService, accountRoutes } from "./account.ts";
@@ -152,8 +152,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
         if (error instanceof BerthError && error.status === 401) await limitAddress(request, reply);
         throw error;
       }
-      const { keyId, accountId } = request.caller;
-      await limit(reply, limiters.requests, keyId ?? accountId);
+      await limit(reply, limiters.requests, countedAs(request.caller));
       requirePermission(request.routeOptions.config.operation!, request.caller);
     });
     const idempotency = new Idempotency(options.idempotencyKeys);

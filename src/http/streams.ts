@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { BerthError } from "../contract/errors.ts";
-import type { Caller } from "../domain/caller.ts";
+import { type Caller, countedAs } from "../domain/caller.ts";
 
 /** For so long a stream may go on whose key was revoked, or whose account was disabled. */
 const checkMs = 3_000;
@@ -23,7 +23,7 @@ export class Streams {
 
   /** Takes a place, which is free again when the answer is disposed. Throws `too_many_streams`. */
   enter(request: FastifyRequest): Disposable {
-    const who = request.caller.keyId ?? request.caller.accountId;
+    const who = countedAs(request.caller);
     const open = this.#open.get(who) ?? new Set();
     if (open.size >= this.#maximum) {
       throw new BerthError("too_many_streams", `${this.#maximum} streams are open with this key, which is the most.`);
