@@ -14,7 +14,9 @@ import { ModelChoice } from "./domain/models.ts";
 import type { RateLimiter } from "./domain/rate-limits.ts";
 import { Turns } from "./domain/turns.ts";
 import { Models } from "./gateway/catalog.ts";
+import { free } from "./gateway/charge.ts";
 import { Gateway } from "./gateway/gateway.ts";
+import { Prices } from "./gateway/prices.ts";
 import { Upstream } from "./gateway/upstream.ts";
 import { createApp } from "./http/app.ts";
 import type { Readiness } from "./http/health.ts";
@@ -93,10 +95,11 @@ export async function createServer(
   const turnStore = new TurnStore(database);
   const providers = openProviders(config, cleanup);
   const usual = (name: string) => usualResources(runtimes.find((each) => each.name === name)?.memoryMiB ?? leastMiB);
-  const choice = await openChoice(providers, runtimes, logger);
+  const prices = new Prices(config.prices);
+  const choice = await openChoice(config, providers, prices, runtimes, logger);
   // Machines need the gateway, the gateway the turns, the turns the machines: the turns are asked when they are there.
   const machines = openMachines({
-    ...{ config, logger, providers, agents, openDriver, usual, turns: () => turns },
+    ...{ config, logger, providers, prices, agents, openDriver, usual, turns: () => turns },
     answered: (provider, seconds) => metrics.modelAnswered(provider, seconds),
   });
   cleanup.defer(() => machines.close());
@@ -288,14 +291,20 @@ function openProviders(config: Config, cleanup: AsyncDisposableStack): Providers
   return { anthropic: open("anthropic"), openai: open("openai") };
 }
 
-async function openChoice(providers: Providers, runtimes: readonly Runtime[], logger: Logger): Promise<ModelChoice> {
-  const models = new Models(providers, (message, error) => logger.warn({ err: error }, message));
+async function openChoice(
+  { allowUnpriced }: Config,
+  providers: Providers,
+  prices: Prices,
+  runtimes: readonly Runtime[],
+  logger: Logger,
+): Promise<ModelChoice> {
+  const models = new Models(providers, prices, (message, error) => logger.warn({ err: error }, message));
   const configured = (["anthropic", "openai"] as const).filter((name) => providers[name] !== null);
   const lock = await readFile(new URL("image/runtimes/package-lock.json", checkout), "utf8");
   const { packages } = JSON.parse(lock) as { packages: Record<string, { version?: string }> };
   return new ModelChoice(
     runtimes,
-    async () => ({ configured, ...(await models.catalog()) }),
+    async () => ({ configured, allowUnpriced, ...(await models.catalog()) }),
     (npmPackage) => packages[`node_modules/${npmPackage}`]?.version ?? null,
   );
 }
@@ -304,6 +313,7 @@ interface MachineParts {
   config: Config;
   logger: Logger;
   providers: Providers;
+  prices: Prices;
   agents: Agents;
   turns: () => Turns;
   openDriver: OpenDriver;
@@ -312,20 +322,24 @@ interface MachineParts {
 }
 
 function openMachines(parts: MachineParts): Machines {
-  const { config, logger, providers, agents, turns, openDriver, usual, answered } = parts;
+  const { config, logger, providers, prices, agents, turns, openDriver, usual, answered } = parts;
   const warn = (message: string, error: unknown) => logger.warn({ err: error }, message);
-  const { modelSilenceMs: silenceMs, modelRetryMs: retryMs } = config;
+  const { modelSilenceMs: silenceMs, modelRetryMs: retryMs, allowUnpriced } = config;
+  const common = { prices, allowUnpriced, silenceMs, retryMs, warn };
   const asking = { anthropic: providers.anthropic?.ask ?? null, openai: providers.openai?.ask ?? null };
-  const gateway = new Gateway({ providers: asking, silenceMs, retryMs, answered, warn });
+  const gateway = new Gateway({ ...common, providers: asking, answered });
   // A template's throwaway turns cost nobody anything, whatever provider there is.
   const demoOnly = { anthropic: null, openai: null };
-  const templateGateway = new Gateway({ providers: demoOnly, silenceMs, retryMs, answered: () => {}, warn });
+  const templateGateway = new Gateway({ ...common, providers: demoOnly, answered: () => {} });
   const nothing = { model: null, instructions: null };
   const open = () =>
     openDriver(
       config,
       usual,
-      (socket) => templateGateway.serve(socket, { id: "template", settings: async () => nothing, turn: () => null }),
+      (socket) =>
+        templateGateway.serve(socket, {
+          ...{ id: "template", settings: async () => nothing, turn: () => null, pay: free },
+        }),
       (message) => logger.info(message),
     );
   const serveUplink = (id: string, socket: Socket) =>
@@ -333,6 +347,7 @@ function openMachines(parts: MachineParts): Machines {
       id,
       settings: async () => (await agents.byId(id)) ?? nothing,
       turn: () => turns().current(id),
+      pay: free,
     });
   return new Machines(open, serveUplink, warn);
 }

@@ -53,9 +53,25 @@ export interface Config {
   /** For how long the audit log is kept. */
   auditDays: number;
   logLevel: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
+  /**
+   * The operator's own prices, in whole micro-credits for a million tokens, by models' ids; an id that ends in `*` is for
+   * all that begin so.
+   */
+  prices: ReadonlyMap<string, ModelPrice>;
+  /** Whether models without a price answer, for nothing. */
+  allowUnpriced: boolean;
   /** The models' providers that there are keys of. With neither, the demonstration model answers. */
   anthropic: ProviderAccount | null;
   openai: ProviderAccount | null;
+}
+
+/** A model's price in whole micro-credits for a million tokens. */
+export interface ModelPrice {
+  input: number;
+  output: number;
+  /** Of input that came from the provider's cache, and that went into it. */
+  cacheRead: number;
+  cacheWrite: number;
 }
 
 /** An OpenID provider elsewhere. */

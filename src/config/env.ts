@@ -2,6 +2,7 @@ import { homedir, totalmem } from "node:os";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import type { Config, ExternalIssuer, ProviderAccount } from "./config.ts";
+import { readPrices } from "./prices.ts";
 
 const port = z.coerce.number().int().min(0).max(65535);
 const httpUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ""));
@@ -53,6 +54,8 @@ const variables = z.object({
   BERTH_STALL_SECONDS: z.coerce.number().min(1).max(86_400).default(300),
   BERTH_MODEL_SILENCE_SECONDS: z.coerce.number().min(1).max(3_600).default(50),
   BERTH_MODEL_RETRY_SECONDS: z.coerce.number().min(0).max(600).default(15),
+  BERTH_PRICES_FILE: z.string().min(1).optional(),
+  BERTH_UNPRICED_MODELS: z.enum(["refuse", "allow"]).default("refuse"),
   BERTH_RATE_LIMIT: rate.default(1_200),
   BERTH_RATE_LIMIT_ADDRESS: rate.default(120),
   BERTH_RATE_LIMIT_AGENTS: rate.default(30),
@@ -111,6 +114,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     trustedProxies: values.BERTH_TRUSTED_PROXIES,
     auditDays: values.BERTH_AUDIT_DAYS,
     logLevel: values.BERTH_LOG_LEVEL,
+    prices: pricesIn(values.BERTH_PRICES_FILE),
+    allowUnpriced: values.BERTH_UNPRICED_MODELS === "allow",
     anthropic: account(values.ANTHROPIC_BASE_URL, values.ANTHROPIC_API_KEY),
     openai: account(values.OPENAI_BASE_URL, values.OPENAI_API_KEY),
   };
@@ -126,6 +131,15 @@ function externalIssuer(values: z.infer<typeof variables>): ExternalIssuer | nul
     throw new ConfigError("BERTH_OIDC_AUDIENCE: with BERTH_OIDC_ISSUER it is needed: the `aud` of its tokens.");
   }
   return { issuer, audience, clientId, unknownKeyMs };
+}
+
+function pricesIn(file: string | undefined): Config["prices"] {
+  if (file === undefined) return new Map();
+  try {
+    return readPrices(file);
+  } catch (error) {
+    throw new ConfigError(`BERTH_PRICES_FILE: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 function account(baseUrl: string, apiKey: string | undefined): ProviderAccount | null {

@@ -17,6 +17,8 @@ export interface RuntimeFacts {
 
 /** What this installation can reach. */
 export interface ReachableModels {
+  /** Whether models without a price answer. */
+  allowUnpriced: boolean;
   /** The providers that it has keys of. */
   configured: readonly Exclude<ModelProvider, "demo">[];
   /** Of those, the ones that have not told their models: any name of theirs may be good. */
@@ -43,17 +45,26 @@ function fits(runtime: RuntimeFacts, provider: ModelProvider): boolean {
   return provider === "demo" || runtime.providers.includes(provider);
 }
 
+/** What the runtime can use here and that has a price, where it needs one. */
+function usable(runtime: RuntimeFacts, { models, allowUnpriced }: ReachableModels): ReachableModel[] {
+  const fitting = models.filter(({ provider }) => fits(runtime, provider));
+  return fitting.filter(
+    ({ inputPrice, outputPrice }) => allowUnpriced || (inputPrice !== null && outputPrice !== null),
+  );
+}
+
 /** Throws `model_not_available`, with what is allowed, when the runtime cannot use that model here. */
 function requireModel(model: string, runtime: RuntimeFacts, reachable: ReachableModels): void {
-  const fitting = reachable.models.filter(({ provider }) => fits(runtime, provider));
+  const fitting = usable(runtime, reachable);
   if (fitting.some(({ id }) => id === model)) return;
+  const unpriced = reachable.models.some(({ id, provider }) => id === model && fits(runtime, provider));
   const untold = reachable.untold.filter((provider) => fits(runtime, provider));
   if (untold.some((provider) => model.startsWith(`${provider}/`) && model.length > provider.length + 1)) return;
   const available = [...fitting.map(({ id }) => id), ...untold.map((provider) => `${provider}/…`)];
   const more = available.length > namedInText ? ", … (GET /models lists them all)" : "";
   throw new BerthError(
     "model_not_available",
-    `The model ${model} is not available to ${runtime.name} here. Available: ${available.slice(0, namedInText).join(", ")}${more}.`,
+    `The model ${model} ${unpriced ? "has no price" : `is not available to ${runtime.name}`} here. Available: ${available.slice(0, namedInText).join(", ")}${more}.`,
     { details: { available } },
   );
 }
@@ -65,8 +76,7 @@ function requireModel(model: string, runtime: RuntimeFacts, reachable: Reachable
  */
 function defaultModel(runtime: RuntimeFacts, reachable: ReachableModels): string | null {
   if (reachable.configured.length === 0) return demoModel;
-  const usable = reachable.configured.filter((provider) => fits(runtime, provider));
-  if (usable.length === 0) {
+  if (!reachable.configured.some((provider) => fits(runtime, provider))) {
     const needed = runtime.providers.map((provider) => `${provider.toUpperCase()}_API_KEY`).join(" or ");
     throw new BerthError(
       "model_not_available",
@@ -75,7 +85,7 @@ function defaultModel(runtime: RuntimeFacts, reachable: ReachableModels): string
     );
   }
   if (runtime.defaultModels === null) return null;
-  const known = reachable.models.filter(({ provider }) => provider !== "demo" && fits(runtime, provider));
+  const known = usable(runtime, reachable).filter(({ provider }) => provider !== "demo");
   for (const beginning of runtime.defaultModels) {
     // The last by name is the latest of its kind.
     const found = known.findLast(({ id }) => id.startsWith(beginning));

@@ -1,5 +1,5 @@
 import type { ModelProvider } from "../contract/models.ts";
-import { priceOf } from "./prices.ts";
+import type { Prices } from "./prices.ts";
 
 /** A model that this installation can reach. Prices are in whole micro-credits for a million tokens. */
 interface CatalogModel {
@@ -35,15 +35,18 @@ interface Listing {
 /** What models there are: the demonstration's, and what each configured provider's own list says. */
 export class Models {
   readonly #sources: [ModelProvider, ModelSource][];
+  readonly #prices: Prices;
   readonly #warn: (message: string, error: unknown) => void;
   readonly #listings = new Map<ModelProvider, Listing>();
   readonly #asking = new Map<ModelProvider, Promise<Listing>>();
 
   constructor(
     sources: Partial<Record<ModelProvider, ModelSource | null>>,
+    prices: Prices,
     warn: (message: string, error: unknown) => void,
   ) {
     this.#sources = Object.entries(sources).filter(([, source]) => source) as [ModelProvider, ModelSource][];
+    this.#prices = prices;
     this.#warn = warn;
   }
 
@@ -58,7 +61,7 @@ export class Models {
     return {
       models: [{ provider: "demo" as const, id: "demo/demo" }, ...ids]
         .sort((a, b) => (a.id < b.id ? -1 : 1))
-        .map((model) => ({ ...model, ...pricesOf(model.id) })),
+        .map((model) => ({ ...model, ...pricesOf(this.#prices, model.id) })),
       untold: told.filter(({ names }) => names === null).map(({ provider }) => provider),
     };
   }
@@ -87,10 +90,10 @@ export class Models {
 }
 
 /** Asked for few tokens: some models' price rises with the size of a request. */
-function pricesOf(id: string): Pick<CatalogModel, "inputPrice" | "outputPrice"> {
+function pricesOf(prices: Prices, id: string): Pick<CatalogModel, "inputPrice" | "outputPrice"> {
   return {
-    inputPrice: perMillion(priceOf(id, { input: 1000 })),
-    outputPrice: perMillion(priceOf(id, { output: 1000 })),
+    inputPrice: perMillion(prices.priceOf(id, { input: 1000 })),
+    outputPrice: perMillion(prices.priceOf(id, { output: 1000 })),
   };
 }
 

@@ -5,7 +5,10 @@ import { type AddressInfo, connect as connectSocket, createServer, type Socket }
 import { text } from "node:stream/consumers";
 import { LLMock } from "@copilotkit/aimock";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { BerthError } from "../contract/errors.ts";
+import type { Pay } from "./charge.ts";
 import { Gateway, type ModelSettings, type ModelTurn } from "./gateway.ts";
+import { Prices } from "./prices.ts";
 import type { Provider } from "./provider.ts";
 import { Upstream } from "./upstream.ts";
 import type { TokenCounts } from "./wires/wire.ts";
@@ -45,6 +48,7 @@ class NotedTurn implements ModelTurn {
   readonly tokens: TokenCounts[] = [];
   readonly refusals: { code: string; message: string; arguable: boolean }[] = [];
   answers = 0;
+  microCredits = 0;
   /** A tool runs, so a refusal does not end it. */
   readonly toolRuns: boolean;
 
@@ -59,8 +63,9 @@ class NotedTurn implements ModelTurn {
     this.answers++;
   }
 
-  used(tokens: TokenCounts): void {
+  used(tokens: TokenCounts, microCredits: number | null): void {
     this.tokens.push(tokens);
+    this.microCredits += microCredits ?? Number.NaN;
   }
 
   refused(fault: { code: string; message: string }, arguable: boolean): boolean {
@@ -80,20 +85,67 @@ class NotedTurn implements ModelTurn {
   }
 }
 
+interface Asking {
+  turn: ModelTurn | null;
+  settings: Partial<ModelSettings>;
+  pay: Pay;
+  prices: Prices;
+}
+
+/** In micro-credits for a million tokens, so that a token costs whole ones. */
+const wholePrices = new Prices(
+  new Map(["anthropic/*", "openai/*"].map((id) => [id, { input: 1e6, output: 10e6, cacheRead: 0, cacheWrite: 2e6 }])),
+);
+
+/** Credits in memory, with the rules of the ledger. */
+class Purse {
+  /** Micro-credits that nobody holds. */
+  left: number;
+  held = 0;
+  readonly paid: { model: string; micro: number; tokens: TokenCounts }[] = [];
+
+  constructor(left = Number.MAX_SAFE_INTEGER) {
+    this.left = left;
+  }
+
+  readonly pay: Pay = async (model, micro) => {
+    this.#hold(micro);
+    let own = micro;
+    return {
+      extend: async (more) => {
+        this.#hold(more);
+        own += more;
+      },
+      settle: async (used, tokens) => {
+        this.held -= own;
+        this.left += own - used;
+        this.paid.push({ model, micro: used, tokens });
+      },
+    };
+  };
+
+  #hold(micro: number): void {
+    if (micro > this.left) throw new BerthError("insufficient_credits", "There are no credits left.");
+    this.left -= micro;
+    this.held += micro;
+  }
+}
+
 /** A guest's uplink to a gateway with these providers. */
 async function uplinkTo(
   providers: { anthropic?: Provider; openai?: Provider },
-  { turn = null, settings = {} }: { turn?: ModelTurn | null; settings?: Partial<ModelSettings> } = {},
+  { turn = null, settings = {}, pay = new Purse().pay, prices = wholePrices }: Partial<Asking> = {},
 ): Promise<ClientHttp2Session> {
   const [guest, server] = await socketPair();
   const gateway = new Gateway({
     providers: { anthropic: null, openai: null, ...providers },
-    ...{ silenceMs, retryMs, answered: () => {}, warn: () => {} },
+    ...{ prices, allowUnpriced: false, silenceMs, retryMs, answered: () => {}, warn: () => {} },
   });
   gateway.serve(server, {
     id: "agent-1",
     settings: async () => ({ model: null, instructions: null, ...settings }),
     turn: () => turn,
+    pay,
   });
   const session = connect("http://berth", { createConnection: () => guest });
   session.on("error", () => {});
@@ -350,4 +402,119 @@ test("a guest that hangs up ends the call to the provider", async () => {
   await once(stream, "data");
   stream.close();
   await aborted.promise;
+});
+
+/** `hello`, streamed, with so many tokens of output at most. */
+const streamed = (max_tokens = 100) => ({ ...hello, max_tokens, stream: true });
+
+test("what was used is paid by the provider's figures, and nothing stays held", async () => {
+  const { url } = await scripted(streaming(beginning + ending));
+  const purse = new Purse();
+  const turn = new NotedTurn();
+  const session = await uplinkTo({ anthropic: anthropic(url) }, { turn, pay: purse.pay });
+  await post(session, "/anthropic/v1/messages", streamed());
+  await expect.poll(() => purse.paid).toHaveLength(1);
+  const [{ model, micro, tokens }] = purse.paid as [(typeof purse.paid)[0]];
+  expect(model).toBe("anthropic/claude-any");
+  expect(tokens).toEqual({ input: 15, cacheRead: 5, output: 7 });
+  // 10 of plain input at 1, 7 of output at 10; what came from the cache is free here.
+  expect(micro).toBe(80);
+  expect(turn.microCredits).toBe(80);
+  expect(purse.held).toBe(0);
+});
+
+test("without credits the provider is not asked: a turn ends with the reason, and outside of one it is a 402", async () => {
+  const { url, requests } = await scripted(streaming(beginning + ending));
+  const turn = new NotedTurn();
+  const poor = new Purse(10);
+  const within = await uplinkTo({ anthropic: anthropic(url) }, { turn, pay: poor.pay });
+  const stream = within.request({ ":method": "POST", ":path": "/anthropic/v1/messages" });
+  stream.on("error", () => {}).end(JSON.stringify(streamed()));
+  await expect.poll(() => turn.refusals).toEqual([expect.objectContaining({ code: "insufficient_credits" })]);
+  stream.close();
+  const outside = await uplinkTo({ anthropic: anthropic(url) }, { pay: poor.pay });
+  const refused = await post(outside, "/anthropic/v1/messages", streamed());
+  expect(refused.status).toBe(402);
+  expect(JSON.parse(refused.text).error.type).toBe("billing_error");
+  expect(requests).toHaveLength(0);
+  expect(poor).toMatchObject({ left: 10, held: 0 });
+});
+
+test("a call that was refused by the provider, or that nobody counts, costs nothing", async () => {
+  const { url } = await scripted(refusing(400, "too long"));
+  const purse = new Purse(1e6);
+  const session = await uplinkTo({ anthropic: anthropic(url) }, { pay: purse.pay });
+  expect((await post(session, "/anthropic/v1/messages", streamed())).status).toBe(400);
+  await expect.poll(() => purse.paid).toEqual([{ model: "anthropic/claude-any", micro: 0, tokens: {} }]);
+  expect(purse).toMatchObject({ left: 1e6, held: 0 });
+  expect((await post(session, "/anthropic/v1/messages/count_tokens", hello)).status).toBe(400);
+  expect(purse.paid).toHaveLength(1);
+});
+
+const word = (text: string) => sse({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } });
+
+test("an answer that breaks off is paid by what has come of it", async () => {
+  const { url } = await scripted(streaming(beginning + word("x".repeat(397)), (response) => response.destroy()));
+  const purse = new Purse();
+  const session = await uplinkTo({ anthropic: anthropic(url) }, { pay: purse.pay });
+  const stream = session.request({ ":method": "POST", ":path": "/anthropic/v1/messages" });
+  stream
+    .on("error", () => {})
+    .resume()
+    .end(JSON.stringify(streamed()));
+  await expect.poll(() => purse.paid).toHaveLength(1);
+  // 400 bytes were written: a hundred tokens.
+  expect(purse.paid[0]).toMatchObject({ micro: 10 + 1_000, tokens: { input: 15, output: 100 } });
+  expect(purse.held).toBe(0);
+});
+
+test("a guest that hangs up pays for what had come, by an estimate where the provider tells only at the end", async () => {
+  const chunk = { object: "chat.completion.chunk", choices: [{ delta: { content: "y".repeat(40) } }] };
+  const { url } = await scripted(streaming(sse(chunk), () => {}));
+  const purse = new Purse();
+  const session = await uplinkTo({ openai: upstream("openai", url) }, { pay: purse.pay });
+  const stream = session.request({ ":method": "POST", ":path": "/openai/v1/chat/completions" });
+  stream.on("error", () => {}).end(JSON.stringify({ ...streamed(), model: "gpt-any" }));
+  await once(stream, "data");
+  stream.close(8);
+  await expect.poll(() => purse.paid).toHaveLength(1);
+  const { tokens, micro } = purse.paid[0]!;
+  expect(tokens.output).toBe(10);
+  expect(tokens.input).toBeGreaterThan(10);
+  expect(micro).toBe(tokens.input! + 100);
+});
+
+test("an answer goes on for as long as there are credits for it, and is cut off then", async () => {
+  // Two thousand tokens, of which a purse of 15,000 pays for fewer than 1,500.
+  const long = Array.from({ length: 20 }, () => word("z".repeat(400))).join("");
+  const { url, requests } = await scripted(
+    streaming(beginning + long + ending),
+    streaming(beginning + long, () => {}),
+  );
+  const rich = new Purse(1e6);
+  const session = await uplinkTo({ anthropic: anthropic(url) }, { pay: rich.pay });
+  const whole = await post(session, "/anthropic/v1/messages", streamed(32_000));
+  expect(whole.text).toBe(beginning + long + ending);
+  const purse = new Purse(15_000);
+  const turn = new NotedTurn();
+  const poor = await uplinkTo({ anthropic: anthropic(url) }, { turn, pay: purse.pay });
+  const stream = poor.request({ ":method": "POST", ":path": "/anthropic/v1/messages" });
+  stream
+    .on("error", () => {})
+    .resume()
+    .end(JSON.stringify(streamed(32_000)));
+  await expect.poll(() => turn.refusals).toEqual([expect.objectContaining({ code: "insufficient_credits" })]);
+  stream.close();
+  await expect.poll(() => purse.paid).toHaveLength(1);
+  expect(requests).toHaveLength(2);
+  // Nobody has to pay for more than one chunk beyond what was held.
+  expect(purse.held).toBe(0);
+  expect(purse.left).toBeGreaterThan(-25_000);
+});
+
+test("a model without a price is refused, by its name and with what helps", async () => {
+  const session = await uplinkTo({ anthropic: anthropic(mockUrl) }, { prices: new Prices() });
+  const refused = await post(session, "/anthropic/v1/messages", hello);
+  expect(refused.status).toBe(404);
+  expect(JSON.parse(refused.text).error.message).toMatch(/anthropic\/claude-any.*BERTH_PRICES_FILE/);
 });

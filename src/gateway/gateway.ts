@@ -2,15 +2,25 @@ import { createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from "
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Fault } from "../contract/agents.ts";
+import { Charge, isShort, type Pay } from "./charge.ts";
 import { demo } from "./demo/demo.ts";
-import { Meter, type Seen } from "./meter.ts";
-import { priceOf } from "./prices.ts";
+import { Meter } from "./meter.ts";
+import type { Prices } from "./prices.ts";
 import { type ModelAnswer, type ModelCall, type Provider, Unreachable } from "./provider.ts";
-import { interrupted, type Refusal, refusalOf, stalled, unconfigured, unreachable } from "./refusal.ts";
+import {
+  interrupted,
+  type Refusal,
+  refusalOf,
+  short,
+  stalled,
+  unconfigured,
+  unpriced,
+  unreachable,
+} from "./refusal.ts";
 import { chat } from "./wires/chat.ts";
 import { countTokens, messages } from "./wires/messages.ts";
 import { responses } from "./wires/responses.ts";
-import { isObject, type JsonObject, type TokenCounts, type Wire } from "./wires/wire.ts";
+import { isObject, type JsonObject, type Reading, type TokenCounts, type Wire } from "./wires/wire.ts";
 
 /** A request to a model is at most this large, in bytes; Anthropic's own limit. */
 const maximumBodyBytes = 32 * 1024 * 1024;
@@ -60,11 +70,16 @@ export interface Caller {
   settings(): Promise<ModelSettings>;
   /** The turn that goes on, if one does. */
   turn(): ModelTurn | null;
+  /** Who pays for a call. */
+  pay: Pay;
 }
 
 export interface GatewayOptions {
   /** Who answers; null where the installation has no key. Where it has none at all, the demonstration does. */
   providers: Record<Wire["provider"], Provider | null>;
+  prices: Prices;
+  /** Whether models without a price answer, for nothing. */
+  allowUnpriced: boolean;
   /** A provider that sends nothing for so long is given up. */
   silenceMs: number;
   /** For so long a call of a turn is made again when it was refused for a passing reason. */
@@ -81,6 +96,10 @@ interface Passage {
   /** As prices know it. */
   model: string;
   turn: ModelTurn | null;
+  /** What the call costs; null where it costs nothing. */
+  charge: Charge | null;
+  /** What has come of the answer. */
+  meter: Meter | null;
   /** Aborted when the guest has gone. */
   gone: AbortSignal;
   /** Aborted when the guest has gone or the turn was interrupted. */
@@ -133,16 +152,43 @@ export class Gateway {
     const asked = typeof request?.model === "string" ? request.model : "";
     const chosen = this.#providerOf(wire, settings.model);
     const model = chosen === demo ? "demo/demo" : `${wire.provider}/${asked}`;
-    const passage: Passage = { stream, wire, model, turn, gone: gone.signal, over };
+    const passage: Passage = { stream, wire, model, turn, charge: null, meter: null, gone: gone.signal, over };
     if (!chosen) return refuse(passage, unconfigured(wire.provider));
-    await this.#pass(passage, chosen, {
+    const call = {
       wire,
       query: query === undefined ? "" : `?${query}`,
       headers,
       // What is no JSON object goes as it is: the provider says what is wrong with it.
       body: request ? Buffer.from(JSON.stringify(request)) : body,
       signal: over,
-    });
+    };
+    if (!wire.generates || !request) return this.#pass(passage, chosen, call);
+    if (!(await this.#charge(passage, request, caller.pay))) return;
+    try {
+      await this.#pass(passage, chosen, call);
+    } finally {
+      await passage.charge?.settle(passage.meter);
+    }
+  }
+
+  /** Has credits held for the call. False: it cannot be made, and that is answered. */
+  async #charge(passage: Passage, request: JsonObject, pay: Pay): Promise<boolean> {
+    const { model, turn, over } = passage;
+    const { prices, allowUnpriced } = this.#options;
+    const tell = (tokens: TokenCounts, microCredits: number | null) => turn?.used(tokens, microCredits);
+    if (prices.priceOf(model, {}) === null && !allowUnpriced) {
+      await refuse(passage, unpriced(model));
+      return false;
+    }
+    try {
+      passage.charge = await Charge.open({ request, model, prices, pay, tell }, over);
+      return true;
+    } catch (error) {
+      if (isShort(error)) await refuse(passage, short(error));
+      else if (over.aborted) await hold(passage);
+      else throw error;
+      return false;
+    }
   }
 
   /** Who answers calls of that API for an agent with that model. */
@@ -180,14 +226,19 @@ export class Gateway {
 
   /** Passes an answer on, as fast as the guest takes it, and reads along. */
   async #relay(passage: Passage, { status, headers, body }: ModelAnswer, silence: Silence): Promise<void> {
-    const { stream, wire, turn, over } = passage;
+    const { stream, wire, turn, charge, over } = passage;
     if (wire.generates) turn?.answered();
     stream.respond({ ":status": status, ...headers });
     const meter = new Meter(wire, headers["content-type"] ?? "");
+    passage.meter = meter;
     try {
       for await (const chunk of body) {
         silence.heard();
-        if (await endedBy(passage, meter.see(chunk))) return;
+        const error = meter.see(chunk);
+        charge?.count(meter);
+        if (error && (await endedBy(passage, error))) return;
+        const fault = (await charge?.cover(meter)) ?? null;
+        if (fault) return await cutOff(passage, fault);
         if (!stream.write(chunk)) {
           silence.end(); // It is the guest that is slow.
           await drained(stream);
@@ -195,7 +246,9 @@ export class Gateway {
         }
         if (stream.destroyed) return;
       }
-      if (await endedBy(passage, meter.finish())) return;
+      const error = meter.finish();
+      charge?.count(meter);
+      if (error && (await endedBy(passage, error))) return;
       if (!meter.ended) throw new Error("the answer has no end");
       stream.end();
     } catch {
@@ -206,15 +259,19 @@ export class Gateway {
   }
 }
 
-/** Counts what was seen. True when the answer has ended in an error for which its turn was ended. */
-async function endedBy(passage: Passage, { used, error }: Seen): Promise<boolean> {
-  const { model, turn, wire } = passage;
-  if (used) turn?.used(used, priceOf(model, used));
-  if (!error) return false;
+/** True when the answer has ended in an error for which its turn was ended. */
+async function endedBy(passage: Passage, error: NonNullable<Reading["error"]>): Promise<boolean> {
+  const { turn, wire } = passage;
   const { fault, arguable } = refusalOf(error.status, error.message, undefined);
   if (!wire.generates || !turn?.refused(fault, arguable)) return false;
   await hold(passage);
   return true;
+}
+
+/** Ends an answer for which there are no credits any more. */
+async function cutOff(passage: Passage, fault: Fault): Promise<void> {
+  if (passage.turn?.refused(fault, false)) return hold(passage);
+  passage.stream.close(2);
 }
 
 async function refuse(passage: Passage, refusal: Refusal): Promise<void> {

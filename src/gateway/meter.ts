@@ -1,22 +1,16 @@
 import { createParser } from "eventsource-parser";
 import { isObject, type Reading, type TokenCounts, type Wire } from "./wires/wire.ts";
 
-/** What one chunk of an answer told. */
-export interface Seen {
-  /** Tokens that were not told of before. */
-  used: TokenCounts | null;
-  error: Reading["error"] | null;
-}
-
 /** Reads along as an answer passes: what it used, whether it is whole, whether it ends in an error. */
 export class Meter {
   readonly #wire: Wire;
   readonly #feed: (text: string) => void;
   readonly #whole: () => void;
   readonly #decoder = new TextDecoder();
-  readonly #told: TokenCounts = {};
+  #tokens: TokenCounts | null = null;
+  #written = 0;
   #ended = false;
-  #seen: Seen = { used: null, error: null };
+  #error: Reading["error"] | null = null;
 
   constructor(wire: Wire, contentType: string) {
     this.#wire = wire;
@@ -29,8 +23,16 @@ export class Meter {
       this.#feed = (text) => {
         body += text;
       };
-      this.#whole = () => this.#event(body);
+      this.#whole = () => {
+        this.#event(body);
+        if (!this.#tokens && !this.#error) this.#written = Buffer.byteLength(body);
+      };
     }
+  }
+
+  /** Something has come that costs. */
+  get begun(): boolean {
+    return this.#tokens !== null || this.#written > 0;
   }
 
   /** The answer has come to its own end. */
@@ -38,17 +40,28 @@ export class Meter {
     return this.#ended;
   }
 
-  see(chunk: Uint8Array | string): Seen {
-    this.#seen = { used: null, error: null };
-    this.#feed(typeof chunk === "string" ? chunk : this.#decoder.decode(chunk, { stream: true }));
-    return this.#seen;
+  /** The provider's figures, which grow with the answer; null before the first. */
+  get tokens(): TokenCounts | null {
+    return this.#tokens;
   }
 
-  /** What could be read only when all was there. */
-  finish(): Seen {
-    this.#seen = { used: null, error: null };
+  /** What the model has written so far, in bytes of UTF-8; of an answer in one piece, only where it has no figures. */
+  get written(): number {
+    return this.#written;
+  }
+
+  /** Reads the next of the answer. The error that it told of, if it did. */
+  see(chunk: Uint8Array | string): Reading["error"] | null {
+    this.#error = null;
+    this.#feed(typeof chunk === "string" ? chunk : this.#decoder.decode(chunk, { stream: true }));
+    return this.#error;
+  }
+
+  /** Reads what can be read only when all is there. */
+  finish(): Reading["error"] | null {
+    this.#error = null;
     this.#whole();
-    return this.#seen;
+    return this.#error;
   }
 
   #event(data: string): void {
@@ -56,21 +69,20 @@ export class Meter {
     if (data === "[DONE]") this.#ended = true;
     const event = parse(data);
     if (!isObject(event)) return;
-    const { tokens, end, error } = this.#wire.read(event);
+    const { tokens, text, end, error } = this.#wire.read(event);
     if (end) this.#ended = true;
-    if (error) this.#seen.error = error;
-    if (tokens) this.#count(tokens);
+    if (error) this.#error = error;
+    if (text) this.#written += Buffer.byteLength(text);
+    if (tokens && Object.keys(tokens).length > 0) this.#tokens = largest(this.#tokens ?? {}, tokens);
   }
+}
 
-  /** An answer's figures are totals that grow; what is handed on is what was added. */
-  #count(tokens: TokenCounts): void {
-    const used: TokenCounts = this.#seen.used ?? {};
-    for (const [name, value] of Object.entries(tokens) as [keyof TokenCounts, number][]) {
-      used[name] = (used[name] ?? 0) + Math.max(0, value - (this.#told[name] ?? 0));
-      this.#told[name] = Math.max(value, this.#told[name] ?? 0);
-    }
-    this.#seen.used = used;
+function largest(before: TokenCounts, tokens: TokenCounts): TokenCounts {
+  const all = { ...before };
+  for (const [name, value] of Object.entries(tokens) as [keyof TokenCounts, number][]) {
+    all[name] = Math.max(all[name] ?? 0, value);
   }
+  return all;
 }
 
 function parse(data: string): unknown {

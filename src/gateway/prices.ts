@@ -1,42 +1,74 @@
 import { calcPrice } from "@pydantic/genai-prices";
 import type { TokenCounts } from "./wires/wire.ts";
 
-/** The demonstration model's made-up price, in US dollars for a million tokens. */
-const demoPrice = { input: 1, output: 5 };
-/** A credit is a US cent; whole millionths of it are what is counted. */
-const microCreditsPerDollar = 100 * 1_000_000;
-
-/**
- * What tokens of a model cost, in whole micro-credits; null where the price is not known. Prices are those of the
- * package, https://github.com/pydantic/genai-prices.
- */
-export function priceOf(model: string, tokens: TokenCounts): number | null {
-  const dollars = dollarsFor(model, tokens);
-  return dollars === null ? null : Math.round(dollars * microCreditsPerDollar);
+/** A model's price in whole micro-credits for a million tokens. */
+export interface ModelPrice {
+  input: number;
+  output: number;
+  /** Of input that came from the provider's cache, and that went into it. */
+  cacheRead: number;
+  cacheWrite: number;
 }
 
-function dollarsFor(
-  model: string,
-  { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 }: TokenCounts,
-): number | null {
-  const [provider = "", name = ""] = splitModel(model);
-  if (provider === "demo") return (input * demoPrice.input + output * demoPrice.output) / 1_000_000;
+/** A credit is a US cent; whole millionths of it are what is counted. */
+const microCreditsPerDollar = 100 * 1_000_000;
+const million = 1_000_000;
+
+/** The demonstration model's made-up price: 1 and 5 US dollars. */
+const demoPrice: ModelPrice = {
+  input: microCreditsPerDollar,
+  output: 5 * microCreditsPerDollar,
+  cacheRead: microCreditsPerDollar,
+  cacheWrite: microCreditsPerDollar,
+};
+
+/** What models cost: as the operator says, else as the package knows, https://github.com/pydantic/genai-prices. */
+export class Prices {
+  readonly #own: ReadonlyMap<string, ModelPrice>;
+
+  /** `own` is by the models' ids; one that ends in `*` is for all that begin so, and the longest that fits counts. */
+  constructor(own: ReadonlyMap<string, ModelPrice> = new Map()) {
+    this.#own = new Map([...own, ["demo/demo", own.get("demo/demo") ?? demoPrice]]);
+  }
+
+  /** What tokens of a model cost, in whole micro-credits, half of one rounded up; null where the price is not known. */
+  priceOf(model: string, tokens: TokenCounts): number | null {
+    const own = this.#ownPrice(model);
+    const micro = own ? ownCost(own, tokens) : knownCost(model, tokens);
+    return micro === null ? null : Math.round(micro);
+  }
+
+  #ownPrice(model: string): ModelPrice | undefined {
+    const exact = this.#own.get(model);
+    if (exact) return exact;
+    const fitting = [...this.#own.keys()].filter((id) => id.endsWith("*") && model.startsWith(id.slice(0, -1)));
+    const longest = fitting.sort((a, b) => b.length - a.length)[0];
+    return longest === undefined ? undefined : this.#own.get(longest);
+  }
+}
+
+function ownCost(price: ModelPrice, { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 }: TokenCounts): number {
+  const plain = input - cacheRead - cacheWrite;
+  const { input: ofInput, output: ofOutput, cacheRead: ofRead, cacheWrite: ofWrite } = price;
+  return (plain * ofInput + output * ofOutput + cacheRead * ofRead + cacheWrite * ofWrite) / million;
+}
+
+function knownCost(model: string, tokens: TokenCounts): number | null {
+  const slash = model.indexOf("/"); // A model's name may have slashes of its own.
+  const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0, cacheWriteHour = 0, webSearches = 0 } = tokens;
   const usage = {
     input_tokens: input,
     output_tokens: output,
     // The package refuses a part of the input that it has no price for, where there is none of it, too.
     ...(cacheRead > 0 ? { cache_read_tokens: cacheRead } : {}),
     ...(cacheWrite > 0 ? { cache_write_tokens: cacheWrite } : {}),
+    ...(cacheWriteHour > 0 ? { cache_write_1h_tokens: cacheWriteHour } : {}),
+    ...(webSearches > 0 ? { web_searches: webSearches } : {}),
   };
   try {
-    return calcPrice(usage, name, { providerId: provider })?.total_price ?? null;
+    const price = calcPrice(usage, model.slice(slash + 1), { providerId: model.slice(0, slash) });
+    return price ? price.total_price * microCreditsPerDollar : null;
   } catch {
     return null;
   }
-}
-
-/** `provider/name`; the name may have slashes of its own. */
-function splitModel(model: string): [string, string] {
-  const slash = model.indexOf("/");
-  return [model.slice(0, slash), model.slice(slash + 1)];
 }

@@ -1,5 +1,5 @@
 import type { Fault } from "../contract/agents.ts";
-import type { ErrorCode } from "../contract/errors.ts";
+import type { BerthError, ErrorCode } from "../contract/errors.ts";
 
 /** That a model call got no answer, and what can be done about it. */
 export interface Refusal {
@@ -75,6 +75,17 @@ export function stalled(silenceMs: number): Refusal {
 /** The provider is there, but this installation has no key of it. */
 export function unconfigured(provider: string): Refusal {
   return without({ code: "model_not_available", message: `This installation has no key of ${provider}.` }, 404);
+}
+
+/** Nobody knows what the model costs. */
+export function unpriced(model: string): Refusal {
+  const message = `The price of ${model} is not known here: its operator can give it one (BERTH_PRICES_FILE), or allow models without a price (BERTH_UNPRICED_MODELS=allow).`;
+  return without({ code: "model_not_available", message }, 404);
+}
+
+/** Whoever pays for the call has not enough. */
+export function short({ code, message }: BerthError): Refusal {
+  return without({ code, message }, 402);
 }
 
 /** A refusal without an answer. */

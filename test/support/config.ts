@@ -37,6 +37,8 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     logLevel: "silent",
     modelSilenceMs: 50_000,
     modelRetryMs: 15_000,
+    prices: new Map(),
+    allowUnpriced: true,
     anthropic: null,
     openai: null,
     ...changes,

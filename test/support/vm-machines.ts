@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { usualResources } from "../../src/contract/agents.ts";
 import type { ExecResult } from "../../src/contract/guest.ts";
+import { free } from "../../src/gateway/charge.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
+import { Prices } from "../../src/gateway/prices.ts";
 import type { MachineSpec } from "../../src/machines/driver.ts";
 import { Machines } from "../../src/machines/machines.ts";
 import { QemuDriver, type QemuOptions } from "../../src/machines/qemu/driver.ts";
@@ -128,8 +130,11 @@ export class VmMachines implements AsyncDisposable {
   #machines(changes: Changes): Machines {
     const providers = { anthropic: null, openai: null };
     const warn = (text: string) => this.log.push(text);
-    const gateway = new Gateway({ providers, silenceMs: 50_000, retryMs: 15_000, answered: () => {}, warn });
+    const times = { silenceMs: 50_000, retryMs: 15_000 };
+    const prices = new Prices();
+    const gateway = new Gateway({ providers, prices, allowUnpriced: false, ...times, answered: () => {}, warn });
     const settings = async () => ({ model: null, instructions: null });
+    const nobody = { settings, turn: () => null, pay: free };
     return new Machines(
       async () => {
         this.driver = await QemuDriver.open({
@@ -137,13 +142,13 @@ export class VmMachines implements AsyncDisposable {
           builtImage: await lastBuiltImage(),
           accelerator: "tcg",
           usualResources: (name) => usualResources(memoryMiB(name)),
-          serveTemplateUplink: (socket) => gateway.serve(socket, { id: "template", settings, turn: () => null }),
+          serveTemplateUplink: (socket) => gateway.serve(socket, { id: "template", ...nobody }),
           log: (message) => this.log.push(message),
           ...changes,
         });
         return this.driver;
       },
-      (id, socket) => gateway.serve(socket, { id, settings, turn: () => null }),
+      (id, socket) => gateway.serve(socket, { id, ...nobody }),
       (message, error) => this.log.push(`${message}: ${error}`),
     );
   }

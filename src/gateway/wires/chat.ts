@@ -1,4 +1,4 @@
-import { count, isObject, type JsonObject, objectAt, type Wire } from "./wire.ts";
+import { count, isObject, type JsonObject, objectAt, textOf, type Wire } from "./wire.ts";
 
 // OpenAI's Chat Completions: https://platform.openai.com/docs/api-reference/chat
 
@@ -20,14 +20,22 @@ export const chat: Wire = {
     const { usage, choices } = event;
     const error = errorOf(event);
     if (error) return { error };
-    const finished = Array.isArray(choices) && choices.some((choice) => isObject(choice) && choice.finish_reason);
+    const told = Array.isArray(choices) ? choices.filter(isObject) : [];
+    const finished = told.some((choice) => choice.finish_reason);
     return {
+      text: told.map((choice) => textOfDelta(objectAt(choice, "delta"))).join(""),
       ...(isObject(usage) ? { tokens: tokensOf(usage) } : {}),
       ...(finished ? { end: true as const } : {}),
     };
   },
   error: openaiError,
 };
+
+/** Compatible servers tell a model's reasoning under one of two names. */
+function textOfDelta({ content, reasoning_content, reasoning, tool_calls: calls }: JsonObject): string {
+  const inputs = Array.isArray(calls) ? calls.map((call) => textOf(objectAt(call, "function").arguments)) : [];
+  return [textOf(content), textOf(reasoning_content ?? reasoning), ...inputs].join("");
+}
 
 export function nameUser(request: JsonObject, id: string): void {
   for (const name of namesOfUsers) if (request[name] !== undefined) request[name] = id;

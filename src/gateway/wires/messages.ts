@@ -1,4 +1,4 @@
-import { count, isObject, type JsonObject, objectAt, type TokenCounts, type Wire } from "./wire.ts";
+import { count, isObject, type JsonObject, objectAt, type TokenCounts, textOf, type Wire } from "./wire.ts";
 
 // Anthropic's Messages API: https://docs.anthropic.com/en/api/messages
 
@@ -26,6 +26,10 @@ export const messages: Wire = {
   },
   read(event) {
     switch (event.type) {
+      case "content_block_delta": {
+        const { text, thinking, partial_json: input } = objectAt(event, "delta");
+        return { text: textOf(text ?? thinking ?? input) };
+      }
       case "message_start":
         return { tokens: tokensOf(objectAt(event.message, "usage")) };
       case "message_delta":
@@ -65,12 +69,16 @@ function systemBlocks(system: unknown): unknown[] {
 function tokensOf(usage: JsonObject): TokenCounts {
   if (!isObject(usage) || Object.keys(usage).length === 0) return {};
   const { input_tokens: plain, cache_read_input_tokens: read, cache_creation_input_tokens: written } = usage;
+  const forAnHour = objectAt(usage, "cache_creation").ephemeral_1h_input_tokens;
   const parts = [plain, read, written].filter((part) => typeof part === "number");
   return {
     // A `message_delta` of some servers has the output only.
     ...(typeof plain === "number" ? { input: parts.reduce((sum, part) => sum + part, 0) } : {}),
     ...count("cacheRead", read),
     ...count("cacheWrite", written),
+    ...count("cacheWriteHour", forAnHour),
     ...count("output", usage.output_tokens),
+    ...count("reasoning", objectAt(usage, "output_tokens_details").thinking_tokens),
+    ...count("webSearches", objectAt(usage, "server_tool_use").web_search_requests),
   };
 }

@@ -1,5 +1,5 @@
 import { errorOf, nameUser, openaiError } from "./chat.ts";
-import { count, type JsonObject, objectAt, type Wire } from "./wire.ts";
+import { count, type JsonObject, objectAt, textOf, type Wire } from "./wire.ts";
 
 // OpenAI's Responses API: https://platform.openai.com/docs/api-reference/responses
 
@@ -23,7 +23,9 @@ export const responses: Wire = {
       case "error":
         return { error: errorOf({ error: event })! };
       default:
-        return event.object === "response" ? { tokens: tokensOf(objectAt(event, "usage")), end: true } : {};
+        if (event.object === "response") return { tokens: tokensOf(objectAt(event, "usage")), end: true };
+        // Words, reasoning and tools' inputs alike.
+        return String(event.type).endsWith(".delta") ? { text: textOf(event.delta) } : {};
     }
   },
   error: openaiError,

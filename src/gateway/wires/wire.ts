@@ -8,7 +8,11 @@ export interface TokenCounts {
   output?: number;
   cacheRead?: number;
   cacheWrite?: number;
+  /** Of `cacheWrite`, what the cache keeps for an hour, which costs more. */
+  cacheWriteHour?: number;
   reasoning?: number;
+  /** Searches of the web that the provider has made itself. */
+  webSearches?: number;
 }
 
 /** Who a call is made for, as far as its request is changed. */
@@ -21,6 +25,8 @@ interface Owner {
 /** What one event of an answer (or the whole of it) tells. */
 export interface Reading {
   tokens?: TokenCounts;
+  /** What the model has written with it: words, reasoning, a tool's input. */
+  text?: string;
   /** The answer is whole with this. */
   end?: true;
   /** The provider gave up in mid-answer. `status` is what it would have been as an answer of its own. */
@@ -53,6 +59,11 @@ export function isObject(value: unknown): value is JsonObject {
 export function objectAt(value: unknown, key: string): JsonObject {
   const inner = isObject(value) ? value[key] : undefined;
   return isObject(inner) ? inner : {};
+}
+
+/** The text that it is; empty for all else. */
+export function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }
 
 /** The number at that key, as a part of `TokenCounts`; nothing where there is none. */

@@ -1,0 +1,35 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { ConfigError, readConfig } from "./env.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "berth-prices-"));
+const file = join(folder, "prices.json");
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function pricesOf(content: unknown) {
+  writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content));
+  return readConfig({ BERTH_PRICES_FILE: file }).prices;
+}
+
+test("prices are read in credits, and kept in micro-credits", () => {
+  const prices = pricesOf({
+    "openai/*": { inputPrice: "0.5", outputPrice: 2 },
+    "anthropic/claude-x": { inputPrice: "300", outputPrice: "1500", cacheReadPrice: "30", cacheWritePrice: "375" },
+  });
+  expect(Object.fromEntries(prices)).toEqual({
+    "openai/*": { input: 500_000, output: 2_000_000, cacheRead: 500_000, cacheWrite: 500_000 },
+    "anthropic/claude-x": { input: 3e8, output: 15e8, cacheRead: 3e7, cacheWrite: 375e6 },
+  });
+});
+
+test("a file that cannot be used stops the start, and says what is wrong with it", () => {
+  const wrong = (content: unknown) => () => pricesOf(content);
+  expect(wrong({ "gpt-5": { inputPrice: "1", outputPrice: "1" } })).toThrow(/BERTH_PRICES_FILE.*gpt-5.*provider\/name/);
+  expect(wrong({ "openai/x": { inputPrice: "-1", outputPrice: "1" } })).toThrow(ConfigError);
+  expect(wrong({ "openai/x": { inputPrice: "1" } })).toThrow(/openai\/x: outputPrice/);
+  expect(wrong({ "openai/x": { inputPrice: 1, outputPrice: 1, price: 2 } })).toThrow(/price/);
+  expect(wrong("not json")).toThrow(/BERTH_PRICES_FILE/);
+  expect(() => readConfig({ BERTH_PRICES_FILE: join(folder, "none.json") })).toThrow(/BERTH_PRICES_FILE: ENOENT/);
+});

@@ -1,0 +1,50 @@
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import type { ModelPrice } from "./config.ts";
+
+const microPerCredit = 1_000_000;
+
+/** Credits for a million tokens, `"300"` or `0.5`, as `GET /models` tells them. */
+const credits = z
+  .union([z.number(), z.string().regex(/^\d+(\.\d{1,6})?$/, "A price is a decimal number of credits, such as 0.5.")])
+  .transform(Number)
+  .pipe(z.number().min(0).max(1_000_000_000))
+  .transform((price) => Math.round(price * microPerCredit));
+
+const ids = z
+  .string()
+  .regex(/^(anthropic|openai|demo)\/\S+$/, "A model is named provider/name, and all of a kind by provider/beginning*.");
+
+const PricesFile = z.record(
+  ids,
+  z.strictObject({
+    inputPrice: credits,
+    outputPrice: credits,
+    cacheReadPrice: credits.optional(),
+    cacheWritePrice: credits.optional(),
+  }),
+);
+
+/**
+ * Reads a file of prices: JSON, by models' ids, in credits for a million tokens. What the cache has costs as other input
+ * does where nothing else is said. Throws what is wrong with it.
+ */
+export function readPrices(file: string): ReadonlyMap<string, ModelPrice> {
+  const parsed = PricesFile.safeParse(JSON.parse(readFileSync(file, "utf8")));
+  if (!parsed.success) {
+    const told = parsed.error.issues.map((issue) => {
+      const message = issue.code === "invalid_key" ? issue.issues.map((each) => each.message).join(" ") : issue.message;
+      return `${issue.path.join(": ")}: ${message}`;
+    });
+    throw new Error(`${file} is not allowed. ${told.join("; ")}`);
+  }
+  return new Map(
+    Object.entries(parsed.data).map(([id, { inputPrice, outputPrice, cacheReadPrice, cacheWritePrice }]) => [
+      id,
+      {
+        ...{ input: inputPrice, output: outputPrice },
+        ...{ cacheRead: cacheReadPrice ?? inputPrice, cacheWrite: cacheWritePrice ?? inputPrice },
+      },
+    ]),
+  );
+}

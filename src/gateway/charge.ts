@@ -1,0 +1,153 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Fault } from "../contract/agents.ts";
+import { BerthError } from "../contract/errors.ts";
+import { inputTokens, maximumOutput, tokensIn } from "./estimate.ts";
+import type { Meter } from "./meter.ts";
+import type { Prices } from "./prices.ts";
+import type { JsonObject, TokenCounts } from "./wires/wire.ts";
+
+/** Credits that are held for one model call. */
+export interface Payment {
+  /** Holds so many micro-credits more. Throws `insufficient_credits`, `database_unavailable`. */
+  extend(micro: number): Promise<void>;
+  /** Ends the hold and pays what was used; nothing where that is 0. */
+  settle(micro: number, tokens: TokenCounts): Promise<void>;
+}
+
+/** Holds micro-credits for a call to that model. Throws `insufficient_credits`, `database_unavailable`. */
+export type Pay = (model: string, micro: number) => Promise<Payment>;
+
+/** Where nobody pays: the throwaway turns of a template. */
+export const free: Pay = async () => ({ extend: async () => {}, settle: async () => {} });
+
+/** Told what a call has used, each time what was added; `microCredits` is its price, null where it is not known. */
+type Tell = (tokens: TokenCounts, microCredits: number | null) => void;
+
+/** Of a streamed answer so many tokens are held ahead of what has come. */
+const tokensAhead = 1_024;
+/** Between two tries to hold credits while the database is away. */
+const databaseRetryMs = 500;
+
+/**
+ * What one model call costs: credits are held for its request and the beginning of its answer, more as the answer
+ * grows, and what was used is paid at its end. An answer that is not whole, and one of a provider that does not
+ * count, is paid by what has come of it.
+ */
+export class Charge {
+  readonly #prices: Prices;
+  readonly #model: string;
+  readonly #payment: Payment;
+  readonly #tell: Tell;
+  /** Tokens of the request, as estimated. */
+  readonly #input: number;
+  /** Tokens of the answer that credits are held for. */
+  #covered: number;
+  #told: TokenCounts = {};
+  #toldMicro = 0;
+
+  private constructor(asked: ChargedCall, payment: Payment, input: number, covered: number) {
+    this.#prices = asked.prices;
+    this.#model = asked.model;
+    this.#tell = asked.tell;
+    this.#payment = payment;
+    this.#input = input;
+    this.#covered = covered;
+  }
+
+  /**
+   * Holds credits for a call. A database that is away is waited for until `signal` is aborted. Throws
+   * `insufficient_credits`, and what `signal` was aborted with.
+   */
+  static async open(call: ChargedCall, signal: AbortSignal): Promise<Charge> {
+    const { request, prices, model, pay } = call;
+    const input = inputTokens(request);
+    const most = maximumOutput(request);
+    // What comes in one piece cannot be stopped on its way.
+    const covered = request.stream === true ? Math.min(most, tokensAhead) : most;
+    const micro = prices.priceOf(model, { input, output: covered }) ?? 0;
+    const payment = await patiently(() => pay(model, micro), signal);
+    return new Charge(call, payment, input, covered);
+  }
+
+  /** Tells what the provider has counted since the last time. */
+  count({ tokens }: Meter): void {
+    if (tokens) this.#add(tokens);
+  }
+
+  /** Has credits held for what has come of a streamed answer. Why they cannot be, or null. */
+  async cover({ written }: Meter): Promise<Fault | null> {
+    while (tokensIn(written) > this.#covered) {
+      try {
+        await this.#payment.extend(this.#prices.priceOf(this.#model, { output: tokensAhead }) ?? 0);
+      } catch (error) {
+        if (isShort(error)) return { code: error.code, message: error.message };
+        // While the database is away an answer goes on: what it comes to is written down at its end.
+        if (!isAway(error)) throw error;
+      }
+      this.#covered += tokensAhead;
+    }
+    return null;
+  }
+
+  /** Pays. `meter` is what has come of the answer; null where nothing has. */
+  async settle(meter: Meter | null): Promise<void> {
+    if (meter?.begun) this.#add(this.#used(meter));
+    await this.#payment.settle(this.#toldMicro, this.#told);
+  }
+
+  /** The provider's figures; of an answer that has none of them, or not the last, what was seen of it. */
+  #used({ tokens, written, ended }: Meter): TokenCounts {
+    const output = tokens?.output ?? 0;
+    return {
+      ...tokens,
+      input: tokens?.input ?? this.#input,
+      output: ended && tokens?.output !== undefined ? output : Math.max(output, tokensIn(written)),
+    };
+  }
+
+  /** An answer's figures are totals that grow; what is told is what was added. */
+  #add(totals: TokenCounts): void {
+    const added: TokenCounts = {};
+    const next = { ...this.#told };
+    for (const [name, total] of Object.entries(totals) as [keyof TokenCounts, number][]) {
+      const before = this.#told[name] ?? 0;
+      next[name] = Math.max(before, total);
+      added[name] = next[name] - before;
+    }
+    if (Object.values(added).every((value) => value === 0)) return;
+    const cost = this.#prices.priceOf(this.#model, next);
+    this.#tell(added, cost === null ? null : cost - this.#toldMicro);
+    this.#told = next;
+    this.#toldMicro = cost ?? this.#toldMicro;
+  }
+}
+
+/** What a charge is made out for. */
+interface ChargedCall {
+  request: JsonObject;
+  /** As prices know it. */
+  model: string;
+  prices: Prices;
+  pay: Pay;
+  tell: Tell;
+}
+
+/** Whether credits were refused, in contrast to anything that went wrong. */
+export function isShort(error: unknown): error is BerthError {
+  return error instanceof BerthError && error.code === "insufficient_credits";
+}
+
+function isAway(error: unknown): boolean {
+  return error instanceof BerthError && error.code === "database_unavailable";
+}
+
+async function patiently<T>(step: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (;;) {
+    try {
+      return await step();
+    } catch (error) {
+      if (!isAway(error)) throw error;
+      await sleep(databaseRetryMs, undefined, { signal });
+    }
+  }
+}

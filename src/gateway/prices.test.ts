@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { Prices } from "./prices.ts";
+
+const dollar = 100_000_000;
+
+test("known models cost what the package says, each kind of token at its own price", () => {
+  const prices = new Prices();
+  const ofMillion = (tokens: Parameters<Prices["priceOf"]>[1]) => prices.priceOf("anthropic/claude-haiku-4-5", tokens);
+  expect(ofMillion({ input: 1e6 })).toBe(1 * dollar);
+  expect(ofMillion({ output: 1e6 })).toBe(5 * dollar);
+  expect(ofMillion({ input: 1e6, cacheRead: 1e6 })).toBe(0.1 * dollar);
+  expect(ofMillion({ input: 1e6, cacheWrite: 1e6 })).toBe(1.25 * dollar);
+  expect(ofMillion({ input: 1e6, cacheWrite: 1e6, cacheWriteHour: 1e6 })).toBe(2 * dollar);
+  // Reasoning is a part of the output.
+  expect(ofMillion({ output: 1e6, reasoning: 5e5 })).toBe(5 * dollar);
+  expect(ofMillion({ webSearches: 1_000 })).toBe(10 * dollar);
+  expect(ofMillion({})).toBe(0);
+});
+
+test("what has no price has none, and its operator can give it one", () => {
+  expect(new Prices().priceOf("openai/my-own-model", { input: 1 })).toBeNull();
+  const price = { input: 1e6, output: 2e6, cacheRead: 0, cacheWrite: 3e6 };
+  const half = { input: 5e5, output: 0, cacheRead: 0, cacheWrite: 0 };
+  const own = new Prices(
+    new Map([
+      ["openai/*", price],
+      ["openai/my-own-*", half],
+      ["anthropic/claude-haiku-4-5", half],
+    ]),
+  );
+  expect(own.priceOf("openai/gpt-5", { input: 10, output: 10, cacheRead: 4, cacheWrite: 1 })).toBe(5 + 20 + 3);
+  expect(own.priceOf("openai/my-own-model", { input: 10 })).toBe(5);
+  expect(own.priceOf("openai/my-own-model", { input: 1 })).toBe(1);
+  expect(own.priceOf("anthropic/claude-haiku-4-5", { input: 2 })).toBe(1);
+  expect(own.priceOf("demo/demo", { input: 1e6 })).toBe(1 * dollar);
+});
