@@ -10,11 +10,11 @@ import { relayRuntime } from "./runtime.ts";
 import { clock, ticks } from "./ticks.ts";
 
 // The runners of as many machines as its argument says, each on a port, and the same events as plain HTTP streams.
-// Prints `{ports, source}` and ends with its standard input.
+// Prints `{ports, gateways, source}`, `gateways` being where their programs find the models, and ends with its standard input.
 
 const folder = await mkdtemp(folderPrefix);
 
-async function runner(number: number): Promise<Server> {
+async function runner(number: number, uplink: Uplink): Promise<Server> {
   const home = join(folder, String(number));
   return createRunner({
     runtimes: [relayRuntime()],
@@ -22,7 +22,7 @@ async function runner(number: number): Promise<Server> {
       ...{ uid: 0, gid: 0, home, stateFolder: folder, packages: "", gatewayUrl: "", log: console.error },
     },
     journalFolder: join(home, "turns"),
-    uplink: new Uplink(),
+    uplink,
     identity: null,
     firstToken: "first",
     setClock: async () => {},
@@ -34,13 +34,17 @@ async function runner(number: number): Promise<Server> {
 }
 
 async function portOf(server: Server): Promise<number> {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  if (!server.listening) await once(server.listen(0, "127.0.0.1"), "listening");
   return (server.address() as AddressInfo).port;
 }
 
 const ports: number[] = [];
-for (let number = 0; number < Number(process.argv[2]); number++) ports.push(await portOf(await runner(number)));
+const gateways: number[] = [];
+for (let number = 0; number < Number(process.argv[2]); number++) {
+  const uplink = new Uplink();
+  ports.push(await portOf(await runner(number, uplink)));
+  gateways.push(await portOf(uplink.listen(0)));
+}
 const source = createServer((request, response) => {
   response.writeHead(200, { "content-type": "text/event-stream" });
   const event = () => JSON.stringify({ type: "response.output_text.delta", delta: clock() });
@@ -49,7 +53,7 @@ const source = createServer((request, response) => {
     response.end(),
   );
 });
-console.log(JSON.stringify({ ports, source: await portOf(source) }));
+console.log(JSON.stringify({ ports, gateways, source: await portOf(source) }));
 process.stdin.resume();
 await once(process.stdin, "end");
 await rm(folder, { recursive: true });

@@ -7,7 +7,8 @@ import { createServer } from "../../src/server.ts";
 import { testConfig } from "../../test/support/config.ts";
 import { relayRuntime } from "./runtime.ts";
 
-// The server, whose machines are the runners on the ports that its argument lists. Prints `{url, key}`.
+// The server, whose machines are the runners on the ports that its first argument lists; the second, where it is given, is
+// the address of a server that speaks Anthropic's API. Prints `{url, key}`.
 
 const free = JSON.parse(process.argv[2]!) as number[];
 const machines = new Map<string, { port: number; token: string; unadopted: boolean }>();
@@ -37,7 +38,9 @@ const driver: TemplatingDriver = {
   close: async () => {},
 };
 
-const config = await testConfig({ logLevel: "warn", memoryMiB: 1_000_000 });
+const provider = process.argv[3];
+const anthropic = provider === undefined ? null : { baseUrl: provider, apiKey: "key" };
+const config = await testConfig({ logLevel: "warn", memoryMiB: 1_000_000, anthropic });
 {
   await using server = await createServer(config, { runtimes: [relayRuntime()], openDriver: async () => driver });
   const key = (await readFile(join(config.dataFolder, "operator.key"), "utf8")).trim();
