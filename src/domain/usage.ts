@@ -1,5 +1,6 @@
 import type { Usage } from "../contract/chat.ts";
 import { toCredits } from "./credits.ts";
+import type { TokenCounts } from "./ledger.ts";
 
 /** What a turn has used, as it is counted and stored. */
 export interface StoredUsage {
@@ -14,9 +15,7 @@ export interface StoredUsage {
 
 export const noUsage: StoredUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0, microCredits: 0 };
 
-type Tokens = Partial<Omit<StoredUsage, "microCredits">>;
-
-export function add(sum: StoredUsage, tokens: Tokens, microCredits: number | null): StoredUsage {
+export function add(sum: StoredUsage, tokens: TokenCounts, microCredits: number | null): StoredUsage {
   return {
     input: sum.input + (tokens.input ?? 0),
     output: sum.output + (tokens.output ?? 0),

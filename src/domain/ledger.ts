@@ -1,0 +1,46 @@
+/** Who pays for what an agent uses. `turnId` and `keyId` are null outside of a turn, or where a token began it. */
+export interface Spender {
+  accountId: string;
+  agentId: string;
+  /** Kept in the entries as text: the agent may be deleted, and its name be another's. */
+  agentName: string;
+  turnId: string | null;
+  keyId: string | null;
+}
+
+/** Credits that are kept back for a model call which is not over. */
+export interface Hold {
+  readonly id: string;
+  /** Micro-credits held. */
+  amount: number;
+  readonly spender: Spender;
+  readonly model: string;
+}
+
+/** What a model call has used, as its provider counts it. */
+export interface TokenCounts {
+  input?: number;
+  output?: number;
+  cacheRead?: number;
+  cacheWrite?: number;
+  reasoning?: number;
+}
+
+/** Why credits are refused: the account has none left, or a limit of the account or of the key is used up. */
+export type ShortOf = "balance" | "monthly_limit" | "key_limit";
+
+/** Where model calls get their credits from. Two at once never hold more than there is. */
+export interface Ledger {
+  /**
+   * Holds `micro` micro-credits before a model call. Throws `insufficient_credits` with `details.reason` (`ShortOf`),
+   * and `database_unavailable`.
+   */
+  hold(spender: Spender, model: string, micro: number): Promise<Hold>;
+  /** Holds `micro` more for a call that goes on. Throws as `hold` does; the hold is then as it was. */
+  extend(hold: Hold, micro: number): Promise<void>;
+  /**
+   * Ends a hold: releases it and, where `micro` > 0, writes the entry of what was used. Only the first call for a hold
+   * does anything. A database that is away is waited for in the background, so it does not throw.
+   */
+  settle(hold: Hold, micro: number, tokens: TokenCounts): Promise<void>;
+}
