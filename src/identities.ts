@@ -10,8 +10,9 @@ import {
   toolClient,
 } from "./contract/sign-in.ts";
 import type { Caller } from "./domain/caller.ts";
+import { fromCredits } from "./domain/credits.ts";
 import type { Attempt } from "./domain/idempotency.ts";
-import { newKey, requireKeyCredits, type StoredKey } from "./domain/keys.ts";
+import { newKey, type StoredKey } from "./domain/keys.ts";
 import type { StoredUser } from "./domain/users.ts";
 import type { AccountService } from "./http/account.ts";
 import type { KeyService } from "./http/keys.ts";
@@ -56,12 +57,13 @@ export class Identities implements AccountService, KeyService, UserService {
     database: Database,
     accounts: Accounts,
     agents: Agents,
+    users: Users,
     openLocal: ((publicUrl: string) => LocalProvider) | null,
   ) {
     this.#accounts = accounts;
     this.#agents = agents;
     this.#keys = new Keys(database);
-    this.#users = new Users(database);
+    this.#users = users;
     this.#oidc = oidc;
     this.#external = oidc ? new IssuerTokens(oidc) : null;
     this.#openLocal = openLocal;
@@ -75,8 +77,9 @@ export class Identities implements AccountService, KeyService, UserService {
     sealer: Sealer,
     logger: Logger,
   ): Promise<Identities> {
-    const openLocal = config.oidc ? null : await prepareLocalProvider(config, database, sealer, logger);
-    return new Identities(config, database, accounts, agents, openLocal);
+    const users = new Users(database, fromCredits(config.startingCredits));
+    const openLocal = config.oidc ? null : await prepareLocalProvider(config, database, users, sealer, logger);
+    return new Identities(config, database, accounts, agents, users, openLocal);
   }
 
   /** Tells where clients reach the service. Answers the one-time link for the first user, where one is still to come. */
@@ -147,11 +150,6 @@ export class Identities implements AccountService, KeyService, UserService {
     };
   }
 
-  /** Throws `insufficient_credits` when the caller's key has used up a limit of its own. */
-  async requireCredits(caller: Caller): Promise<void> {
-    await requireKeyCredits(caller, (keyId) => this.#keys.spent(keyId));
-  }
-
   async listKeys(accountId: string, limit: number, after: string | null): Promise<StoredKey[]> {
     return this.#keys.list(accountId, limit, after);
   }
@@ -206,13 +204,13 @@ export class Identities implements AccountService, KeyService, UserService {
 async function prepareLocalProvider(
   { signInAttempts }: Config,
   database: Database,
+  users: Users,
   sealer: Sealer,
   logger: Logger,
 ): Promise<(publicUrl: string) => LocalProvider> {
   const tokenKeys = await providerKeys(database, sealer, "tokens", createTokenKey);
   const cookieKeys = await providerKeys(database, sealer, "cookies", async () => ({ key: createCookieKey() }));
   const log = (message: string, error: unknown) => logger.warn({ err: error }, message);
-  const users = new Users(database);
   const auditLog = new AuditLog(database);
   const record = async ({ userId, ...action }: SignInAction) => {
     try {

@@ -9,6 +9,7 @@ import { secretKeyOf } from "./config/secret-key.ts";
 import { type Resources, usualResources } from "./contract/agents.ts";
 import { asBerthError, type BerthError } from "./contract/errors.ts";
 import { Capacity } from "./domain/capacity.ts";
+import { fromCredits } from "./domain/credits.ts";
 import { Lifecycle } from "./domain/lifecycle.ts";
 import { ModelChoice } from "./domain/models.ts";
 import type { RateLimiter } from "./domain/rate-limits.ts";
@@ -33,6 +34,7 @@ import { cleanUp } from "./postgres/clean-up.ts";
 import { type Database, migrate, openDatabase, ping } from "./postgres/database.ts";
 import { startEmbeddedPostgres } from "./postgres/embedded.ts";
 import { IdempotencyKeys } from "./postgres/idempotency.ts";
+import { PostgresLedger } from "./postgres/ledger.ts";
 import { SharedRateLimiter } from "./postgres/rate-limiter.ts";
 import { supervise } from "./postgres/supervise.ts";
 import { Timers } from "./postgres/timers.ts";
@@ -85,8 +87,11 @@ export async function createServer(
   const logger = pino({ level: config.logLevel }, pino.destination(2));
   const warn = (message: string, fields: Record<string, unknown>) => logger.warn(errorField(fields), message);
   const database = await connectDatabase(config, logger, cleanup);
-  const accounts = new Accounts(database);
+  const accounts = new Accounts(database, fromCredits(config.startingCredits));
   await makeOperator(accounts, config.dataFolder, logger);
+  await accounts.startCredits();
+  const ledger = new PostgresLedger(database, warn);
+  cleanup.defer(() => ledger.close());
 
   const sealer = new Sealer(config.secretKey ?? (await secretKeyOf(config.dataFolder)));
   const agents = new Agents(database);
@@ -186,7 +191,7 @@ export async function createServer(
         await lifecycle.delete(id);
       },
       beginTurn: async (id, agent, message, caller) => {
-        await identities.requireCredits(caller);
+        await ledger.requireCredits(caller.accountId, caller.keyId);
         return turns.begin(id, agent, message, caller.keyId);
       },
       begunTurn: (agentId, turnId) => turns.begun(agentId, turnId),
@@ -207,7 +212,7 @@ export async function createServer(
   const listen = () =>
     timers.listen({
       lookForIdleness: (agentId) => lifecycle.lookForIdleness(agentId),
-      sweep: () => lifecycle.sweep(),
+      sweep: () => Promise.all([lifecycle.sweep(), ledger.sweep()]),
       cleanUp: () => cleanUp(database, config),
     });
   void beginWork(machines, lifecycle, turns, listen, runtimes[0]!.name, logger, stopped.signal);

@@ -44,6 +44,8 @@ export interface Config {
   };
   /** How many wrong passwords a user's name, and five times as many an address, may have in a quarter of an hour. */
   signInAttempts: number;
+  /** What a new account begins with: a decimal number of credits. */
+  startingCredits: string;
   /** How many event streams one key may have open at one server. */
   maximumStreams: number;
   /** The origins, `https://HOST`, whose pages in a browser may call the interface. */

@@ -21,6 +21,10 @@ const usualMemoryPart = 0.75;
 /** For so long tokens that name an unknown key do not make the server ask their issuer for its keys again. */
 const unknownKeyMs = 30_000;
 
+const credits = z
+  .string()
+  .regex(/^\d{1,9}(\.\d{1,6})?$/, "A number of credits, such as 12.5, with six decimal places at most.");
+
 /** Each variable with its values and its default; the README's table says the same. */
 const variables = z.object({
   BERTH_HOST: z.string().min(1).default("127.0.0.1"),
@@ -62,6 +66,7 @@ const variables = z.object({
   BERTH_RATE_LIMIT_KEYS: rate.default(30),
   BERTH_SIGN_IN_ATTEMPTS: z.coerce.number().int().min(1).max(1_000).default(10),
   BERTH_MAX_STREAMS: z.coerce.number().int().min(1).max(100_000).default(100),
+  BERTH_STARTING_CREDITS: credits.default("1000"),
   BERTH_CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
   BERTH_TRUSTED_PROXIES: list.pipe(z.array(network)).default([]),
   BERTH_AUDIT_DAYS: z.coerce.number().int().min(1).max(3_650).default(90),
@@ -109,6 +114,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       keys: values.BERTH_RATE_LIMIT_KEYS,
     },
     signInAttempts: values.BERTH_SIGN_IN_ATTEMPTS,
+    startingCredits: values.BERTH_STARTING_CREDITS,
     maximumStreams: values.BERTH_MAX_STREAMS,
     corsOrigins: values.BERTH_CORS_ORIGINS,
     trustedProxies: values.BERTH_TRUSTED_PROXIES,

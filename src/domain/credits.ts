@@ -12,8 +12,9 @@ export function toCredits(micro: number): string {
   return `${sign}${size / microPerCredit}${fraction === "" ? "" : `.${fraction}`}`;
 }
 
-/** Whole micro-credits of a decimal number of credits with six places at most: `1.5` → 1500000. */
+/** Whole micro-credits of a decimal number of credits with six places at most: `1.5` → 1500000, `-0.5` → -500000. */
 export function fromCredits(credits: string): number {
-  const [whole, fraction = ""] = credits.split(".");
-  return Number(BigInt(whole!) * microPerCredit + BigInt(fraction.padEnd(6, "0")));
+  const sign = credits.startsWith("-") ? -1 : 1;
+  const [whole, fraction = ""] = credits.replace("-", "").split(".");
+  return sign * Number(BigInt(whole!) * microPerCredit + BigInt(fraction.padEnd(6, "0")));
 }

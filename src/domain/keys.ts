@@ -70,17 +70,6 @@ function expiryOf(caller: Caller, { expiresAt }: CreateKey, now: Date): Date | n
   return expiry;
 }
 
-/** Throws `insufficient_credits` when a key with a limit of its own has used it up. */
-export async function requireKeyCredits(
-  { keyId, creditLimitMicro }: Caller,
-  spent: (keyId: string) => Promise<number>,
-): Promise<void> {
-  if (keyId === null || creditLimitMicro === null) return;
-  if ((await spent(keyId)) < creditLimitMicro) return;
-  const limit = toCredits(creditLimitMicro);
-  throw new BerthError("insufficient_credits", `The turns of this key have used its limit of ${limit} credits.`);
-}
-
 /** The key as its owner sees it. */
 export function toKeyRecord(key: StoredKey): KeyRecord {
   return {

@@ -1,3 +1,5 @@
+import { BerthError } from "../contract/errors.ts";
+
 /** Who pays for what an agent uses. `turnId` and `keyId` are null outside of a turn, or where a token began it. */
 export interface Spender {
   accountId: string;
@@ -43,4 +45,16 @@ export interface Ledger {
    * does anything. A database that is away is waited for in the background, so it does not throw.
    */
   settle(hold: Hold, micro: number, tokens: TokenCounts): Promise<void>;
+}
+
+const reasons: Record<ShortOf, string> = {
+  balance: "The account has no credits left for this: it needs more (`berth billing` shows what there is).",
+  monthly_limit:
+    "The account's monthly limit is used up: raise it (`berth billing limit`), or wait for the next month (UTC).",
+  key_limit: "The turns of this key have used its limit of credits: take another key, or make one with a higher limit.",
+};
+
+/** The refusal of what credits are short for. */
+export function insufficientCredits(reason: ShortOf): BerthError {
+  return new BerthError("insufficient_credits", reasons[reason], { details: { reason } });
 }

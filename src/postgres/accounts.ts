@@ -1,13 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
+import { writeStartingEntry } from "./credit-entries.ts";
 import type { Database } from "./database.ts";
 
 /** The accounts. */
 export class Accounts {
   readonly #database: Database;
+  readonly #startingCredits: number;
 
-  constructor(database: Database) {
+  /** `startingCredits` are the micro-credits that a new account begins with. */
+  constructor(database: Database, startingCredits: number) {
     this.#database = database;
+    this.#startingCredits = startingCredits;
   }
 
   /**
@@ -26,6 +30,7 @@ export class Accounts {
       if (exists) return false;
       const accountId = randomUUID();
       await transaction.insertInto("accounts").values({ id: accountId, name: "operator", operator: true }).execute();
+      await writeStartingEntry(transaction, accountId, this.#startingCredits);
       await transaction
         .insertInto("api_keys")
         .values({ id: randomUUID(), account_id: accountId, name: "operator", kind: "full", ...key })
@@ -57,15 +62,27 @@ export class Accounts {
         .executeTakeFirst();
     let found = await find();
     if (!found) {
-      await this.#database
-        .insertInto("accounts")
-        .values({ id: randomUUID(), name: subject, issuer, subject })
-        .onConflict((conflict) => conflict.constraint("accounts_identity").doNothing())
-        .execute();
+      await this.#database.transaction().execute(async (transaction) => {
+        const made = await transaction
+          .insertInto("accounts")
+          .values({ id: randomUUID(), name: subject, issuer, subject })
+          .onConflict((conflict) => conflict.constraint("accounts_identity").doNothing())
+          .returning("id")
+          .executeTakeFirst();
+        if (made) await writeStartingEntry(transaction, made.id, this.#startingCredits);
+      });
       found = await find();
     }
     if (!found || found.disabled_at !== null || isEnded(issuedAt, found.tokens_from)) return null;
     return { id: found.id, operator: found.operator };
+  }
+
+  /** Gives the accounts that were made before there were credits what others begin with. */
+  async startCredits(): Promise<void> {
+    const accounts = this.#database.selectFrom("accounts").select("id").where("entries", "=", "0");
+    for (const { id } of await accounts.execute()) {
+      await writeStartingEntry(this.#database, id, this.#startingCredits);
+    }
   }
 
   async isEnabled(accountId: string): Promise<boolean> {

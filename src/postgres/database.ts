@@ -12,9 +12,11 @@ import {
 } from "kysely";
 import pg from "pg";
 import type { AgentStatus, Fault, InstallStep, Resources } from "../contract/agents.ts";
+import type { EntryKind } from "../contract/billing.ts";
 import type { TurnEvent, TurnStatus } from "../contract/chat.ts";
 import type { Wanted } from "../domain/agents.ts";
 import type { Credential } from "../domain/caller.ts";
+import type { TokenCounts } from "../domain/ledger.ts";
 import type { StoredUsage } from "../domain/usage.ts";
 import { asFault } from "./faults.ts";
 
@@ -29,6 +31,13 @@ export interface Tables {
     subject: string | null;
     disabled_at: Date | null;
     tokens_from: Date | null;
+    /** Bigints, which come as text; in micro-credits. */
+    balance: Generated<string>;
+    held: Generated<string>;
+    entries: Generated<string>;
+    monthly_limit: string | null;
+    month: Generated<Date | null>;
+    month_spent: Generated<string>;
   };
   api_keys: {
     id: string;
@@ -39,6 +48,8 @@ export interface Tables {
     hash: Buffer;
     /** A bigint, which comes as text. */
     credit_limit: string | null;
+    spent: Generated<string>;
+    held: Generated<string>;
     last_used_at: Date | null;
     created_at: Generated<Date>;
     expires_at: Date | null;
@@ -90,6 +101,36 @@ export interface Tables {
     install_steps: JSONColumnType<InstallStep[]>;
     created_at: Generated<Date>;
     last_active_at: Generated<Date>;
+  };
+  /** Written by functions of the database alone. */
+  credit_entries: {
+    account_id: string;
+    number: string;
+    at: Date;
+    kind: EntryKind;
+    amount: string;
+    balance_after: string;
+    agent_id: string | null;
+    agent_name: string | null;
+    turn_id: string | null;
+    key_id: string | null;
+    model: string | null;
+    tokens: JSONColumnType<TokenCounts> | null;
+    seconds: string | null;
+    memory_mib: number | null;
+    note: string | null;
+    reference: string | null;
+  };
+  credit_holds: {
+    id: string;
+    account_id: string;
+    key_id: string | null;
+    agent_id: string;
+    agent_name: string;
+    turn_id: string | null;
+    model: string;
+    amount: string;
+    leased_until: Date;
   };
   turns: {
     id: string;

@@ -106,15 +106,6 @@ export class Keys {
     return numUpdatedRows > 0n;
   }
 
-  /** What the turns that were begun with the key have cost, in micro-credits; what had no price counts as nothing. */
-  async spent(id: string): Promise<number> {
-    const { rows } = await sql<{ sum: string }>`
-      select coalesce(sum((usage ->> 'microCredits')::bigint), 0) as sum from turns where key_id = ${id}`.execute(
-      this.#database,
-    );
-    return Number(rows[0]!.sum);
-  }
-
   /** Nobody waits for it, and a database that is away loses no more than a time. */
   #noteUse(id: string): void {
     if (this.#noting.has(id)) return;

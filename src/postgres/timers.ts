@@ -16,7 +16,7 @@ const everyHour = "0 * * * *";
 interface TimerHandlers {
   lookForIdleness(agentId: string): Promise<void>;
   /** Once a minute: whatever was left undone is seen to. */
-  sweep(): Promise<void>;
+  sweep(): Promise<unknown>;
   /** Once an hour: what has been kept for long enough is removed. */
   cleanUp(): Promise<void>;
 }

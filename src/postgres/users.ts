@@ -3,6 +3,7 @@ import { type Selectable, sql, type Transaction } from "kysely";
 import { BerthError } from "../contract/errors.ts";
 import { userNameKey } from "../contract/users.ts";
 import type { StoredUser } from "../domain/users.ts";
+import { writeStartingEntry } from "./credit-entries.ts";
 import { type Database, isDuplicate, type Tables } from "./database.ts";
 
 /** The issuer under which the accounts of local users are kept: the service's address may change. */
@@ -17,9 +18,12 @@ export interface StoredLink {
 /** The local users and the links with which they set their passwords. */
 export class Users {
   readonly #database: Database;
+  readonly #startingCredits: number;
 
-  constructor(database: Database) {
+  /** `startingCredits` are the micro-credits that a new user's account begins with. */
+  constructor(database: Database, startingCredits: number) {
     this.#database = database;
+    this.#startingCredits = startingCredits;
   }
 
   async byName(name: string): Promise<StoredUser | null> {
@@ -59,6 +63,7 @@ export class Users {
     await this.#database.transaction().execute(async (transaction) => {
       const account = { id: accountId, name, issuer: localIssuer, subject: id };
       await transaction.insertInto("accounts").values(account).execute();
+      await writeStartingEntry(transaction, accountId, this.#startingCredits);
       await insertUser(transaction, { id, accountId, name, passwordHash: null });
       await insertLink(transaction, id, link);
     });

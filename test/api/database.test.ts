@@ -77,7 +77,7 @@ test("of several servers that make the operator's account in the same moment, on
   await sql`create database operators`.execute(admin);
   await admin.destroy();
   await migrate(database);
-  const accounts = new Accounts(database);
+  const accounts = new Accounts(database, 0);
   const slowly = () => new Promise<void>((resolve) => setTimeout(resolve, 50));
   const make = async (_: unknown, index: number) =>
     accounts.createOperator({ prefix: "berth_sk_", hash: Buffer.from([index]) }, slowly);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { databaseOf, newAccount, newKey } from "../support/accounts.ts";
+import { databaseOf, newAccount, newKey, spend } from "../support/accounts.ts";
 import { TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
@@ -163,17 +163,10 @@ test("a key for an agent that was deleted does not open a new one of that name",
 
 test("a key that has used up its limit begins no more turns, and the owner's own go on", async () => {
   const key = await newKey(client, { kind: "agent", agents: ["ada"], creditLimit: "0.5", name: "limited" });
-  const { turnId } = await key.chat("ada", "hello");
-  const database = await databaseOf(service);
-  const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, reasoning: 0, microCredits: 500_000 };
-  await database
-    .updateTable("turns")
-    .set({ usage: JSON.stringify(usage) })
-    .where("id", "=", turnId)
-    .execute();
-  await database.destroy();
+  await key.chat("ada", "hello");
+  await spend(service, "limited", 500_000);
   const refused = await key.call("POST", "/agents/ada/chat", { message: "and?" });
   expect(refused).toMatchObject({ status: 402, body: { code: "insufficient_credits" } });
-  expect(refused.body.message).toContain("0.5 credits");
+  expect(refused.body).toMatchObject({ message: /this key/, details: { reason: "key_limit" } });
   expect((await client.chat("ada", "still there?")).events.at(-1)!.event.type).toBe("response.completed");
 });

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { fromCredits } from "../../src/domain/credits.ts";
 import { createKey } from "../../src/identity/keys.ts";
+import { writeEntry, writeStartingEntry } from "../../src/postgres/credit-entries.ts";
 import { type Database, openDatabase } from "../../src/postgres/database.ts";
 import { startEmbeddedPostgres } from "../../src/postgres/embedded.ts";
 import { TestClient } from "./client.ts";
@@ -20,6 +22,7 @@ export async function newAccount(service: ScriptedService): Promise<TestClient> 
     const id = randomUUID();
     const { key, ...stored } = createKey("full");
     await database.insertInto("accounts").values({ id, name: "another" }).execute();
+    await writeStartingEntry(database, id, fromCredits(service.config.startingCredits));
     const row = { id: randomUUID(), account_id: id, kind: "full" as const, ...stored };
     await database.insertInto("api_keys").values(row).execute();
     return new TestClient(service.server.url, key);
@@ -33,4 +36,16 @@ export async function newKey(client: TestClient, asked: Record<string, unknown>)
   const { status, body } = await client.call("POST", "/keys", asked);
   if (status !== 201) throw new Error(`no key: ${JSON.stringify(body)}`);
   return new TestClient(client.url, body.key);
+}
+
+/** Writes what a model call of a turn that was begun with the key of that name would have used. */
+export async function spend(service: ScriptedService, keyName: string, micro: number): Promise<void> {
+  const database = await databaseOf(service);
+  const { id: key_id, account_id } = await database
+    .selectFrom("api_keys")
+    .select(["id", "account_id"])
+    .where("name", "=", keyName)
+    .executeTakeFirstOrThrow();
+  await writeEntry(database, { account_id, key_id, kind: "model", amount: -micro, model: "demo/demo" });
+  await database.destroy();
 }

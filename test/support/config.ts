@@ -30,6 +30,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     stallMs: 300_000,
     rateLimits: { requests: 0, address: 0, agents: 0, keys: 0 },
     signInAttempts: 10,
+    startingCredits: "1000",
     maximumStreams: 1_000,
     corsOrigins: [],
     trustedProxies: [],

@@ -1,0 +1,358 @@
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+import fc from "fast-check";
+import { sql } from "kysely";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Hold, Spender } from "../../src/domain/ledger.ts";
+import { type Database, migrate, openDatabase } from "../../src/postgres/database.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/postgres/embedded.ts";
+import { PostgresLedger } from "../../src/postgres/ledger.ts";
+import { newFolder } from "../support/config.ts";
+
+// The ledger by itself, over a real PostgreSQL and the connections of several servers.
+
+const servers = 3;
+/** Small, so that what there is and what is asked for are of one size. */
+const starting = 1_000;
+
+let folder: string;
+let postgres: EmbeddedPostgres;
+const databases: Database[] = [];
+let database: Database;
+
+beforeAll(async () => {
+  folder = await newFolder();
+  postgres = await startEmbeddedPostgres(folder);
+  for (let n = 0; n < servers; n++) databases.push(openDatabase(postgres.config, () => {}));
+  database = databases[0]!;
+  await migrate(database);
+});
+afterAll(async () => {
+  for (const each of databases) await each.destroy();
+  await postgres.stop();
+  await rm(folder, { recursive: true });
+});
+
+function openLedger(at: Database = database): PostgresLedger {
+  return new PostgresLedger(at, () => {});
+}
+
+/** One of the account's keys with a limit, or none. */
+async function newAccount(
+  changes: { micro?: number; monthlyLimit?: number; keyLimit?: number } = {},
+): Promise<Spender> {
+  const { micro = starting, monthlyLimit = null, keyLimit } = changes;
+  const accountId = randomUUID();
+  await database
+    .insertInto("accounts")
+    .values({ id: accountId, name: "payer", monthly_limit: monthlyLimit === null ? null : String(monthlyLimit) })
+    .execute();
+  const keyId = keyLimit === undefined ? null : await newKey(accountId, keyLimit);
+  await grant(accountId, micro);
+  return { accountId, keyId, agentId: randomUUID(), agentName: "ada", turnId: randomUUID() };
+}
+
+async function newKey(accountId: string, limit: number): Promise<string> {
+  const id = randomUUID();
+  const secret = { prefix: "berth_ak_", hash: Buffer.from(id) };
+  await database
+    .insertInto("api_keys")
+    .values({ id, account_id: accountId, kind: "agent", credit_limit: String(limit), ...secret })
+    .execute();
+  return id;
+}
+
+async function grant(accountId: string, amount: number): Promise<void> {
+  const entry = JSON.stringify({ account_id: accountId, kind: "grant", amount });
+  await sql`select write_credit_entry(jsonb_populate_record(null::credit_entries, ${entry}::jsonb))`.execute(database);
+}
+
+async function stateOf({ accountId }: Spender) {
+  const { rows } = await sql<{ balance: number; held: number; spent: number }>`
+    select balance::int, held::int, spent_this_month(accounts)::int as spent from accounts where id = ${accountId}`.execute(
+    database,
+  );
+  return rows[0]!;
+}
+
+async function keyOf({ keyId }: Spender) {
+  const { rows } = await sql<{ spent: number; held: number }>`
+    select spent::int, held::int from api_keys where id = ${keyId}`.execute(database);
+  return rows[0]!;
+}
+
+/** The server that made the holds is gone, and their lease over. */
+async function expire(holds: readonly Hold[]): Promise<void> {
+  const ids = holds.map(({ id }) => id);
+  await database
+    .updateTable("credit_holds")
+    .set({ leased_until: new Date(0) })
+    .where("id", "in", ids)
+    .execute();
+}
+
+/** What does not add up of these accounts, each query in one snapshot of the database. */
+async function faults(spenders: readonly Spender[]): Promise<unknown[]> {
+  const ids = spenders.map(({ accountId }) => accountId);
+  const { rows } = await sql`
+    select account.id, account.balance, account.held, account.entries, summed.*, holds.* from accounts account,
+      lateral (select coalesce(sum(amount), 0) as amount, count(*) as count, coalesce(max(number), 0) as last,
+        coalesce(-sum(amount) filter (where kind = 'model'), 0) as spent
+        from credit_entries where account_id = account.id) summed,
+      lateral (select coalesce(sum(amount), 0) as kept from credit_holds where account_id = account.id) holds
+    where account.id = any(${ids}::uuid[]) and (account.balance, account.held, account.entries, account.entries, account.month_spent)
+      <> (summed.amount, holds.kept, summed.count, summed.last, summed.spent)`.execute(database);
+  const { rows: keys } = await sql`
+    select key.id, key.spent, key.held from api_keys key
+    where key.account_id = any(${ids}::uuid[]) and (key.spent, key.held) <> (
+      (select coalesce(-sum(amount), 0) from credit_entries where key_id = key.id),
+      (select coalesce(sum(amount), 0) from credit_holds where key_id = key.id))`.execute(database);
+  const { rows: entries } = await sql`
+    select account_id, number from (
+      select *, sum(amount) over (partition by account_id order by number) as running from credit_entries) entry
+    where account_id = any(${ids}::uuid[]) and balance_after <> running`.execute(database);
+  return [...rows, ...keys, ...entries];
+}
+
+const refused = { code: "insufficient_credits" };
+
+test("a call's credits are held, and what it used is written instead", async () => {
+  await using stack = new AsyncDisposableStack();
+  const ledger = openLedger();
+  stack.defer(() => ledger.close());
+  const spender = await newAccount();
+  const hold = await ledger.hold(spender, "demo/demo", 300);
+  expect(await stateOf(spender)).toEqual({ balance: 1_000, held: 300, spent: 0 });
+  await ledger.extend(hold, 200);
+  expect(hold.amount).toBe(500);
+  expect(await stateOf(spender)).toEqual({ balance: 1_000, held: 500, spent: 0 });
+  await ledger.settle(hold, 120, { input: 7, output: 2 });
+  await ledger.settle(hold, 500, { input: 9 });
+  expect(await stateOf(spender)).toEqual({ balance: 880, held: 0, spent: 120 });
+  const entries = await database
+    .selectFrom("credit_entries")
+    .selectAll()
+    .where("account_id", "=", spender.accountId)
+    .orderBy("number")
+    .execute();
+  expect(entries.map(({ number, kind, amount, balance_after }) => [number, kind, amount, balance_after])).toEqual([
+    ["1", "grant", "1000", "1000"],
+    ["2", "model", "-120", "880"],
+  ]);
+  expect(entries[1]).toMatchObject({
+    ...{ agent_id: spender.agentId, agent_name: "ada", turn_id: spender.turnId, model: "demo/demo" },
+    ...{ tokens: { input: 7, output: 2 }, reference: hold.id },
+  });
+  const free = await ledger.hold(spender, "demo/demo", 880);
+  await ledger.settle(free, 0, {});
+  expect(await stateOf(spender)).toEqual({ balance: 880, held: 0, spent: 120 });
+});
+
+test.each([
+  ["the balance", { micro: 99 }, "balance"],
+  ["the monthly limit", { monthlyLimit: 99 }, "monthly_limit"],
+  ["the key's limit", { keyLimit: 99 }, "key_limit"],
+])("no more is held than %s has, of two at once by one only", async (_case, changes, reason) => {
+  await using stack = new AsyncDisposableStack();
+  const ledgers = databases.map((each) => openLedger(each));
+  for (const each of ledgers) stack.defer(() => each.close());
+  const spender = await newAccount(changes);
+  const tries = await Promise.allSettled([...ledgers, ...ledgers].map((each) => each.hold(spender, "demo/demo", 50)));
+  const held = tries.filter((each) => each.status === "fulfilled");
+  expect(held).toHaveLength(1);
+  const failed = tries.filter((each) => each.status === "rejected");
+  for (const { reason: error } of failed) expect(error).toMatchObject({ ...refused, details: { reason } });
+  const hold = held[0]!.value;
+  await expect(ledgers[0]!.extend(hold, 50)).rejects.toMatchObject({ ...refused, details: { reason } });
+  expect([hold.amount, (await stateOf(spender)).held]).toEqual([50, 50]);
+  await ledgers[0]!.extend(hold, 49);
+  await ledgers[0]!.settle(hold, 99, {});
+  await expect(ledgers[1]!.requireCredits(spender.accountId, spender.keyId)).rejects.toMatchObject({
+    ...refused,
+    details: { reason },
+  });
+});
+
+test("a month's spending counts in its month only", async () => {
+  await using stack = new AsyncDisposableStack();
+  const ledger = openLedger();
+  stack.defer(() => ledger.close());
+  const spender = await newAccount({ monthlyLimit: 100 });
+  await ledger.settle(await ledger.hold(spender, "demo/demo", 100), 100, {});
+  await expect(ledger.hold(spender, "demo/demo", 1)).rejects.toMatchObject(refused);
+  await sql`update accounts set month = month - interval '1 month' where id = ${spender.accountId}`.execute(database);
+  expect((await stateOf(spender)).spent).toBe(0);
+  await ledger.requireCredits(spender.accountId, null);
+  await ledger.settle(await ledger.hold(spender, "demo/demo", 100), 60, {});
+  expect((await stateOf(spender)).spent).toBe(60);
+});
+
+test("what a server that is gone has held is released, for who needs it at once, and is written when it was used", async () => {
+  await using stack = new AsyncDisposableStack();
+  const ledger = openLedger();
+  stack.defer(() => ledger.close());
+  const spender = await newAccount({ keyLimit: 10_000 });
+  const left = await ledger.hold(spender, "demo/demo", 900);
+  await expect(ledger.hold(spender, "demo/demo", 900)).rejects.toMatchObject(refused);
+  await expire([left]);
+  const other = await ledger.hold(spender, "demo/demo", 800);
+  expect(await stateOf(spender)).toEqual({ balance: 1_000, held: 800, spent: 0 });
+  await expire([other]);
+  await ledger.sweep();
+  expect([await stateOf(spender), await keyOf(spender)]).toEqual([
+    { balance: 1_000, held: 0, spent: 0 },
+    { spent: 0, held: 0 },
+  ]);
+  // It was not gone: its call has gone on.
+  await ledger.extend(other, 100);
+  expect((await stateOf(spender)).held).toBe(900);
+  await ledger.settle(left, 700, {});
+  await ledger.settle(other, 850, {});
+  expect([await stateOf(spender), await keyOf(spender)]).toEqual([
+    { balance: -550, held: 0, spent: 1_550 },
+    { spent: 1_550, held: 0 },
+  ]);
+});
+
+test("an entry is written once for its reference, and never changed", async () => {
+  const { accountId } = await newAccount();
+  const entry = JSON.stringify({ account_id: accountId, kind: "top_up", amount: 5, reference: randomUUID() });
+  const write = () =>
+    sql<{ written: boolean }>`
+      select write_credit_entry(jsonb_populate_record(null::credit_entries, ${entry}::jsonb)) as written`.execute(
+      database,
+    );
+  const written = await Promise.all([write(), write(), write()]);
+  expect(written.map(({ rows }) => rows[0]!.written).sort()).toEqual([false, false, true]);
+  for (const change of [
+    sql`update credit_entries set amount = 6`,
+    sql`delete from credit_entries`,
+    sql`truncate credit_entries`,
+  ]) {
+    await expect(change.execute(database)).rejects.toThrow("credit_entries is only ever added to");
+  }
+});
+
+test("what was used while the database was away is written when it is back", async () => {
+  const own = await newFolder();
+  let away = await startEmbeddedPostgres(own);
+  const logged: string[] = [];
+  const there = openDatabase(away.config, () => {});
+  const ledger = new PostgresLedger(there, (message) => logged.push(message));
+  await migrate(there);
+  const home = database;
+  database = there;
+  const spender = await newAccount();
+  const hold = await ledger.hold(spender, "demo/demo", 10);
+  await away.stop();
+  await expect(ledger.hold(spender, "demo/demo", 10)).rejects.toMatchObject({ code: "database_unavailable" });
+  await ledger.settle(hold, 10, { input: 1 });
+  expect(logged).toEqual(["what a model call has used cannot be written yet"]);
+  away = await startEmbeddedPostgres(own);
+  await ledger.settle(hold, 10, { input: 1 });
+  await expect.poll(() => stateOf(spender).catch(() => null)).toEqual({ balance: 990, held: 0, spent: 10 });
+  const last = await ledger.hold(spender, "demo/demo", 10);
+  await away.stop();
+  await ledger.settle(last, 10, { input: 1 });
+  await ledger.close();
+  expect(logged.at(-1)).toBe("what a model call has used is lost");
+  database = home;
+  await there.destroy();
+  await rm(own, { recursive: true });
+});
+
+type Step =
+  | { do: "hold" | "extend"; account: number; micro: number }
+  | { do: "settle"; part: number }
+  | { do: "grant"; account: number; micro: number }
+  | { do: "abandon" | "outlive" | "sweep" | "check" };
+
+const account = fc.nat(1);
+const micro = fc.integer({ min: 1, max: 400 });
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ do: fc.constantFrom("hold" as const, "extend" as const), account, micro }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant("settle" as const), part: fc.constantFrom(0, 0.3, 1) }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("grant" as const), account, micro }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constantFrom("abandon" as const, "outlive" as const, "sweep" as const, "check" as const),
+    }),
+  },
+);
+
+/** The accounts of one run, and by how much each was overdrawn by calls that went on after their holds were released. */
+interface Run {
+  spenders: readonly Spender[];
+  late: Map<Spender, number>;
+}
+
+/** Does the steps in their order at one of the servers; what a call uses is never more than its hold. */
+async function work(steps: readonly Step[], ledger: PostgresLedger, run: Run): Promise<void> {
+  const { spenders, late } = run;
+  const holds: Hold[] = [];
+  const unlessShort = (error: unknown) => {
+    expect(error).toMatchObject(refused);
+  };
+  for (const each of steps) {
+    if (each.do === "hold") {
+      const hold = await ledger.hold(spenders[each.account]!, "demo/demo", each.micro).catch(unlessShort);
+      if (hold) holds.push(hold);
+    } else if (each.do === "extend") {
+      if (holds[0]) await ledger.extend(holds[0], each.micro).catch(unlessShort);
+    } else if (each.do === "settle") {
+      const hold = holds.shift();
+      if (hold) await ledger.settle(hold, Math.round(hold.amount * each.part), { output: 1 });
+    } else if (each.do === "grant") {
+      await grant(spenders[each.account]!.accountId, each.micro);
+    } else if (each.do === "abandon") {
+      const hold = holds.pop();
+      if (hold) await expire([hold]);
+    } else if (each.do === "outlive") {
+      const hold = holds.pop();
+      if (!hold) continue;
+      await expire([hold]);
+      late.set(hold.spender, (late.get(hold.spender) ?? 0) + hold.amount);
+      await ledger.settle(hold, hold.amount, { output: 1 });
+    } else if (each.do === "sweep") {
+      await ledger.sweep();
+    } else {
+      await expectSound(run);
+    }
+  }
+}
+
+/** All adds up, and what is spent and held is covered and within the limits. */
+async function expectSound({ spenders, late }: Run): Promise<void> {
+  expect(await faults(spenders)).toEqual([]);
+  for (const spender of spenders) {
+    const { balance, held } = await stateOf(spender);
+    // Asked for afterwards: it may have become more meanwhile.
+    const overdrawn = () => late.get(spender) ?? 0;
+    expect(balance - held + overdrawn()).toBeGreaterThanOrEqual(0);
+    if (spender.keyId === null) continue;
+    const { spent, held: heldOfKey } = await keyOf(spender);
+    expect(spent + heldOfKey - overdrawn()).toBeLessThanOrEqual(limitOfKeys);
+  }
+}
+
+const limitOfKeys = 700;
+
+test("however many hold, settle, die and are granted credits at once, all adds up and nobody overspends", async () => {
+  const workers = fc.array(fc.array(step, { minLength: 5, maxLength: 25 }), { minLength: 4, maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(workers, async (programs) => {
+      await using stack = new AsyncDisposableStack();
+      const ledgers = databases.map((each) => openLedger(each));
+      for (const each of ledgers) stack.defer(() => each.close());
+      const spenders = [await newAccount({ keyLimit: limitOfKeys }), await newAccount()];
+      const run = { spenders, late: new Map() };
+      await Promise.all(programs.map((steps, n) => work(steps, ledgers[n % servers]!, run)));
+      await expectSound(run);
+    }),
+    { numRuns: 40, endOnFailure: true },
+  );
+});
