@@ -8,6 +8,7 @@ const allowed = {
   machines: ["contract"],
   gateway: ["contract"],
   identity: ["contract"],
+  payments: ["contract"],
   telemetry: ["contract"],
   runtimes: ["contract"],
   guest: ["contract", "runtimes"],

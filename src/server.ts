@@ -7,18 +7,12 @@ import type { Config } from "./config/config.ts";
 import { lockDataFolder } from "./config/data-folder.ts";
 import { secretKeyOf } from "./config/secret-key.ts";
 import { type Resources, usualResources } from "./contract/agents.ts";
-import { asBerthError, type BerthError } from "./contract/errors.ts";
+import { asBerthError, BerthError } from "./contract/errors.ts";
 import { Capacity } from "./domain/capacity.ts";
 import { fromCredits } from "./domain/credits.ts";
 import { Lifecycle } from "./domain/lifecycle.ts";
-import { ModelChoice } from "./domain/models.ts";
 import type { RateLimiter } from "./domain/rate-limits.ts";
 import { Turns } from "./domain/turns.ts";
-import { Models } from "./gateway/catalog.ts";
-import { free } from "./gateway/charge.ts";
-import { Gateway } from "./gateway/gateway.ts";
-import { Prices } from "./gateway/prices.ts";
-import { Upstream } from "./gateway/upstream.ts";
 import { createApp } from "./http/app.ts";
 import type { Readiness } from "./http/health.ts";
 import type { RateLimiters } from "./http/rate-limits.ts";
@@ -27,6 +21,8 @@ import { createKey } from "./identity/keys.ts";
 import { Sealer } from "./identity/sealing.ts";
 import { Machines, type TemplatingDriver } from "./machines/machines.ts";
 import { QemuDriver } from "./machines/qemu/driver.ts";
+import { ModelAccess } from "./model-access.ts";
+import { StripePayments } from "./payments/stripe.ts";
 import { Accounts } from "./postgres/accounts.ts";
 import { Agents } from "./postgres/agents.ts";
 import { AuditLog } from "./postgres/audit.ts";
@@ -35,6 +31,7 @@ import { type Database, migrate, openDatabase, ping } from "./postgres/database.
 import { startEmbeddedPostgres } from "./postgres/embedded.ts";
 import { IdempotencyKeys } from "./postgres/idempotency.ts";
 import { PostgresLedger } from "./postgres/ledger.ts";
+import { Payments } from "./postgres/payments.ts";
 import { SharedRateLimiter } from "./postgres/rate-limiter.ts";
 import { supervise } from "./postgres/supervise.ts";
 import { Timers } from "./postgres/timers.ts";
@@ -98,15 +95,19 @@ export async function createServer(
   const identities = await Identities.open(config, database, accounts, agents, sealer, logger);
   const auditLog = new AuditLog(database);
   const turnStore = new TurnStore(database);
-  const providers = openProviders(config, cleanup);
   const usual = (name: string) => usualResources(runtimes.find((each) => each.name === name)?.memoryMiB ?? leastMiB);
-  const prices = new Prices(config.prices);
-  const choice = await openChoice(config, providers, prices, runtimes, logger);
   // Machines need the gateway, the gateway the turns, the turns the machines: the turns are asked when they are there.
-  const machines = openMachines({
-    ...{ config, logger, providers, prices, agents, openDriver, usual, turns: () => turns },
+  const models = await ModelAccess.open({
+    ...{ config, runtimes, agents, ledger, logger, currentTurn: (agentId) => turns.current(agentId) },
     answered: (provider, seconds) => metrics.modelAnswered(provider, seconds),
   });
+  cleanup.defer(() => models.close());
+  const serveTemplateUplink = (socket: Socket) => models.serveTemplateUplink(socket);
+  const machines = new Machines(
+    () => openDriver(config, usual, serveTemplateUplink, (message) => logger.info(message)),
+    (id, socket) => models.serveUplink(id, socket),
+    (message, error) => warn(message, { error }),
+  );
   cleanup.defer(() => machines.close());
   const timers = await Timers.open(database, (error) => logger.warn({ err: error }, "the timers have a fault"));
   cleanup.defer(() => timers.close());
@@ -143,13 +144,16 @@ export async function createServer(
         capacity.retry();
       },
     },
-    modelOf: (agent) => choice.modelOf(agent),
+    modelOf: (agent) => models.choice.modelOf(agent),
     stallMs: config.stallMs,
     log: warn,
   });
   cleanup.defer(() => lifecycle.stop());
   cleanup.defer(() => turns.stop());
 
+  const payments = config.stripe
+    ? new StripePayments({ ...config.stripe, ledger: new Payments(database), warn })
+    : null;
   const readiness = () => checkReadiness(database, machines);
   const app = await createApp({
     version: (JSON.parse(await readFile(new URL("package.json", checkout), "utf8")) as { version: string }).version,
@@ -165,9 +169,9 @@ export async function createServer(
     service: {
       runtimes: runtimes.map(({ name }) => name),
       usualResources: usual,
-      models: () => choice.models(),
-      runtimeRecords: () => choice.runtimeRecords(),
-      checkModel: (model, runtime) => choice.check(model, runtime),
+      models: () => models.choice.models(),
+      runtimeRecords: () => models.choice.runtimeRecords(),
+      checkModel: (model, runtime) => models.choice.check(model, runtime),
       requireMachines: async () => void (await machines.driver()),
       create: (agent) => lifecycle.create(agent),
       byName: (accountId, name) => agents.byName(accountId, name),
@@ -199,12 +203,15 @@ export async function createServer(
       findTurn: (agentId, turnId) => turns.find(agentId, turnId),
       turnEvents: (turn, after, gone) => turns.events(turn, after, gone),
       cancelTurn: (turn) => turns.cancel(turn),
+      beginTopUp: async (id, accountId, { credits, returnUrl = config.publicUrl ?? url }) =>
+        requirePayments(payments).begin(id, accountId, Number(credits), returnUrl),
+      receivePayment: async (body, signature) => requirePayments(payments).receive(body, signature),
       writeAuditEntry: (entry) => auditLog.write(entry),
       listAuditEntries: (accountId, limit, after, agent) => auditLog.list(accountId, limit, after, agent),
     },
   });
   cleanup.defer(() => app.close());
-  const url = await app.listen({ host: config.host, port: config.port });
+  const url: string = await app.listen({ host: config.host, port: config.port });
   const firstSignIn = await identities.reachedAt(config.publicUrl ?? url);
 
   const stopped = new AbortController();
@@ -283,80 +290,6 @@ function openLimiters(database: Database, limits: Config["rateLimits"]): RateLim
   return { requests: open("requests"), address: open("address"), agents: open("agents"), keys: open("keys") };
 }
 
-type Providers = Record<"anthropic" | "openai", Upstream | null>;
-
-function openProviders(config: Config, cleanup: AsyncDisposableStack): Providers {
-  const open = (name: keyof Providers) => {
-    const account = config[name];
-    if (!account) return null;
-    const upstream = new Upstream(name, account);
-    cleanup.defer(() => upstream.close());
-    return upstream;
-  };
-  return { anthropic: open("anthropic"), openai: open("openai") };
-}
-
-async function openChoice(
-  { allowUnpriced }: Config,
-  providers: Providers,
-  prices: Prices,
-  runtimes: readonly Runtime[],
-  logger: Logger,
-): Promise<ModelChoice> {
-  const models = new Models(providers, prices, (message, error) => logger.warn({ err: error }, message));
-  const configured = (["anthropic", "openai"] as const).filter((name) => providers[name] !== null);
-  const lock = await readFile(new URL("image/runtimes/package-lock.json", checkout), "utf8");
-  const { packages } = JSON.parse(lock) as { packages: Record<string, { version?: string }> };
-  return new ModelChoice(
-    runtimes,
-    async () => ({ configured, allowUnpriced, ...(await models.catalog()) }),
-    (npmPackage) => packages[`node_modules/${npmPackage}`]?.version ?? null,
-  );
-}
-
-interface MachineParts {
-  config: Config;
-  logger: Logger;
-  providers: Providers;
-  prices: Prices;
-  agents: Agents;
-  turns: () => Turns;
-  openDriver: OpenDriver;
-  usual: (runtime: string) => Resources;
-  answered: (provider: string, seconds: number) => void;
-}
-
-function openMachines(parts: MachineParts): Machines {
-  const { config, logger, providers, prices, agents, turns, openDriver, usual, answered } = parts;
-  const warn = (message: string, error: unknown) => logger.warn({ err: error }, message);
-  const { modelSilenceMs: silenceMs, modelRetryMs: retryMs, allowUnpriced } = config;
-  const common = { prices, allowUnpriced, silenceMs, retryMs, warn };
-  const asking = { anthropic: providers.anthropic?.ask ?? null, openai: providers.openai?.ask ?? null };
-  const gateway = new Gateway({ ...common, providers: asking, answered });
-  // A template's throwaway turns cost nobody anything, whatever provider there is.
-  const demoOnly = { anthropic: null, openai: null };
-  const templateGateway = new Gateway({ ...common, providers: demoOnly, answered: () => {} });
-  const nothing = { model: null, instructions: null };
-  const open = () =>
-    openDriver(
-      config,
-      usual,
-      (socket) =>
-        templateGateway.serve(socket, {
-          ...{ id: "template", settings: async () => nothing, turn: () => null, pay: free },
-        }),
-      (message) => logger.info(message),
-    );
-  const serveUplink = (id: string, socket: Socket) =>
-    gateway.serve(socket, {
-      id,
-      settings: async () => (await agents.byId(id)) ?? nothing,
-      turn: () => turns().current(id),
-      pay: free,
-    });
-  return new Machines(open, serveUplink, warn);
-}
-
 const openQemu: OpenDriver = async (config, usual, serveTemplateUplink, log) =>
   QemuDriver.open({
     dataFolder: config.dataFolder,
@@ -371,6 +304,14 @@ const openQemu: OpenDriver = async (config, usual, serveTemplateUplink, log) =>
 export async function lastBuiltImage(): Promise<string | null> {
   const folder = await readFile(new URL("image/.built", checkout), "utf8").catch(() => null);
   return folder?.trim() ?? null;
+}
+
+function requirePayments(payments: StripePayments | null): StripePayments {
+  if (payments) return payments;
+  throw new BerthError(
+    "payments_not_configured",
+    "This installation takes no payments (STRIPE_SECRET_KEY is not set): its operator grants credits.",
+  );
 }
 
 async function checkReadiness(database: Database, machines: Machines): Promise<Readiness> {

@@ -65,6 +65,8 @@ export interface Config {
   /** The models' providers that there are keys of. With neither, the demonstration model answers. */
   anthropic: ProviderAccount | null;
   openai: ProviderAccount | null;
+  /** Card payments; null: none. */
+  stripe: { secretKey: string; webhookSecret: string; apiUrl: string } | null;
 }
 
 /** A model's price in whole micro-credits for a million tokens. */

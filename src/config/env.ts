@@ -75,6 +75,9 @@ const variables = z.object({
   ANTHROPIC_BASE_URL: httpUrl.default("https://api.anthropic.com"),
   OPENAI_API_KEY: z.string().min(1).optional(),
   OPENAI_BASE_URL: httpUrl.default("https://api.openai.com/v1"),
+  STRIPE_SECRET_KEY: z.string().min(1).optional(),
+  STRIPE_WEBHOOK_SECRET: z.string().min(1).optional(),
+  STRIPE_BASE_URL: httpUrl.default("https://api.stripe.com"),
 });
 
 /** Says for each bad variable its name, what it was, and what is allowed. */
@@ -124,6 +127,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     allowUnpriced: values.BERTH_UNPRICED_MODELS === "allow",
     anthropic: account(values.ANTHROPIC_BASE_URL, values.ANTHROPIC_API_KEY),
     openai: account(values.OPENAI_BASE_URL, values.OPENAI_API_KEY),
+    stripe: stripe(values),
   };
 }
 
@@ -137,6 +141,13 @@ function externalIssuer(values: z.infer<typeof variables>): ExternalIssuer | nul
     throw new ConfigError("BERTH_OIDC_AUDIENCE: with BERTH_OIDC_ISSUER it is needed: the `aud` of its tokens.");
   }
   return { issuer, audience, clientId, unknownKeyMs };
+}
+
+function stripe(values: z.infer<typeof variables>): Config["stripe"] {
+  const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret, STRIPE_BASE_URL: apiUrl } = values;
+  if (secretKey === undefined) return null;
+  if (webhookSecret !== undefined) return { secretKey, webhookSecret, apiUrl };
+  throw new ConfigError("STRIPE_WEBHOOK_SECRET: with STRIPE_SECRET_KEY it is needed: the webhook's `whsec_…`.");
 }
 
 function pricesIn(file: string | undefined): Config["prices"] {
@@ -160,6 +171,6 @@ function defaultDataFolder(xdgDataHome: string | undefined): string {
 
 function complaint(issue: z.core.$ZodIssue, set: Record<string, string | undefined>): string {
   const name = String(issue.path[0]);
-  const value = name.endsWith("_KEY") || name.endsWith("_URL") ? "its value" : JSON.stringify(set[name]);
+  const value = /_(KEY|URL|SECRET)$/.test(name) ? "its value" : JSON.stringify(set[name]);
   return `${name}: ${value} is not allowed. ${issue.message}`;
 }

@@ -31,6 +31,7 @@ export const errorStatuses = {
   user_exists: 409,
   operator_not_disabled: 409,
   users_managed_elsewhere: 409,
+  payments_not_configured: 409,
   body_too_large: 413,
   content_type_unsupported: 415,
   rate_limited: 429,
@@ -60,6 +61,7 @@ export const errorStatuses = {
   no_capacity: 503,
   database_unavailable: 503,
   identity_provider_unavailable: 503,
+  payments_unavailable: 503,
   shutting_down: 503,
 } as const satisfies Record<string, number>;
 

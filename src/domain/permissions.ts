@@ -38,6 +38,7 @@ export const permissions: Readonly<Record<string, Readonly<Record<Credential, Ru
   "GET /keys": account,
   "POST /keys": account,
   "DELETE /keys/{id}": account,
+  "POST /billing/top-ups": account,
   "GET /audit": account,
   "GET /account": account,
   "GET /admin/users": operator,

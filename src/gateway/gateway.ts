@@ -112,9 +112,16 @@ interface Passage {
  */
 export class Gateway {
   readonly #options: GatewayOptions;
+  /** Calls that are not over, and not paid. */
+  readonly #calls = new Set<Promise<void>>();
 
   constructor(options: GatewayOptions) {
     this.#options = options;
+  }
+
+  /** Resolves when all calls are over and paid. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#calls);
   }
 
   /** Serves one machine's uplink until the connection ends. */
@@ -123,11 +130,14 @@ export class Gateway {
     server.on("sessionError", () => {});
     server.on("stream", (stream, headers) => {
       stream.on("error", () => {});
-      this.#serve(stream, headers, caller).catch((error: unknown) => {
-        if (stream.destroyed) return;
-        this.#options.warn("a model call failed", error);
-        stream.close(2); // INTERNAL_ERROR: the guest's client sees a stream that broke off.
-      });
+      const call = this.#serve(stream, headers, caller)
+        .catch((error: unknown) => {
+          if (stream.destroyed) return;
+          this.#options.warn("a model call failed", error);
+          stream.close(2); // INTERNAL_ERROR: the guest's client sees a stream that broke off.
+        })
+        .finally(() => this.#calls.delete(call));
+      this.#calls.add(call);
     });
     server.emit("connection", uplink);
   }

@@ -31,6 +31,7 @@ import { answerClientError, errorBody, handleError } from "./errors.ts";
 import { healthRoutes, type MetricsText, type Readiness } from "./health.ts";
 import { Idempotency } from "./idempotency.ts";
 import { type KeyService, keyRoutes } from "./keys.ts";
+import { type PaymentService, paymentEventRoutes, topUpRoutes } from "./payments.ts";
 import { clientOf, limit, type RateLimiters } from "./rate-limits.ts";
 import { type HandleSignIn, protectedResourceRoutes, signInRoutes } from "./sign-in.ts";
 import { Streams } from "./streams.ts";
@@ -67,7 +68,7 @@ export interface AppOptions {
   /** Addresses and networks of the proxies whose word on a client's address is taken. */
   trustedProxies: readonly string[];
   idempotencyKeys: IdempotencyRows;
-  service: AgentService & AuditService & CatalogService & ChatService;
+  service: AgentService & AuditService & CatalogService & ChatService & PaymentService;
 }
 
 declare module "fastify" {
@@ -137,6 +138,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   });
   await app.register(healthRoutes(options.readiness, options.metrics));
   await app.register(protectedResourceRoutes(() => identities.protectedResource()));
+  await app.register(paymentEventRoutes(options.service, limitAddress));
   if (identities.signIn) await app.register(signInRoutes(identities.signIn, limitAddress));
   app.get("/openapi.json", { schema: { hide: true }, onRequest: limitAddress }, async () => app.swagger());
   await app.register(async (guarded) => {
@@ -173,6 +175,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     await guarded.register(chatRoutes(options.service, streams, begun));
     await guarded.register(catalogRoutes(options.service));
     await guarded.register(keyRoutes(identities));
+    await guarded.register(topUpRoutes(options.service));
     await guarded.register(auditRoutes(options.service));
     await guarded.register(accountRoutes(identities));
     await guarded.register(userRoutes(identities));

@@ -42,6 +42,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     allowUnpriced: true,
     anthropic: null,
     openai: null,
+    stripe: null,
     ...changes,
   };
 }

@@ -1,0 +1,122 @@
+import { readFile } from "node:fs/promises";
+import type { Socket } from "node:net";
+import type { Logger } from "pino";
+import type { Config } from "./config/config.ts";
+import { BerthError } from "./contract/errors.ts";
+import type { Ledger, Spender } from "./domain/ledger.ts";
+import { ModelChoice } from "./domain/models.ts";
+import type { RunningTurn } from "./domain/running-turn.ts";
+import { Models } from "./gateway/catalog.ts";
+import { free, type Pay } from "./gateway/charge.ts";
+import { Gateway } from "./gateway/gateway.ts";
+import { Prices } from "./gateway/prices.ts";
+import { Upstream } from "./gateway/upstream.ts";
+import type { Agents } from "./postgres/agents.ts";
+import type { Runtime } from "./runtimes/runtime.ts";
+
+interface ModelAccessOptions {
+  config: Config;
+  runtimes: readonly Runtime[];
+  agents: Agents;
+  ledger: Ledger;
+  logger: Logger;
+  /** The turn of an agent that goes on in this server. */
+  currentTurn: (agentId: string) => RunningTurn | null;
+  /** A provider has begun to answer, so long after it was asked. */
+  answered: (provider: string, seconds: number) => void;
+}
+
+type Providers = Record<"anthropic" | "openai", Upstream | null>;
+
+/** Agents' models: which there are, and the way of their calls to the providers, paid by the agents' accounts. */
+export class ModelAccess {
+  readonly choice: ModelChoice;
+  readonly #options: ModelAccessOptions;
+  readonly #providers: Providers;
+  readonly #gateway: Gateway;
+  readonly #templateGateway: Gateway;
+
+  private constructor(options: ModelAccessOptions, providers: Providers, prices: Prices, choice: ModelChoice) {
+    this.choice = choice;
+    this.#options = options;
+    this.#providers = providers;
+    const { modelSilenceMs: silenceMs, modelRetryMs: retryMs, allowUnpriced } = options.config;
+    const warn = (message: string, error: unknown) => options.logger.warn({ err: error }, message);
+    const common = { prices, allowUnpriced, silenceMs, retryMs, warn };
+    const asking = { anthropic: providers.anthropic?.ask ?? null, openai: providers.openai?.ask ?? null };
+    this.#gateway = new Gateway({ ...common, providers: asking, answered: options.answered });
+    // A template's throwaway turns cost nobody anything, whatever provider there is.
+    const demoOnly = { anthropic: null, openai: null };
+    this.#templateGateway = new Gateway({ ...common, providers: demoOnly, answered: () => {} });
+  }
+
+  static async open(options: ModelAccessOptions): Promise<ModelAccess> {
+    const { anthropic, openai, prices: ownPrices } = options.config;
+    const providers = {
+      anthropic: anthropic ? new Upstream("anthropic", anthropic) : null,
+      openai: openai ? new Upstream("openai", openai) : null,
+    };
+    const prices = new Prices(ownPrices);
+    return new ModelAccess(options, providers, prices, await openChoice(options, providers, prices));
+  }
+
+  /** Serves the model calls of an agent's machine until the connection ends. */
+  serveUplink(agentId: string, socket: Socket): void {
+    const { agents, currentTurn } = this.#options;
+    this.#gateway.serve(socket, {
+      id: agentId,
+      settings: async () => (await agents.byId(agentId)) ?? { model: null, instructions: null },
+      turn: () => currentTurn(agentId),
+      pay: this.#payFor(agentId),
+    });
+  }
+
+  /** Serves the model calls of a template that is being warmed. */
+  serveTemplateUplink(socket: Socket): void {
+    const settings = async () => ({ model: null, instructions: null });
+    this.#templateGateway.serve(socket, { id: "template", settings, turn: () => null, pay: free });
+  }
+
+  /** Resolves when what the calls have used is written down; the connections have ended before. */
+  async close(): Promise<void> {
+    await this.#gateway.idle();
+    await Promise.all(Object.values(this.#providers).map((provider) => provider?.close()));
+  }
+
+  #payFor(agentId: string): Pay {
+    const { agents, ledger, currentTurn } = this.#options;
+    /** Neither changes as long as the agent is there. */
+    let payer: Pick<Spender, "accountId" | "agentName"> | null = null;
+    return async (model, micro) => {
+      const turn = currentTurn(agentId)?.turn;
+      if (!payer) {
+        const agent = await agents.byId(agentId);
+        if (!agent) throw new BerthError("agent_deleted", "The agent was deleted.");
+        payer = { accountId: agent.accountId, agentName: agent.name };
+      }
+      const spender = { ...payer, agentId, turnId: turn?.id ?? null, keyId: turn?.keyId ?? null };
+      const hold = await ledger.hold(spender, model, micro);
+      return {
+        extend: (more) => ledger.extend(hold, more),
+        settle: (used, tokens) => ledger.settle(hold, used, tokens),
+      };
+    };
+  }
+}
+
+async function openChoice(
+  { config, runtimes, logger }: ModelAccessOptions,
+  providers: Providers,
+  prices: Prices,
+): Promise<ModelChoice> {
+  const models = new Models(providers, prices, (message, error) => logger.warn({ err: error }, message));
+  const configured = (["anthropic", "openai"] as const).filter((name) => providers[name] !== null);
+  const lock = await readFile(new URL("../image/runtimes/package-lock.json", import.meta.url), "utf8");
+  const { packages } = JSON.parse(lock) as { packages: Record<string, { version?: string }> };
+  const { allowUnpriced } = config;
+  return new ModelChoice(
+    runtimes,
+    async () => ({ configured, allowUnpriced, ...(await models.catalog()) }),
+    (npmPackage) => packages[`node_modules/${npmPackage}`]?.version ?? null,
+  );
+}
