@@ -194,6 +194,12 @@ export class Identities implements AccountService, KeyService, UserService {
     return this.#users.setDisabled(name, disabled);
   }
 
+  /** Throws `user_not_found`, `users_managed_elsewhere`. */
+  async accountOfUser(name: string): Promise<string> {
+    this.#requireLocal();
+    return (await this.#users.require(name)).accountId;
+  }
+
   #requireLocal(): LocalProvider {
     if (this.#local) return this.#local;
     throw new BerthError("users_managed_elsewhere", "The users are those of the identity provider that is configured.");

@@ -7,7 +7,8 @@ import type { Config } from "./config/config.ts";
 import { lockDataFolder } from "./config/data-folder.ts";
 import { secretKeyOf } from "./config/secret-key.ts";
 import { type Resources, usualResources } from "./contract/agents.ts";
-import { asBerthError, BerthError } from "./contract/errors.ts";
+import { asBerthError, type BerthError } from "./contract/errors.ts";
+import { Credits } from "./credits.ts";
 import { Capacity } from "./domain/capacity.ts";
 import { fromCredits } from "./domain/credits.ts";
 import { Lifecycle } from "./domain/lifecycle.ts";
@@ -22,7 +23,6 @@ import { Sealer } from "./identity/sealing.ts";
 import { Machines, type TemplatingDriver } from "./machines/machines.ts";
 import { QemuDriver } from "./machines/qemu/driver.ts";
 import { ModelAccess } from "./model-access.ts";
-import { StripePayments } from "./payments/stripe.ts";
 import { Accounts } from "./postgres/accounts.ts";
 import { Agents } from "./postgres/agents.ts";
 import { AuditLog } from "./postgres/audit.ts";
@@ -31,7 +31,6 @@ import { type Database, migrate, openDatabase, ping } from "./postgres/database.
 import { startEmbeddedPostgres } from "./postgres/embedded.ts";
 import { IdempotencyKeys } from "./postgres/idempotency.ts";
 import { PostgresLedger } from "./postgres/ledger.ts";
-import { Payments } from "./postgres/payments.ts";
 import { SharedRateLimiter } from "./postgres/rate-limiter.ts";
 import { supervise } from "./postgres/supervise.ts";
 import { Timers } from "./postgres/timers.ts";
@@ -91,7 +90,8 @@ export async function createServer(
   cleanup.defer(() => ledger.close());
 
   const sealer = new Sealer(config.secretKey ?? (await secretKeyOf(config.dataFolder)));
-  const agents = new Agents(database);
+  const machinePrice = fromCredits(config.machinePrice);
+  const agents = new Agents(database, machinePrice);
   const identities = await Identities.open(config, database, accounts, agents, sealer, logger);
   const auditLog = new AuditLog(database);
   const turnStore = new TurnStore(database);
@@ -151,9 +151,12 @@ export async function createServer(
   cleanup.defer(() => lifecycle.stop());
   cleanup.defer(() => turns.stop());
 
-  const payments = config.stripe
-    ? new StripePayments({ ...config.stripe, ledger: new Payments(database), warn })
-    : null;
+  const credits: Credits = new Credits({
+    ...{ database, machinePrice, stripe: config.stripe, returnUrl: () => config.publicUrl ?? url, log: warn },
+    accountOfUser: (name) => identities.accountOfUser(name),
+    suspend: (agentId) => lifecycle.suspend(agentId),
+  });
+
   const readiness = () => checkReadiness(database, machines);
   const app = await createApp({
     version: (JSON.parse(await readFile(new URL("package.json", checkout), "utf8")) as { version: string }).version,
@@ -166,6 +169,7 @@ export async function createServer(
     trustedProxies: config.trustedProxies,
     idempotencyKeys: new IdempotencyKeys(database, sealer),
     identities,
+    credits,
     service: {
       runtimes: runtimes.map(({ name }) => name),
       usualResources: usual,
@@ -173,7 +177,10 @@ export async function createServer(
       runtimeRecords: () => models.choice.runtimeRecords(),
       checkModel: (model, runtime) => models.choice.check(model, runtime),
       requireMachines: async () => void (await machines.driver()),
-      create: (agent) => lifecycle.create(agent),
+      create: async (agent) => {
+        await ledger.requireCredits(agent.accountId, null);
+        await lifecycle.create(agent);
+      },
       byName: (accountId, name) => agents.byName(accountId, name),
       byId: (id) => agents.byId(id),
       list: (accountId, limit, after, ids) => agents.list(accountId, limit, after, ids),
@@ -181,12 +188,16 @@ export async function createServer(
       configure: (id, settings) => agents.configure(id, settings),
       resetConversation: async ({ id }) => (await agents.beginConversation(id)) ?? turns.refuseAnother(id),
       suspend: async ({ id }) => (await lifecycle.suspend(id)) ?? turns.refuseAnother(id),
-      resume: (agent) => lifecycle.resume(agent),
+      resume: async (agent) => {
+        await ledger.requireCredits(agent.accountId, null);
+        return lifecycle.resume(agent);
+      },
       log: async function* ({ id }, tail, follow, gone) {
         using _ = lifecycle.keepOpen(id);
         yield* machines.log(id, tail, follow, gone);
       },
-      restart: async (id) => {
+      restart: async ({ id, accountId }) => {
+        await ledger.requireCredits(accountId, null);
         await turns.failRunning(id, "agent_restarted", "The agent was restarted.");
         return lifecycle.restart(id);
       },
@@ -203,9 +214,6 @@ export async function createServer(
       findTurn: (agentId, turnId) => turns.find(agentId, turnId),
       turnEvents: (turn, after, gone) => turns.events(turn, after, gone),
       cancelTurn: (turn) => turns.cancel(turn),
-      beginTopUp: async (id, accountId, { credits, returnUrl = config.publicUrl ?? url }) =>
-        requirePayments(payments).begin(id, accountId, Number(credits), returnUrl),
-      receivePayment: async (body, signature) => requirePayments(payments).receive(body, signature),
       writeAuditEntry: (entry) => auditLog.write(entry),
       listAuditEntries: (accountId, limit, after, agent) => auditLog.list(accountId, limit, after, agent),
     },
@@ -219,6 +227,7 @@ export async function createServer(
   const listen = () =>
     timers.listen({
       lookForIdleness: (agentId) => lifecycle.lookForIdleness(agentId),
+      chargeMachines: () => credits.chargeMachines(),
       sweep: () => Promise.all([lifecycle.sweep(), ledger.sweep()]),
       cleanUp: () => cleanUp(database, config),
     });
@@ -304,14 +313,6 @@ const openQemu: OpenDriver = async (config, usual, serveTemplateUplink, log) =>
 export async function lastBuiltImage(): Promise<string | null> {
   const folder = await readFile(new URL("image/.built", checkout), "utf8").catch(() => null);
   return folder?.trim() ?? null;
-}
-
-function requirePayments(payments: StripePayments | null): StripePayments {
-  if (payments) return payments;
-  throw new BerthError(
-    "payments_not_configured",
-    "This installation takes no payments (STRIPE_SECRET_KEY is not set): its operator grants credits.",
-  );
 }
 
 async function checkReadiness(database: Database, machines: Machines): Promise<Readiness> {

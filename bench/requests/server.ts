@@ -24,7 +24,7 @@ const agents = 10;
   const { config } = await startEmbeddedPostgres(join(service.config.dataFolder, "postgres"));
   const database = openDatabase(config, () => {});
   const { id } = await database.selectFrom("accounts").select("id").executeTakeFirstOrThrow();
-  const rows = new Agents(database);
+  const rows = new Agents(database, 0);
   const bare = fastify();
   bare.setValidatorCompiler(validatorCompiler);
   bare.setSerializerCompiler(serializerCompiler);

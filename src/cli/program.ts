@@ -1,5 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { readVersion } from "./checkout.ts";
+import { registerGrant } from "./commands/admin-credits-grant.ts";
+import { registerCreditsList } from "./commands/admin-credits-list.ts";
 import { registerUsersAdd } from "./commands/admin-users-add.ts";
 import { registerUsersDisable } from "./commands/admin-users-disable.ts";
 import { registerUsersList } from "./commands/admin-users-list.ts";
@@ -17,6 +19,10 @@ import { registerTurns } from "./commands/agents-turns.ts";
 import { registerUpdate } from "./commands/agents-update.ts";
 import { registerApi } from "./commands/api.ts";
 import { registerAudit } from "./commands/audit.ts";
+import { registerEntries } from "./commands/billing-entries.ts";
+import { registerLimit } from "./commands/billing-limit.ts";
+import { registerBilling } from "./commands/billing-show.ts";
+import { registerUsage } from "./commands/billing-usage.ts";
 import { registerChat } from "./commands/chat.ts";
 import { registerDoctor } from "./commands/doctor.ts";
 import { registerDown } from "./commands/down.ts";
@@ -85,12 +91,16 @@ function createProgram(): Command {
   registerModels(program);
   const keys = program.command("keys").description("list, create and revoke API keys");
   for (const register of [registerListKeys, registerCreateKey, registerRevokeKey]) register(keys);
+  const billing = program.command("billing").description("show credits, what has used them, and set a limit");
+  for (const register of [registerBilling, registerEntries, registerUsage, registerLimit]) register(billing);
   registerAudit(program);
   registerApi(program);
   const admin = program.command("admin").description("look after the installation, as its operator");
   const users = admin.command("users").description("list, add, reset and disable those who sign in");
   for (const register of [registerUsersList, registerUsersAdd, registerUsersReset, registerUsersDisable])
     register(users);
+  const credits = admin.command("credits").description("list the accounts' credits, and give them some");
+  for (const register of [registerCreditsList, registerGrant]) register(credits);
   return program;
 }
 

@@ -9,8 +9,19 @@ const hours = { h: 1, d: 24 } as const;
 
 /** A time from now on (`12h`, `90d`), or one in ISO 8601, as the API takes it. For an option. */
 export function futureTime(text: string): string {
+  return timeFromNow(text, 1);
+}
+
+/** A time so long ago (`12h`, `90d`), or one in ISO 8601, as the API takes it. For an option. */
+export function pastTime(text: string): string {
+  return timeFromNow(text, -1);
+}
+
+function timeFromNow(text: string, direction: 1 | -1): string {
   const [, number, unit] = /^(\d{1,6})([hd])$/.exec(text) ?? [];
-  const ms = number ? Date.now() + Number(number) * hours[unit as keyof typeof hours] * 3_600_000 : isoTime(text);
+  const ms = number
+    ? Date.now() + direction * Number(number) * hours[unit as keyof typeof hours] * 3_600_000
+    : isoTime(text);
   const time = new Date(ms);
   if (Number.isNaN(time.getTime())) {
     throw new InvalidArgumentError(

@@ -46,6 +46,8 @@ export interface Config {
   signInAttempts: number;
   /** What a new account begins with: a decimal number of credits. */
   startingCredits: string;
+  /** For a GiB of a machine's memory and an hour: a decimal number of credits. */
+  machinePrice: string;
   /** How many event streams one key may have open at one server. */
   maximumStreams: number;
   /** The origins, `https://HOST`, whose pages in a browser may call the interface. */

@@ -36,6 +36,8 @@ interface MachinesOfAgents {
 /** What a step changes in an agent's row. */
 export interface AgentChange extends InstallChange {
   wanted?: Wanted;
+  /** Its machine has ended at a time that nobody knows: what is not charged of its time yet is let go. */
+  endUnknown?: true;
 }
 
 /** The agents' rows, as far as an agent's life needs them. Whatever changes what is wanted raises the generation. */
@@ -537,7 +539,8 @@ export class Lifecycle {
 
   /** An agent whose machine has ended while no server ran sleeps until it is needed. */
   async #laidDown({ id, generation }: StoredAgent): Promise<boolean> {
-    return this.#options.rows.change(id, generation, { status: "suspended", wanted: "suspended" });
+    const change = { status: "suspended", wanted: "suspended", endUnknown: true } as const;
+    return this.#options.rows.change(id, generation, change);
   }
 
   /** After `stop` nothing is written: what the machines are is seen again at the next start. */

@@ -41,11 +41,17 @@ export const permissions: Readonly<Record<string, Readonly<Record<Credential, Ru
   "POST /billing/top-ups": account,
   "GET /audit": account,
   "GET /account": account,
+  "GET /billing": account,
+  "PATCH /billing": account,
+  "GET /billing/entries": account,
+  "GET /billing/usage": account,
   "GET /admin/users": operator,
   "POST /admin/users": operator,
   "POST /admin/users/{name}/reset": operator,
   "POST /admin/users/{name}/disable": operator,
   "POST /admin/users/{name}/enable": operator,
+  "GET /admin/credits": operator,
+  "POST /admin/credits/grants": operator,
 };
 
 /** Throws `forbidden` where the credential may not be used for the operation at all. */

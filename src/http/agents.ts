@@ -35,7 +35,7 @@ declare module "fastify" {
 
 /** What the agents' routes need. */
 export interface AgentService {
-  /** Throws `agent_exists`, `no_capacity`. */
+  /** Throws `agent_exists`, `insufficient_credits`, `no_capacity`. */
   create(agent: StoredAgent): Promise<void>;
   /** Throws what is missing for any agent to be made: `image_missing`, `qemu_missing`, …. */
   requireMachines(): Promise<void>;
@@ -51,11 +51,14 @@ export interface AgentService {
   configure(id: string, settings: Partial<Pick<StoredAgent, "model" | "instructions">>): Promise<StoredAgent | null>;
   /** Throws `turn_in_progress`. */
   resetConversation(agent: StoredAgent): Promise<StoredAgent>;
-  /** Ends a running turn. Answers the agent while it is started again; null when it is gone or being deleted. */
-  restart(id: string): Promise<StoredAgent | null>;
+  /**
+   * Ends a running turn. Answers the agent while it is started again; null when it is gone or being deleted. Throws
+   * `insufficient_credits`.
+   */
+  restart(agent: StoredAgent): Promise<StoredAgent | null>;
   /** Answers the agent when it is suspended or was needed again. Throws `turn_in_progress`, `machine_failed`. */
   suspend(agent: StoredAgent): Promise<StoredAgent | null>;
-  /** Begins to wake it. Answers null when it is gone. Throws `no_capacity`. */
+  /** Begins to wake it. Answers null when it is gone. Throws `insufficient_credits`, `no_capacity`. */
   resume(agent: StoredAgent): Promise<StoredAgent | null>;
   /**
    * The last `tail` lines of its runner's and runtime's output, and with `follow` what comes, until `gone` is aborted
@@ -152,7 +155,7 @@ export function agentRoutes(service: AgentService, streams: Streams): FastifyPlu
       const agent = await findAgent(service, request, request.params.name);
       requireAllowed("restart", agent);
       await service.requireMachines();
-      const restarted = (await service.restart(agent.id)) ?? deleting(agent);
+      const restarted = (await service.restart(agent)) ?? deleting(agent);
       return toRecord(request.query.wait ? await settled(service, restarted) : restarted);
     });
 

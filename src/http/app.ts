@@ -25,8 +25,10 @@ import { type AccountService, accountRoutes } from "./account.ts";
 import { type AgentService, agentRoutes } from "./agents.ts";
 import { type AuditService, audit, auditRoutes, writeEntry } from "./audit.ts";
 import { authenticate, type FindCaller } from "./authenticate.ts";
+import { type BillingService, billingRoutes } from "./billing.ts";
 import { type CatalogService, catalogRoutes } from "./catalog.ts";
 import { type ChatService, chatRoutes } from "./chat.ts";
+import { type CreditService, creditRoutes } from "./credits.ts";
 import { answerClientError, errorBody, handleError } from "./errors.ts";
 import { healthRoutes, type MetricsText, type Readiness } from "./health.ts";
 import { Idempotency } from "./idempotency.ts";
@@ -68,7 +70,8 @@ export interface AppOptions {
   /** Addresses and networks of the proxies whose word on a client's address is taken. */
   trustedProxies: readonly string[];
   idempotencyKeys: IdempotencyRows;
-  service: AgentService & AuditService & CatalogService & ChatService & PaymentService;
+  credits: BillingService & CreditService & PaymentService;
+  service: AgentService & AuditService & CatalogService & ChatService;
 }
 
 declare module "fastify" {
@@ -138,7 +141,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   });
   await app.register(healthRoutes(options.readiness, options.metrics));
   await app.register(protectedResourceRoutes(() => identities.protectedResource()));
-  await app.register(paymentEventRoutes(options.service, limitAddress));
+  await app.register(paymentEventRoutes(options.credits, limitAddress));
   if (identities.signIn) await app.register(signInRoutes(identities.signIn, limitAddress));
   app.get("/openapi.json", { schema: { hide: true }, onRequest: limitAddress }, async () => app.swagger());
   await app.register(async (guarded) => {
@@ -175,10 +178,12 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     await guarded.register(chatRoutes(options.service, streams, begun));
     await guarded.register(catalogRoutes(options.service));
     await guarded.register(keyRoutes(identities));
-    await guarded.register(topUpRoutes(options.service));
+    await guarded.register(topUpRoutes(options.credits));
     await guarded.register(auditRoutes(options.service));
     await guarded.register(accountRoutes(identities));
     await guarded.register(userRoutes(identities));
+    await guarded.register(billingRoutes(options.credits));
+    await guarded.register(creditRoutes(options.credits));
   });
   return app;
 }

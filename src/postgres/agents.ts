@@ -7,9 +7,12 @@ import { type Database, isDuplicate, type Tables } from "./database.ts";
 /** The agents' rows. */
 export class Agents implements AgentRows {
   readonly #database: Database;
+  readonly #machinePrice: number;
 
-  constructor(database: Database) {
+  /** `machinePrice`: micro-credits for a GiB of a machine's memory and an hour. */
+  constructor(database: Database, machinePrice: number) {
     this.#database = database;
+    this.#machinePrice = machinePrice;
   }
 
   async insert(agent: StoredAgent): Promise<void> {
@@ -119,11 +122,14 @@ export class Agents implements AgentRows {
     return rows.map(fromRow);
   }
 
-  async change(id: string, generation: number, { status, wanted, error, installSteps }: AgentChange): Promise<boolean> {
+  async change(id: string, generation: number, change: AgentChange): Promise<boolean> {
+    const { status, wanted, error, installSteps, endUnknown } = change;
     const { numUpdatedRows } = await this.#database
       .updateTable("agents")
       .set({
         ...(status ? { status } : {}),
+        ...(status === "ready" ? { machine_price: String(this.#machinePrice) } : {}),
+        ...(endUnknown ? { metered_until: null } : {}),
         ...(wanted ? { wanted } : {}),
         ...(error === undefined ? {} : { error: error && JSON.stringify(error) }),
         ...(installSteps ? { install_steps: JSON.stringify(installSteps) } : {}),

@@ -101,6 +101,9 @@ export interface Tables {
     install_steps: JSONColumnType<InstallStep[]>;
     created_at: Generated<Date>;
     last_active_at: Generated<Date>;
+    metered_until: Generated<Date | null>;
+    /** A bigint, which comes as text; in micro-credits. */
+    machine_price: Generated<string>;
   };
   /** Written by functions of the database alone. */
   credit_entries: {

@@ -6,17 +6,21 @@ import type { Database } from "./database.ts";
 const idleChecks = "agent-idle-check";
 const sweeps = "agent-sweep";
 const cleanUps = "clean-up";
+const charges = "machine-charge";
 /** How often the queue is looked into, which an alarm may be late by. */
 const pollSeconds = 2;
 /** Any number, the same in all servers. */
 const openingLock = 7_420;
 const everyMinute = "* * * * *";
+const everyFiveMinutes = "*/5 * * * *";
 const everyHour = "0 * * * *";
 
 interface TimerHandlers {
   lookForIdleness(agentId: string): Promise<void>;
   /** Once a minute: whatever was left undone is seen to. */
   sweep(): Promise<unknown>;
+  /** Every five minutes: the machines that run are charged for. */
+  chargeMachines(): Promise<void>;
   /** Once an hour: what has been kept for long enough is removed. */
   cleanUp(): Promise<void>;
 }
@@ -51,6 +55,7 @@ export class Timers implements AgentTimers {
     // Of each agent one check waits at most: the first that was asked for looks when the next is due.
     await boss.createQueue(idleChecks, { policy: "short", retryLimit: 5, retryDelay: 5, deleteAfterSeconds: 3600 });
     await boss.createQueue(sweeps, { policy: "exclusive", retryLimit: 0, deleteAfterSeconds: 3600 });
+    await boss.createQueue(charges, { policy: "exclusive", retryLimit: 0, deleteAfterSeconds: 3600 });
     await boss.createQueue(cleanUps, { policy: "exclusive", retryLimit: 0, deleteAfterSeconds: 3600 });
     return new Timers(boss);
   }
@@ -62,6 +67,8 @@ export class Timers implements AgentTimers {
     });
     await this.#boss.work(sweeps, { pollingIntervalSeconds: pollSeconds }, () => handlers.sweep());
     await this.#boss.schedule(sweeps, everyMinute);
+    await this.#boss.work(charges, { pollingIntervalSeconds: pollSeconds }, () => handlers.chargeMachines());
+    await this.#boss.schedule(charges, everyFiveMinutes);
     await this.#boss.work(cleanUps, { pollingIntervalSeconds: pollSeconds }, () => handlers.cleanUp());
     await this.#boss.schedule(cleanUps, everyHour);
   }

@@ -30,6 +30,13 @@ export class Users {
     return fromRow(await selectUsers(this.#database).where("name_key", "=", userNameKey(name)).executeTakeFirst());
   }
 
+  /** Throws `user_not_found`. */
+  async require(name: string): Promise<StoredUser> {
+    const user = await this.byName(name);
+    if (!user) throw new BerthError("user_not_found", `There is no user ${name}.`);
+    return user;
+  }
+
   async byId(id: string): Promise<StoredUser | null> {
     return fromRow(await selectUsers(this.#database).where("users.id", "=", id).executeTakeFirst());
   }
@@ -72,7 +79,7 @@ export class Users {
 
   /** Takes the user's password away, ends what it has signed in, and its older links. Throws `user_not_found`. */
   async reset(name: string, link: StoredLink): Promise<StoredUser> {
-    const { id } = await this.#require(name);
+    const { id } = await this.require(name);
     await this.#database.transaction().execute(async (transaction) => {
       await transaction.updateTable("users").set({ password_hash: null }).where("id", "=", id).execute();
       await endSessions(transaction, id);
@@ -84,7 +91,7 @@ export class Users {
 
   /** Refuses the user and the keys of its account at once, or no longer. Throws `user_not_found`, `operator_not_disabled`. */
   async setDisabled(name: string, disabled: boolean): Promise<StoredUser> {
-    const { id, operator } = await this.#require(name);
+    const { id, operator } = await this.require(name);
     if (operator && disabled) {
       const message = "The operator's own user cannot be disabled: nobody could enable it again.";
       throw new BerthError("operator_not_disabled", message);
@@ -147,12 +154,6 @@ export class Users {
       await endSessions(transaction, id);
       return true;
     });
-  }
-
-  async #require(name: string): Promise<StoredUser> {
-    const user = await this.byName(name);
-    if (!user) throw new BerthError("user_not_found", `There is no user ${name}.`);
-    return user;
   }
 }
 

@@ -1,5 +1,4 @@
-import { CompiledQuery, sql } from "kysely";
-import { PgBoss } from "pg-boss";
+import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AuditEntry } from "../../src/contract/audit.ts";
 import type { Database } from "../../src/postgres/database.ts";
@@ -7,6 +6,7 @@ import { databaseOf, newAccount, newKey } from "../support/accounts.ts";
 import { TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 import { useLink } from "../support/sign-in.ts";
+import { ring, timeOf } from "../support/timers.ts";
 
 let service: ScriptedService;
 let client: TestClient;
@@ -214,26 +214,12 @@ test("entries and idempotency keys are removed by the hour, when their time is o
   await sql`update idempotency_keys set created_at = now() - interval '24 hours 1 minute' where key = 'key 0'`.execute(
     database,
   );
-  await ringTheHour();
+  await ring(database, "clean-up");
   await expect.poll(async () => (await entriesOf(owner)).map(({ id }) => id), { timeout: 20_000 }).toEqual([kept!.id]);
   const keys = async () =>
     (await database.selectFrom("idempotency_keys").select("key").where("key", "like", "key %").execute()).map(
       ({ key }) => key,
     );
   await expect.poll(keys).toEqual(["key 1"]);
-  const { rows } = await sql<{ cron: string }>`select cron from timers.schedule where name = 'clean-up'`.execute(
-    database,
-  );
-  expect(rows).toEqual([{ cron: "0 * * * *" }]);
+  expect(await timeOf(database, "clean-up")).toBe("0 * * * *");
 });
-
-/** What the timer does at its time. */
-async function ringTheHour(): Promise<void> {
-  const boss = new PgBoss({
-    ...{ schema: "timers", createSchema: false, migrate: false, supervise: false, schedule: false },
-    db: { executeSql: async (text, values = []) => database.executeQuery(CompiledQuery.raw(text, [...values])) },
-  });
-  await boss.start();
-  await boss.send("clean-up", {});
-  await boss.stop({ graceful: false, close: false });
-}

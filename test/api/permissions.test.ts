@@ -49,6 +49,8 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
   "PATCH /agents/{name}": () => ({ instructions: "Be brief." }),
   "POST /agents/{name}/chat": () => ({ message: "hello" }),
   "POST /keys": () => ({}),
+  "PATCH /billing": () => ({ monthlyLimit: null }),
+  "POST /admin/credits/grants": ({ user }) => ({ user, credits: "5" }),
   "POST /admin/users": () => ({ name: `made-${randomUUID().slice(0, 8)}` }),
 };
 

@@ -102,7 +102,7 @@ function serverUntil(death: Death): Server {
     makeRoom: (account) => lifecycle.makeRoom(account),
   });
   const lifecycle: Lifecycle = new Lifecycle({
-    rows: death.at(new Agents(database)),
+    rows: death.at(new Agents(database, 0)),
     ...{ machines, capacity, timers: { idleCheck: async () => {} }, idleMs: 0 },
     measured: () => {},
     log: (message, fields) => faults.push(`${message}: ${JSON.stringify(fields)} ${fields.error}`),
@@ -167,7 +167,7 @@ test.each(Object.keys(operations))(
   "a server that dies at any step of %s leaves nothing that the next cannot end",
   async (name) => {
     const { prepare, act, expected } = operations[name]!;
-    const rows = new Agents(database);
+    const rows = new Agents(database, 0);
     const outcomes = new Set<string>();
     let at = 1;
     for (let finished = false; !finished; at++) {

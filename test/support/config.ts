@@ -31,6 +31,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     rateLimits: { requests: 0, address: 0, agents: 0, keys: 0 },
     signInAttempts: 10,
     startingCredits: "1000",
+    machinePrice: "1",
     maximumStreams: 1_000,
     corsOrigins: [],
     trustedProxies: [],

@@ -1,8 +1,9 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { Client } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
-import { CliError, UnreachableError } from "../errors.ts";
+import { CliError } from "../errors.ts";
 import { jsonOption } from "../options.ts";
+import { copyBody } from "../response-body.ts";
 import { textOf } from "../standard-input.ts";
 import { writeText } from "../terminal.ts";
 
@@ -44,27 +45,6 @@ async function sendRaw(method: string, path: string, { data, header: headers, in
 function writeHead({ status, statusText, headers }: Response): void {
   const lines = [...headers].map(([name, value]) => `${name}: ${value}\n`);
   writeText(process.stderr, `HTTP/1.1 ${status} ${statusText}\n${lines.join("")}\n`);
-}
-
-/** To stdout: byte for byte in a pipe, as harmless text on a terminal. */
-async function copyBody(response: Response): Promise<void> {
-  const { stdout } = process;
-  const decoder = new TextDecoder();
-  let last = "\n";
-  try {
-    for await (const bytes of response.body ?? []) {
-      if (!stdout.isTTY) {
-        stdout.write(bytes);
-        continue;
-      }
-      const decoded = decoder.decode(bytes, { stream: true });
-      writeText(stdout, decoded);
-      last = decoded.at(-1) ?? last;
-    }
-  } catch {
-    throw new UnreachableError("The connection broke off before the answer's end.");
-  }
-  if (stdout.isTTY && last !== "\n") stdout.write("\n");
 }
 
 function addHeader(line: string, headers: Headers): Headers {

@@ -1,0 +1,31 @@
+import type { Command } from "commander";
+import type { CreditGrant } from "../../contract/billing.ts";
+import { isUuid } from "../../contract/ids.ts";
+import { Client } from "../client.ts";
+import { readEnvironment } from "../environment.ts";
+import { type CommonOptions, jsonOption } from "../options.ts";
+import { printable, writeJson } from "../terminal.ts";
+
+interface GrantOptions extends CommonOptions {
+  note?: string;
+}
+
+/** `berth admin credits grant ACCOUNT CREDITS` */
+export function registerGrant(credits: Command): void {
+  credits
+    .command("grant")
+    .description("give an account credits, or take some back")
+    .argument("<account>", "the name of a user, or an account's id")
+    .argument("<credits>", "such as 500; -500 takes them back")
+    .option("-n, --note <text>", "why, for the account's owner")
+    .addOption(jsonOption())
+    .addHelpText("after", "\nThe accounts with their ids: berth admin credits list")
+    .action(async (account: string, amount: string, { note, json }: GrantOptions) => {
+      const client = await Client.connect(readEnvironment());
+      const to = isUuid(account) ? { account } : { user: account };
+      const asked = { ...to, credits: amount, note };
+      const granted = await client.json<CreditGrant>("POST", "/admin/credits/grants", { json: asked });
+      if (json) return writeJson(process.stdout, granted);
+      console.log(`${printable(granted.account.name)} has ${granted.account.balance} credits now.`);
+    });
+}

@@ -1,0 +1,27 @@
+import type { Command } from "commander";
+import type { AccountCredits } from "../../contract/billing.ts";
+import { Client } from "../client.ts";
+import { readEnvironment } from "../environment.ts";
+import { type CommonOptions, jsonOption } from "../options.ts";
+import { readList } from "../paging.ts";
+import { formatTable } from "../table.ts";
+import { writeJson } from "../terminal.ts";
+
+const headings = ["ACCOUNT", "NAME", "BALANCE", "HELD", "SPENT THIS MONTH", "MONTHLY LIMIT"];
+
+/** `berth admin credits list` */
+export function registerCreditsList(credits: Command): void {
+  credits
+    .command("list")
+    .description("list all accounts with their credits")
+    .addOption(jsonOption())
+    .action(async ({ json }: CommonOptions) => {
+      const client = await Client.connect(readEnvironment());
+      const all = await readList<AccountCredits>(client, "/admin/credits");
+      if (json) return writeJson(process.stdout, all);
+      const rows = all.data.map(({ accountId, name, balance, held, spentThisMonth, monthlyLimit }) => [
+        ...[accountId, name, balance, held, spentThisMonth, monthlyLimit ?? "none"],
+      ]);
+      process.stdout.write(formatTable(process.stdout, headings, rows));
+    });
+}

@@ -1,0 +1,65 @@
+import { type Command, Option } from "commander";
+import { type CreditEntry, type EntryKind, entryKinds } from "../../contract/billing.ts";
+import { Client } from "../client.ts";
+import { readEnvironment } from "../environment.ts";
+import { type CommonOptions, jsonOption, positiveNumber } from "../options.ts";
+import { readList } from "../paging.ts";
+import { copyBody } from "../response-body.ts";
+import { type Cell, formatTable } from "../table.ts";
+import { writeJson } from "../terminal.ts";
+import { localTime } from "../time.ts";
+
+interface EntriesOptions extends CommonOptions {
+  agent?: string;
+  kind?: EntryKind;
+  limit: number;
+  csv?: true;
+}
+
+const headings = ["NUMBER", "TIME", "KIND", "CREDITS", "BALANCE", "AGENT", "FOR"];
+
+/** `berth billing entries` */
+export function registerEntries(billing: Command): void {
+  billing
+    .command("entries")
+    .description("show every change of the balance with its cause, the newest last")
+    .option("-a, --agent <name>", "only what this agent has used")
+    .addOption(new Option("-k, --kind <kind>", "only entries of this kind").choices(entryKinds))
+    .option("-n, --limit <number>", "how many, of the newest", positiveNumber, 50)
+    .addOption(new Option("--csv", "print all of them as CSV, the newest first").conflicts("json"))
+    .addOption(jsonOption())
+    .addHelpText("after", "\n--json and --csv have all fields, the newest first.")
+    .action(showEntries);
+}
+
+async function showEntries({ agent, kind, limit, csv, json }: EntriesOptions): Promise<void> {
+  const client = await Client.connect(readEnvironment());
+  const filter = { ...(agent === undefined ? {} : { agent }), ...(kind === undefined ? {} : { kind }) };
+  if (csv) {
+    const query = new URLSearchParams({ format: "csv", ...filter });
+    return copyBody(await client.request("GET", `/billing/entries?${query}`));
+  }
+  const entries = await readList<CreditEntry>(client, "/billing/entries", limit, filter);
+  if (json) return writeJson(process.stdout, entries);
+  if (entries.data.length === 0) return void console.error("There are no entries.");
+  if (entries.nextCursor !== null) console.error("There are older entries: --limit shows more, --csv all.");
+  process.stdout.write(formatTable(process.stdout, headings, entries.data.reverse().map(rowOf)));
+}
+
+function rowOf({ number, at, kind, credits, balance, agent, ...cause }: CreditEntry): Cell[] {
+  const spent = credits.startsWith("-");
+  const amount = { text: spent ? credits : `+${credits}`, style: spent ? "reset" : "green" } as const;
+  return [String(number), localTime(at), kind, amount, balance, agent ?? "", causeText(cause)];
+}
+
+/** What it was for, in a few words. */
+function causeText({
+  model,
+  tokens,
+  machineSeconds,
+  memoryMiB,
+  note,
+}: Pick<CreditEntry, "model" | "tokens" | "machineSeconds" | "memoryMiB" | "note">): string {
+  if (model !== null) return `${model}, ${tokens?.inputTokens ?? 0} in, ${tokens?.outputTokens ?? 0} out`;
+  return machineSeconds === null ? (note ?? "") : `${machineSeconds} s with ${memoryMiB} MiB`;
+}

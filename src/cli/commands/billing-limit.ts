@@ -1,0 +1,24 @@
+import type { Command } from "commander";
+import type { Billing } from "../../contract/billing.ts";
+import { Client } from "../client.ts";
+import { readEnvironment } from "../environment.ts";
+import { type CommonOptions, jsonOption } from "../options.ts";
+import { writeJson } from "../terminal.ts";
+
+/** `berth billing limit CREDITS` */
+export function registerLimit(billing: Command): void {
+  billing
+    .command("limit")
+    .description("set what a calendar month (UTC) may cost")
+    .argument("<credits>", "such as 500; none: no limit")
+    .addOption(jsonOption())
+    .action(async (credits: string, { json }: CommonOptions) => {
+      const client = await Client.connect(readEnvironment());
+      const asked = { monthlyLimit: credits === "none" ? null : credits };
+      const billing = await client.json<Billing>("PATCH", "/billing", { json: asked });
+      if (json) return writeJson(process.stdout, billing);
+      const { monthlyLimit: limit, spentThisMonth } = billing;
+      const text = limit === null ? "There is no monthly limit." : `The monthly limit is ${limit} credits.`;
+      console.log(`${text} Spent this month: ${spentThisMonth}.`);
+    });
+}

@@ -1,0 +1,59 @@
+import { type Command, Option } from "commander";
+import { type UsageGroup, type UsageReport, type UsageSum, usageGroups } from "../../contract/billing.ts";
+import { Client } from "../client.ts";
+import { readEnvironment } from "../environment.ts";
+import { type CommonOptions, jsonOption } from "../options.ts";
+import { copyBody } from "../response-body.ts";
+import { type Cell, formatTable } from "../table.ts";
+import { writeJson } from "../terminal.ts";
+import { pastTime } from "../time.ts";
+import { durationText } from "./billing-show.ts";
+
+interface UsageOptions extends CommonOptions {
+  by: UsageGroup;
+  since?: string;
+  until?: string;
+  csv?: true;
+}
+
+/** `berth billing usage` */
+export function registerUsage(billing: Command): void {
+  billing
+    .command("usage")
+    .description("sum up what was used, of this month where no time is given")
+    .addOption(new Option("-b, --by <what>", "what it is summed up by").choices(usageGroups).default("day"))
+    .option("-s, --since <time>", "from then on: hours (12h) or days (90d) ago, or a time (2030-01-31)", pastTime)
+    .option("-u, --until <time>", "until then", pastTime)
+    .addOption(new Option("--csv", "print CSV").conflicts("json"))
+    .addOption(jsonOption())
+    .action(showUsage);
+}
+
+async function showUsage({ by, since, until, csv, json }: UsageOptions): Promise<void> {
+  const client = await Client.connect(readEnvironment());
+  const span = { ...(since === undefined ? {} : { since }), ...(until === undefined ? {} : { until }) };
+  const query = new URLSearchParams({ by, ...span });
+  if (csv) return copyBody(await client.request("GET", `/billing/usage?${query}&format=csv`));
+  const report = await client.json<UsageReport>("GET", `/billing/usage?${query}`);
+  if (json) return writeJson(process.stdout, report);
+  if (report.data.length === 0) return void console.error("Nothing was used in this time.");
+  const headings = [by.toUpperCase(), "CREDITS", "TOKENS IN", "TOKENS OUT", "MACHINE"];
+  process.stdout.write(
+    formatTable(
+      process.stdout,
+      headings,
+      report.data.map((sum) => rowOf(by, sum)),
+    ),
+  );
+}
+
+function rowOf(by: UsageGroup, { group, name, credits, inputTokens, outputTokens, machineSeconds }: UsageSum): Cell[] {
+  const label = name === null ? (group ?? absent[by]) : `${name} (${group})`;
+  return [
+    ...[label, credits, inputTokens.toLocaleString("en"), outputTokens.toLocaleString("en")],
+    durationText(machineSeconds),
+  ];
+}
+
+/** What is told where there is nothing to sum up by. */
+const absent: Record<UsageGroup, string> = { day: "", agent: "no agent", model: "machines", key: "no key" };

@@ -1,0 +1,25 @@
+import { UnreachableError } from "./errors.ts";
+import { writeText } from "./terminal.ts";
+
+/**
+ * Copies an answer's body to stdout: byte for byte in a pipe, as harmless text on a terminal. Throws `UnreachableError`.
+ */
+export async function copyBody(response: Response): Promise<void> {
+  const { stdout } = process;
+  const decoder = new TextDecoder();
+  let last = "\n";
+  try {
+    for await (const bytes of response.body ?? []) {
+      if (!stdout.isTTY) {
+        stdout.write(bytes);
+        continue;
+      }
+      const decoded = decoder.decode(bytes, { stream: true });
+      writeText(stdout, decoded);
+      last = decoded.at(-1) ?? last;
+    }
+  } catch {
+    throw new UnreachableError("The connection broke off before the answer's end.");
+  }
+  if (stdout.isTTY && last !== "\n") stdout.write("\n");
+}

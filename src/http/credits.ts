@@ -1,0 +1,50 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { ListQuery } from "../contract/agents.ts";
+import { AccountCreditsList, CreditGrant, GrantCredits } from "../contract/billing.ts";
+import { uuidPattern } from "../contract/ids.ts";
+import { type AccountState, type StoredEntry, toAccountCredits, toEntryRecord } from "../domain/billing.ts";
+import { fromCredits } from "../domain/credits.ts";
+import { fromCursor, pageOf } from "./paging.ts";
+
+/** What the routes of all accounts' credits need. */
+export interface CreditService {
+  /** The oldest first, beginning after the account `after`. */
+  listCredits(limit: number, after: string | null): Promise<AccountState[]>;
+  /**
+   * Gives micro-credits to an account, or takes them back: once, for one `reference`. Throws `account_not_found`,
+   * `user_not_found`, `users_managed_elsewhere`, `request_invalid`.
+   */
+  grantCredits(
+    to: { account: string } | { user: string },
+    grant: { micro: number; note: string | null; reference: string },
+  ): Promise<{ account: AccountState; entry: StoredEntry }>;
+}
+
+/** `/admin/credits`: the credits of all accounts. For the operator. */
+export function creditRoutes(service: CreditService): FastifyPluginAsyncZod {
+  return async (app) => {
+    const listSchema = {
+      summary: "List all accounts with their credits",
+      querystring: ListQuery,
+      response: { 200: AccountCreditsList },
+    };
+    app.get("/admin/credits", { schema: listSchema }, async ({ query: { limit, cursor } }) => {
+      const accounts = await service.listCredits(limit + 1, fromCursor(cursor, uuidPattern));
+      return pageOf(accounts.map(toAccountCredits), limit, ({ accountId }) => accountId);
+    });
+
+    const grantSchema = {
+      summary: "Give an account credits, or take some back",
+      body: GrantCredits,
+      response: { 201: CreditGrant },
+    };
+    app.post("/admin/credits/grants", { schema: grantSchema }, async ({ body, attempt }, reply) => {
+      const { account: id, user, credits, note = null } = body;
+      const to = id === undefined ? { user: user! } : { account: id };
+      const granted = { micro: fromCredits(credits), note, reference: attempt.resourceId };
+      const { account, entry } = await service.grantCredits(to, granted);
+      reply.code(201);
+      return { account: toAccountCredits(account), entry: toEntryRecord(entry) };
+    });
+  };
+}
