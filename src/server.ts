@@ -88,6 +88,7 @@ export async function createServer(
   await accounts.startCredits();
   const ledger = new PostgresLedger(database, warn);
   cleanup.defer(() => ledger.close());
+  await ledger.sweep();
 
   const sealer = new Sealer(config.secretKey ?? (await secretKeyOf(config.dataFolder)));
   const machinePrice = fromCredits(config.machinePrice);

@@ -66,5 +66,5 @@ export function fingerprintOf(method: string, url: string, body: unknown): Buffe
 
 /** Whether an answer of the status is given again: not one that another try, or other credentials, may change. */
 export function isKept(status: number): boolean {
-  return status < 500 && ![401, 403, 429].includes(status);
+  return status < 500 && ![401, 402, 403, 429].includes(status);
 }

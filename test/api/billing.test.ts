@@ -252,6 +252,9 @@ test("with no credits left nothing begins that costs any, until there are some a
   const key = await newKey(client, { kind: "agent", agents: ["ada"] });
   await use(client, 1_000_000_000);
   const chat = (who: TestClient) => who.call("POST", "/agents/ada/chat", { message: "hello" });
+  const again = { "idempotency-key": randomUUID() };
+  const create = () => client.call("POST", "/agents", { name: "cleo" }, again);
+  expect(await create()).toMatchObject(insufficient("balance"));
   const all = () => [
     chat(client),
     chat(key),
@@ -264,6 +267,7 @@ test("with no credits left nothing begins that costs any, until there are some a
   expect((await client.call("POST", "/agents/ada/suspend")).status).toBe(200);
   expect((await client.call("GET", "/agents/ada/turns")).status).toBe(200);
   await grant({ account }, "1");
+  expect((await create()).status).toBe(201);
   expect((await client.chat("ada", "hello")).events.at(-1)!.event.type).toBe("response.completed");
 
   await client.call("PATCH", "/billing", { monthlyLimit: "1000" });

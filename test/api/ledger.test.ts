@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import fc from "fast-check";
 import { sql } from "kysely";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Hold, Spender } from "../../src/domain/ledger.ts";
 import { type Database, migrate, openDatabase } from "../../src/postgres/database.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/postgres/embedded.ts";
@@ -212,6 +212,29 @@ test("what a server that is gone has held is released, for who needs it at once,
     { balance: -550, held: 0, spent: 1_550 },
     { spent: 1_550, held: 0 },
   ]);
+});
+
+test("a hold stays as long as the server that made it lives", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  const logged: string[] = [];
+  const ledger = new PostgresLedger(database, (message) => logged.push(message));
+  const spender = await newAccount();
+  const holds = [await ledger.hold(spender, "demo/demo", 1), await ledger.hold(spender, "demo/demo", 2)];
+  await ledger.settle(holds.shift()!, 1, {});
+  await expire(holds);
+  vi.advanceTimersByTime(20_000);
+  const leased = database.selectFrom("credit_holds").select("leased_until").where("id", "=", holds[0]!.id);
+  await expect
+    .poll(async () => (await leased.executeTakeFirstOrThrow()).leased_until.getTime())
+    .toBeGreaterThan(Date.now());
+  await ledger.sweep();
+  expect((await stateOf(spender)).held).toBe(2);
+  await ledger.close();
+  await expire(holds);
+  vi.advanceTimersByTime(60_000);
+  vi.useRealTimers();
+  await ledger.sweep();
+  expect([(await stateOf(spender)).held, logged]).toEqual([0, []]);
 });
 
 test("an entry is written once for its reference, and never changed", async () => {

@@ -127,6 +127,9 @@ declare
   more bigint;
   short_of text;
 begin
+  -- A model call waits for this, and nothing is lost where a crash of the database takes the last holds away: what was used
+  -- is written all the same.
+  perform set_config('synchronous_commit', 'off', true);
   perform 1 from accounts where id = wanted.account_id for no key update;
   wanted.leased_until := clock_timestamp() + lease;
   update credit_holds set leased_until = wanted.leased_until where id = wanted.id
