@@ -2,11 +2,12 @@
 const allowed = {
   contract: [],
   domain: ["contract"],
-  config: [],
+  config: ["contract"],
   http: ["contract", "domain"],
   postgres: ["contract", "domain"],
   machines: ["contract"],
   gateway: ["contract"],
+  egress: ["contract"],
   identity: ["contract"],
   payments: ["contract"],
   telemetry: ["contract"],

@@ -39,6 +39,7 @@ bench: image ## measure the hot paths
 	@node bench/suspend.ts
 	@node bench/relay.ts
 	@node bench/requests.ts
+	@node bench/web.ts
 
 clean: ## remove what make made here (not the data folder, not the image cache)
 	rm -rf node_modules image/.built

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import type { ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import type { Logger } from "pino";
 import type { Config } from "./config/config.ts";
@@ -22,6 +23,8 @@ interface ModelAccessOptions {
   logger: Logger;
   /** The turn of an agent that goes on in this server. */
   currentTurn: (agentId: string) => RunningTurn | null;
+  /** Serves a CONNECT of an agent's machine, which is not a model's. */
+  tunnel: (agentId: string, stream: ServerHttp2Stream, authority: string) => void;
   /** A provider has begun to answer, so long after it was asked. */
   answered: (provider: string, seconds: number) => void;
 }
@@ -60,14 +63,15 @@ export class ModelAccess {
     return new ModelAccess(options, providers, prices, await openChoice(options, providers, prices));
   }
 
-  /** Serves the model calls of an agent's machine until the connection ends. */
+  /** Serves an agent's machine until the connection ends. */
   serveUplink(agentId: string, socket: Socket): void {
-    const { agents, currentTurn } = this.#options;
+    const { agents, currentTurn, tunnel } = this.#options;
     this.#gateway.serve(socket, {
       id: agentId,
       settings: async () => (await agents.byId(agentId)) ?? { model: null, instructions: null },
       turn: () => currentTurn(agentId),
       pay: this.#payFor(agentId),
+      tunnel: (stream, authority) => tunnel(agentId, stream, authority),
     });
   }
 

@@ -38,6 +38,7 @@ import { TurnStore } from "./postgres/turns.ts";
 import { runtimes as allRuntimes } from "./runtimes/all.ts";
 import type { Runtime } from "./runtimes/runtime.ts";
 import { Metrics } from "./telemetry/metrics.ts";
+import { WebAccess } from "./web-access.ts";
 
 const checkout = new URL("../", import.meta.url);
 const databaseTimeoutMs = 3_000;
@@ -98,8 +99,15 @@ export async function createServer(
   const turnStore = new TurnStore(database);
   const usual = (name: string) => usualResources(runtimes.find((each) => each.name === name)?.memoryMiB ?? leastMiB);
   // Machines need the gateway, the gateway the turns, the turns the machines: the turns are asked when they are there.
+  const web = new WebAccess({
+    ...{ config, database, sealer, logger, ownUrl: () => url },
+    decided: (verdict) => metrics.connectionDecided(verdict),
+    carried: (sent, received) => metrics.connectionEnded(sent, received),
+  });
+  cleanup.defer(() => web.close());
   const models = await ModelAccess.open({
     ...{ config, runtimes, agents, ledger, logger, currentTurn: (agentId) => turns.current(agentId) },
+    tunnel: (agentId, stream, authority) => web.tunnel(agentId, stream, authority),
     answered: (provider, seconds) => metrics.modelAnswered(provider, seconds),
   });
   cleanup.defer(() => models.close());
@@ -107,6 +115,7 @@ export async function createServer(
   const machines = new Machines(
     () => openDriver(config, usual, serveTemplateUplink, (message) => logger.info(message)),
     (id, socket) => models.serveUplink(id, socket),
+    (id) => web.guestSecrets(id),
     (message, error) => warn(message, { error }),
   );
   cleanup.defer(() => machines.close());
@@ -129,6 +138,7 @@ export async function createServer(
   });
   const lifecycle: Lifecycle = new Lifecycle({
     ...{ rows: agents, machines, capacity, timers, idleMs: config.idleMs, log: warn },
+    atWork: (id) => web.moves(id),
     measured: (what, seconds) => metrics.machine(what, seconds),
   });
   const turns: Turns = new Turns({
@@ -152,6 +162,11 @@ export async function createServer(
   cleanup.defer(() => lifecycle.stop());
   cleanup.defer(() => turns.stop());
 
+  /** A machine that cannot be told now is told when it is adopted next. */
+  const provide = (agentId: string) =>
+    machines
+      .provide(agentId)
+      .catch((error: unknown) => warn("a machine was not told of its secrets", { agentId, error }));
   const credits: Credits = new Credits({
     ...{ database, machinePrice, stripe: config.stripe, returnUrl: () => config.publicUrl ?? url, log: warn },
     accountOfUser: (name) => identities.accountOfUser(name),
@@ -215,6 +230,20 @@ export async function createServer(
       findTurn: (agentId, turnId) => turns.find(agentId, turnId),
       turnEvents: (turn, after, gone) => turns.events(turn, after, gone),
       cancelTurn: (turn) => turns.cancel(turn),
+      networkRules: (agent) => web.rules(agent.id),
+      setNetworkRules: (agent, lists) => web.setRules(agent.id, lists),
+      listConnections: (agentId, limit, after, verdict) => web.connections(agentId, limit, after, verdict),
+      listSecrets: ({ id }) => web.secrets.list(id),
+      setSecret: async ({ id }, name, secret) => {
+        const set = await web.setSecret(id, name, secret);
+        await provide(id);
+        return set;
+      },
+      removeSecret: async ({ id }, name) => {
+        const removed = await web.secrets.remove(id, name);
+        if (removed) await provide(id);
+        return removed;
+      },
       writeAuditEntry: (entry) => auditLog.write(entry),
       listAuditEntries: (accountId, limit, after, agent) => auditLog.list(accountId, limit, after, agent),
     },

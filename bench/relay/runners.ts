@@ -19,12 +19,13 @@ async function runner(number: number, uplink: Uplink): Promise<Server> {
   return createRunner({
     runtimes: [relayRuntime()],
     surroundings: {
-      ...{ uid: 0, gid: 0, home, stateFolder: folder, packages: "", gatewayUrl: "", log: console.error },
+      ...{ uid: 0, gid: 0, home, stateFolder: folder, packages: "", gatewayUrl: "", proxyUrl: "", log: console.error },
     },
     journalFolder: join(home, "turns"),
     uplink,
     identity: null,
     firstToken: "first",
+    provide: async () => {},
     setClock: async () => {},
     sync: async () => {},
     logFile: "/dev/null",

@@ -11,9 +11,15 @@ import { registerDelete } from "./commands/agents-delete.ts";
 import { registerGet } from "./commands/agents-get.ts";
 import { registerList } from "./commands/agents-list.ts";
 import { registerLogs } from "./commands/agents-logs.ts";
+import { registerGetNetwork } from "./commands/agents-network-get.ts";
+import { registerNetworkLog } from "./commands/agents-network-log.ts";
+import { registerSetNetwork } from "./commands/agents-network-set.ts";
 import { registerReset } from "./commands/agents-reset.ts";
 import { registerRestart } from "./commands/agents-restart.ts";
 import { registerResume } from "./commands/agents-resume.ts";
+import { registerListSecrets } from "./commands/agents-secrets-list.ts";
+import { registerRemoveSecret } from "./commands/agents-secrets-remove.ts";
+import { registerSetSecret } from "./commands/agents-secrets-set.ts";
 import { registerSuspend } from "./commands/agents-suspend.ts";
 import { registerTurns } from "./commands/agents-turns.ts";
 import { registerUpdate } from "./commands/agents-update.ts";
@@ -22,6 +28,7 @@ import { registerAudit } from "./commands/audit.ts";
 import { registerEntries } from "./commands/billing-entries.ts";
 import { registerLimit } from "./commands/billing-limit.ts";
 import { registerBilling } from "./commands/billing-show.ts";
+import { registerTopUp } from "./commands/billing-top-up.ts";
 import { registerUsage } from "./commands/billing-usage.ts";
 import { registerChat } from "./commands/chat.ts";
 import { registerDoctor } from "./commands/doctor.ts";
@@ -53,6 +60,8 @@ Examples:
   berth agents update ada --instructions - < instructions.md
   berth agents turns ada
   berth agents logs ada --follow
+  berth agents network log ada
+  berth agents secrets set ada GITHUB_TOKEN --host api.github.com
   berth keys create --name "my website" --agent ada --expires 90d
   berth api GET /agents`;
 
@@ -83,6 +92,10 @@ function createProgram(): Command {
   registerDoctor(program);
   const agents = program.command("agents").description("create, list, show, change, suspend and delete agents");
   for (const register of agentCommands) register(agents);
+  const network = agents.command("network").description("show and set where an agent's programs may connect to");
+  for (const register of [registerGetNetwork, registerSetNetwork, registerNetworkLog]) register(network);
+  const secrets = agents.command("secrets").description("give agents what their programs can use and not see");
+  for (const register of [registerListSecrets, registerSetSecret, registerRemoveSecret]) register(secrets);
   registerChat(program);
   registerLogin(program);
   registerLogout(program);
@@ -92,7 +105,8 @@ function createProgram(): Command {
   const keys = program.command("keys").description("list, create and revoke API keys");
   for (const register of [registerListKeys, registerCreateKey, registerRevokeKey]) register(keys);
   const billing = program.command("billing").description("show credits, what has used them, and set a limit");
-  for (const register of [registerBilling, registerEntries, registerUsage, registerLimit]) register(billing);
+  for (const register of [registerBilling, registerEntries, registerUsage, registerLimit, registerTopUp])
+    register(billing);
   registerAudit(program);
   registerApi(program);
   const admin = program.command("admin").description("look after the installation, as its operator");

@@ -1,4 +1,6 @@
 import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { CliError } from "./errors.ts";
 import { styled } from "./terminal.ts";
 
@@ -27,6 +29,26 @@ export async function readMessage(history: string[]): Promise<string | null> {
   });
   if (message === null) output.write("\n");
   return message;
+}
+
+/**
+ * A secret: of a terminal one line, which is not shown; otherwise all of standard input. Ctrl-C and Ctrl-D answer an empty
+ * one.
+ */
+export async function readSecret(question: string): Promise<string> {
+  const { stdin: input, stderr } = process;
+  if (!input.isTTY) return text(input);
+  stderr.write(question);
+  // What readline shows of a line goes where nobody looks.
+  const output = new Writable({ write: (_chunk, _encoding, done) => done() });
+  using terminal = createInterface({ input, output, terminal: true });
+  const line = await new Promise<string>((resolve) => {
+    terminal.on("line", resolve);
+    terminal.on("SIGINT", () => resolve(""));
+    terminal.on("close", () => resolve(""));
+  });
+  stderr.write("\n");
+  return line;
 }
 
 /**

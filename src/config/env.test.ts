@@ -40,6 +40,11 @@ test.each([
   [{ BERTH_CORS_ORIGINS: "https://a.example,b.example" }, /BERTH_CORS_ORIGINS.*https:\/\/example\.com/],
   [{ BERTH_TRUSTED_PROXIES: "10.0.0.0/8, proxy" }, /BERTH_TRUSTED_PROXIES.*10\.0\.0\.0\/8/],
   [{ BERTH_AUDIT_DAYS: "0" }, /BERTH_AUDIT_DAYS/],
+  [{ BERTH_NETWORK_LOG_DAYS: "0" }, /BERTH_NETWORK_LOG_DAYS/],
+  [{ BERTH_WEB_ALLOW: "*.example.com,127.1" }, /BERTH_WEB_ALLOW.*A rule is a host \(example\.com\)/],
+  [{ BERTH_WEB_DENY: "http://example.com" }, /BERTH_WEB_DENY.*A rule is/],
+  [{ BERTH_WEB_INSIDE: "mirror.corp" }, /BERTH_WEB_INSIDE.*HOST:PORT/],
+  [{ BERTH_WEB_INSIDE: "*:443" }, /BERTH_WEB_INSIDE.*HOST:PORT/],
   [{ BERTH_SECRET_KEY: "c2hvcnQ=" }, /BERTH_SECRET_KEY: its value is not allowed. 32 bytes in base64/],
   [{ BERTH_OIDC_ISSUER: "login.example" }, /BERTH_OIDC_ISSUER/],
   [{ BERTH_OIDC_ISSUER: "https://login.example" }, /BERTH_OIDC_AUDIENCE.*needed/],
@@ -55,4 +60,13 @@ test("a complaint never repeats a password", () => {
   const environment = { BERTH_DATABASE_URL: "mysql://berth:hunter2@db/berth", BERTH_PORT: "x" };
   expect(() => readConfig(environment)).toThrow(/BERTH_DATABASE_URL/);
   expect(() => readConfig(environment)).not.toThrow(/hunter2/);
+});
+
+test("the rules of the web are taken in their normal spelling", () => {
+  const set = readConfig({
+    BERTH_WEB_DENY: "*.EXAMPLE.com.:80, 2001:DB8::/32",
+    BERTH_WEB_INSIDE: "Mirror.corp:443,[FD12:0::1]:80",
+  });
+  expect(set.web).toEqual({ allow: ["*"], deny: ["*.example.com:80", "[2001:db8::/32]"] });
+  expect(set.webInside).toEqual(["mirror.corp:443", "[fd12::1]:80"]);
 });

@@ -1,6 +1,7 @@
 import { homedir, totalmem } from "node:os";
 import { join, resolve } from "node:path";
 import { z } from "zod";
+import { authorityText, parseAuthority, parseRule, ruleForms, ruleText } from "../contract/network-rules.ts";
 import type { Config, ExternalIssuer, ProviderAccount } from "./config.ts";
 import { readPrices } from "./prices.ts";
 
@@ -13,6 +14,18 @@ const list = z.string().transform((text) => text.split(",").map((part) => part.t
 const origin = z
   .string()
   .refine((text) => URL.canParse(text) && new URL(text).origin === text, "An origin is such as https://example.com.");
+const rule = z.string().transform((text, context) => {
+  const parsed = parseRule(text);
+  if (parsed) return ruleText(parsed);
+  context.issues.push({ code: "custom", input: text, message: `A rule is ${ruleForms}; commas between.` });
+  return z.NEVER;
+});
+const authority = z.string().transform((text, context) => {
+  const parsed = parseAuthority(text);
+  if (parsed) return authorityText(parsed);
+  context.issues.push({ code: "custom", input: text, message: "A list of HOST:PORT, with commas between." });
+  return z.NEVER;
+});
 const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], "An address or a network, such as 10.0.0.0/8.");
 
 /** Of the host's memory: what machines may have where nothing else is set. */
@@ -70,6 +83,10 @@ const variables = z.object({
   BERTH_MACHINE_PRICE: credits.default("1"),
   BERTH_CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
   BERTH_TRUSTED_PROXIES: list.pipe(z.array(network)).default([]),
+  BERTH_WEB_ALLOW: list.pipe(z.array(rule)).default(["*"]),
+  BERTH_WEB_DENY: list.pipe(z.array(rule)).default([]),
+  BERTH_WEB_INSIDE: list.pipe(z.array(authority)).default([]),
+  BERTH_NETWORK_LOG_DAYS: z.coerce.number().int().min(1).max(3_650).default(30),
   BERTH_AUDIT_DAYS: z.coerce.number().int().min(1).max(3_650).default(90),
   BERTH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   ANTHROPIC_API_KEY: z.string().min(1).optional(),
@@ -123,6 +140,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     maximumStreams: values.BERTH_MAX_STREAMS,
     corsOrigins: values.BERTH_CORS_ORIGINS,
     trustedProxies: values.BERTH_TRUSTED_PROXIES,
+    web: { allow: values.BERTH_WEB_ALLOW, deny: values.BERTH_WEB_DENY },
+    webInside: values.BERTH_WEB_INSIDE,
+    networkLogDays: values.BERTH_NETWORK_LOG_DAYS,
     auditDays: values.BERTH_AUDIT_DAYS,
     logLevel: values.BERTH_LOG_LEVEL,
     prices: pricesIn(values.BERTH_PRICES_FILE),

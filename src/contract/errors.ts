@@ -16,6 +16,7 @@ export const errorStatuses = {
   key_not_found: 404,
   turn_not_found: 404,
   user_not_found: 404,
+  secret_not_found: 404,
   account_not_found: 404,
   method_not_allowed: 405,
   agent_exists: 409,

@@ -10,9 +10,11 @@ import { TurnEvent } from "./chat.ts";
  * `GET /turns/ID/events?after=N` (events), `POST /turns/ID/cancel`, `GET /log?tail=N&follow=true`, `POST /exec` (Exec → ExecResult),
  * `POST /runtime` (start it, answered when it is ready or has failed → Health), `POST /runtime/warm` (the same, and
  * throwaway turns), `POST /quiesce` (before the machine is suspended or stopped: all that was written reaches the disk
- * → Quiesced), `GET /activity` (→ Activity, after a second). Events are lines of JSON (`JournalEntry`), to the turn's end.
+ * → Quiesced), `POST /secrets` (GuestSecrets: what the machine has of them from now on), `GET /activity` (→ Activity, after a second). Events are lines of JSON (`JournalEntry`), to the turn's end.
  *
- * On uplink: a request's path is a provider's name and then that provider's own path, `/anthropic/v1/messages`.
+ * On uplink: a request's path is a provider's name and then that provider's own path, `/anthropic/v1/messages`; a
+ * CONNECT to `HOST:PORT` is a tunnel to there. What the server does not connect it answers with a text, and one word for
+ * the reason in `verdictHeader`.
  */
 export const guestPort = 7000;
 
@@ -24,6 +26,22 @@ export const timeHeader = "x-time";
 
 /** Where programs in the guest reach the gateway: the runner listens here and passes each request up. */
 export const guestGatewayPort = 7001;
+
+/** Where programs in the guest reach the web: an HTTP proxy of the runner's, whose connections the server makes. */
+export const guestProxyPort = 7002;
+
+/** Why a tunnel was not opened, in a word. */
+export const verdictHeader = "x-berth-verdict";
+
+/**
+ * What either end of an uplink takes ahead, in bytes, of one stream that is not read and of all together; HTTP/2's own
+ * 64 KiB would be a round trip for each.
+ */
+export const streamWindowBytes = 256 * 1024;
+export const connectionWindowBytes = 4 * 1024 * 1024;
+
+/** What an uplink's session may hold in memory: a whole window of as many tunnels as an agent may have. */
+export const maximumSessionMegabytes = 128;
 
 /** The name under which QEMU hands the first channel token to a guest that boots. */
 export const firmwareTokenName = "opt/berth/token";
@@ -55,7 +73,24 @@ export interface Adoption {
   entropy: string;
   /** Takes the place of the token that this call was made with. */
   token: string;
+  secrets: GuestSecrets;
 }
+
+/** What a machine is given of the agent's secrets: none of them. */
+export interface GuestSecrets {
+  /** What stands for each, by the name of its variable. */
+  placeholders: Record<string, string>;
+  /** The certificate, in PEM, of the authority that signs for the hosts which may have secrets; null where none may. */
+  authority: string | null;
+}
+
+export const noSecrets: GuestSecrets = { placeholders: {}, authority: null };
+
+/** Where shells in the guest find the placeholders: bash reads it before a script or a command (`BASH_ENV`). */
+export const environmentFile = "/run/berth/environment";
+
+/** All authorities that the guest trusts, its agent's own among them. */
+export const authoritiesFile = "/etc/ssl/certs/ca-certificates.crt";
 
 export const Health = z.object({
   machineId: z.string().max(64),

@@ -76,6 +76,8 @@ export interface LifecycleOptions {
   machines: MachinesOfAgents;
   capacity: Capacity;
   timers: AgentTimers;
+  /** Whether something goes on for the agent outside of its machine: bytes from the web are on their way to it. */
+  atWork: (id: string) => boolean;
   /** An agent that nobody needed for so long is suspended; 0: never. */
   idleMs: number;
   /** What was measured, in seconds. */
@@ -359,7 +361,7 @@ export class Lifecycle {
 
   /** Begins to suspend an agent that was not active after `idleSince`. False when it is needed. */
   async #suspendIdle({ id }: StoredAgent, idleSince: Date): Promise<boolean> {
-    if (this.#open.has(id) || this.#work.has(id)) return false;
+    if (this.#open.has(id) || this.#work.has(id) || this.#options.atWork(id)) return false;
     // One that cannot be asked is not taken for idle.
     if (await this.#options.machines.activity(id).catch(() => true)) return false;
     const agent = await this.#options.rows.beginSuspension(id, idleSince);

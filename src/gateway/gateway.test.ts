@@ -302,6 +302,14 @@ test.each([
   expect(requests).toEqual([]);
 });
 
+test("where there is no web, as for a template, nothing is connected", async () => {
+  const session = await uplinkTo({});
+  const stream = session.request({ ":method": "CONNECT", ":authority": "example.com:443" }, { endStream: false });
+  const [headers] = (await once(stream, "response")) as [Record<string, unknown>];
+  stream.close();
+  expect(headers[":status"]).toBe(404);
+});
+
 test("a provider without a key is told as such; an agent of the demonstration's model never reaches another", async () => {
   const { url, requests } = await scripted(refusing(500, "reached"));
   const session = await uplinkTo({ anthropic: anthropic(url) });

@@ -2,6 +2,11 @@ import { createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from "
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Fault } from "../contract/agents.ts";
+import {
+  connectionWindowBytes,
+  maximumSessionMegabytes as maxSessionMemory,
+  streamWindowBytes,
+} from "../contract/guest.ts";
 import { Charge, isShort, type Pay } from "./charge.ts";
 import { demo } from "./demo/demo.ts";
 import { Meter } from "./meter.ts";
@@ -72,6 +77,8 @@ export interface Caller {
   turn(): ModelTurn | null;
   /** Who pays for a call. */
   pay: Pay;
+  /** Serves a CONNECT to `HOST:PORT`: the web, which is not the gateway's. Without it nothing is connected. */
+  tunnel?(stream: ServerHttp2Stream, authority: string): void;
 }
 
 export interface GatewayOptions {
@@ -126,10 +133,13 @@ export class Gateway {
 
   /** Serves one machine's uplink until the connection ends. */
   serve(uplink: Socket, caller: Caller): void {
-    const server = createServer();
+    const server = createServer({ settings: { initialWindowSize: streamWindowBytes }, maxSessionMemory });
     server.on("sessionError", () => {});
+    server.on("session", (session) => session.setLocalWindowSize(connectionWindowBytes));
     server.on("stream", (stream, headers) => {
       stream.on("error", () => {});
+      if (headers[":method"] === "CONNECT" && caller.tunnel)
+        return caller.tunnel(stream, String(headers[":authority"]));
       const call = this.#serve(stream, headers, caller)
         .catch((error: unknown) => {
           if (stream.destroyed) return;

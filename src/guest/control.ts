@@ -5,6 +5,7 @@ import {
   type Activity,
   type Adoption,
   type Exec,
+  type GuestSecrets,
   type Health,
   type Prompt,
   type Quiesced,
@@ -22,6 +23,7 @@ export interface ControlHandlers {
   health(): Health;
   /** `peerPort`: the other end of the connection that the call came on, which is the only one that stays. */
   adopt(adoption: Adoption, peerPort: number): Promise<void>;
+  provide(secrets: GuestSecrets): Promise<void>;
   quiesce(): Promise<Quiesced>;
   activity(): Promise<Activity>;
   log(tail: number, follow: boolean, signal: AbortSignal): AsyncIterable<string>;
@@ -66,6 +68,9 @@ async function route(handlers: ControlHandlers, stream: ServerHttp2Stream, metho
       return events(stream, await handlers.journals.find(id!), Number(url.searchParams.get("after") ?? 0));
     case "POST turns/cancel":
       return answer(stream, handlers.conversation.cancel(id!) ? 202 : 404, {});
+    case "POST secrets":
+      await handlers.provide((await json(stream)) as GuestSecrets);
+      return answer(stream, 200, {});
     case "POST quiesce":
       return answer(stream, 200, await handlers.quiesce());
     case "GET activity":

@@ -1,13 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
-import { guestGatewayPort, guestPort } from "../contract/guest.ts";
+import { guestGatewayPort, guestPort, guestProxyPort } from "../contract/guest.ts";
 import { runtimes } from "../runtimes/all.ts";
 import { busy } from "./activity.ts";
 import { adopt, firmwareToken, loadIdentity, startRenewer } from "./identity.ts";
 import { boundLog } from "./log.ts";
 import { createRunner } from "./runner.ts";
+import { provideSecrets } from "./secrets.ts";
 import { startSyncer } from "./sync.ts";
 import { Uplink } from "./uplink.ts";
+import { listenWebProxy } from "./web-proxy.ts";
 
 // The one program of ours in a guest: the runner, as root, with the runtime as the agent's user.
 
@@ -19,6 +21,7 @@ const renew = startRenewer();
 const sync = startSyncer();
 const uplink = new Uplink();
 uplink.listen(guestGatewayPort);
+listenWebProxy(uplink, guestProxyPort);
 const identity = await loadIdentity();
 const stateFolder = "/var/lib/berth";
 await mkdir(stateFolder, { recursive: true, mode: 0o711 });
@@ -33,6 +36,7 @@ const runner = await createRunner({
     packages: "/opt/berth/node_modules",
     stateFolder,
     gatewayUrl: `http://127.0.0.1:${guestGatewayPort}`,
+    proxyUrl: `http://127.0.0.1:${guestProxyPort}`,
     log: console.error,
   },
   journalFolder: `${stateFolder}/turns`,
@@ -40,6 +44,7 @@ const runner = await createRunner({
   identity,
   firstToken: identity ? identity.token : await firmwareToken(),
   adopt: (adoption) => adopt(adoption, renew),
+  provide: provideSecrets,
   setClock: (time) => renew({ time: time / 1000, entropy: randomBytes(64).toString("hex") }),
   sync,
   logFile,

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { createServer, type Server, type Socket } from "node:net";
-import type { Adoption, Hello, Welcome } from "../contract/guest.ts";
+import type { Adoption, GuestSecrets, Hello, Welcome } from "../contract/guest.ts";
 import type { Runtime, Surroundings } from "../runtimes/runtime.ts";
 import { controlServer } from "./control.ts";
 import { Conversation } from "./conversation.ts";
@@ -29,6 +29,8 @@ export interface RunnerOptions {
   firstToken: string;
   /** Makes the machine what the adoption says. */
   adopt(adoption: Adoption): Promise<Identity>;
+  /** Gives the machine's programs what they have of the agent's secrets. */
+  provide(secrets: GuestSecrets): Promise<void>;
   /** Sets the wall clock, in milliseconds since 1970. */
   setClock(time: number): Promise<void>;
   /** Has all that was written reach the disk. */
@@ -71,8 +73,10 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
     adopt: async (adoption, peerPort) => {
       // Of a machine that was suspended: nobody is at the other end of the connections that it had.
       for (const socket of sockets) if (socket.remotePort !== peerPort) socket.destroy();
-      take(await options.adopt(adoption));
+      const [taken] = await Promise.all([options.adopt(adoption), options.provide(adoption.secrets)]);
+      take(taken);
     },
+    provide: (secrets) => options.provide(secrets),
     quiesce: async () => {
       await conversation.flushed();
       // The log is in memory, and lost with it.

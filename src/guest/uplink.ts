@@ -1,9 +1,19 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { type ClientHttp2Session, connect } from "node:http2";
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from "node:http2";
 import type { Socket } from "node:net";
+import { text } from "node:stream/consumers";
+import {
+  connectionWindowBytes,
+  maximumSessionMegabytes as maxSessionMemory,
+  streamWindowBytes,
+  verdictHeader,
+} from "../contract/guest.ts";
 
-/** How long a model call waits for a server that is away, for instance because it is started again. */
+/** How long a call waits for a server that is away, for instance because it is started again. */
 const awaySeconds = 60;
+
+/** What HTTP/2 takes for an authority; for anything else it ends the stream without a word. Whether it is good is not said. */
+const isAuthority = /^[A-Za-z0-9._~%:[\]-]+$/;
 
 /** Headers that speak of one connection and are not passed on; the names of HTTP/2's own begin with a colon. */
 const connectionHeaders = new Set([
@@ -15,7 +25,17 @@ const connectionHeaders = new Set([
   "http2-settings",
 ]);
 
-/** The way out of the guest: local programs' model calls, as streams on the connection that the server dialled. */
+/** Why there is no tunnel: the proxy's answer, with a word for programs. */
+export interface Refused {
+  status: number;
+  word: string;
+  text: string;
+}
+
+/**
+ * The way out of the guest: local programs' model calls and tunnels to the web, as streams on the connection that the
+ * server dialled.
+ */
 export class Uplink {
   #session: ClientHttp2Session | null = null;
   #waiting: (() => void)[] = [];
@@ -23,7 +43,12 @@ export class Uplink {
   /** Takes a connection from the server, in place of one before. */
   attach(socket: Socket): void {
     this.#session?.destroy();
-    const session = connect("http://berth", { createConnection: () => socket });
+    const session = connect("http://berth", {
+      createConnection: () => socket,
+      settings: { initialWindowSize: streamWindowBytes },
+      maxSessionMemory,
+    });
+    session.on("connect", () => session.setLocalWindowSize(connectionWindowBytes));
     session.on("error", () => {});
     session.on("close", () => {
       if (this.#session === session) this.#session = null;
@@ -41,6 +66,31 @@ export class Uplink {
     server.keepAliveTimeout = 0;
     server.requestTimeout = 0;
     return server.listen(port, "127.0.0.1");
+  }
+
+  /** Asks the server for a tunnel to `HOST:PORT`. `gone` is aborted when nobody wants it any more. */
+  async tunnel(authority: string, gone: AbortSignal): Promise<{ stream: ClientHttp2Stream } | Refused> {
+    if (!isAuthority.test(authority)) {
+      const text = "Berth refused the connection: it is not to HOST:PORT in their usual spelling.";
+      return { status: 400, word: "destination_invalid", text };
+    }
+    const session = await this.#connected();
+    if (!session) return { status: 503, word: "server_away", text: "The server is away. Try again." };
+    const lost = { status: 503, word: "server_away", text: "The connection to the server was lost. Try again." };
+    if (gone.aborted) return lost;
+    const stream = session.request(
+      { ":method": "CONNECT", ":authority": authority },
+      { endStream: false, signal: gone },
+    );
+    return new Promise((resolve) => {
+      stream.on("error", () => resolve(lost));
+      stream.on("close", () => resolve(lost));
+      stream.on("response", (headers) => {
+        const status = Number(headers[":status"]);
+        if (status === 200) return resolve({ stream });
+        resolve(refusalOf(status, headers, stream));
+      });
+    });
   }
 
   async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -84,6 +134,11 @@ export class Uplink {
     }
     return this.#session;
   }
+}
+
+async function refusalOf(status: number, headers: IncomingHttpHeaders, stream: ClientHttp2Stream): Promise<Refused> {
+  stream.end();
+  return { status, word: String(headers[verdictHeader]), text: await text(stream).catch(() => "") };
 }
 
 function passed(headers: NodeJS.Dict<string | string[]>): Record<string, string | string[]> {

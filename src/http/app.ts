@@ -33,8 +33,10 @@ import { answerClientError, errorBody, handleError } from "./errors.ts";
 import { healthRoutes, type MetricsText, type Readiness } from "./health.ts";
 import { Idempotency } from "./idempotency.ts";
 import { type KeyService, keyRoutes } from "./keys.ts";
+import { type NetworkService, networkRoutes } from "./network.ts";
 import { type PaymentService, paymentEventRoutes, topUpRoutes } from "./payments.ts";
 import { clientOf, limit, type RateLimiters } from "./rate-limits.ts";
+import { type SecretService, secretRoutes } from "./secrets.ts";
 import { type HandleSignIn, protectedResourceRoutes, signInRoutes } from "./sign-in.ts";
 import { Streams } from "./streams.ts";
 import { type UserService, userRoutes } from "./users.ts";
@@ -71,7 +73,7 @@ export interface AppOptions {
   trustedProxies: readonly string[];
   idempotencyKeys: IdempotencyRows;
   credits: BillingService & CreditService & PaymentService;
-  service: AgentService & AuditService & CatalogService & ChatService;
+  service: AgentService & AuditService & CatalogService & ChatService & NetworkService & SecretService;
 }
 
 declare module "fastify" {
@@ -177,6 +179,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     };
     await guarded.register(chatRoutes(options.service, streams, begun));
     await guarded.register(catalogRoutes(options.service));
+    await guarded.register(networkRoutes(options.service));
+    await guarded.register(secretRoutes(options.service));
     await guarded.register(keyRoutes(identities));
     await guarded.register(topUpRoutes(options.credits));
     await guarded.register(auditRoutes(options.service));

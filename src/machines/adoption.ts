@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import type { Adoption } from "../contract/guest.ts";
+import type { Adoption, GuestSecrets } from "../contract/guest.ts";
 
 /** A channel token: 256 random bits. */
 export function newToken(): string {
@@ -7,12 +7,19 @@ export function newToken(): string {
 }
 
 /** All that makes a guest a machine of its own, fresh at each call. `machineId` stays the same over an agent's life. */
-export function newAdoption(machineId: string, hostname: string, runtime: string, token: string): Adoption {
+export function newAdoption(
+  machineId: string,
+  hostname: string,
+  runtime: string,
+  token: string,
+  secrets: GuestSecrets,
+): Adoption {
   return {
     machineId,
     hostname,
     runtime,
     token,
+    secrets,
     bootId: randomUUID(),
     time: Date.now() / 1000,
     entropy: randomBytes(64).toString("hex"),

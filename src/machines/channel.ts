@@ -9,6 +9,7 @@ import {
   type Adoption,
   type Exec,
   ExecResult,
+  type GuestSecrets,
   Health,
   type Hello,
   JournalEntry,
@@ -75,6 +76,11 @@ export class ControlChannel implements Disposable {
   /** Has all that was written in the guest reach its disk; answers the last of the runner's log. */
   async quiesce(timeoutMs: number): Promise<Quiesced> {
     return Quiesced.parse(await this.#call("POST", "/quiesce", undefined, timeoutMs));
+  }
+
+  /** Gives the machine what it has of the agent's secrets from now on. */
+  async provide(secrets: GuestSecrets, timeoutMs: number): Promise<void> {
+    await this.#call("POST", "/secrets", secrets, timeoutMs);
   }
 
   /** Whether programs beside the runtime work in the guest, which looks for a second. */

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SequencedEvent } from "../contract/chat.ts";
 import { asBerthError, BerthError } from "../contract/errors.ts";
-import type { Exec, ExecResult, Health, Hello, Prompt } from "../contract/guest.ts";
+import type { Exec, ExecResult, GuestSecrets, Health, Hello, Prompt } from "../contract/guest.ts";
 import { newAdoption, newToken } from "./adoption.ts";
 import { ControlChannel } from "./channel.ts";
 import { type Channel, connectChannel } from "./connect.ts";
@@ -46,6 +46,7 @@ interface Connected {
 export class Machines {
   readonly #open: () => Promise<TemplatingDriver>;
   readonly #serveUplink: (id: string, socket: Socket) => void;
+  readonly #secretsOf: (id: string) => Promise<GuestSecrets>;
   readonly #log: (message: string, error: unknown) => void;
   readonly #connected = new Map<string, Promise<Connected>>();
   readonly #uplinks = new Map<string, Socket>();
@@ -55,10 +56,12 @@ export class Machines {
   constructor(
     open: () => Promise<TemplatingDriver>,
     serveUplink: (id: string, socket: Socket) => void,
+    secretsOf: (id: string) => Promise<GuestSecrets>,
     log: (message: string, error: unknown) => void,
   ) {
     this.#open = open;
     this.#serveUplink = serveUplink;
+    this.#secretsOf = secretsOf;
     this.#log = log;
   }
 
@@ -110,6 +113,12 @@ export class Machines {
       void this.#keepUplink(id, await driver.token(id));
       throw error;
     }
+  }
+
+  /** Tells a machine that runs of changed secrets; another is told when it is adopted next. */
+  async provide(id: string): Promise<void> {
+    if ((await (await this.driver()).observe(id)).phase !== "running") return;
+    await (await this.#control(id)).provide(await this.#secretsOf(id), callTimeoutMs);
   }
 
   async list(): Promise<MachineObservation[]> {
@@ -221,7 +230,8 @@ export class Machines {
       this.#connected.set(spec.id, Promise.resolve({ control, token }));
       const driver = await this.driver();
       await driver.adopting(spec.id, hello.token, token);
-      const adoption = newAdoption(spec.id.replaceAll("-", ""), spec.hostname, spec.runtime, token);
+      const secrets = await this.#secretsOf(spec.id);
+      const adoption = newAdoption(spec.id.replaceAll("-", ""), spec.hostname, spec.runtime, token, secrets);
       const health = await control.adopt(adoption, timeoutMs);
       await driver.adopted(spec.id);
       void this.#keepUplink(spec.id, token);

@@ -14,6 +14,7 @@ import pg from "pg";
 import type { AgentStatus, Fault, InstallStep, Resources } from "../contract/agents.ts";
 import type { EntryKind } from "../contract/billing.ts";
 import type { TurnEvent, TurnStatus } from "../contract/chat.ts";
+import type { NetworkOutcome, NetworkRefusal } from "../contract/network.ts";
 import type { Wanted } from "../domain/agents.ts";
 import type { Credential } from "../domain/caller.ts";
 import type { TokenCounts } from "../domain/ledger.ts";
@@ -147,6 +148,16 @@ export interface Tables {
     created_at: Generated<Date>;
     finished_at: Date | null;
   };
+  agent_secrets: {
+    agent_id: string;
+    name: string;
+    hosts: JSONColumnType<string[]>;
+    placeholder: string;
+    value: Buffer;
+    created_at: Generated<Date>;
+    updated_at: Generated<Date>;
+  };
+  agent_authorities: { agent_id: string; certificate: string; key: Buffer };
   users: {
     id: string;
     account_id: string;
@@ -173,6 +184,22 @@ export interface Tables {
     purpose: "tokens" | "cookies";
     value: JSONColumnType<object>;
     created_at: Generated<Date>;
+  };
+  network_rules: { agent_id: string; allow: JSONColumnType<string[]>; deny: JSONColumnType<string[]> };
+  network_log: {
+    id: string;
+    agent_id: string;
+    started_at: Date;
+    finished_at: Date;
+    reason: NetworkRefusal | null;
+    outcome: NetworkOutcome | null;
+    host: string;
+    port: number | null;
+    address: string | null;
+    /** Bigints, which come as text. */
+    bytes_sent: string;
+    bytes_received: string;
+    count: number;
   };
   turn_events: { turn_id: string; seq: number; event: JSONColumnType<TurnEvent> };
 }

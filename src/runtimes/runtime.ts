@@ -13,6 +13,8 @@ export interface Surroundings {
   packages: string;
   /** The gateway as seen from the guest, `http://127.0.0.1:PORT`, without a provider's name. */
   gatewayUrl: string;
+  /** The proxy through which programs in the guest reach the web, `http://127.0.0.1:PORT`. */
+  proxyUrl: string;
   /** A folder of root's on the agent's disk, in which a driver keeps what it must find again after a restart. */
   stateFolder: string;
   /** Where the runtime's own error output goes, a line at a time. */

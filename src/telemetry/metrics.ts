@@ -25,6 +25,8 @@ export class Metrics {
   readonly #firstDelta: Histogram;
   readonly #stored: Histogram;
   readonly #model: Histogram<"provider">;
+  readonly #connections: Counter<"verdict">;
+  readonly #webBytes: Counter<"way">;
 
   constructor(snapshot: Snapshot) {
     const registers = [this.#registry];
@@ -61,6 +63,18 @@ export class Metrics {
       buckets: deltaBuckets,
       registers,
     });
+    this.#connections = new Counter({
+      name: "berth_web_connections_total",
+      help: "Connections to the web that agents asked for, by what was decided.",
+      labelNames: ["verdict"],
+      registers,
+    });
+    this.#webBytes = new Counter({
+      name: "berth_web_bytes_total",
+      help: "Bytes of agents' connections to the web that have ended, sent and received.",
+      labelNames: ["way"],
+      registers,
+    });
     this.#look(snapshot);
   }
 
@@ -83,6 +97,15 @@ export class Metrics {
 
   modelAnswered(provider: string, seconds: number): void {
     this.#model.observe({ provider }, seconds);
+  }
+
+  connectionDecided(verdict: "allowed" | "refused"): void {
+    this.#connections.inc({ verdict });
+  }
+
+  connectionEnded(bytesSent: number, bytesReceived: number): void {
+    this.#webBytes.inc({ way: "sent" }, bytesSent);
+    this.#webBytes.inc({ way: "received" }, bytesReceived);
   }
 
   /** The text of `GET /metrics`, and its content type. */

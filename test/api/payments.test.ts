@@ -1,53 +1,32 @@
-import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { text } from "node:stream/consumers";
 import Stripe from "stripe";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { databaseOf, newAccount, newKey } from "../support/accounts.ts";
 import type { TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
+import { StripeServer } from "../support/stripe-server.ts";
 
 const webhookSecret = "whsec_of_this_test";
-/** What the payments' provider was asked, and how it answers; its own refusal where `status` is not 200. */
-const asked: { path: string; key: string; idempotencyKey: unknown; form: URLSearchParams }[] = [];
-let status = 200;
-let provider: Server;
+let provider: StripeServer;
 let service: ScriptedService;
 let client: TestClient;
 let accountId: string;
 
 beforeAll(async () => {
-  provider = createServer(async (request, response) => {
-    const { authorization: key = "", "idempotency-key": idempotencyKey } = request.headers;
-    asked.push({ path: request.url!, key, idempotencyKey, form: new URLSearchParams(await text(request)) });
-    response.writeHead(status, { "content-type": "application/json" });
-    const session = {
-      id: "cs_1",
-      object: "checkout.session",
-      url: "https://pay.example/cs_1",
-      expires_at: 1_900_000_000,
-    };
-    const error = { type: "invalid_request_error", message: "No such key: sk_test_of_this_test" };
-    response.end(JSON.stringify(status === 200 ? session : { error }));
-  }).listen(0, "127.0.0.1");
-  await once(provider, "listening");
-  const apiUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
+  provider = await StripeServer.start();
   service = await ScriptedService.start({
-    ...{ stripe: { secretKey: "sk_test_of_this_test", webhookSecret, apiUrl }, startingCredits: "0" },
+    ...{ stripe: { secretKey: "sk_test_of_this_test", webhookSecret, apiUrl: provider.url }, startingCredits: "0" },
     publicUrl: "https://berth.example",
   });
   client = service.client;
   accountId = (await client.call("GET", "/account")).body.id;
 });
 beforeEach(() => {
-  asked.length = 0;
-  status = 200;
+  provider.asked.length = 0;
+  provider.status = 200;
 });
 afterAll(async () => {
   await service[Symbol.asyncDispose]();
-  provider.closeAllConnections();
-  provider.close();
+  await provider[Symbol.asyncDispose]();
 });
 
 /** An event as Stripe sends it, signed by its own package. */
@@ -106,10 +85,10 @@ test("a page on which to pay is asked for, once for a request that is sent again
     body: { id: "cs_1", url: "https://pay.example/cs_1", credits: "1000", expiresAt: "2030-03-17T17:46:40.000Z" },
   });
   expect((await client.call("POST", "/billing/top-ups", { credits: "1000" }, key)).body).toEqual(first.body);
-  expect(asked).toHaveLength(1);
-  const [{ path, key: credential, idempotencyKey, form }] = asked as [(typeof asked)[0]];
+  expect(provider.asked).toHaveLength(1);
+  const { path, authorization, idempotencyKey, form } = provider.asked[0]!;
   expect(path).toBe("/v1/checkout/sessions");
-  expect(credential).toBe("Bearer sk_test_of_this_test");
+  expect(authorization).toBe("Bearer sk_test_of_this_test");
   expect(idempotencyKey).toMatch(/^[0-9a-f-]{36}$/);
   expect(Object.fromEntries(form)).toMatchObject({
     ...{ mode: "payment", success_url: "https://berth.example", cancel_url: "https://berth.example" },
@@ -130,11 +109,11 @@ test.each([
   const answer = await client.call("POST", "/billing/top-ups", body);
   expect(answer.status).toBe(400);
   expect(answer.body.message).toContain(said);
-  expect(asked).toEqual([]);
+  expect(provider.asked).toEqual([]);
 });
 
 test("a provider that refuses or is away is a 503, which repeats nothing of its key", async () => {
-  status = 401;
+  provider.status = 401;
   const refused = await client.call("POST", "/billing/top-ups", { credits: "100" });
   expect(refused).toMatchObject({ status: 503, body: { code: "payments_unavailable" } });
   expect(JSON.stringify(refused.body)).not.toContain("sk_test");

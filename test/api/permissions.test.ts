@@ -7,9 +7,11 @@ import { databaseOf, newAccount, newKey } from "../support/accounts.ts";
 import { TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 import { signIn, useLink } from "../support/sign-in.ts";
+import { StripeServer } from "../support/stripe-server.ts";
 
 // Every operation of the interface with every kind of credential, compared with the table of permissions.
 
+let provider: StripeServer;
 let service: ScriptedService;
 let owner: TestClient;
 let stranger: TestClient;
@@ -20,7 +22,8 @@ let signedInStranger: TestClient;
 const password = "correct horse battery";
 
 beforeAll(async () => {
-  service = await ScriptedService.start();
+  provider = await StripeServer.start();
+  service = await ScriptedService.start({ stripe: { secretKey: "sk", webhookSecret: "whsec", apiUrl: provider.url } });
   owner = service.client;
   stranger = await newAccount(service);
   await useLink(service.server.firstSignIn!, password, "olga");
@@ -29,7 +32,10 @@ beforeAll(async () => {
   signedInStranger = await tokenOf("simon");
   await owner.createAgent("another");
 });
-afterAll(() => service[Symbol.asyncDispose]());
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await provider[Symbol.asyncDispose]();
+});
 
 async function tokenOf(name: string): Promise<TestClient> {
   return new TestClient(owner.url, (await signIn(owner.url, name, password)).access_token);
@@ -47,8 +53,11 @@ interface Target {
 const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
   "POST /agents": () => ({ name: `made-${randomUUID().slice(0, 8)}` }),
   "PATCH /agents/{name}": () => ({ instructions: "Be brief." }),
+  "PUT /agents/{name}/network": () => ({ allow: ["*"], deny: [] }),
   "POST /agents/{name}/chat": () => ({ message: "hello" }),
+  "PUT /agents/{name}/secrets/{secret}": () => ({ value: "hush", hosts: ["example.com"] }),
   "POST /keys": () => ({}),
+  "POST /billing/top-ups": () => ({ credits: "100" }),
   "PATCH /billing": () => ({ monthlyLimit: null }),
   "POST /admin/credits/grants": ({ user }) => ({ user, credits: "5" }),
   "POST /admin/users": () => ({ name: `made-${randomUUID().slice(0, 8)}` }),
@@ -58,7 +67,11 @@ async function statusOf(operation: string, client: TestClient, target: Target): 
   const [method, path] = operation.split(" ") as [string, string];
   const { turnId, keyId } = target;
   const name = path.startsWith("/admin/users") ? target.user : target.name;
-  const filled = path.replace("{name}", name).replace("{turnId}", turnId).replace("{id}", keyId);
+  const filled = path
+    .replace("{name}", name)
+    .replace("{turnId}", turnId)
+    .replace("{id}", keyId)
+    .replace("{secret}", "TOKEN");
   const { status, body } = await client.call(method, filled, bodies[operation]?.(target));
   if (status >= 400) expect(ErrorBody.parse(body).statusCode).toBe(status);
   return status;
@@ -69,6 +82,7 @@ async function newTarget(begunBy: (name: string) => Promise<TestClient>): Promis
   const name = `agent-${randomUUID().slice(0, 8)}`;
   await owner.createAgent(name);
   const { turnId } = await (await begunBy(name)).chat(name, "hello");
+  await owner.call("PUT", `/agents/${name}/secrets/TOKEN`, { value: "hush", hosts: ["example.com"] });
   const user = `user-${randomUUID().slice(0, 8)}`;
   await owner.call("POST", "/admin/users", { name: user });
   return { name, turnId, user, keyId: (await owner.call("POST", "/keys", {})).body.id };

@@ -3,6 +3,7 @@ import { chmod, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { usualResources } from "../../src/contract/agents.ts";
+import { noSecrets } from "../../src/contract/guest.ts";
 import type { StoredAgent } from "../../src/domain/agents.ts";
 import { Capacity } from "../../src/domain/capacity.ts";
 import { Lifecycle } from "../../src/domain/lifecycle.ts";
@@ -94,6 +95,7 @@ function serverUntil(death: Death): Server {
   const machines = new Machines(
     async () => death.at(driver),
     () => {},
+    async () => noSecrets,
     () => {},
   );
   const capacity: Capacity = new Capacity({
@@ -104,6 +106,7 @@ function serverUntil(death: Death): Server {
   const lifecycle: Lifecycle = new Lifecycle({
     rows: death.at(new Agents(database, 0)),
     ...{ machines, capacity, timers: { idleCheck: async () => {} }, idleMs: 0 },
+    atWork: () => false,
     measured: () => {},
     log: (message, fields) => faults.push(`${message}: ${JSON.stringify(fields)} ${fields.error}`),
   });

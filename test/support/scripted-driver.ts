@@ -5,8 +5,10 @@ import type { Server as HttpServer } from "node:http";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { join } from "node:path";
 import { BerthError } from "../../src/contract/errors.ts";
+import type { GuestSecrets } from "../../src/contract/guest.ts";
 import { createRunner } from "../../src/guest/runner.ts";
 import { Uplink } from "../../src/guest/uplink.ts";
+import { listenWebProxy } from "../../src/guest/web-proxy.ts";
 import { dialPort } from "../../src/machines/connect.ts";
 import type {
   MachineObservation,
@@ -23,6 +25,7 @@ interface ScriptedMachine {
   origin: MachineOrigin;
   runner: Server;
   gateway: HttpServer;
+  proxy: HttpServer;
   sockets: Set<Socket>;
   token: string;
   nextToken: string | null;
@@ -56,6 +59,8 @@ export class ScriptedDriver implements TemplatingDriver {
   readonly log: string[] = [];
   /** The machines in which somebody works beside the runtime. */
   readonly busy = new Set<string>();
+  /** What each machine was given of its agent's secrets, by its id. */
+  readonly provided = new Map<string, GuestSecrets>();
   /** Each making of a machine waits for it. */
   gate: Promise<void> = Promise.resolve();
 
@@ -132,9 +137,16 @@ export class ScriptedDriver implements TemplatingDriver {
     machine.runner.close();
     machine.gateway.close();
     machine.gateway.closeAllConnections();
+    machine.proxy.close();
+    machine.proxy.closeAllConnections();
     for (const session of this.#sessions.get(join(this.#folder, id)) ?? []) session.stop();
     for (const socket of machine.sockets) socket.destroy();
     machine.ended.resolve();
+  }
+
+  /** Where the programs of a machine reach the web. */
+  proxyOf(id: string): string {
+    return urlOf(this.#require(id).proxy);
   }
 
   /** Kills any of these machines, if there is one. */
@@ -245,18 +257,20 @@ export class ScriptedDriver implements TemplatingDriver {
     const uplink = new Uplink();
     const gateway = uplink.listen(0);
     await once(gateway, "listening");
-    const { port } = gateway.address() as AddressInfo;
+    const proxy = listenWebProxy(uplink, 0);
+    await once(proxy, "listening");
     const runner = await createRunner({
       runtimes: this.#runtimes,
       surroundings: {
         ...{ uid: process.getuid!(), gid: process.getgid!(), home: disk, stateFolder: disk, packages: this.#packages },
-        ...{ gatewayUrl: `http://127.0.0.1:${port}`, log },
+        ...{ gatewayUrl: urlOf(gateway), proxyUrl: urlOf(proxy), log },
       },
       journalFolder: join(disk, "turns"),
       uplink,
       identity: null,
       firstToken: `first-${id}`,
       adopt: async ({ machineId, bootId, runtime, token }) => ({ machineId, bootId, runtime, token }),
+      provide: async (secrets) => void this.provided.set(id, secrets),
       setClock: async () => {},
       sync: async () => {},
       logFile,
@@ -274,6 +288,7 @@ export class ScriptedDriver implements TemplatingDriver {
       origin: "boot",
       runner,
       gateway,
+      proxy,
       sockets,
       token: `first-${id}`,
       nextToken: null,
@@ -289,4 +304,8 @@ export class ScriptedDriver implements TemplatingDriver {
     if (!machine) throw new BerthError("machine_lost", "There is no machine of this agent.");
     return machine;
   }
+}
+
+function urlOf(server: HttpServer): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

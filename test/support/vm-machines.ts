@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { usualResources } from "../../src/contract/agents.ts";
 import type { ExecResult } from "../../src/contract/guest.ts";
+import { noSecrets } from "../../src/contract/guest.ts";
 import { free } from "../../src/gateway/charge.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import { Prices } from "../../src/gateway/prices.ts";
@@ -149,6 +150,7 @@ export class VmMachines implements AsyncDisposable {
         return this.driver;
       },
       (id, socket) => gateway.serve(socket, { id, ...nobody }),
+      async () => noSecrets,
       (message, error) => this.log.push(`${message}: ${error}`),
     );
   }

@@ -44,7 +44,7 @@ export class VmService implements AsyncDisposable {
 
   /** Runs a command in a guest, past the API and the runtime. */
   exec(id: string, command: string, user: "agent" | "root" = "root"): Promise<ExecResult> {
-    return this.server.machines.exec(id, { command, user, timeoutMs: 60_000 });
+    return this.server.machines.exec(id, { command, user, timeoutMs: 240_000 });
   }
 
   /** The process of a machine. */

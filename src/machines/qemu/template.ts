@@ -5,6 +5,7 @@ import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Resources } from "../../contract/agents.ts";
 import { BerthError } from "../../contract/errors.ts";
+import { noSecrets } from "../../contract/guest.ts";
 import { newAdoption, newToken } from "../adoption.ts";
 import { ControlChannel } from "../channel.ts";
 import { connectChannel, dialPort } from "../connect.ts";
@@ -209,7 +210,7 @@ export class Templates {
     const first = await connectChannel(dial, [{ channel: "control", token: firmwareToken }], bootTimeoutMs);
     using control = new ControlChannel(first.socket);
     const machineId = randomUUID().replaceAll("-", "");
-    await control.adopt(newAdoption(machineId, "template", runtime, token), bootTimeoutMs);
+    await control.adopt(newAdoption(machineId, "template", runtime, token, noSecrets), bootTimeoutMs);
     const { socket: uplink } = await connectChannel(dial, [{ channel: "uplink", token }], bootTimeoutMs);
     this.#serveUplink(uplink);
     await control.warmUp(warmUpTimeoutMs).catch(async (error: unknown) => {

@@ -1,0 +1,19 @@
+import type { Command } from "commander";
+import type { Network } from "../../contract/network.ts";
+import { agentPath, Client } from "../client.ts";
+import { readEnvironment } from "../environment.ts";
+import { showNetwork } from "../network-view.ts";
+import { type CommonOptions, jsonOption } from "../options.ts";
+
+/** `berth agents network get NAME` */
+export function registerGetNetwork(network: Command): void {
+  network
+    .command("get")
+    .description("show where an agent's programs may connect to")
+    .argument("<name>", "the agent's name")
+    .addOption(jsonOption())
+    .action(async (name: string, { json }: CommonOptions) => {
+      const client = await Client.connect(readEnvironment());
+      showNetwork(await client.json<Network>("GET", `${agentPath(name)}/network`), json);
+    });
+}

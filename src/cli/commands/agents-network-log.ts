@@ -1,0 +1,49 @@
+import { type Command, Option } from "commander";
+import type { NetworkLogEntry } from "../../contract/network.ts";
+import { agentPath, Client } from "../client.ts";
+import { readEnvironment } from "../environment.ts";
+import { type CommonOptions, jsonOption, positiveNumber } from "../options.ts";
+import { readList } from "../paging.ts";
+import { type Cell, formatTable } from "../table.ts";
+import { printable, writeJson } from "../terminal.ts";
+import { localTime } from "../time.ts";
+
+interface LogOptions extends CommonOptions {
+  limit: number;
+  verdict?: string;
+}
+
+const headings = ["TIME", "TO", "ADDRESS", "OUTCOME", "SENT", "RECEIVED", "COUNT"];
+
+/** `berth agents network log NAME` */
+export function registerNetworkLog(network: Command): void {
+  network
+    .command("log")
+    .description("show the connections of an agent's programs, the newest last")
+    .argument("<name>", "the agent's name")
+    .option("-n, --limit <number>", "how many, of the newest", positiveNumber, 50)
+    .addOption(new Option("--verdict <verdict>", "only those").choices(["allowed", "refused"]))
+    .addOption(jsonOption())
+    .addHelpText("after", "\nA connection is shown once it has ended. SENT and RECEIVED are bytes.")
+    .action(async (name: string, { limit, verdict, json }: LogOptions) => {
+      const client = await Client.connect(readEnvironment());
+      const filter = verdict === undefined ? {} : { verdict };
+      const entries = await readList<NetworkLogEntry>(client, `${agentPath(name)}/network/log`, limit, filter);
+      if (json) return writeJson(process.stdout, entries);
+      const { data, nextCursor } = entries;
+      if (data.length === 0) return void console.error(`${printable(name)} has connected to nothing yet.`);
+      if (nextCursor !== null) console.error("There are older connections: --limit shows more.");
+      process.stdout.write(formatTable(process.stdout, headings, data.reverse().map(rowOf)));
+    });
+}
+
+function rowOf(entry: NetworkLogEntry): Cell[] {
+  const { startedAt, verdict, reason, outcome, host, port, address, bytesSent, bytesReceived, count } = entry;
+  const to = port === null ? host : `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const came = verdict === "refused" ? `refused: ${reason}` : (outcome ?? "");
+  const style = verdict === "refused" ? "red" : outcome === "closed" ? "green" : "yellow";
+  return [
+    ...[localTime(startedAt), to, address ?? "", { text: came, style } as const],
+    ...[`${bytesSent}`, `${bytesReceived}`, `${count}`],
+  ];
+}

@@ -1,0 +1,21 @@
+import type { Command } from "commander";
+import { agentPath, Client } from "../client.ts";
+import { readEnvironment } from "../environment.ts";
+import { type CommonOptions, jsonOption } from "../options.ts";
+import { writeJson } from "../terminal.ts";
+
+/** `berth agents secrets remove NAME SECRET` */
+export function registerRemoveSecret(secrets: Command): void {
+  secrets
+    .command("remove")
+    .description("take a secret from an agent, at once")
+    .argument("<name>", "the agent's name")
+    .argument("<secret>", "the secret's name")
+    .addOption(jsonOption())
+    .action(async (name: string, secret: string, { json }: CommonOptions) => {
+      const client = await Client.connect(readEnvironment());
+      await client.json("DELETE", `${agentPath(name)}/secrets/${encodeURIComponent(secret)}`);
+      if (json) writeJson(process.stdout, null);
+      else console.log(`${name} has no ${secret} any more.`);
+    });
+}

@@ -1,0 +1,47 @@
+import { type Command, Option } from "commander";
+import type { SecretRecord } from "../../contract/secrets.ts";
+import { agentPath, Client } from "../client.ts";
+import { readEnvironment } from "../environment.ts";
+import { CliError } from "../errors.ts";
+import { type CommonOptions, jsonOption } from "../options.ts";
+import { readSecret } from "../prompt.ts";
+import { writeJson } from "../terminal.ts";
+
+interface SetOptions extends CommonOptions {
+  host: string[];
+}
+
+const help = `
+The value is asked for, or read from standard input; it is on no command line. In the machine the variable of this name
+holds a placeholder. Where a program sends it in a header to one of the hosts, the value goes in its place.
+
+Examples:
+  berth agents secrets set ada GITHUB_TOKEN --host api.github.com --host github.com
+  berth agents secrets set ada NPM_TOKEN --host registry.npmjs.org < token.txt`;
+
+/** `berth agents secrets set NAME SECRET --host HOST` */
+export function registerSetSecret(secrets: Command): void {
+  const host = new Option("--host <host>", "where it may go: a host, or *.example.com; can be repeated")
+    .argParser((text: string, all: string[] = []) => all.concat(text))
+    .makeOptionMandatory();
+  secrets
+    .command("set")
+    .description("give an agent a secret that its programs can use and not see, or another value of it")
+    .argument("<name>", "the agent's name")
+    .argument("<secret>", "the secret's name, such as GITHUB_TOKEN")
+    .addOption(host)
+    .addOption(jsonOption())
+    .addHelpText("after", help)
+    .action(async (name: string, secret: string, { host: hosts, json }: SetOptions) => {
+      const path = `${agentPath(name)}/secrets/${encodeURIComponent(secret)}`;
+      const client = await Client.connect(readEnvironment());
+      const value = (await readSecret(`Value of ${secret}: `)).trim();
+      if (value === "") throw new CliError("There is no value; nothing was set.", 2);
+      const record = await client.json<SecretRecord>("PUT", path, { json: { value, hosts } });
+      if (json) writeJson(process.stdout, record);
+      else
+        console.log(
+          `${record.name} is ${record.placeholder} in the machine, and its value on the way to: ${record.hosts.join(", ")}`,
+        );
+    });
+}

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { json, refuse, ScriptedApi } from "./scripted-api.ts";
+
+let api: ScriptedApi;
+beforeAll(async () => {
+  api = await ScriptedApi.listen();
+});
+beforeEach(() => api.clear());
+afterAll(() => api[Symbol.dispose]());
+
+const time = "2026-01-02T03:04:05.678Z";
+const secret = {
+  ...{ name: "TOKEN", hosts: ["a.com", "*.b.com"], placeholder: "berth-secret-TOKEN-1f" },
+  ...{ createdAt: time, updatedAt: time },
+};
+
+test("a secret's value comes from standard input, without its line's end, and is not printed", async () => {
+  api.answers["PUT /agents/ada/secrets/TOKEN"] = [json(secret, 201)];
+  const set = ["agents", "secrets", "set", "ada", "TOKEN", "--host", "a.com", "--host", "*.b.com"];
+  const { code, stdout, stderr } = await api.berth(set, { input: "hush\n" });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toBe("TOKEN is berth-secret-TOKEN-1f in the machine, and its value on the way to: a.com, *.b.com\n");
+  expect(JSON.parse(api.seen[0]!.body)).toEqual({ value: "hush", hosts: ["a.com", "*.b.com"] });
+  expect(JSON.parse((await api.berth([...set, "--json"], { input: "hush" })).stdout)).toEqual(secret);
+});
+
+test("without a value or a host nothing is asked, and a refusal is told", async () => {
+  const set = ["agents", "secrets", "set", "ada", "TOKEN"];
+  expect(await api.berth(set, { input: "hush" })).toMatchObject({ code: 2, stdout: "" });
+  expect(await api.berth([...set, "--host", "a.com"], { input: "\n" })).toMatchObject({ code: 2, stdout: "" });
+  expect(api.seen).toEqual([]);
+  api.answers["PUT /agents/ada/secrets/TOKEN"] = [refuse(400, "hosts: no.", "request_invalid")];
+  const refused = await api.berth([...set, "--host", "*"], { input: "hush" });
+  expect(refused).toEqual({ code: 1, stdout: "", stderr: "berth: hosts: no.\n" });
+});
+
+test("the secrets are listed, and removed", async () => {
+  const list = ["agents", "secrets", "list", "ada"];
+  api.answers["GET /agents/ada/secrets"] = [json({ data: [secret], nextCursor: null })];
+  expect((await api.berth(list)).stdout).toBe(
+    "NAME   HOSTS           PLACEHOLDER\nTOKEN  a.com, *.b.com  berth-secret-TOKEN-1f\n",
+  );
+  expect(JSON.parse((await api.berth([...list, "--json"])).stdout)).toEqual([secret]);
+  api.answers["GET /agents/ada/secrets"] = [json({ data: [], nextCursor: null })];
+  expect(await api.berth(list)).toMatchObject({ code: 0, stdout: "", stderr: expect.stringContaining("no secrets") });
+  api.answers["DELETE /agents/ada/secrets/TOKEN"] = [(response) => response.writeHead(204).end()];
+  expect((await api.berth(["agents", "secrets", "remove", "ada", "TOKEN"])).stdout).toBe(
+    "ada has no TOKEN any more.\n",
+  );
+});
+
+test("credits are bought on a page whose address is shown", async () => {
+  const topUp = { id: "cs_1", url: "https://pay.example/cs_1", credits: "500", expiresAt: time };
+  api.answers["POST /billing/top-ups"] = [json(topUp, 201)];
+  const { stdout } = await api.berth(["billing", "top-up", "500"]);
+  expect(stdout).toBe(`Pay for 500 credits here, until ${time}:\nhttps://pay.example/cs_1\n`);
+  expect(JSON.parse(api.seen[0]!.body)).toEqual({ credits: "500" });
+  api.answers["POST /billing/top-ups"] = [refuse(409, "No payments here.", "payments_not_configured")];
+  expect(await api.berth(["billing", "top-up", "500"])).toMatchObject({
+    code: 1,
+    stderr: "berth: No payments here.\n",
+  });
+});

@@ -1,0 +1,73 @@
+import { z } from "zod";
+import { parseRule, ruleText } from "./network-rules.ts";
+
+const maximumHosts = 50;
+/** HTTP servers take a header of 8 KiB in all; what is longer reaches nobody. */
+const maximumValue = 4_096;
+
+/** Names that programs act on: a placeholder in them would break the machine, or lead its programs elsewhere. */
+const reserved =
+  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|TERM|PWD|IFS|ENV|BASH_.*|LD_.*|LC_.*|NODE_.*|SSL_.*|(HTTPS?|NO|ALL)_PROXY|NPM_CONFIG_.*|GIT_.*|PYTHON.*|PERL.*|ANTHROPIC_(BASE_URL|AUTH_TOKEN)|OPENAI_BASE_URL)$/;
+
+const SecretName = z
+  .string()
+  .regex(
+    /^[A-Z][A-Z0-9_]{0,63}$/,
+    "A secret's name has 1 to 64 characters of A-Z, 0-9 and _, and begins with a letter.",
+  )
+  .refine((name) => !reserved.test(name), "This name means something to programs in the machine; take another.")
+  .meta({ description: "The name of the variable in which the agent's programs find the placeholder." });
+
+/** One host, or all names below one; with a port where it is neither 80 nor 443. */
+const SecretHost = z.string().transform((text, context) => {
+  const rule = parseRule(text);
+  if (rule && rule.kind !== "any" && !(rule.kind === "network" && text.includes("/"))) return ruleText(rule);
+  context.addIssue({
+    code: "custom",
+    message: "A host is such as api.example.com, *.example.com or example.com:8443.",
+  });
+  return z.NEVER;
+});
+
+export const SetSecret = z
+  .strictObject({
+    value: z
+      .string("value is required: the secret itself")
+      .min(1, "A secret has at least one character.")
+      .max(maximumValue, `A secret has ${maximumValue} characters at most.`)
+      .regex(/^[\x21-\x7e]+$/, "A secret travels in a header: printable ASCII characters without spaces are allowed.")
+      .meta({ description: "Never shown again." }),
+    hosts: z
+      .array(SecretHost)
+      .min(1, "At least one host is needed: the secret is sent to no other.")
+      .max(maximumHosts)
+      .meta({
+        description:
+          "Where the value may go: a host, or all names below it (`*.example.com`), with a port where it is neither 80 nor 443.",
+      }),
+  })
+  .meta({ id: "SetSecret" });
+export type SetSecret = z.infer<typeof SetSecret>;
+
+const time = z.iso.datetime();
+
+export const SecretRecord = z
+  .object({
+    name: z.string(),
+    hosts: z.array(z.string()),
+    placeholder: z.string().meta({ description: "What the agent's programs see and send in place of the value." }),
+    createdAt: time,
+    updatedAt: time,
+  })
+  .meta({ id: "Secret" });
+export type SecretRecord = z.infer<typeof SecretRecord>;
+
+export const SecretList = z
+  .object({ data: z.array(SecretRecord), nextCursor: z.string().nullable() })
+  .meta({ id: "SecretList", description: "The agent's secrets by name, without their values." });
+export type SecretList = z.infer<typeof SecretList>;
+
+export const SecretParams = z.object({
+  name: z.string().meta({ description: "The agent's name." }),
+  secret: SecretName,
+});

@@ -1,0 +1,28 @@
+import type { Host } from "../contract/network-rules.ts";
+import { type Certified, certify, hostCertificateMs } from "./authority.ts";
+
+/** So many are kept; to make one takes twenty milliseconds. */
+const maximumKept = 1_000;
+
+/** The certificates that agents' own authorities have signed for hosts, kept in memory alone. */
+export class Certificates {
+  readonly #authorityOf: (agentId: string) => Promise<Certified>;
+  readonly #made = new Map<string, { certified: Promise<Certified>; until: number }>();
+
+  constructor(authorityOf: (agentId: string) => Promise<Certified>) {
+    this.#authorityOf = authorityOf;
+  }
+
+  /** A certificate for that host, by the agent's authority. */
+  of(agentId: string, host: Host): Promise<Certified> {
+    const key = `${agentId} ${host.text}`;
+    const known = this.#made.get(key);
+    if (known && Date.now() < known.until) return known.certified;
+    const certified = this.#authorityOf(agentId).then((authority) => certify(authority, host));
+    certified.catch(() => this.#made.delete(key));
+    this.#made.set(key, { certified, until: Date.now() + hostCertificateMs / 2 });
+    // The oldest goes, in the order in which they were made.
+    if (this.#made.size > maximumKept) this.#made.delete(this.#made.keys().next().value!);
+    return certified;
+  }
+}

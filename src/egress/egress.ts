@@ -1,0 +1,248 @@
+import { randomUUID } from "node:crypto";
+import type { ServerHttp2Stream } from "node:http2";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { verdictHeader } from "../contract/guest.ts";
+import type { NetworkOutcome, NetworkRefusal } from "../contract/network.ts";
+import { type Host, parseAuthority } from "../contract/network-rules.ts";
+import { ConnectionLog, type LoggedConnection } from "./connection-log.ts";
+import { intercept } from "./interception.ts";
+import { type Resolve, resolveHere, resolvePublic } from "./names.ts";
+import { type Destination, Policy, type RuleLists } from "./policy.ts";
+import { type Answer, failed, refused, unknown } from "./refusal.ts";
+import { type Secret, secretsFor } from "./secrets.ts";
+import { carry, dial, Unconnected } from "./tunnel.ts";
+
+/** How many tunnels an agent has open at once, and begins in a minute. */
+const maximumOpen = 256;
+const maximumBegun = 1_200;
+const windowMs = 60_000;
+const connectTimeoutMs = 10_000;
+const idleMs = 10 * 60_000;
+/** An agent is at work while bytes have moved so lately. */
+const movingMs = 60_000;
+/** Between two looks whether what is open is still allowed. */
+const recheckMs = 10_000;
+/** Of what was asked for and cannot be a host, so much is written down. */
+const maximumAsked = 255;
+
+export interface EgressOptions {
+  operator: RuleLists;
+  /** `HOST:PORT` that are allowed although their addresses are inside. */
+  inside: readonly string[];
+  /** Where the service listens, and its database. */
+  own: () => readonly { host: string; port: number }[];
+  rulesOf(agentId: string): Promise<RuleLists>;
+  /** What stands between the agent's programs and hosts that may have secrets of its. */
+  secrets: SecretKeeper;
+  write(entries: LoggedConnection[]): Promise<void>;
+  /** A connection was allowed or refused. */
+  decided: (verdict: "allowed" | "refused") => void;
+  /** A tunnel has ended, with so many bytes. */
+  carried: (bytesSent: number, bytesReceived: number) => void;
+  warn: (message: string, error: unknown) => void;
+  /** In place of DNS, in tests. */
+  resolve?: Resolve;
+}
+
+/** The secrets of agents. */
+interface SecretKeeper {
+  of(agentId: string): Promise<Secret[]>;
+  /** A certificate for that host, which the agent's machine trusts, with its private key, in PEM. */
+  certificate(agentId: string, host: Host): Promise<{ certificate: string; key: string }>;
+}
+
+/** A tunnel that is open. */
+interface Tunnel {
+  destination: Destination;
+  address: string;
+  cut: AbortController;
+  movedAt: number;
+}
+
+/** What an agent has and has begun, for its limits. */
+interface Traffic {
+  open: number;
+  tunnels: Set<Tunnel>;
+  begun: number;
+  windowFrom: number;
+}
+
+/** The web as agents reach it: each connection is asked for on the uplink, decided on, carried and written down here. */
+export class Egress {
+  readonly #options: EgressOptions;
+  readonly #policy: Policy;
+  readonly #resolve: Resolve;
+  readonly #log: ConnectionLog;
+  readonly #traffic = new Map<string, Traffic>();
+  readonly #rechecks: NodeJS.Timeout;
+
+  constructor(options: EgressOptions) {
+    const { operator, inside, own } = options;
+    this.#options = options;
+    this.#policy = new Policy({ operator, inside, own, lookUp: resolveHere });
+    this.#resolve = options.resolve ?? resolvePublic;
+    this.#log = new ConnectionLog(options.write, options.warn);
+    this.#rechecks = setInterval(() => void this.#recheckAll(), recheckMs).unref();
+  }
+
+  /** Serves one CONNECT of an agent's machine. Never rejects. */
+  async serve(agentId: string, stream: ServerHttp2Stream, authority: string): Promise<void> {
+    const gone = new AbortController();
+    stream.once("close", () => gone.abort());
+    const traffic = this.#trafficOf(agentId);
+    traffic.open++;
+    try {
+      await this.#serve(agentId, traffic, stream, authority, gone.signal);
+    } catch (error) {
+      this.#options.warn("a connection to the web failed", error);
+      answer(stream, unknown);
+    } finally {
+      traffic.open--;
+    }
+  }
+
+  /** Cuts the agent's tunnels that are not allowed any more. */
+  async recheck(agentId: string): Promise<void> {
+    const tunnels = [...(this.#traffic.get(agentId)?.tunnels ?? [])];
+    if (tunnels.length === 0) return;
+    const rules = await this.#options.rulesOf(agentId);
+    for (const tunnel of tunnels) {
+      if ((await this.#refusalOf(tunnel.destination, [tunnel.address], rules)) !== null) tunnel.cut.abort();
+    }
+  }
+
+  /** Whether bytes of the agent have moved within the last minute. */
+  moves(agentId: string): boolean {
+    const since = Date.now() - movingMs;
+    return [...(this.#traffic.get(agentId)?.tunnels ?? [])].some(({ movedAt }) => movedAt > since);
+  }
+
+  /** Writes down what has ended. Tunnels end with the uplinks that they came on. */
+  async close(): Promise<void> {
+    clearInterval(this.#rechecks);
+    await this.#log.flush();
+  }
+
+  async #serve(
+    agentId: string,
+    traffic: Traffic,
+    stream: ServerHttp2Stream,
+    authority: string,
+    gone: AbortSignal,
+  ): Promise<void> {
+    const refuse = (reason: NetworkRefusal, host: string, port: number | null) => {
+      this.#options.decided("refused");
+      this.#log.refused(agentId, reason, host, port);
+      answer(stream, refused(reason, shortened(authority)));
+    };
+    const destination = parseAuthority(authority);
+    if (!destination) return refuse("destination_invalid", shortened(authority), null);
+    const { host, port } = destination;
+    if (isTooMany(traffic)) return refuse("too_many", host.text, port);
+    const rules = await this.#options.rulesOf(agentId).catch(() => null);
+    if (!rules) return answer(stream, unknown);
+    const asked = this.#policy.refuseAsked(destination, rules);
+    if (asked) return refuse(asked, host.text, port);
+    const startedAt = new Date();
+    const addresses = await this.#addressesOf(destination);
+    const found = await this.#policy.refuseAddresses(destination, addresses, rules);
+    if (found) return refuse(found, host.text, port);
+    this.#options.decided("allowed");
+    const ended = (outcome: NetworkOutcome, socket: Socket | null, address: string | null) => {
+      const [bytesSent, bytesReceived] = [socket?.bytesWritten ?? 0, socket?.bytesRead ?? 0];
+      this.#options.carried(bytesSent, bytesReceived);
+      const bytes = { bytesSent, bytesReceived, address, count: 1 };
+      const times = { startedAt, finishedAt: new Date() };
+      this.#log.add({ id: randomUUID(), agentId, ...times, reason: null, outcome, host: host.text, port, ...bytes });
+    };
+    if (addresses.length === 0) {
+      answer(stream, failed("unresolved", host.text));
+      return ended("unresolved", null, null);
+    }
+    try {
+      const secrets = secretsFor(await this.#options.secrets.of(agentId), destination);
+      const socket = await dial(addresses, port, connectTimeoutMs, gone);
+      const address = socket.remoteAddress ?? "";
+      const end = secrets.length > 0 ? this.#intercepted(agentId, destination, secrets, socket) : socket;
+      ended(await this.#carry(traffic, { destination, address }, stream, end), socket, address);
+    } catch (error) {
+      const outcome = gone.aborted ? "reset" : error instanceof Unconnected ? error.outcome : null;
+      if (outcome === null) throw error;
+      if (outcome !== "reset") answer(stream, failed(outcome, `${host.text}:${port}`));
+      ended(outcome, null, addresses[0]!);
+    }
+  }
+
+  async #carry(
+    traffic: Traffic,
+    target: Pick<Tunnel, "destination" | "address">,
+    stream: ServerHttp2Stream,
+    end: Duplex,
+  ): Promise<NetworkOutcome> {
+    const tunnel: Tunnel = { ...target, cut: new AbortController(), movedAt: Date.now() };
+    const moved = () => {
+      tunnel.movedAt = Date.now();
+    };
+    traffic.tunnels.add(tunnel);
+    try {
+      stream.respond({ ":status": 200 });
+      return await carry(stream, end, { idleMs, cut: tunnel.cut.signal, moved });
+    } finally {
+      traffic.tunnels.delete(tunnel);
+    }
+  }
+
+  #intercepted(agentId: string, destination: Destination, secrets: Secret[], socket: Socket): Duplex {
+    const { secrets: keeper, warn } = this.#options;
+    const certificate = () => keeper.certificate(agentId, destination.host);
+    return intercept(socket, { destination, secrets, certificate, warn });
+  }
+
+  /** All addresses of what was asked for; none where the name has none or DNS does not answer. */
+  async #addressesOf({ host, port }: Destination): Promise<string[]> {
+    if (host.kind === "address") return [host.text];
+    const resolve = this.#policy.isException({ host, port }) ? resolveHere : this.#resolve;
+    return resolve(host.text).catch(() => []);
+  }
+
+  async #refusalOf(destination: Destination, addresses: string[], rules: RuleLists): Promise<NetworkRefusal | null> {
+    const asked = this.#policy.refuseAsked(destination, rules);
+    return asked ?? (await this.#policy.refuseAddresses(destination, addresses, rules));
+  }
+
+  async #recheckAll(): Promise<void> {
+    const now = Date.now();
+    for (const [agentId, { open, windowFrom, tunnels }] of this.#traffic) {
+      if (open === 0 && now - windowFrom > windowMs) this.#traffic.delete(agentId);
+      // While the rules cannot be read, what is open stays so.
+      if (tunnels.size > 0) await this.recheck(agentId).catch(() => {});
+    }
+  }
+
+  #trafficOf(agentId: string): Traffic {
+    const known = this.#traffic.get(agentId);
+    const traffic = known ?? { open: 0, tunnels: new Set(), begun: 0, windowFrom: Date.now() };
+    this.#traffic.set(agentId, traffic);
+    return traffic;
+  }
+}
+
+/** Counts a connection that begins. */
+function isTooMany(traffic: Traffic): boolean {
+  const now = Date.now();
+  if (now - traffic.windowFrom > windowMs) Object.assign(traffic, { begun: 0, windowFrom: now });
+  traffic.begun++;
+  return traffic.open > maximumOpen || traffic.begun > maximumBegun;
+}
+
+function answer(stream: ServerHttp2Stream, { status, word, text }: Answer): void {
+  if (stream.destroyed || stream.headersSent) return;
+  stream.respond({ ":status": status, "content-type": "text/plain; charset=utf-8", [verdictHeader]: word });
+  stream.end(`${text}\n`);
+}
+
+/** What a guest has asked for, as it may be shown and stored. */
+function shortened(text: string): string {
+  return text.replaceAll(/[^\x21-\x7e]/g, "?").slice(0, maximumAsked);
+}

@@ -1,0 +1,111 @@
+import { isIP } from "node:net";
+import type { NetworkRefusal } from "../contract/network.ts";
+import { authorityText, type Host, type NetworkRule, parseRule } from "../contract/network-rules.ts";
+import { isIn, isOwn, isPublic, mayBeExempt } from "./addresses.ts";
+import type { Resolve } from "./names.ts";
+
+/** Rules as they are written. */
+export interface RuleLists {
+  allow: readonly string[];
+  deny: readonly string[];
+}
+
+/** Where a program of an agent wants to be connected with. */
+export interface Destination {
+  host: Host;
+  port: number;
+}
+
+export interface PolicyOptions {
+  operator: RuleLists;
+  /** `HOST:PORT` in their normal spelling that are allowed although their addresses are inside. */
+  inside: readonly string[];
+  /** Where the service listens, and its database: no agent is connected with them, whatever the lists say. */
+  own: () => readonly { host: string; port: number }[];
+  /** The addresses of a host of this installation, as the host itself finds them. */
+  lookUp: Resolve;
+}
+
+/** Where a mail server takes mail from anybody: an agent that sends it is a sender of spam. */
+const mailPort = 25;
+
+/** Names that stand for something on this host or in its network, by their last label (RFC 6761, 6762, 8375, ICANN). */
+const insideName = /(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa)$/;
+
+/** Decides who is connected with whom. The lists of an agent come with each question. */
+export class Policy {
+  readonly #options: PolicyOptions;
+
+  constructor(options: PolicyOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Why a destination is refused for what was asked, before its name is looked up: a look-up itself tells somebody
+   * something. Null where it is not.
+   */
+  refuseAsked(destination: Destination, agent: RuleLists): NetworkRefusal | null {
+    const { host, port } = destination;
+    if (port === mailPort) return "port_refused";
+    const isInside = host.kind === "name" && (!host.text.includes(".") || insideName.test(host.text));
+    if (isInside && !this.isException(destination)) return "inside";
+    const { operator } = this.#options;
+    if (matches(operator.deny, destination)) return "denied_by_operator";
+    if (!matches(operator.allow, destination)) return "not_allowed_by_operator";
+    if (matches(agent.deny, destination)) return "denied";
+    return matches(agent.allow, destination) ? null : "not_allowed";
+  }
+
+  /** Why a destination is refused for an address that it has. One is enough: a name may not be half inside. */
+  async refuseAddresses(
+    destination: Destination,
+    addresses: readonly string[],
+    agent: RuleLists,
+  ): Promise<NetworkRefusal | null> {
+    const { port } = destination;
+    const mayBe = this.isException(destination) ? mayBeExempt : (each: string) => isPublic(each) && !isOwn(each);
+    for (const address of addresses) {
+      if (!mayBe(address) || (await this.#isOfService(address, port))) return "inside";
+      const found: Destination = { host: { kind: "address", text: address }, port };
+      if (matches(this.#options.operator.deny, found)) return "denied_by_operator";
+      if (matches(agent.deny, found)) return "denied";
+    }
+    return null;
+  }
+
+  /** Whether the operator has opened exactly this, wherever it leads. */
+  isException(destination: Destination): boolean {
+    return this.#options.inside.includes(authorityText(destination));
+  }
+
+  async #isOfService(address: string, port: number): Promise<boolean> {
+    for (const place of this.#options.own()) {
+      if (place.port !== port) continue;
+      const addresses = isIP(place.host) ? [place.host] : await this.#options.lookUp(place.host);
+      if (addresses.some((each) => (isOwn(each) ? isOwn(address) : each === address))) return true;
+    }
+    return false;
+  }
+}
+
+function matches(rules: readonly string[], destination: Destination): boolean {
+  return rules.some((text) => {
+    const rule = parseRule(text);
+    return (
+      rule !== null && (rule.port === null || rule.port === destination.port) && matchesHost(rule, destination.host)
+    );
+  });
+}
+
+function matchesHost(rule: NetworkRule, { kind, text }: Host): boolean {
+  switch (rule.kind) {
+    case "any":
+      return true;
+    case "name":
+      return kind === "name" && text === rule.name;
+    case "below":
+      return kind === "name" && text.endsWith(`.${rule.name}`);
+    case "network":
+      return kind === "address" && isIn(text, rule);
+  }
+}

@@ -1,0 +1,42 @@
+import type { NetworkOutcome, NetworkRefusal } from "../contract/network.ts";
+
+/** What the program in the guest is answered. `word` is for programs, `text` for people. */
+export interface Answer {
+  status: number;
+  word: string;
+  text: string;
+}
+
+const refusals: Record<NetworkRefusal, string> = {
+  destination_invalid: "it is not a host and a port in their usual spelling",
+  inside: "it is not on the internet but in the network of this installation, or an address of a special kind",
+  port_refused: "port 25 is for mail servers",
+  denied_by_operator: "the installation's operator denies it",
+  not_allowed_by_operator: "the installation's operator does not allow it",
+  denied: "the agent's own rules deny it",
+  not_allowed: "the agent's own rules do not allow it",
+  too_many: "the agent has too many connections, or has begun too many in a minute",
+};
+
+/** How a refusal is answered; `asked` is what was asked for. */
+export function refused(reason: NetworkRefusal, asked: string): Answer {
+  const status = reason === "too_many" ? 429 : reason === "destination_invalid" ? 400 : 403;
+  return { status, word: reason, text: `Berth refused the connection to ${asked}: ${refusals[reason]}.` };
+}
+
+/** How a connection that came to nothing is answered. */
+export function failed(outcome: "unresolved" | "unreachable" | "timeout", asked: string): Answer {
+  const texts = {
+    unresolved: `There is no address of ${asked}.`,
+    unreachable: `${asked} cannot be reached.`,
+    timeout: `${asked} does not answer.`,
+  } satisfies Partial<Record<NetworkOutcome, string>>;
+  return { status: outcome === "timeout" ? 504 : 502, word: outcome, text: texts[outcome] };
+}
+
+/** Who may connect where is not known now: the database is away. */
+export const unknown: Answer = {
+  status: 503,
+  word: "policy_unavailable",
+  text: "Berth cannot read the agent's rules now. Try again.",
+};

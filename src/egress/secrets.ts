@@ -1,0 +1,43 @@
+import { parseRule } from "../contract/network-rules.ts";
+import type { Destination } from "./policy.ts";
+
+/** A secret as it goes out: what stands for it in the machine, its value, and the hosts that may have it. */
+export interface Secret {
+  placeholder: string;
+  hosts: readonly string[];
+  value: string;
+}
+
+/** Where a host is named without a port. */
+const usualPorts = [80, 443];
+
+/** The secrets that may go to a destination. */
+export function secretsFor(secrets: readonly Secret[], { host, port }: Destination): Secret[] {
+  return secrets.filter(({ hosts }) => hosts.some((text) => mayHave(text, host.text, port)));
+}
+
+function mayHave(text: string, name: string, port: number): boolean {
+  const rule = parseRule(text);
+  if (!rule || rule.kind === "any") return false;
+  if (rule.port === null ? !usualPorts.includes(port) : rule.port !== port) return false;
+  if (rule.kind === "below") return name.endsWith(`.${rule.name}`);
+  return name === (rule.kind === "name" ? rule.name : rule.address);
+}
+
+/** A request's headers, name and value in turn, with the secrets' values where their placeholders are. */
+export function revealed(rawHeaders: readonly string[], secrets: readonly Secret[]): string[] {
+  return rawHeaders.map((text, index) => (index % 2 === 0 ? text : revealedIn(text, secrets)));
+}
+
+function revealedIn(value: string, secrets: readonly Secret[]): string {
+  const [, scheme, credentials] = /^(basic +)([A-Za-z0-9+/=]+)$/i.exec(value) ?? [];
+  if (scheme === undefined || credentials === undefined) return replaced(value, secrets);
+  // A name and a password, in base64 (RFC 7617): git and pip send their tokens so.
+  const plain = Buffer.from(credentials, "base64").toString("utf8");
+  const told = replaced(plain, secrets);
+  return told === plain ? value : scheme + Buffer.from(told).toString("base64");
+}
+
+function replaced(text: string, secrets: readonly Secret[]): string {
+  return secrets.reduce((told, { placeholder, value }) => told.replaceAll(placeholder, () => value), text);
+}
