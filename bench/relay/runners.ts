@@ -19,7 +19,8 @@ async function runner(number: number, uplink: Uplink): Promise<Server> {
   return createRunner({
     runtimes: [relayRuntime()],
     surroundings: {
-      ...{ uid: 0, gid: 0, home, stateFolder: folder, packages: "", gatewayUrl: "", proxyUrl: "", log: console.error },
+      ...{ uid: 0, gid: 0, home, stateFolder: folder, packages: "", gatewayUrl: "", proxyUrl: "" },
+      ...{ environmentFile: "/dev/null", log: console.error },
     },
     journalFolder: join(home, "turns"),
     uplink,

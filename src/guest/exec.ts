@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import type { Exec, ExecResult } from "../contract/guest.ts";
-import { proxyEnvironment } from "../runtimes/process.ts";
+import { webEnvironment } from "../runtimes/process.ts";
 import type { Surroundings } from "../runtimes/runtime.ts";
 
 /** What one command may print to each stream before the rest is dropped, in bytes. */
@@ -12,7 +12,7 @@ export function exec({ command, user, timeoutMs }: Exec, agent: Surroundings) {
   const child = spawn("/bin/bash", ["-c", command], {
     cwd: asAgent ? agent.home : "/root",
     env: {
-      ...proxyEnvironment(agent.proxyUrl),
+      ...webEnvironment(agent),
       HOME: asAgent ? agent.home : "/root",
       USER: user,
       LANG: "C.UTF-8",

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
-import { guestGatewayPort, guestPort, guestProxyPort } from "../contract/guest.ts";
+import { environmentFile, guestGatewayPort, guestPort, guestProxyPort } from "../contract/guest.ts";
 import { runtimes } from "../runtimes/all.ts";
 import { busy } from "./activity.ts";
 import { adopt, firmwareToken, loadIdentity, startRenewer } from "./identity.ts";
@@ -37,6 +37,7 @@ const runner = await createRunner({
     stateFolder,
     gatewayUrl: `http://127.0.0.1:${guestGatewayPort}`,
     proxyUrl: `http://127.0.0.1:${guestProxyPort}`,
+    environmentFile,
     log: console.error,
   },
   journalFolder: `${stateFolder}/turns`,

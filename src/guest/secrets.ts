@@ -8,8 +8,14 @@ const ownAuthority = "/usr/local/share/ca-certificates/berth-agent.crt";
 
 /** Gives shells the placeholders, and has programs trust the authority. */
 export async function provideSecrets({ placeholders, authority }: GuestSecrets): Promise<void> {
+  const trusted = authority === null ? undefined : trust(authority);
+  await Promise.all([writePlaceholders(environmentFile, placeholders), trusted]);
+}
+
+/** Writes the script that sets them. */
+export async function writePlaceholders(file: string, placeholders: GuestSecrets["placeholders"]): Promise<void> {
   const lines = Object.entries(placeholders).map(([name, value]) => `export ${name}=${value}\n`);
-  await Promise.all([replace(environmentFile, lines.join("")), authority === null ? undefined : trust(authority)]);
+  await replace(file, lines.join(""));
 }
 
 /** Once for each authority: it is on the disk then. */

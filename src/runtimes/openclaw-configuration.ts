@@ -1,5 +1,5 @@
-import { chown, mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { chmod, chown, mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { claudeModels } from "./claude-models.ts";
 import { loginEnvironment, replaceFile } from "./process.ts";
 import type { Surroundings } from "./runtime.ts";
@@ -21,9 +21,11 @@ export function routeOf(model: string | null): { provider: string; model: string
 }
 
 /** What OpenClaw reads at its start; it never writes the first. */
-function filesOf({ home }: Surroundings) {
+function filesOf({ home, stateFolder }: Surroundings) {
   const state = join(home, ".openclaw");
   return {
+    /** Under a name that it knows as a shell's. */
+    shell: join(stateFolder, "openclaw-shell/bash"),
     /** Beside `openclaw.json`, which stays the agent's own. */
     configuration: join(state, "berth.json"),
     settings: join(state, "agents/main/agent/settings.json"),
@@ -32,7 +34,7 @@ function filesOf({ home }: Surroundings) {
 
 /** Writes what OpenClaw reads at its start: where it listens, and with which token it is reached. */
 export async function writeConfiguration(surroundings: Surroundings, port: number, token: string): Promise<void> {
-  const { configuration: configurationFile, settings } = filesOf(surroundings);
+  const { configuration: configurationFile, settings, shell } = filesOf(surroundings);
   for (const folder of [".openclaw", ".openclaw/agents", ".openclaw/agents/main", ".openclaw/agents/main/agent"]) {
     const path = join(surroundings.home, folder);
     await mkdir(path, { mode: 0o700 }).then(
@@ -40,8 +42,16 @@ export async function writeConfiguration(surroundings: Surroundings, port: numbe
       () => {}, // It is there.
     );
   }
+  await mkdir(dirname(shell), { recursive: true, mode: 0o755 });
+  await replaceFile(shell, shellScript(surroundings));
+  await chmod(shell, 0o755);
   await replaceFile(configurationFile, JSON.stringify(configuration(surroundings, port, token)), surroundings);
   await replaceFile(settings, JSON.stringify({ retry: { provider: { maxRetries: modelRetries } } }), surroundings);
+}
+
+/** It takes BASH_ENV from its commands: so their shell itself reads what stands for the agent's secrets. */
+function shellScript({ environmentFile }: Surroundings): string {
+  return `#!/bin/bash\n[ ! -r ${environmentFile} ] || . ${environmentFile}\nexec /bin/bash "$@"\n`;
 }
 
 /**
@@ -148,6 +158,7 @@ const deniedTools = [
 export function environment(surroundings: Surroundings): Record<string, string> {
   return {
     ...loginEnvironment(surroundings),
+    SHELL: filesOf(surroundings).shell,
     OPENCLAW_CONFIG_PATH: filesOf(surroundings).configuration,
     OPENCLAW_DISABLE_BONJOUR: "1",
     // Starts the user's shell for its environment before the first command otherwise.

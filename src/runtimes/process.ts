@@ -3,29 +3,33 @@ import { once } from "node:events";
 import { chown, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { createInterface } from "node:readline";
-import { authoritiesFile, environmentFile } from "../contract/guest.ts";
+import { authoritiesFile } from "../contract/guest.ts";
 import type { Surroundings } from "./runtime.ts";
 
 /**
  * What has programs go through the proxy: curl, git, npm, pip and most others read some of these, in capitals or not, and
  * Node from 24 on where the last one is set. The image has the same for whoever logs in.
  */
-export function proxyEnvironment(proxyUrl: string): Record<string, string> {
+export function webEnvironment({
+  proxyUrl,
+  environmentFile,
+}: Pick<Surroundings, "proxyUrl" | "environmentFile">): Record<string, string> {
   const variables = { HTTP_PROXY: proxyUrl, HTTPS_PROXY: proxyUrl, NO_PROXY: "localhost,127.0.0.1,::1" };
   const small = Object.entries(variables).map(([name, value]) => [name.toLowerCase(), value]);
   return {
     ...{ ...variables, ...Object.fromEntries(small), NODE_USE_ENV_PROXY: "1" },
     // Programs with a list of authorities of their own would not know the agent's.
     ...{ NODE_USE_SYSTEM_CA: "1", SSL_CERT_FILE: authoritiesFile, REQUESTS_CA_BUNDLE: authoritiesFile },
+    // What stands for the agent's secrets: bash reads it before each script and command.
     BASH_ENV: environmentFile,
   };
 }
 
 /** What every runtime is started with: the environment of a login of the agent's user. */
-export function loginEnvironment({ home, proxyUrl }: Surroundings): Record<string, string> {
+export function loginEnvironment(surroundings: Surroundings): Record<string, string> {
   return {
-    ...proxyEnvironment(proxyUrl),
-    HOME: home,
+    ...webEnvironment(surroundings),
+    HOME: surroundings.home,
     USER: "agent",
     LOGNAME: "agent",
     SHELL: "/bin/bash",

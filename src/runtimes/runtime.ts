@@ -17,6 +17,8 @@ export interface Surroundings {
   proxyUrl: string;
   /** A folder of root's on the agent's disk, in which a driver keeps what it must find again after a restart. */
   stateFolder: string;
+  /** What stands for the agent's secrets, as a script that sets variables; it may change at any time. */
+  environmentFile: string;
   /** Where the runtime's own error output goes, a line at a time. */
   log: (line: string) => void;
 }

@@ -119,6 +119,15 @@ describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
     expect(text).toBe("Done.");
   });
 
+  test("what stands for a secret is in the environment of its commands, at once", async () => {
+    const hosts = ["api.example.com"];
+    for (const name of ["TOKEN", "SECOND_TOKEN"]) {
+      const set = await client.call("PUT", `/agents/${agent}/secrets/${name}`, { value: "hush", hosts });
+      const { text } = await client.chat(agent, `run: echo "it is $${name}"`);
+      expect(text).toContain(`it is ${set.body.placeholder}`);
+    }
+  });
+
   test("a changed model and changed instructions hold from the next turn on, in the same conversation", async () => {
     const before = (await client.chat(agent, "Count.")).text;
     await client.call("PATCH", `/agents/${agent}`, { model: unknown, instructions: "You are a gardener." });

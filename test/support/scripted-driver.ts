@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { BerthError } from "../../src/contract/errors.ts";
 import type { GuestSecrets } from "../../src/contract/guest.ts";
 import { createRunner } from "../../src/guest/runner.ts";
+import { writePlaceholders } from "../../src/guest/secrets.ts";
 import { Uplink } from "../../src/guest/uplink.ts";
 import { listenWebProxy } from "../../src/guest/web-proxy.ts";
 import { dialPort } from "../../src/machines/connect.ts";
@@ -248,6 +249,7 @@ export class ScriptedDriver implements TemplatingDriver {
     await mkdir(disk, { recursive: true });
     await writeFile(join(disk, "disk"), "");
     const logFile = join(disk, "runner.log");
+    const environmentFile = join(disk, "environment");
     const log = (line: string) => {
       this.log.push(line);
       appendFileSync(logFile, `${line}\n`);
@@ -263,14 +265,17 @@ export class ScriptedDriver implements TemplatingDriver {
       runtimes: this.#runtimes,
       surroundings: {
         ...{ uid: process.getuid!(), gid: process.getgid!(), home: disk, stateFolder: disk, packages: this.#packages },
-        ...{ gatewayUrl: urlOf(gateway), proxyUrl: urlOf(proxy), log },
+        ...{ gatewayUrl: urlOf(gateway), proxyUrl: urlOf(proxy), environmentFile, log },
       },
       journalFolder: join(disk, "turns"),
       uplink,
       identity: null,
       firstToken: `first-${id}`,
       adopt: async ({ machineId, bootId, runtime, token }) => ({ machineId, bootId, runtime, token }),
-      provide: async (secrets) => void this.provided.set(id, secrets),
+      provide: async (secrets) => {
+        this.provided.set(id, secrets);
+        await writePlaceholders(environmentFile, secrets.placeholders);
+      },
       setClock: async () => {},
       sync: async () => {},
       logFile,

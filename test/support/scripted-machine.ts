@@ -53,7 +53,7 @@ const runner = await createRunner({
   runtimes: scriptedRuntimes,
   surroundings: {
     ...{ uid: process.getuid!(), gid: process.getgid!(), home: folder, stateFolder: folder, packages: "" },
-    ...{ gatewayUrl, proxyUrl: "", log: console.error },
+    ...{ gatewayUrl, proxyUrl: "", environmentFile: "/dev/null", log: console.error },
   },
   journalFolder: file("turns"),
   uplink,
