@@ -89,11 +89,7 @@ web.close().closeAllConnections();
 
 /** MB/s as curl tells. */
 async function download(how: "" | "--proxytunnel"): Promise<number> {
-  const { stdout } = await service.exec(
-    id,
-    `curl -sf ${how} -o /dev/null -w '%{speed_download}' http://${host}/`,
-    "agent",
-  );
+  const { stdout } = await inGuest(`curl -sf ${how} -o /dev/null -w '%{speed_download}' http://${host}/`);
   return Number(stdout) / 1e6;
 }
 

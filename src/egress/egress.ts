@@ -68,6 +68,15 @@ interface Traffic {
   windowFrom: number;
 }
 
+/** One CONNECT. */
+interface Request {
+  agentId: string;
+  traffic: Traffic;
+  stream: ServerHttp2Stream;
+  /** Aborted when the guest has gone. */
+  gone: AbortSignal;
+}
+
 /** The web as agents reach it: each connection is asked for on the uplink, decided on, carried and written down here. */
 export class Egress {
   readonly #options: EgressOptions;
@@ -93,7 +102,7 @@ export class Egress {
     const traffic = this.#trafficOf(agentId);
     traffic.open++;
     try {
-      await this.#serve(agentId, traffic, stream, authority, gone.signal);
+      await this.#serve({ agentId, traffic, stream, gone: gone.signal }, authority);
     } catch (error) {
       this.#options.warn("a connection to the web failed", error);
       answer(stream, unknown);
@@ -124,60 +133,79 @@ export class Egress {
     await this.#log.flush();
   }
 
-  async #serve(
-    agentId: string,
-    traffic: Traffic,
-    stream: ServerHttp2Stream,
-    authority: string,
-    gone: AbortSignal,
-  ): Promise<void> {
-    const refuse = (reason: NetworkRefusal, host: string, port: number | null) => {
-      this.#options.decided("refused");
-      this.#log.refused(agentId, reason, host, port);
-      answer(stream, refused(reason, shortened(authority)));
-    };
+  async #serve(request: Request, authority: string): Promise<void> {
     const destination = parseAuthority(authority);
-    if (!destination) return refuse("destination_invalid", shortened(authority), null);
-    const { host, port } = destination;
-    if (isTooMany(traffic)) return refuse("too_many", host.text, port);
-    const rules = await this.#options.rulesOf(agentId).catch(() => null);
-    if (!rules) return answer(stream, unknown);
+    const decision = await this.#decide(request, destination);
+    if ("refusal" in decision) {
+      const { refusal } = decision;
+      this.#options.decided("refused");
+      this.#log.refused(
+        request.agentId,
+        refusal,
+        destination?.host.text ?? shortened(authority),
+        destination?.port ?? null,
+      );
+      return answer(request.stream, refused(refusal, shortened(authority)));
+    }
+    this.#options.decided("allowed");
+    await this.#connect(request, decision);
+  }
+
+  /** Rejects when it is not known: the rules cannot be read. */
+  async #decide(
+    { agentId, traffic }: Request,
+    destination: Destination | null,
+  ): Promise<{ refusal: NetworkRefusal } | { destination: Destination; addresses: string[] }> {
+    if (isTooMany(traffic)) return { refusal: "too_many" };
+    if (!destination) return { refusal: "destination_invalid" };
+    const rules = await this.#options.rulesOf(agentId);
     const asked = this.#policy.refuseAsked(destination, rules);
-    if (asked) return refuse(asked, host.text, port);
-    const startedAt = new Date();
+    if (asked) return { refusal: asked };
     const addresses = await this.#addressesOf(destination);
     const found = await this.#policy.refuseAddresses(destination, addresses, rules);
-    if (found) return refuse(found, host.text, port);
-    this.#options.decided("allowed");
-    const ended = (outcome: NetworkOutcome, socket: Socket | null, address: string | null) => {
-      const [bytesSent, bytesReceived] = [socket?.bytesWritten ?? 0, socket?.bytesRead ?? 0];
-      this.#options.carried(bytesSent, bytesReceived);
-      const bytes = { bytesSent, bytesReceived, address, count: 1 };
-      const times = { startedAt, finishedAt: new Date() };
-      this.#log.add({ id: randomUUID(), agentId, ...times, reason: null, outcome, host: host.text, port, ...bytes });
-    };
+    return found ? { refusal: found } : { destination, addresses };
+  }
+
+  /** Connects with one of the addresses, carries what is sent, and notes what came of it. */
+  async #connect(request: Request, target: { destination: Destination; addresses: string[] }): Promise<void> {
+    const { stream, gone } = request;
+    const { destination, addresses } = target;
+    const { host, port } = destination;
+    const begun = { startedAt: new Date(), host: host.text, port };
     if (addresses.length === 0) {
       answer(stream, failed("unresolved", host.text));
-      return ended("unresolved", null, null);
+      return this.#ended(request, begun, "unresolved", null, null);
     }
     try {
-      const secrets = secretsFor(await this.#options.secrets.of(agentId), destination);
+      const secrets = secretsFor(await this.#options.secrets.of(request.agentId), destination);
       const socket = await dial(addresses, port, connectTimeoutMs, gone);
-      const address = socket.remoteAddress ?? "";
-      const end = secrets.length > 0 ? this.#intercepted(agentId, destination, secrets, socket) : socket;
-      ended(await this.#carry(traffic, { destination, address }, stream, end), socket, address);
+      const address = socket.remoteAddress ?? addresses[0]!;
+      const end = secrets.length > 0 ? this.#intercepted(request.agentId, destination, secrets, socket) : socket;
+      const outcome = await this.#carry(request, { destination, address }, end);
+      this.#ended(request, begun, outcome, address, socket);
     } catch (error) {
-      const outcome = gone.aborted ? "reset" : error instanceof Unconnected ? error.outcome : null;
-      if (outcome === null) throw error;
-      if (outcome !== "reset") answer(stream, failed(outcome, `${host.text}:${port}`));
-      ended(outcome, null, addresses[0]!);
+      if (!(error instanceof Unconnected)) throw error;
+      answer(stream, failed(error.outcome, `${host.text}:${port}`));
+      this.#ended(request, begun, gone.aborted ? "reset" : error.outcome, addresses[0]!, null);
     }
   }
 
+  #ended(
+    { agentId }: Request,
+    begun: Pick<LoggedConnection, "startedAt" | "host" | "port">,
+    outcome: NetworkOutcome,
+    address: string | null,
+    socket: Socket | null,
+  ): void {
+    const [bytesSent, bytesReceived] = [socket?.bytesWritten ?? 0, socket?.bytesRead ?? 0];
+    this.#options.carried(bytesSent, bytesReceived);
+    const end = { finishedAt: new Date(), reason: null, outcome, address, bytesSent, bytesReceived, count: 1 };
+    this.#log.add({ id: randomUUID(), agentId, ...begun, ...end });
+  }
+
   async #carry(
-    traffic: Traffic,
+    { traffic, stream }: Request,
     target: Pick<Tunnel, "destination" | "address">,
-    stream: ServerHttp2Stream,
     end: Duplex,
   ): Promise<NetworkOutcome> {
     const tunnel: Tunnel = { ...target, cut: new AbortController(), movedAt: Date.now() };
