@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { verdictHeader } from "../contract/guest.ts";
 import type { NetworkOutcome, NetworkRefusal } from "../contract/network.ts";
 import { type Host, parseAuthority } from "../contract/network-rules.ts";
@@ -23,6 +24,8 @@ const idleMs = 10 * 60_000;
 const movingMs = 60_000;
 /** Between two looks whether what is open is still allowed. */
 const recheckMs = 10_000;
+/** For tunnels to end when the service does. */
+const closeMs = 1_000;
 /** Of what was asked for and cannot be a host, so much is written down. */
 const maximumAsked = 255;
 
@@ -84,6 +87,7 @@ export class Egress {
   readonly #resolve: Resolve;
   readonly #log: ConnectionLog;
   readonly #traffic = new Map<string, Traffic>();
+  readonly #serving = new Set<Promise<void>>();
   readonly #rechecks: NodeJS.Timeout;
 
   constructor(options: EgressOptions) {
@@ -96,7 +100,13 @@ export class Egress {
   }
 
   /** Serves one CONNECT of an agent's machine. Never rejects. */
-  async serve(agentId: string, stream: ServerHttp2Stream, authority: string): Promise<void> {
+  serve(agentId: string, stream: ServerHttp2Stream, authority: string): Promise<void> {
+    const serving = this.#serveToEnd(agentId, stream, authority).finally(() => this.#serving.delete(serving));
+    this.#serving.add(serving);
+    return serving;
+  }
+
+  async #serveToEnd(agentId: string, stream: ServerHttp2Stream, authority: string): Promise<void> {
     const gone = new AbortController();
     stream.once("close", () => gone.abort());
     const traffic = this.#trafficOf(agentId);
@@ -127,9 +137,10 @@ export class Egress {
     return [...(this.#traffic.get(agentId)?.tunnels ?? [])].some(({ movedAt }) => movedAt > since);
   }
 
-  /** Writes down what has ended. Tunnels end with the uplinks that they came on. */
+  /** Writes down what has ended. Tunnels end with the uplinks that they came on, which the caller has closed. */
   async close(): Promise<void> {
     clearInterval(this.#rechecks);
+    await Promise.race([Promise.all(this.#serving), sleep(closeMs, undefined, { ref: false })]);
     await this.#log.flush();
   }
 

@@ -291,6 +291,17 @@ test("a machine that is suspended loses its tunnels, and has new ones when it wa
   expect((await ask(`http://127.0.0.1:${portOf(web)}/`)).status).toBe(200);
 });
 
+test("a server that is stopped writes down what it ends", async () => {
+  const { socket } = await connect(`127.0.0.1:${portOf(echo)}`);
+  const lost = new Promise((resolve) => socket.once("close", resolve).on("error", () => {}));
+  socket.write("the last words");
+  await once(socket, "data");
+  await service.restart();
+  await lost;
+  const [entry] = await logged(1);
+  expect(entry).toMatchObject({ outcome: "reset", bytesSent: 14, bytesReceived: 14 });
+});
+
 test("while the server is away a connection waits for it", async () => {
   let answer: ReturnType<typeof ask> | undefined;
   await service.restart(async () => {
