@@ -1,4 +1,4 @@
-import { chown, mkdir, readFile } from "node:fs/promises";
+import { chown, mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { methods } from "@agentclientprotocol/sdk";
 import { type AcpConnection, startAcp } from "./acp.ts";
@@ -230,9 +230,10 @@ class ModelSwitch {
  * its own. The switches are for what opencode would look for on the internet, and wait for where there is none.
  */
 function environment(surroundings: Surroundings): Record<string, string> {
-  const { slots, catalog } = filesOf(surroundings);
+  const { slots, catalog, unpacked } = filesOf(surroundings);
   return {
     ...loginEnvironment(surroundings),
+    BUN_TMPDIR: unpacked,
     OPENCODE_CONFIG: slots,
     OPENCODE_CONFIG_CONTENT: JSON.stringify(configuration(surroundings.gatewayUrl)),
     // Its own catalog of some thousand models costs two CPU-seconds and 100 MB at every reading of the configuration.
@@ -280,6 +281,8 @@ function filesOf({ home, stateFolder }: Surroundings) {
     /** Read by opencode, and so the agent's. */
     slots: join(own, "berth-models.json"),
     catalog: join(own, "berth-catalog.json"),
+    /** Bun unpacks its libraries into it at each start, 5 MB that it never removes. */
+    unpacked: join(home, ".cache/opencode-libraries"),
   };
 }
 
@@ -292,7 +295,10 @@ async function prepareHome(surroundings: Surroundings): Promise<void> {
   for (const folder of [".local", ".local/share", ".local/share/opencode", ".config", ".config/opencode"]) {
     await makeOwn(join(home, folder), surroundings);
   }
-  await replaceFile(filesOf(surroundings).catalog, "{}", surroundings);
+  const { catalog, unpacked } = filesOf(surroundings);
+  await replaceFile(catalog, "{}", surroundings);
+  await rm(unpacked, { recursive: true, force: true });
+  await makeOwn(unpacked, surroundings);
   const packages = join(home, ".config/opencode/node_modules");
   if (!(await makeOwn(packages, surroundings))) return;
   const lock = { packages: { "": { dependencies: { "@opencode-ai/plugin": "*" } } } };
