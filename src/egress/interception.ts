@@ -6,6 +6,7 @@ import {
   request as makeRequest,
   type OutgoingHttpHeaders,
   type ServerResponse,
+  STATUS_CODES,
 } from "node:http";
 import type { Socket } from "node:net";
 import { type Duplex, duplexPair } from "node:stream";
@@ -19,6 +20,8 @@ import { revealed, type Secret } from "./secrets.ts";
 const handshake = 0x16;
 /** The beginning of an HTTP/1.1 request. */
 const method = /^[A-Z]{3,10}[ A-Z]/;
+/** So many requests may wait on one connection: each takes memory, and hardly any program sends one before its answer. */
+const maximumWaiting = 16;
 
 export interface InterceptionOptions {
   destination: Destination;
@@ -42,14 +45,17 @@ export function intercept(dialled: Socket, options: InterceptionOptions): Duplex
     far.destroy();
     dialled.destroy();
   });
-  dialled.once("close", () => far.end());
   near.once("close", () => far.destroy());
   far.once("close", () => dialled.destroy());
   return near;
 }
 
 async function open(program: Duplex, dialled: Socket, options: InterceptionOptions): Promise<void> {
+  const early = () => void program.end();
+  dialled.once("close", early);
   await once(program, "readable");
+  dialled.off("close", early);
+  if (dialled.destroyed) return void program.destroy();
   const first = program.read() as Buffer | null;
   if (!first) return void dialled.end();
   program.unshift(first);
@@ -79,32 +85,67 @@ async function openTls(program: Duplex, dialled: Socket, options: InterceptionOp
 function serve(program: Duplex, host: Socket, options: InterceptionOptions): void {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   agent.createConnection = () => host;
-  const server = createServer((request, response) => void pass(request, response, agent, options));
+  let waiting = 0;
+  // An answer that has come is still told when the host has gone.
+  const endOf = () => {
+    if (host.destroyed && waiting === 0) program.end();
+  };
+  const server = createServer((request, response) => {
+    waiting++;
+    response.once("close", () => {
+      waiting--;
+      endOf();
+    });
+    if (waiting > maximumWaiting) return void program.destroy();
+    pass(request, response, agent, options);
+  });
   server.on("upgrade", (request, socket, head) => upgrade(request, socket, head, agent, options));
   server.on("clientError", () => program.destroy());
   server.requestTimeout = 0;
   server.keepAliveTimeout = 0;
-  host.once("close", () => program.end());
+  // Nothing more is asked of a host that has ended, for instance because nothing came for a while.
+  host.allowHalfOpen = false;
+  host.once("close", endOf);
   program.once("close", () => host.destroy());
   server.emit("connection", program);
 }
 
 function pass(request: IncomingMessage, response: ServerResponse, agent: Agent, options: InterceptionOptions): void {
-  if (!isFor(request, options.destination)) return void response.writeHead(421).end("Another host was asked for.\n");
+  if (!isFor(request, options.destination)) return void refuse(response, 421, "Another host was asked for.");
   const asked = ask(request, agent, options);
-  asked.on("response", (answer) => {
-    response.writeHead(answer.statusCode!, answer.statusMessage, answer.rawHeaders as unknown as OutgoingHttpHeaders);
-    pipeline(answer, response).catch(() => response.destroy());
-  });
-  asked.on("error", (error) => {
+  if (!asked) return void refuse(response, 400, "The request cannot be passed on.");
+  const failed = (error: unknown) => {
     if (response.headersSent) return void response.destroy();
     options.warn("a request with secrets was not answered", error);
-    response.writeHead(502, { "content-type": "text/plain" }).end("The host broke the connection off.\n");
+    refuse(response, 502, "The host broke the connection off.");
+  };
+  asked.on("response", (answer) => {
+    const headers = without("trailer", answer.rawHeaders) as unknown as OutgoingHttpHeaders;
+    try {
+      response.writeHead(answer.statusCode!, answer.statusMessage, headers);
+    } catch (error) {
+      // The host may say what no answer may: a status of 99, a line with control characters.
+      answer.destroy();
+      return failed(error);
+    }
+    pipeline(answer, response).catch(() => response.destroy());
+  });
+  asked.on("error", failed);
+  // A host that becomes another protocol unasked ends without an error.
+  asked.on("close", () => {
+    if (!response.headersSent) failed(new Error("there was no answer"));
   });
   response.on("close", () => {
     if (!response.writableFinished) asked.destroy();
   });
   request.pipe(asked);
+}
+
+function refuse(response: ServerResponse, status: number, text: string): void {
+  // The rest of the request is not read, so it may not be taken for the next.
+  const headers = { "content-type": "text/plain", connection: "close" };
+  // With its words, or those of an answer that could not be told are taken.
+  response.writeHead(status, STATUS_CODES[status], headers).end(`${text}\n`);
 }
 
 /** What becomes another protocol passes as it is from then on, WebSockets above all. */
@@ -115,34 +156,51 @@ function upgrade(
   agent: Agent,
   options: InterceptionOptions,
 ): void {
-  if (!isFor(request, options.destination)) return void socket.destroy();
-  const asked = ask(request, agent, options);
+  const asked = isFor(request, options.destination) ? ask(request, agent, options) : null;
+  if (!asked) return void socket.destroy();
   asked.on("upgrade", (answer, upstream, rest) => {
-    socket.write(headOf(answer));
+    socket.write(headOf(answer, answer.rawHeaders));
     if (rest.length > 0) socket.write(rest);
     if (head.length > 0) upstream.write(head);
     Promise.all([pipeline(socket, upstream), pipeline(upstream, socket)]).catch(() => {});
   });
   asked.on("response", (answer) => {
-    socket.write(headOf(answer));
+    // Its body comes without its chunks' lengths, so it ends with the connection.
+    const headers = without("connection", without("transfer-encoding", answer.rawHeaders));
+    socket.write(headOf(answer, [...headers, "connection", "close"]));
     pipeline(answer, socket).catch(() => {});
   });
   asked.on("error", () => socket.destroy());
   asked.end();
 }
 
-/** Behind one address there may be many hosts: a secret of this one is sent to no other. */
-function isFor({ headers }: IncomingMessage, { host, port }: Destination): boolean {
+/**
+ * Behind one address there may be many hosts: a secret of this one is sent to no other. A host goes by the address in a
+ * request's first line before its `Host` (RFC 9112, 3.2.2), and by any of two.
+ */
+function isFor({ headers, rawHeaders, url = "" }: IncomingMessage, { host, port }: Destination): boolean {
+  const named = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === "host");
+  if (named.length !== 1 || !(url.startsWith("/") || url === "*")) return false;
   const asked = parseAuthority(/:\d+$/.test(headers.host ?? "") ? headers.host! : `${headers.host}:${port}`);
   return asked?.host.text === host.text && asked.port === port;
 }
 
+/** Null for what Node does not send. Trailers stay behind, and so does their announcement. */
 function ask({ method, url, rawHeaders }: IncomingMessage, agent: Agent, { secrets }: InterceptionOptions) {
-  const headers = revealed(rawHeaders, secrets);
-  return makeRequest({ agent, method, path: url, headers, setHost: false });
+  const headers = revealed(without("trailer", rawHeaders), secrets);
+  try {
+    return makeRequest({ agent, method, path: url, headers, setHost: false });
+  } catch {
+    return null;
+  }
 }
 
-function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage): string {
+/** Headers, name and value in turn, without the one of that name. */
+function without(name: string, rawHeaders: readonly string[]): string[] {
+  return rawHeaders.filter((_, index) => rawHeaders[index - (index % 2)]!.toLowerCase() !== name);
+}
+
+function headOf({ statusCode, statusMessage }: IncomingMessage, rawHeaders: readonly string[]): string {
   const lines = rawHeaders.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
   return `HTTP/1.1 ${statusCode} ${statusMessage}\r\n${lines.join("")}\r\n`;
 }

@@ -1,0 +1,120 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage } from "node:http";
+import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { text } from "node:stream/consumers";
+import { afterEach, expect, test } from "vitest";
+import { intercept } from "./interception.ts";
+
+const secret = { placeholder: "berth-secret-T-1", hosts: ["api.example.com"], value: "the-value" };
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+/** A program's end of a connection without TLS to `api.example.com`, which is this server. */
+async function connected(server: Server): Promise<Duplex> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const dialled = connect({ port: (server.address() as AddressInfo).port, host: "127.0.0.1", allowHalfOpen: true });
+  dialled.on("error", () => {});
+  await once(dialled, "connect");
+  closing.push(() => dialled.destroy());
+  closing.push(() => server.close());
+  return intercept(dialled, {
+    destination: { host: { kind: "name", text: "api.example.com" }, port: 80 },
+    secrets: [secret],
+    certificate: () => Promise.reject(new Error("without TLS")),
+    warn: () => {},
+  });
+}
+
+/** A host that answers whatever it is sent with these bytes. */
+function answering(bytes: string): Server {
+  return createTcpServer((socket: Socket) => {
+    socket.on("error", () => {});
+    socket.once("data", () => socket.end(bytes));
+  });
+}
+
+/** What the host was sent, and what the program was answered. */
+async function exchange(request: string): Promise<{ heads: IncomingMessage[]; answer: string }> {
+  const heads: IncomingMessage[] = [];
+  const program = await connected(
+    createServer((incoming, response) => {
+      heads.push(incoming);
+      incoming.resume();
+      response.end("reached");
+    }),
+  );
+  program.write(request);
+  return { heads, answer: await text(program) };
+}
+
+const host = "Host: api.example.com\r\nConnection: close\r\nX-Token: berth-secret-T-1\r\n";
+
+test.each([
+  ["a request", `GET / HTTP/1.1\r\n${host}Trailer: x\r\n\r\n`],
+  ["a body", `POST / HTTP/1.1\r\n${host}Content-Length: 2\r\nTrailer: x\r\n\r\nhi`],
+])("%s with the announcement of a trailer passes without it", async (_, request) => {
+  const { heads, answer } = await exchange(request);
+  expect(heads.map(({ headers }) => headers)).toEqual([expect.objectContaining({ "x-token": "the-value" })]);
+  expect(heads[0]!.headers).not.toHaveProperty("trailer");
+  expect(answer).toMatch(/^HTTP\/1.1 200 /);
+});
+
+test.each([
+  ["HTTP/1.1 099 No\r\nContent-Length: 0\r\n\r\n"],
+  ["HTTP/1.1 200 O\u0001K\r\nContent-Length: 0\r\n\r\n"],
+  ["HTTP/1.1 200 OK\r\nContent-Length: 0\r\nTrailer: x\r\n\r\n"],
+  ["HTTP/1.1 204 OK\r\nTransfer-Encoding: chunked\r\nTrailer: x\r\n\r\n"],
+  ["HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"],
+])("a host that answers %j is a host that broke off", async (bytes) => {
+  const program = await connected(answering(bytes));
+  program.write(`GET / HTTP/1.1\r\n${host}\r\n`);
+  expect(await text(program)).toMatch(/^HTTP\/1.1 (502|200|204) /);
+});
+
+test.each([
+  ["an absolute address", `GET http://other.example.com/ HTTP/1.1\r\n${host}\r\n`],
+  ["a second Host", `GET / HTTP/1.1\r\n${host}Host: other.example.com\r\n\r\n`],
+])("a request that names another host by %s does not reach this one", async (_, request) => {
+  const { heads, answer } = await exchange(request);
+  expect(heads).toEqual([]);
+  expect(answer).toMatch(/^HTTP\/1.1 4\d\d /);
+});
+
+test("a refused upgrade is answered whole", async () => {
+  const server = createServer();
+  server.on("upgrade", (_incoming, socket) =>
+    socket.end("HTTP/1.1 401 No\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n6\r\nsecond\r\n0\r\n\r\n"),
+  );
+  const program = await connected(server);
+  program.write(`GET / HTTP/1.1\r\n${host.replace("close", "upgrade")}Upgrade: websocket\r\n\r\n`);
+  const answer = await text(program);
+  expect(answer).toMatch(/^HTTP\/1.1 401 No\r\n/);
+  expect(answer).toMatch(/\r\n\r\nfirstsecond$/);
+  expect(answer).not.toMatch(/chunked/i);
+});
+
+test("an answer whose host has gone reaches a program that reads it late", async () => {
+  const body = "x".repeat(300_000);
+  const server = answering(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  const program = await connected(server);
+  program.write(`GET / HTTP/1.1\r\n${host.replace("close", "keep-alive")}\r\n`);
+  const pieces: string[] = [];
+  for await (const piece of program) {
+    pieces.push(String(piece));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  expect(pieces.join("").length).toBeGreaterThan(body.length);
+});
+
+test("requests without end on one connection, of which none is answered, end it", async () => {
+  let reached = 0;
+  const program = await connected(createServer(() => void reached++));
+  program.on("error", () => {}).resume();
+  program.write(`GET / HTTP/1.1\r\n${host.replace("close", "keep-alive")}\r\n`.repeat(100));
+  await once(program, "end");
+  expect(reached).toBeLessThanOrEqual(1);
+});
