@@ -526,3 +526,106 @@ test("a model without a price is refused, by its name and with what helps", asyn
   expect(refused.status).toBe(404);
   expect(JSON.parse(refused.text).error.message).toMatch(/anthropic\/claude-any.*BERTH_PRICES_FILE/);
 });
+
+test.each([
+  ["a byte order mark before it", Buffer.from(`\ufeff${JSON.stringify(hello)}`)],
+  ["UTF-16", Buffer.from(`\ufeff${JSON.stringify(hello)}`, "utf16le")],
+  ["a NaN", Buffer.from(JSON.stringify(hello).replace("100", "NaN"))],
+  ["a list around it", Buffer.from(JSON.stringify([hello]))],
+])("a request with %s, which others might read, reaches no provider unpaid", async (_, body) => {
+  let asked = 0;
+  const provider: Provider = async () => {
+    asked++;
+    return { status: 200, headers: {}, body: (async function* () {})() };
+  };
+  const session = await uplinkTo({ anthropic: provider });
+  const stream = session.request({ ":method": "POST", ":path": "/anthropic/v1/messages" });
+  stream.end(body);
+  const [headers] = (await once(stream, "response")) as [Record<string, unknown>];
+  expect([headers[":status"], asked]).toEqual([400, 0]);
+  expect(await text(stream)).toContain("JSON");
+});
+
+test("a guest that has most of an answer in one piece and hangs up pays for it", async () => {
+  const whole = JSON.stringify({ type: "message", content: [{ type: "text", text: "w".repeat(4_000) }], usage: {} });
+  const { url } = await scripted((response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.write(whole.slice(0, -20));
+  });
+  const purse = new Purse();
+  const session = await uplinkTo({ anthropic: anthropic(url) }, { pay: purse.pay });
+  const stream = session.request({ ":method": "POST", ":path": "/anthropic/v1/messages" });
+  stream.on("error", () => {}).end(JSON.stringify(hello));
+  await once(stream, "data");
+  stream.close(8);
+  await expect.poll(() => purse.paid).toHaveLength(1);
+  expect(purse.paid[0]!.tokens.output).toBeGreaterThan(1_000);
+  expect(purse.held).toBe(0);
+});
+
+test("all that an answer may hold is held for: each choice, by the largest of its limits", async () => {
+  const held: number[] = [];
+  const pay: Pay = async (_model, micro) => {
+    held.push(micro);
+    throw new BerthError("insufficient_credits", "There are no credits left.");
+  };
+  const session = await uplinkTo({ openai: upstream("openai", "http://127.0.0.1:1") }, { pay });
+  const small = { model: "m", messages: [], max_tokens: 1 };
+  for (const body of [
+    { ...small, n: 100, max_completion_tokens: 1_000 },
+    { ...small, stream: true, n: 100, max_tokens: 2_000 },
+    { ...small, max_tokens: 1e300 },
+  ]) {
+    expect((await post(session, "/openai/v1/chat/completions", body)).status).toBe(402);
+  }
+  expect(held[0]).toBeGreaterThan(100 * 1_000 * 10);
+  expect(held[1]).toBeLessThan(100 * 1_000 * 10);
+  expect(held[2]).toBeLessThan(Number.MAX_SAFE_INTEGER);
+});
+
+test("a text is no file, whatever it looks like", async () => {
+  const held: number[] = [];
+  const pay: Pay = async (_model, micro) => {
+    held.push(micro);
+    throw new BerthError("insufficient_credits", "There are no credits left.");
+  };
+  const session = await uplinkTo({ anthropic: anthropic("http://127.0.0.1:1") }, { pay });
+  const data = "abcd".repeat(100_000);
+  const source = (type: string) => ({ type: "document", source: { type, media_type: "text/plain", data } });
+  for (const content of [data, `data:image/png;base64,${data}`, [{ type: "text", text: data }], [source("text")]]) {
+    const messages = [{ role: "user", content }];
+    expect((await post(session, "/anthropic/v1/messages", { ...hello, messages })).status).toBe(402);
+  }
+  expect(Math.min(...held)).toBeGreaterThan(100_000);
+  held.length = 0;
+  const messages = [{ role: "user", content: [source("base64")] }];
+  await post(session, "/anthropic/v1/messages", { ...hello, messages });
+  expect(held[0]).toBeLessThan(10_000);
+});
+
+test("what a model writes as a function's input, or as a refusal, is paid where the guest hangs up before the count", async () => {
+  const delta = { refusal: "r".repeat(40), function_call: { name: "f", arguments: "a".repeat(400) } };
+  const { url } = await scripted(streaming(sse({ choices: [{ delta }] }), () => {}));
+  const purse = new Purse();
+  const session = await uplinkTo({ openai: upstream("openai", url) }, { pay: purse.pay });
+  const stream = session.request({ ":method": "POST", ":path": "/openai/v1/chat/completions" });
+  stream.on("error", () => {}).end(JSON.stringify({ ...streamed(), model: "gpt-any" }));
+  await once(stream, "data");
+  stream.close(8);
+  await expect.poll(() => purse.paid).toHaveLength(1);
+  expect(purse.paid[0]!.tokens.output).toBe(110);
+});
+
+test("an answer is not made in the background, where nobody counts it", async () => {
+  const { url, requests } = await scripted(refusing(400, "enough"));
+  const session = await uplinkTo({ openai: upstream("openai", url) });
+  await post(session, "/openai/v1/responses", { model: "m", input: "hello", background: true });
+  expect(requests[0]!.body).toEqual({ model: "m", input: "hello", background: false });
+});
+
+test("what a provider says about the key is not told to the guest", async () => {
+  const { url } = await scripted(refusing(401, "Incorrect API key provided: the-key"));
+  const answer = await post(await uplinkTo({ anthropic: anthropic(url) }), "/anthropic/v1/messages", hello);
+  expect(answer).toMatchObject({ status: 401, text: expect.stringContaining("authentication_error") });
+  expect(answer.text).not.toContain("the-key");
+});

@@ -166,10 +166,12 @@ export class Gateway {
     const turn = caller.turn();
     const settings = turn?.settings ?? (await caller.settings());
     const request = parseObject(body);
-    if (request) wire.adapt(request, { id: caller.id, instructions: settings.instructions });
+    // What is none here may be one to the provider (UTF-16, NaN), and would be answered without being paid.
+    if (!request) return answer(stream, 400, wire.error(400, "A request is a JSON object, in UTF-8."));
+    wire.adapt(request, { id: caller.id, instructions: settings.instructions });
     if (wire.generates) turn?.asked();
     const over = turn ? AbortSignal.any([gone.signal, turn.interrupted]) : gone.signal;
-    const asked = typeof request?.model === "string" ? request.model : "";
+    const asked = typeof request.model === "string" ? request.model : "";
     const chosen = this.#providerOf(wire, settings.model);
     const model = chosen === demo ? "demo/demo" : `${wire.provider}/${asked}`;
     const passage: Passage = { stream, wire, model, turn, charge: null, meter: null, gone: gone.signal, over };
@@ -178,15 +180,16 @@ export class Gateway {
       wire,
       query: query === undefined ? "" : `?${query}`,
       headers,
-      // What is no JSON object goes as it is: the provider says what is wrong with it.
-      body: request ? Buffer.from(JSON.stringify(request)) : body,
+      body: Buffer.from(JSON.stringify(request)),
       signal: over,
     };
-    if (!wire.generates || !request) return this.#pass(passage, chosen, call);
+    if (!wire.generates) return this.#pass(passage, chosen, call);
     if (!(await this.#charge(passage, request, caller.pay))) return;
     try {
       await this.#pass(passage, chosen, call);
     } finally {
+      // Of an answer in one piece, too, what has come is paid when its guest has gone.
+      passage.meter?.finish();
       await passage.charge?.settle(passage.meter);
     }
   }

@@ -53,7 +53,7 @@ export function refusalOf(status: number, body: string, retryAfter: string | und
   return {
     fault: { code, message: `${sentences[code]} (${status})${said}${/[.!?]$/.test(said) ? "" : "."}${later}` },
     status,
-    body,
+    body: code === "model_credentials_refused" ? null : body,
     transient: [408, 409, 429].includes(status) || status >= 500,
     retryAfterMs: wait,
     arguable: code === "model_request_refused",

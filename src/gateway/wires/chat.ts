@@ -32,9 +32,12 @@ export const chat: Wire = {
 };
 
 /** Compatible servers tell a model's reasoning under one of two names. */
-function textOfDelta({ content, reasoning_content, reasoning, tool_calls: calls }: JsonObject): string {
+function textOfDelta(delta: JsonObject): string {
+  const { content, refusal, reasoning_content, reasoning, tool_calls: calls } = delta;
   const inputs = Array.isArray(calls) ? calls.map((call) => textOf(objectAt(call, "function").arguments)) : [];
-  return [textOf(content), textOf(reasoning_content ?? reasoning), ...inputs].join("");
+  // Before there were tools, a model called one function.
+  inputs.push(textOf(objectAt(delta, "function_call").arguments));
+  return [textOf(content), textOf(refusal), textOf(reasoning_content ?? reasoning), ...inputs].join("");
 }
 
 export function nameUser(request: JsonObject, id: string): void {

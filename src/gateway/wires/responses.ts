@@ -9,6 +9,8 @@ export const responses: Wire = {
   generates: true,
   adapt(request, { id, instructions }) {
     nameUser(request, id);
+    // Who made it in the background would never be told what it used.
+    if (request.background !== undefined) request.background = false;
     if (!instructions) return;
     const before = typeof request.instructions === "string" ? `${request.instructions}\n\n` : "";
     request.instructions = before + instructions;
