@@ -67,7 +67,7 @@ export interface Config {
    * The operator's own prices, in whole micro-credits for a million tokens, by models' ids; an id that ends in `*` is for
    * all that begin so.
    */
-  prices: ReadonlyMap<string, ModelPrice>;
+  prices: Readonly<Record<string, ModelPrice>>;
   /** Whether models without a price answer, for nothing. */
   allowUnpriced: boolean;
   /** The models' providers that there are keys of. With neither, the demonstration model answers. */

@@ -173,7 +173,7 @@ function stripe(values: z.infer<typeof variables>): Config["stripe"] {
 }
 
 function pricesIn(file: string | undefined): Config["prices"] {
-  if (file === undefined) return new Map();
+  if (file === undefined) return {};
   try {
     return readPrices(file);
   } catch (error) {

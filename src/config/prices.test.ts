@@ -18,7 +18,7 @@ test("prices are read in credits, and kept in micro-credits", () => {
     "openai/*": { inputPrice: "0.5", outputPrice: 2 },
     "anthropic/claude-x": { inputPrice: "300", outputPrice: "1500", cacheReadPrice: "30", cacheWritePrice: "375" },
   });
-  expect(Object.fromEntries(prices)).toEqual({
+  expect(prices).toEqual({
     "openai/*": { input: 500_000, output: 2_000_000, cacheRead: 500_000, cacheWrite: 500_000 },
     "anthropic/claude-x": { input: 3e8, output: 15e8, cacheRead: 3e7, cacheWrite: 375e6 },
   });

@@ -29,7 +29,7 @@ const PricesFile = z.record(
  * Reads a file of prices: JSON, by models' ids, in credits for a million tokens. What the cache has costs as other input
  * does where nothing else is said. Throws what is wrong with it.
  */
-export function readPrices(file: string): ReadonlyMap<string, ModelPrice> {
+export function readPrices(file: string): Readonly<Record<string, ModelPrice>> {
   const parsed = PricesFile.safeParse(JSON.parse(readFileSync(file, "utf8")));
   if (!parsed.success) {
     const told = parsed.error.issues.map((issue) => {
@@ -38,7 +38,7 @@ export function readPrices(file: string): ReadonlyMap<string, ModelPrice> {
     });
     throw new Error(`${file} is not allowed. ${told.join("; ")}`);
   }
-  return new Map(
+  return Object.fromEntries(
     Object.entries(parsed.data).map(([id, { inputPrice, outputPrice, cacheReadPrice, cacheWritePrice }]) => [
       id,
       {

@@ -94,7 +94,9 @@ interface Asking {
 
 /** In micro-credits for a million tokens, so that a token costs whole ones. */
 const wholePrices = new Prices(
-  new Map(["anthropic/*", "openai/*"].map((id) => [id, { input: 1e6, output: 10e6, cacheRead: 0, cacheWrite: 2e6 }])),
+  Object.fromEntries(
+    ["anthropic/*", "openai/*"].map((id) => [id, { input: 1e6, output: 10e6, cacheRead: 0, cacheWrite: 2e6 }]),
+  ),
 );
 
 /** Credits in memory, with the rules of the ledger. */

@@ -21,13 +21,7 @@ test("what has no price has none, and its operator can give it one", () => {
   expect(new Prices().priceOf("openai/my-own-model", { input: 1 })).toBeNull();
   const price = { input: 1e6, output: 2e6, cacheRead: 0, cacheWrite: 3e6 };
   const half = { input: 5e5, output: 0, cacheRead: 0, cacheWrite: 0 };
-  const own = new Prices(
-    new Map([
-      ["openai/*", price],
-      ["openai/my-own-*", half],
-      ["anthropic/claude-haiku-4-5", half],
-    ]),
-  );
+  const own = new Prices({ "openai/*": price, "openai/my-own-*": half, "anthropic/claude-haiku-4-5": half });
   expect(own.priceOf("openai/gpt-5", { input: 10, output: 10, cacheRead: 4, cacheWrite: 1 })).toBe(5 + 20 + 3);
   expect(own.priceOf("openai/my-own-model", { input: 10 })).toBe(5);
   expect(own.priceOf("openai/my-own-model", { input: 1 })).toBe(1);

@@ -27,8 +27,8 @@ export class Prices {
   readonly #own: ReadonlyMap<string, ModelPrice>;
 
   /** `own` is by the models' ids; one that ends in `*` is for all that begin so, and the longest that fits counts. */
-  constructor(own: ReadonlyMap<string, ModelPrice> = new Map()) {
-    this.#own = new Map([...own, ["demo/demo", own.get("demo/demo") ?? demoPrice]]);
+  constructor(own: Readonly<Record<string, ModelPrice>> = {}) {
+    this.#own = new Map(Object.entries({ "demo/demo": demoPrice, ...own }));
   }
 
   /** What tokens of a model cost, in whole micro-credits, half of one rounded up; null where the price is not known. */

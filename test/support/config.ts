@@ -42,7 +42,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     logLevel: "silent",
     modelSilenceMs: 50_000,
     modelRetryMs: 15_000,
-    prices: new Map(),
+    prices: {},
     allowUnpriced: true,
     anthropic: null,
     openai: null,
