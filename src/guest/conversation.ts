@@ -125,7 +125,7 @@ export class Conversation {
       // The runtime had died before it got the message: it is started again, and nobody need know.
       if (last === "unheard") last = await this.#attempt(journal, prompt, signal);
       if (last === "unheard") throw new Error("The runtime ended at once, twice.");
-      await this.#keep(journal);
+      await this.#keep();
       journal.append(last);
     } catch (error) {
       journal.append({ type: "response.failed", error: { code: "runtime_failed", message: (error as Error).message } });
@@ -133,11 +133,8 @@ export class Conversation {
   }
 
   /** Before anybody is told that the turn has ended, its files and its part of the conversation are on the disk. */
-  async #keep(journal: Journal): Promise<void> {
-    const kept = journal
-      .flushed()
-      .then(() => this.#sync())
-      .catch((error: Error) => this.#surroundings.log(`nothing is kept: ${error.message}`));
+  async #keep(): Promise<void> {
+    const kept = this.#sync().catch((error: Error) => this.#surroundings.log(`nothing is kept: ${error.message}`));
     await Promise.race([kept, sleep(maximumSyncMs, undefined, { ref: false })]);
   }
 

@@ -10,12 +10,6 @@ const maximumUnwritten = 16 * 1024 * 1024;
 /** Of what a tool was given or has printed, in characters of JSON. The server takes lines of 4 MiB. */
 const maximumPart = 1024 * 1024;
 const retryMs = 1_000;
-/**
- * Events gather for so long before they are written, or until there is so much: each write costs more than all else of
- * an event's way. Less than the server waits to store them, so that a runner that is lost alone loses nothing that was sent.
- */
-const gatherMs = 100;
-const gatherSize = 64 * 1024;
 
 /** One turn's events: all of them in a file, the last ones in memory too. */
 export class Journal {
@@ -24,9 +18,6 @@ export class Journal {
   #writing: Promise<void> | null = null;
   #unwritten: SequencedEvent[] = [];
   #unwrittenSize = 0;
-  #hurried = false;
-  /** Ends the gathering that goes on. */
-  #wake: () => void = () => {};
 
   private constructor(file: JournalFile) {
     this.#file = file;
@@ -61,7 +52,6 @@ export class Journal {
     this.#unwritten.push(entry);
     this.#unwrittenSize += sizeOf(event);
     this.#writing ??= this.#write();
-    if (this.#log.ended || this.#unwrittenSize >= gatherSize) this.#hurry();
     if (this.#unwrittenSize < maximumUnwritten || this.#log.ended) return;
     this.append({ type: "response.failed", error: { code: "disk_full", message: "The agent's disk is full." } });
   }
@@ -73,7 +63,6 @@ export class Journal {
 
   /** Resolves when all that was appended is in the file. */
   async flushed(): Promise<void> {
-    this.#hurry();
     await this.#writing;
   }
 
@@ -82,24 +71,12 @@ export class Journal {
     await this.#file.close();
   }
 
-  #hurry(): void {
-    this.#hurried = this.#writing !== null;
-    this.#wake();
-  }
-
-  async #gather(): Promise<void> {
-    if (this.#hurried) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, gatherMs);
-    this.#wake = resolve;
-    await promise;
-    clearTimeout(timer);
-  }
-
-  /** All that has gathered, in one write; again where the disk does not take it. */
+  /**
+   * All that gathered while the write before was under way, in one write; again where the disk does not take it. At
+   * once: what the server has sent on and not stored is in no other place.
+   */
   async #write(): Promise<void> {
     for (let told = false; this.#unwritten.length > 0; ) {
-      await this.#gather();
       const batch = [...this.#unwritten]; // More may come while it is written.
       try {
         await this.#file.append(batch);
@@ -113,7 +90,6 @@ export class Journal {
       this.#unwrittenSize = this.#unwritten.reduce((sum, { event }) => sum + sizeOf(event), 0);
       this.#log.stored(this.#file.count);
     }
-    this.#hurried = false;
     this.#writing = null;
   }
 }
