@@ -19,7 +19,9 @@ const isAuthority = /^[A-Za-z0-9._~%:[\]-]+$/;
 const connectionHeaders = new Set([
   "connection",
   "keep-alive",
+  "proxy-connection",
   "host",
+  "te",
   "transfer-encoding",
   "upgrade",
   "http2-settings",

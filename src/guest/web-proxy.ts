@@ -4,6 +4,7 @@ import {
   request as makeRequest,
   type Server,
   type ServerResponse,
+  STATUS_CODES,
 } from "node:http";
 import type { Socket } from "node:net";
 import { type Duplex, duplexPair } from "node:stream";
@@ -66,15 +67,26 @@ async function forward(uplink: Uplink, request: IncomingMessage, response: Serve
     createConnection: () => near,
     ...{ method: request.method, path: `${url.pathname}${url.search}`, headers, setHost: false },
   });
-  asked.on("response", (answer) => {
-    response.writeHead(answer.statusCode!, answer.statusMessage, passed(answer));
-    // A broken answer breaks off here too.
-    pipeline(answer, response).catch(() => response.destroy());
-  });
-  asked.on("error", () => {
+  const failed = () => {
     const text = "The server broke the connection off before it answered.";
     if (response.headersSent) response.destroy();
     else refuse(response, { status: 502, word: "reset", text });
+  };
+  asked.on("response", (answer) => {
+    try {
+      response.writeHead(answer.statusCode!, answer.statusMessage, passed(answer));
+    } catch {
+      // A server may say what no answer may: a status of 99, a line with control characters.
+      answer.destroy();
+      return failed();
+    }
+    // A broken answer breaks off here too.
+    pipeline(answer, response).catch(() => response.destroy());
+  });
+  asked.on("error", failed);
+  // A server that becomes another protocol unasked ends without an error.
+  asked.on("close", () => {
+    if (!response.headersSent) failed();
   });
   request.pipe(asked);
 }
@@ -92,7 +104,9 @@ function passed({ rawHeaders, headers }: IncomingMessage): string[] {
 
 function refuse(response: ServerResponse, { status, word, text }: Refused): void {
   if (response.destroyed) return;
-  response.writeHead(status, { "content-type": "text/plain; charset=utf-8", [verdictHeader]: word });
+  const headers = { "content-type": "text/plain; charset=utf-8", [verdictHeader]: word };
+  // With its words, or those of an answer that could not be told are taken.
+  response.writeHead(status, STATUS_CODES[status], headers);
   response.end(`${text.trimEnd()}\n`);
 }
 
