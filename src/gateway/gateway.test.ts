@@ -631,3 +631,15 @@ test("what a provider says about the key is not told to the guest", async () => 
   expect(answer).toMatchObject({ status: 401, text: expect.stringContaining("authentication_error") });
   expect(answer.text).not.toContain("the-key");
 });
+
+test.each([["x".repeat(201)], ["a\0b"], ["\ud800"], [7]])(
+  "a model named %j is refused before anything is held",
+  async (model) => {
+    const purse = new Purse();
+    const session = await uplinkTo({ anthropic: anthropic(mockUrl) }, { pay: purse.pay });
+    const refused = await post(session, "/anthropic/v1/messages", { ...hello, model });
+    expect(refused.status).toBe(400);
+    expect(JSON.parse(refused.text).error.message).toContain("200 printable");
+    expect(purse.paid).toEqual([]);
+  },
+);

@@ -29,6 +29,8 @@ import { isObject, type JsonObject, type Reading, type TokenCounts, type Wire } 
 
 /** A request to a model is at most this large, in bytes; Anthropic's own limit. */
 const maximumBodyBytes = 32 * 1024 * 1024;
+/** It is written down with what a call costs. */
+const modelName = /^[\x20-\x7e]{0,200}$/;
 /** Of a refusal's text, more is not read. */
 const maximumRefusalBytes = 64 * 1024;
 /** Before a call is made again: doubled each time. */
@@ -168,10 +170,13 @@ export class Gateway {
     const request = parseObject(body);
     // What is none here may be one to the provider (UTF-16, NaN), and would be answered without being paid.
     if (!request) return answer(stream, 400, wire.error(400, "A request is a JSON object, in UTF-8."));
+    const asked = request.model ?? "";
+    if (typeof asked !== "string" || !modelName.test(asked)) {
+      return answer(stream, 400, wire.error(400, "A model's name has 200 printable ASCII characters at most."));
+    }
     wire.adapt(request, { id: caller.id, instructions: settings.instructions });
     if (wire.generates) turn?.asked();
     const over = turn ? AbortSignal.any([gone.signal, turn.interrupted]) : gone.signal;
-    const asked = typeof request.model === "string" ? request.model : "";
     const chosen = this.#providerOf(wire, settings.model);
     const model = chosen === demo ? "demo/demo" : `${wire.provider}/${asked}`;
     const passage: Passage = { stream, wire, model, turn, charge: null, meter: null, gone: gone.signal, over };
