@@ -643,3 +643,10 @@ test.each([["x".repeat(201)], ["a\0b"], ["\ud800"], [7]])(
     expect(purse.paid).toEqual([]);
   },
 );
+
+test("a request that is too large is told so", async () => {
+  const session = await uplinkTo({ anthropic: anthropic(mockUrl) });
+  const refused = await post(session, "/anthropic/v1/messages", { ...hello, system: "x".repeat(33 * 1024 * 1024) });
+  expect(refused.status).toBe(413);
+  expect(JSON.parse(refused.text).error.message).toContain("32 MiB");
+});

@@ -380,10 +380,10 @@ async function collect(stream: ServerHttp2Stream): Promise<Buffer | null> {
   let size = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > maximumBodyBytes) return null;
-    chunks.push(chunk);
+    if (size <= maximumBodyBytes) chunks.push(chunk);
+    else chunks.length = 0; // Read to its end all the same: a stream that is left is closed, and cannot be answered.
   }
-  return Buffer.concat(chunks);
+  return size <= maximumBodyBytes ? Buffer.concat(chunks) : null;
 }
 
 /** A refusal's text, or its first part. */

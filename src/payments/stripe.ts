@@ -129,7 +129,7 @@ export class StripePayments {
   /** One that was given back counts when it is on its way; one that failed afterwards is given to the account again. */
   async #refunded({ id, amount, status, payment_intent: of }: Stripe.Refund): Promise<void> {
     const payment = idOf(of);
-    const accountId = payment && (await this.#options.ledger.accountOf(payment));
+    const accountId = payment && (await this.#accountOf(payment));
     if (!accountId) return;
     const micro = amount * microPerCent;
     const refund = { accountId, kind: "refund" as const, note: `of ${payment}` };
@@ -143,7 +143,7 @@ export class StripePayments {
   /** The bank has taken a payment back, or has returned it. */
   async #disputed({ id, amount, payment_intent: of }: Stripe.Dispute, sign: 1 | -1): Promise<void> {
     const payment = idOf(of);
-    const accountId = payment && (await this.#options.ledger.accountOf(payment));
+    const accountId = payment && (await this.#accountOf(payment));
     if (!accountId) return;
     const reference = sign < 0 ? id : `${id}:reinstated`;
     await this.#enter({
@@ -153,6 +153,20 @@ export class StripePayments {
       reference,
       note: `of ${payment}`,
     });
+  }
+
+  /**
+   * Whose payment it was; null where it was none of this service's. Events come in any order: of a payment that was begun
+   * here and is not written down yet, this throws `payments_unavailable`, and Stripe tells of it again.
+   */
+  async #accountOf(payment: string): Promise<string | null> {
+    const known = await this.#options.ledger.accountOf(payment);
+    if (known !== null) return known;
+    const { metadata } = await this.#stripe.paymentIntents.retrieve(payment).catch((error: unknown) => {
+      throw new BerthError("payments_unavailable", "The payment is not known yet.", { cause: error });
+    });
+    if (metadata[accountField] === undefined) return null;
+    throw new BerthError("payments_unavailable", "The payment is not known yet.");
   }
 
   async #enter(entry: PaymentEntry): Promise<void> {

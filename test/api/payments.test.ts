@@ -14,7 +14,7 @@ let accountId: string;
 beforeAll(async () => {
   provider = await StripeServer.start();
   service = await ScriptedService.start({
-    ...{ stripe: { secretKey: "sk_test_of_this_test", webhookSecret, apiUrl: provider.url }, startingCredits: "0" },
+    ...{ stripe: { secretKey: "sk_test_of_this_test", webhookSecret, apiUrl: provider.url }, startingCredits: "1" },
     publicUrl: "https://berth.example",
   });
   client = service.client;
@@ -192,6 +192,15 @@ test("an event that is not signed with the secret, was changed, or is old is ref
   ];
   expect(answers.map((answer) => answer.status)).toEqual([400, 400, 400, 400]);
   expect(await ledger()).toEqual(before);
+});
+
+test("a refund that is told of before its payment is not taken, and comes again", async () => {
+  provider.payments.set("pi_10", { berth_account: accountId });
+  const before = (await ledger()).cents;
+  expect((await send("refund.created", refund("re_10", "pi_10", 100))).status).toBe(503);
+  await send("checkout.session.completed", paid("pi_10", 1_000));
+  expect((await send("refund.created", refund("re_10", "pi_10", 100))).status).toBe(204);
+  expect((await ledger()).cents - before).toBe(900);
 });
 
 test("another account's payments are its own", async () => {

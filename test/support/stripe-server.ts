@@ -14,6 +14,8 @@ interface Asked {
 /** Stripe's API as far as it makes pages to pay on; its webhooks are the tests' to send. */
 export class StripeServer implements AsyncDisposable {
   readonly asked: Asked[] = [];
+  /** What is noted with a payment, by its id; nothing with those that are not in here. */
+  readonly payments = new Map<string, Record<string, string>>();
   /** Another than 200 refuses. */
   status = 200;
   readonly #server: Server;
@@ -22,6 +24,11 @@ export class StripeServer implements AsyncDisposable {
     this.#server = createServer(async (request, response) => {
       const { authorization = "", "idempotency-key": idempotencyKey } = request.headers;
       const form = new URLSearchParams(await text(request));
+      const intent = /^\/v1\/payment_intents\/(.+)$/.exec(request.url!)?.[1];
+      if (intent !== undefined) {
+        const metadata = this.payments.get(intent) ?? {};
+        return void response.end(JSON.stringify({ id: intent, object: "payment_intent", metadata }));
+      }
       this.asked.push({ path: request.url!, authorization, idempotencyKey, form });
       response.writeHead(this.status, { "content-type": "application/json" });
       const page = { url: "https://pay.example/cs_1", expires_at: 1_900_000_000 };
