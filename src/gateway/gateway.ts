@@ -163,10 +163,13 @@ export class Gateway {
       const near = path.startsWith("/openai/") ? chat : messages;
       return answer(stream, 404, near.error(404, `${headers[":method"]} ${path} is not offered to agents.`));
     }
+    // Asked for while the request still comes.
+    const outsideOfTurns = caller.turn() ? null : caller.settings();
+    outsideOfTurns?.catch(() => {}); // Heard below.
     const body = await collect(stream);
     if (!body) return answer(stream, 413, wire.error(413, "A request has 32 MiB at most."));
     const turn = caller.turn();
-    const settings = turn?.settings ?? (await caller.settings());
+    const settings = turn?.settings ?? (await (outsideOfTurns ?? caller.settings()));
     const request = parseObject(body);
     // What is none here may be one to the provider (UTF-16, NaN), and would be answered without being paid.
     if (!request) return answer(stream, 400, wire.error(400, "A request is a JSON object, in UTF-8."));
