@@ -20,9 +20,9 @@ export const claudeCode: Runtime = {
   defaultModels: null,
   warmUp: ["Good morning.", "run: echo warm", "run: true"].map((message) => ({ message, model: null })),
   async start(surroundings) {
-    const { stateFolder, environmentFile } = surroundings;
+    const { environmentFile } = surroundings;
     // It takes BASH_ENV from its commands, and reads this file once: so the file says to read the other each time.
-    const ownEnvironment = join(stateFolder, "claude-environment");
+    const ownEnvironment = `${environmentFile}-of-claude`;
     await replaceFile(ownEnvironment, `[ ! -r ${environmentFile} ] || . ${environmentFile}\n`);
     return startAcp(
       {

@@ -21,11 +21,11 @@ export function routeOf(model: string | null): { provider: string; model: string
 }
 
 /** What OpenClaw reads at its start; it never writes the first. */
-function filesOf({ home, stateFolder }: Surroundings) {
+function filesOf({ home, environmentFile }: Surroundings) {
   const state = join(home, ".openclaw");
   return {
     /** Under a name that it knows as a shell's. */
-    shell: join(stateFolder, "openclaw-shell/bash"),
+    shell: join(dirname(environmentFile), "openclaw-shell/bash"),
     /** Beside `openclaw.json`, which stays the agent's own. */
     configuration: join(state, "berth.json"),
     settings: join(state, "agents/main/agent/settings.json"),

@@ -282,7 +282,7 @@ function filesOf({ home, stateFolder }: Surroundings) {
     slots: join(own, "berth-models.json"),
     catalog: join(own, "berth-catalog.json"),
     /** Bun unpacks its libraries into it at each start, 5 MB that it never removes. */
-    unpacked: join(home, ".cache/opencode-libraries"),
+    unpacked: join(own, "berth-libraries"),
   };
 }
 

@@ -17,7 +17,10 @@ export interface Surroundings {
   proxyUrl: string;
   /** A folder of root's on the agent's disk, in which a driver keeps what it must find again after a restart. */
   stateFolder: string;
-  /** What stands for the agent's secrets, as a script that sets variables; it may change at any time. */
+  /**
+   * What stands for the agent's secrets, as a script that sets variables; it may change at any time. Its folder is one
+   * in which the agent's user can read what it knows the name of.
+   */
   environmentFile: string;
   /** Where the runtime's own error output goes, a line at a time. */
   log: (line: string) => void;
