@@ -81,7 +81,7 @@ describe.each(runtimesInMachines)("%s", { timeout: 1_200_000 }, (runtime) => {
     }
     expect(types.at(-1)).toBe("response.cancelled");
     expect((await client.chat(agent, "run: echo fine")).text).toContain("fine");
-    expect((await service.exec(id, "pgrep -f 'sleep 12345' | grep -v $$")).stdout).toBe("");
+    expect((await service.exec(id, "pgrep -f '[s]leep 12345'")).stdout).toBe("");
   });
 
   test("asleep it has no process; its next message wakes it with its conversation, files and programs", async () => {
