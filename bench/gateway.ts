@@ -12,16 +12,19 @@ import { Pool } from "undici";
 const rounds = 5;
 const callsOfRound = 100;
 const streams = 100;
+/** One makes 16 calls at once at most. */
+const machines = 10;
 const words = 150;
 const children: ChildProcess[] = [];
 
 process.env.BERTH_TEST_RUN ??= "bench";
 const model = await start<{ port: number }>("gateway/model.ts");
-const runners = await start<{ ports: number[]; gateways: number[] }>("relay/runners.ts", "1");
+const runners = await start<{ ports: number[]; gateways: number[] }>("relay/runners.ts", String(machines));
 const provider = `http://127.0.0.1:${model.port}`;
 const server = await start<{ url: string; key: string }>("relay/server.ts", JSON.stringify(runners.ports), provider);
-await makeAgent();
-const gateway = `http://127.0.0.1:${runners.gateways[0]}`;
+for (let number = 0; number < machines; number++) await makeAgent(`bench-${number}`);
+const gateways = runners.gateways.map((port) => `http://127.0.0.1:${port}`);
+const gateway = gateways[0]!;
 
 const { version } = JSON.parse(await readFile("package.json", "utf8")) as { version: string };
 console.log(`Berth ${version}, ${cpus().length} × ${cpus()[0]!.model}`);
@@ -31,8 +34,8 @@ await firstBytes(gateway, "/anthropic");
 for (let round = 0; round < rounds; round++) {
   first.direct.push(...(await firstBytes(provider, "")));
   first.ours.push(...(await firstBytes(gateway, "/anthropic")));
-  rate.direct.push(await streamed(provider, ""));
-  rate.ours.push(await streamed(gateway, "/anthropic"));
+  rate.direct.push(await streamed([provider], ""));
+  rate.ours.push(await streamed(gateways, "/anthropic"));
 }
 const [ours, direct] = [percentiles(first.ours), percentiles(first.direct)];
 console.log(`  first byte, direct          p50 ${direct.p50.toFixed(2)} ms, p95 ${direct.p95.toFixed(2)} ms`);
@@ -57,9 +60,9 @@ async function start<Facts>(program: string, ...args: string[]): Promise<Facts> 
   return JSON.parse(String(line)) as Facts;
 }
 
-async function makeAgent(): Promise<void> {
+async function makeAgent(name: string): Promise<void> {
   const response = await fetch(`${server.url}/agents?wait=ready`, {
-    ...{ method: "POST", body: JSON.stringify({ name: "bench" }) },
+    ...{ method: "POST", body: JSON.stringify({ name }) },
     headers: { authorization: `Bearer ${server.key}`, "content-type": "application/json" },
   });
   if (response.status !== 201) throw new Error(`no agent: ${await response.text()}`);
@@ -88,17 +91,17 @@ async function firstBytes(origin: string, prefix: string): Promise<number[]> {
 }
 
 /** Words a second of all streams together. */
-async function streamed(origin: string, prefix: string): Promise<number> {
-  const pool = new Pool(origin, { connections: streams });
+async function streamed(origins: string[], prefix: string): Promise<number> {
+  const pools = origins.map((origin) => new Pool(origin, { connections: streams }));
   const begun = performance.now();
-  const read = async () => {
+  const read = async (pool: Pool) => {
     const { body } = await request(pool, prefix, true, words);
     const events = (await body.text()).match(/content_block_delta"/g)?.length;
     if (events !== words) throw new Error(`a stream had ${events} words`);
   };
-  await Promise.all(Array.from({ length: streams }, read));
+  await Promise.all(Array.from({ length: streams }, (_, index) => read(pools[index % pools.length]!)));
   const seconds = (performance.now() - begun) / 1000;
-  await pool.close();
+  await Promise.all(pools.map((pool) => pool.close()));
   return (streams * words) / seconds;
 }
 

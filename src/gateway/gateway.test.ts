@@ -650,3 +650,19 @@ test("a request that is too large is told so", async () => {
   expect(refused.status).toBe(413);
   expect(JSON.parse(refused.text).error.message).toContain("32 MiB");
 });
+
+test("a machine makes so many calls at once, and the next when one of them is over", async () => {
+  const session = await uplinkTo({ anthropic: anthropic(mockUrl) });
+  const begin = () => {
+    const stream = session.request({ ":method": "POST", ":path": "/anthropic/v1/messages" });
+    stream.on("error", () => {}).write("{");
+    return stream;
+  };
+  const [first] = Array.from({ length: 16 }, begin);
+  await expect.poll(async () => (await post(session, "/anthropic/v1/messages", hello)).status).toBe(429);
+  const refused = await post(session, "/openai/v1/chat/completions", { ...hello, system: "x".repeat(1e6) });
+  expect(refused).toMatchObject({ status: 429, headers: { "retry-after": "1" } });
+  expect(JSON.parse(refused.text).error.message).toContain("16 model calls");
+  first!.close(8);
+  await expect.poll(async () => (await post(session, "/anthropic/v1/messages", hello)).status).toBe(200);
+});

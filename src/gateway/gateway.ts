@@ -29,6 +29,9 @@ import { isObject, type JsonObject, type Reading, type TokenCounts, type Wire } 
 
 /** A request to a model is at most this large, in bytes; Anthropic's own limit. */
 const maximumBodyBytes = 32 * 1024 * 1024;
+/** Of one machine at once: each request is in memory whole. */
+const maximumCalls = 16;
+const tooManyPauseMs = 1_000;
 /** It is written down with what a call costs. */
 const modelName = /^[\x20-\x7e]{0,200}$/;
 /** Of a refusal's text, more is not read. */
@@ -138,17 +141,30 @@ export class Gateway {
     const server = createServer({ settings: { initialWindowSize: streamWindowBytes }, maxSessionMemory });
     server.on("sessionError", () => {});
     server.on("session", (session) => session.setLocalWindowSize(connectionWindowBytes));
+    let open = 0;
     server.on("stream", (stream, headers) => {
       stream.on("error", () => {});
       if (headers[":method"] === "CONNECT" && caller.tunnel)
         return caller.tunnel(stream, String(headers[":authority"]));
+      if (open === maximumCalls) {
+        stream.resume(); // What is not read would hold up the others.
+        const told = nearest(String(headers[":path"])).error(
+          429,
+          `An agent makes ${maximumCalls} model calls at once.`,
+        );
+        return answer(stream, 429, told, tooManyPauseMs);
+      }
+      open++;
       const call = this.#serve(stream, headers, caller)
         .catch((error: unknown) => {
           if (stream.destroyed) return;
           this.#options.warn("a model call failed", error);
           stream.close(2); // INTERNAL_ERROR: the guest's client sees a stream that broke off.
         })
-        .finally(() => this.#calls.delete(call));
+        .finally(() => {
+          open--;
+          this.#calls.delete(call);
+        });
       this.#calls.add(call);
     });
     server.emit("connection", uplink);
@@ -160,8 +176,7 @@ export class Gateway {
     const [path = "", query] = String(headers[":path"]).split("?");
     const wire = offered.get(path);
     if (!wire || headers[":method"] !== "POST") {
-      const near = path.startsWith("/openai/") ? chat : messages;
-      return answer(stream, 404, near.error(404, `${headers[":method"]} ${path} is not offered to agents.`));
+      return answer(stream, 404, nearest(path).error(404, `${headers[":method"]} ${path} is not offered to agents.`));
     }
     // Asked for while the request still comes.
     const outsideOfTurns = caller.turn() ? null : caller.settings();
@@ -303,6 +318,11 @@ async function endedBy(passage: Passage, error: NonNullable<Reading["error"]>): 
 async function cutOff(passage: Passage, fault: Fault): Promise<void> {
   if (passage.turn?.refused(fault, false)) return hold(passage);
   passage.stream.close(2);
+}
+
+/** The API whose clients ask for that path. */
+function nearest(path: string): Wire {
+  return path.startsWith("/openai/") ? chat : messages;
 }
 
 async function refuse(passage: Passage, refusal: Refusal): Promise<void> {
