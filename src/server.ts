@@ -12,6 +12,7 @@ import { Credits } from "./credits.ts";
 import { Capacity } from "./domain/capacity.ts";
 import { fromCredits } from "./domain/credits.ts";
 import { Lifecycle } from "./domain/lifecycle.ts";
+import { patiently } from "./domain/patience.ts";
 import type { RateLimiter } from "./domain/rate-limits.ts";
 import { Turns } from "./domain/turns.ts";
 import { createApp } from "./http/app.ts";
@@ -98,13 +99,13 @@ export async function createServer(
   const auditLog = new AuditLog(database);
   const turnStore = new TurnStore(database);
   const usual = (name: string) => usualResources(runtimes.find((each) => each.name === name)?.memoryMiB ?? leastMiB);
-  // Machines need the gateway, the gateway the turns, the turns the machines: the turns are asked when they are there.
   const web = new WebAccess({
     ...{ config, database, sealer, logger, ownUrl: () => url },
     decided: (verdict) => metrics.connectionDecided(verdict),
     carried: (sent, received) => metrics.connectionEnded(sent, received),
   });
   cleanup.defer(() => web.close());
+  // Machines need the gateway, the gateway the turns, the turns the machines: the turns are asked when they are there.
   const models = await ModelAccess.open({
     ...{ config, runtimes, agents, ledger, logger, currentTurn: (agentId) => turns.current(agentId) },
     tunnel: (agentId, stream, authority) => web.tunnel(agentId, stream, authority),
@@ -115,7 +116,12 @@ export async function createServer(
   const machines = new Machines(
     () => openDriver(config, usual, serveTemplateUplink, (message) => logger.info(message)),
     (id, socket) => models.serveUplink(id, socket),
-    (id) => web.guestSecrets(id),
+    (id, signal) =>
+      patiently(
+        () => web.guestSecrets(id),
+        signal,
+        (error) => warn("an agent's secrets cannot be read; trying again", { agentId: id, error }),
+      ),
     (message, error) => warn(message, { error }),
   );
   cleanup.defer(() => machines.close());
@@ -164,8 +170,9 @@ export async function createServer(
 
   /** A machine that cannot be told now is told when it is adopted next. */
   const provide = (agentId: string) =>
-    machines
-      .provide(agentId)
+    web
+      .guestSecrets(agentId)
+      .then((secrets) => machines.provide(agentId, secrets))
       .catch((error: unknown) => warn("a machine was not told of its secrets", { agentId, error }));
   const credits: Credits = new Credits({
     ...{ database, machinePrice, stripe: config.stripe, returnUrl: () => config.publicUrl ?? url, log: warn },

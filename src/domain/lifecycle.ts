@@ -4,7 +4,7 @@ import { asBerthError, BerthError } from "../contract/errors.ts";
 import type { StoredAgent, Wanted } from "./agents.ts";
 import type { Capacity } from "./capacity.ts";
 import { type InstallChange, InstallWriter, type Progress } from "./install.ts";
-import { isPassing, pause } from "./patience.ts";
+import { patiently, pause } from "./patience.ts";
 
 /** What is wanted of an agent's machine. */
 interface MachineRequest {
@@ -552,18 +552,10 @@ export class Lifecycle {
   }
 
   /** Asks the rows until they answer: a database that is away for a while fails no agent. Throws `shutting_down`. */
-  async #patiently<T>(ask: () => Promise<T>): Promise<T> {
-    const { signal } = this.#stop;
-    for (let delay = retryMs; ; delay = Math.min(delay * 2, maximumRetryMs)) {
-      signal.throwIfAborted();
-      try {
-        return await ask();
-      } catch (error) {
-        if (!isPassing(error)) throw error;
-        this.#options.log("an agent's row cannot be reached; trying again", { error });
-        await pause(delay, signal);
-      }
-    }
+  #patiently<T>(ask: () => Promise<T>): Promise<T> {
+    return patiently(ask, this.#stop.signal, (error) =>
+      this.#options.log("an agent's row cannot be reached; trying again", { error }),
+    );
   }
 
   #changed(id: string): void {

@@ -10,6 +10,7 @@ export class Meter {
   #tokens: TokenCounts | null = null;
   #written = 0;
   #ended = false;
+  #finished = false;
   #error: Reading["error"] | null = null;
 
   constructor(wire: Wire, contentType: string) {
@@ -57,10 +58,11 @@ export class Meter {
     return this.#error;
   }
 
-  /** Reads what can be read only when all is there. */
+  /** Reads what can be read only when all is there. A second call does nothing. */
   finish(): Reading["error"] | null {
     this.#error = null;
-    this.#whole();
+    if (!this.#finished) this.#whole();
+    this.#finished = true;
     return this.#error;
   }
 

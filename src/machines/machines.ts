@@ -46,7 +46,7 @@ interface Connected {
 export class Machines {
   readonly #open: () => Promise<TemplatingDriver>;
   readonly #serveUplink: (id: string, socket: Socket) => void;
-  readonly #secretsOf: (id: string) => Promise<GuestSecrets>;
+  readonly #secretsOf: (id: string, signal?: AbortSignal) => Promise<GuestSecrets>;
   readonly #log: (message: string, error: unknown) => void;
   readonly #connected = new Map<string, Promise<Connected>>();
   readonly #uplinks = new Map<string, Socket>();
@@ -56,7 +56,7 @@ export class Machines {
   constructor(
     open: () => Promise<TemplatingDriver>,
     serveUplink: (id: string, socket: Socket) => void,
-    secretsOf: (id: string) => Promise<GuestSecrets>,
+    secretsOf: (id: string, signal?: AbortSignal) => Promise<GuestSecrets>,
     log: (message: string, error: unknown) => void,
   ) {
     this.#open = open;
@@ -116,9 +116,9 @@ export class Machines {
   }
 
   /** Tells a machine that runs of changed secrets; another is told when it is adopted next. */
-  async provide(id: string): Promise<void> {
+  async provide(id: string, secrets: GuestSecrets): Promise<void> {
     if ((await (await this.driver()).observe(id)).phase !== "running") return;
-    await (await this.#control(id)).provide(await this.#secretsOf(id), callTimeoutMs);
+    await (await this.#control(id)).provide(secrets, callTimeoutMs);
   }
 
   async list(): Promise<MachineObservation[]> {
@@ -202,7 +202,7 @@ export class Machines {
 
   async #ensureOnce(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<void> {
     const machine = await (await this.driver()).ensure(spec, progress, signal);
-    const adopted = machine.unadopted ? await this.#adopt(spec, machine) : null;
+    const adopted = machine.unadopted ? await this.#adopt(spec, machine, await this.#secretsOf(spec.id, signal)) : null;
     progress.begin("runtime");
     if (adopted?.runtime === "ready") return; // It was restored with the machine.
     const { runtime, reason } = await unlessAborted(this.#startRuntime(spec.id), signal);
@@ -218,7 +218,7 @@ export class Machines {
     }
   }
 
-  async #adopt(spec: MachineSpec, machine: RunningMachine): Promise<Health> {
+  async #adopt(spec: MachineSpec, machine: RunningMachine, secrets: GuestSecrets): Promise<Health> {
     const restored = machine.origin !== "boot";
     const timeoutMs = restored ? restoredTimeoutMs : bootTimeoutMs;
     const token = newToken();
@@ -230,7 +230,6 @@ export class Machines {
       this.#connected.set(spec.id, Promise.resolve({ control, token }));
       const driver = await this.driver();
       await driver.adopting(spec.id, hello.token, token);
-      const secrets = await this.#secretsOf(spec.id);
       const adoption = newAdoption(spec.id.replaceAll("-", ""), spec.hostname, spec.runtime, token, secrets);
       const health = await control.adopt(adoption, timeoutMs);
       await driver.adopted(spec.id);

@@ -13,7 +13,7 @@ interface PaymentLedger {
   accountOf(payment: string): Promise<string | null>;
 }
 
-export interface PaymentEntry {
+interface PaymentEntry {
   accountId: string;
   kind: "top_up" | "refund";
   micro: number;
@@ -123,36 +123,36 @@ export class StripePayments {
     if (cents === null || currency !== "usd" || payment === null) {
       return this.#options.warn("a payment cannot be used", { session: id, cents, currency });
     }
-    await this.#enter({ accountId, kind: "top_up", micro: cents * microPerCent, reference: payment, note: id });
+    await this.#options.ledger.enter({
+      accountId,
+      kind: "top_up",
+      micro: cents * microPerCent,
+      reference: payment,
+      note: id,
+    });
   }
 
   /** One that was given back counts when it is on its way; one that failed afterwards is given to the account again. */
   async #refunded({ id, amount, status, payment_intent: of }: Stripe.Refund): Promise<void> {
-    const payment = idOf(of);
-    const accountId = payment && (await this.#accountOf(payment));
-    if (!accountId) return;
-    const micro = amount * microPerCent;
-    const refund = { accountId, kind: "refund" as const, note: `of ${payment}` };
-    if (status === "pending" || status === "succeeded") return this.#enter({ ...refund, micro: -micro, reference: id });
-    if (status !== "failed" && status !== "canceled") return;
+    const given = status === "pending" || status === "succeeded";
+    const returned = status === "failed" || status === "canceled";
     // In whatever order they come: the reversal makes sure that there is what it reverses.
-    await this.#enter({ ...refund, micro: -micro, reference: id });
-    await this.#enter({ ...refund, micro, reference: `${id}:${status}`, note: `${status}: ${refund.note}` });
+    if (given || returned) await this.#giveBack(of, -amount, id);
+    if (returned) await this.#giveBack(of, amount, `${id}:${status}`, `${status}: `);
   }
 
   /** The bank has taken a payment back, or has returned it. */
   async #disputed({ id, amount, payment_intent: of }: Stripe.Dispute, sign: 1 | -1): Promise<void> {
+    await this.#giveBack(of, sign * amount, sign < 0 ? id : `${id}:reinstated`);
+  }
+
+  /** Enters so many cents of a payment, where it was this service's. */
+  async #giveBack(of: Stripe.Refund["payment_intent"], cents: number, reference: string, why = ""): Promise<void> {
     const payment = idOf(of);
     const accountId = payment && (await this.#accountOf(payment));
     if (!accountId) return;
-    const reference = sign < 0 ? id : `${id}:reinstated`;
-    await this.#enter({
-      accountId,
-      kind: "refund",
-      micro: sign * amount * microPerCent,
-      reference,
-      note: `of ${payment}`,
-    });
+    const note = `${why}of ${payment}`;
+    await this.#options.ledger.enter({ accountId, kind: "refund", micro: cents * microPerCent, reference, note });
   }
 
   /**
@@ -167,10 +167,6 @@ export class StripePayments {
     });
     if (metadata[accountField] === undefined) return null;
     throw new BerthError("payments_unavailable", "The payment is not known yet.");
-  }
-
-  async #enter(entry: PaymentEntry): Promise<void> {
-    await this.#options.ledger.enter(entry);
   }
 }
 

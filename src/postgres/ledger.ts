@@ -123,7 +123,7 @@ export class PostgresLedger implements Ledger {
       ...{ account_id: accountId, key_id: keyId, agent_id: agentId, agent_name: agentName, turn_id: turnId },
       ...{ kind: "model" as const, model, tokens, amount: -micro, reference: id },
     };
-    await sql`select settle_credits(${entryRow(used)})`.execute(this.#database);
+    await sql`call settle_credits(${entryRow(used)})`.execute(this.#database);
     this.#open.delete(id);
   }
 

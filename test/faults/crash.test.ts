@@ -3,6 +3,7 @@ import { chmod, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { usualResources } from "../../src/contract/agents.ts";
+import { BerthError } from "../../src/contract/errors.ts";
 import { noSecrets } from "../../src/contract/guest.ts";
 import type { StoredAgent } from "../../src/domain/agents.ts";
 import { Capacity } from "../../src/domain/capacity.ts";
@@ -89,6 +90,28 @@ interface Server {
   lifecycle: Lifecycle;
   machines: Machines;
 }
+
+test("where an agent's secrets cannot be read, a machine that wakes keeps its memory, and is adopted next time", async () => {
+  const away = new BerthError("database_unavailable", "The database does not answer.");
+  const answers = [() => noSecrets, () => Promise.reject(away), () => noSecrets];
+  const machines = new Machines(
+    async () => driver,
+    () => {},
+    async () => answers.shift()!(),
+    (message) => faults.push(message),
+  );
+  const spec = { id: randomUUID(), runtime: "claude-code", hostname: "ada", generation: 1, restarts: 0 };
+  const progress = { plan: () => {}, begin: () => {} };
+  const ensure = () => machines.ensure({ ...spec, resources: usualResources(1024) }, progress);
+  await ensure();
+  await machines.suspend(spec.id);
+  await expect(ensure()).rejects.toThrow(away);
+  expect(await driver.observe(spec.id)).toMatchObject({ phase: "running" });
+  expect(faults).toEqual([]);
+  await ensure();
+  await machines.destroy(spec.id);
+  await machines.close();
+});
 
 /** What of a server sees to agents' lives, up to its death. */
 function serverUntil(death: Death): Server {

@@ -155,11 +155,15 @@ begin
 end $$;
 
 -- Releases the hold and writes what was used instead, where that is anything. A hold that is gone changes nothing in
--- that: it was used.
-create function settle_credits(used credit_entries) returns void language plpgsql as $$
+-- that: it was used. Two transactions: the first does not wait for the disk, so that the account is locked for a moment
+-- only; the second is empty but for a message that nobody decodes, and when it is on the disk the first is.
+create procedure settle_credits(used credit_entries) language plpgsql as $$
 begin
+  perform set_config('synchronous_commit', 'off', true);
   perform release_holds(used.account_id, used.reference::uuid);
   if used.amount < 0 then
     perform write_credit_entry(used);
+    commit;
+    perform pg_logical_emit_message(true, 'berth', '');
   end if;
 end $$;
