@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import type { Logger } from "pino";
 import type { Config } from "./config/config.ts";
 import { BerthError } from "./contract/errors.ts";
+import { HoldsAhead } from "./domain/holds-ahead.ts";
 import type { Ledger, Spender } from "./domain/ledger.ts";
 import { ModelChoice } from "./domain/models.ts";
 import type { RunningTurn } from "./domain/running-turn.ts";
@@ -36,6 +37,7 @@ export class ModelAccess {
   readonly choice: ModelChoice;
   readonly #options: ModelAccessOptions;
   readonly #providers: Providers;
+  readonly #holds: HoldsAhead;
   readonly #gateway: Gateway;
   readonly #templateGateway: Gateway;
 
@@ -43,6 +45,7 @@ export class ModelAccess {
     this.choice = choice;
     this.#options = options;
     this.#providers = providers;
+    this.#holds = new HoldsAhead(options.ledger);
     const { modelSilenceMs: silenceMs, modelRetryMs: retryMs, allowUnpriced } = options.config;
     const warn = (message: string, error: unknown) => options.logger.warn({ err: error }, message);
     const common = { prices, allowUnpriced, silenceMs, retryMs, warn };
@@ -88,22 +91,18 @@ export class ModelAccess {
   }
 
   #payFor(agentId: string): Pay {
-    const { agents, ledger, currentTurn } = this.#options;
+    const { agents, currentTurn } = this.#options;
     /** Neither changes as long as the agent is there. */
     let payer: Pick<Spender, "accountId" | "agentName"> | null = null;
     return async (model, micro) => {
-      const turn = currentTurn(agentId)?.turn;
+      const running = currentTurn(agentId);
       if (!payer) {
         const agent = await agents.byId(agentId);
         if (!agent) throw new BerthError("agent_deleted", "The agent was deleted.");
         payer = { accountId: agent.accountId, agentName: agent.name };
       }
-      const spender = { ...payer, agentId, turnId: turn?.id ?? null, keyId: turn?.keyId ?? null };
-      const hold = await ledger.hold(spender, model, micro);
-      return {
-        extend: (more) => ledger.extend(hold, more),
-        settle: (used, tokens) => ledger.settle(hold, used, tokens),
-      };
+      const spender = { ...payer, agentId, turnId: running?.turn.id ?? null, keyId: running?.turn.keyId ?? null };
+      return this.#holds.hold(spender, model, micro, running?.over.signal ?? null);
     };
   }
 }

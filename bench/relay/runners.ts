@@ -3,37 +3,15 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo, Server } from "node:net";
 import { join } from "node:path";
-import { createRunner } from "../../src/guest/runner.ts";
 import { Uplink } from "../../src/guest/uplink.ts";
 import { folderPrefix } from "../../test/support/config.ts";
-import { relayRuntime } from "./runtime.ts";
+import { runner } from "./runner.ts";
 import { clock, ticks } from "./ticks.ts";
 
 // The runners of as many machines as its argument says, each on a port, and the same events as plain HTTP streams.
 // Prints `{ports, gateways, source}`, `gateways` being where their programs find the models, and ends with its standard input.
 
 const folder = await mkdtemp(folderPrefix);
-
-async function runner(number: number, uplink: Uplink): Promise<Server> {
-  const home = join(folder, String(number));
-  return createRunner({
-    runtimes: [relayRuntime()],
-    surroundings: {
-      ...{ uid: 0, gid: 0, home, stateFolder: folder, packages: "", gatewayUrl: "", proxyUrl: "" },
-      ...{ environmentFile: "/dev/null", log: console.error },
-    },
-    journalFolder: join(home, "turns"),
-    uplink,
-    identity: null,
-    firstToken: "first",
-    provide: async () => {},
-    setClock: async () => {},
-    sync: async () => {},
-    logFile: "/dev/null",
-    busy: async () => false,
-    adopt: async ({ machineId, bootId, runtime, token }) => ({ machineId, bootId, runtime, token }),
-  });
-}
 
 async function portOf(server: Server): Promise<number> {
   if (!server.listening) await once(server.listen(0, "127.0.0.1"), "listening");
@@ -44,7 +22,7 @@ const ports: number[] = [];
 const gateways: number[] = [];
 for (let number = 0; number < Number(process.argv[2]); number++) {
   const uplink = new Uplink();
-  ports.push(await portOf(await runner(number, uplink)));
+  ports.push(await portOf(await runner(join(folder, String(number)), uplink)));
   gateways.push(await portOf(uplink.listen(0)));
 }
 const source = createServer((request, response) => {

@@ -55,17 +55,18 @@ export class Charge {
   }
 
   /**
-   * Holds credits for a call. A database that is away is waited for until `signal` is aborted. Throws
-   * `insufficient_credits`, and what `signal` was aborted with.
+   * Holds credits for a call; null for a model that has no price and may not be had for nothing. A database that is away
+   * is waited for until `signal` is aborted. Throws `insufficient_credits`, and what `signal` was aborted with.
    */
-  static async open(call: ChargedCall, signal: AbortSignal): Promise<Charge> {
-    const { request, prices, model, pay } = call;
+  static async open(call: ChargedCall, signal: AbortSignal): Promise<Charge | null> {
+    const { request, prices, allowUnpriced, model, pay } = call;
     const input = inputTokens(request);
     const most = maximumOutput(request);
     // What comes in one piece cannot be stopped on its way.
     const covered = request.stream === true ? Math.min(most, tokensAhead) : most;
-    const micro = prices.priceOf(model, { input, output: covered }) ?? 0;
-    const payment = await patiently(() => pay(model, micro), signal);
+    const micro = prices.priceOf(model, { input, output: covered });
+    if (micro === null && !allowUnpriced) return null;
+    const payment = await patiently(() => pay(model, micro ?? 0), signal);
     return new Charge(call, payment, input, covered);
   }
 
@@ -128,6 +129,7 @@ interface ChargedCall {
   /** As prices know it. */
   model: string;
   prices: Prices;
+  allowUnpriced: boolean;
   pay: Pay;
   tell: Tell;
 }

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as immediate, setTimeout as sleep } from "node:timers/promises";
 import type { Fault } from "../contract/agents.ts";
 import {
   connectionWindowBytes,
@@ -212,6 +212,7 @@ export class Gateway {
       await this.#pass(passage, chosen, call);
     } finally {
       // Of an answer in one piece, too, what has come is paid when its guest has gone.
+      await immediate(); // The answer leaves first.
       passage.meter?.finish();
       await passage.charge?.settle(passage.meter);
     }
@@ -222,13 +223,10 @@ export class Gateway {
     const { model, turn, over } = passage;
     const { prices, allowUnpriced } = this.#options;
     const tell = (tokens: TokenCounts, microCredits: number | null) => turn?.used(tokens, microCredits);
-    if (prices.priceOf(model, {}) === null && !allowUnpriced) {
-      await refuse(passage, unpriced(model));
-      return false;
-    }
     try {
-      passage.charge = await Charge.open({ request, model, prices, pay, tell }, over);
-      return true;
+      passage.charge = await Charge.open({ request, model, prices, allowUnpriced, pay, tell }, over);
+      if (!passage.charge) await refuse(passage, unpriced(model));
+      return passage.charge !== null;
     } catch (error) {
       if (isShort(error)) await refuse(passage, short(error));
       else if (over.aborted) await hold(passage);

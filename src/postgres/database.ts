@@ -212,7 +212,10 @@ export type Database = Kysely<Tables>;
  */
 export function openDatabase(config: pg.PoolConfig, failed: (error: Error) => void): Database {
   const pool = new pg.Pool({ max: 16, connectionTimeoutMillis: 5_000, keepAlive: true, ...config });
-  pool.on("error", failed);
+  // The pool's own error has the whole client with it. What breaks at the end was closed.
+  pool.on("error", ({ message }) => {
+    if (!pool.ending) failed(new Error(message));
+  });
   // One that breaks between two queries of a transaction tells nobody but its listeners; the next query rejects.
   pool.on("connect", (client) => client.on("error", () => {}));
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: withFaults(pool) }) });

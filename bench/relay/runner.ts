@@ -1,0 +1,26 @@
+import type { Server } from "node:net";
+import { join } from "node:path";
+import { createRunner } from "../../src/guest/runner.ts";
+import type { Uplink } from "../../src/guest/uplink.ts";
+import { relayRuntime } from "./runtime.ts";
+
+/** A machine's runner as a part of this process, which keeps what it has in that folder; the caller has it listen. */
+export async function runner(home: string, uplink: Uplink): Promise<Server> {
+  return createRunner({
+    runtimes: [relayRuntime()],
+    surroundings: {
+      ...{ uid: 0, gid: 0, home, stateFolder: home, packages: "", gatewayUrl: "", proxyUrl: "" },
+      ...{ environmentFile: "/dev/null", log: console.error },
+    },
+    journalFolder: join(home, "turns"),
+    uplink,
+    identity: null,
+    firstToken: "first",
+    provide: async () => {},
+    setClock: async () => {},
+    sync: async () => {},
+    logFile: "/dev/null",
+    busy: async () => false,
+    adopt: async ({ machineId, bootId, runtime, token }) => ({ machineId, bootId, runtime, token }),
+  });
+}
