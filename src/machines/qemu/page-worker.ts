@@ -4,16 +4,16 @@ import { compressPages, crcOfFile, loadPages, savePages } from "./pages.ts";
 
 // The thread that works on guests' memory, one job after the other.
 
-parentPort!.on("message", (job: Job) => {
+parentPort!.on("message", async (job: Job) => {
   try {
-    parentPort!.postMessage({ value: run(job) });
+    parentPort!.postMessage({ value: await run(job) });
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
     parentPort!.postMessage({ error: { message, code } });
   }
 });
 
-function run(job: Job): unknown {
+async function run(job: Job): Promise<unknown> {
   switch (job.kind) {
     case "save":
       return savePages(job);

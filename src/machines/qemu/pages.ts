@@ -1,19 +1,33 @@
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, constants as files, fstatSync, openSync, readSync, writeSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { constants, crc32, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { addPage, findMapping, type Mapping, ownPages, pageBytes, type Run, readWhole } from "./guest-memory.ts";
 
-// Synchronous work on a hundred MiB: it runs in a worker (page-worker.ts), never on the server's own thread.
+// Work on a hundred MiB, synchronous but for what is written: it runs in a worker (page-worker.ts), one job after the other,
+// and never on the server's own thread.
 //
 // A file of pages is a row of chunks and then its index. A chunk holds the bytes of some runs of pages, one after the
 // other, as they are or compressed. The index is numbers of 32 bits in the machine's byte order: how many runs and how
 // many chunks there are; of each run its first page and its pages; of each chunk its bytes in the file, the bytes of
 // its pages, and the crc32 of what is in the file. No run crosses a chunk's end.
 
+declare const WebAssembly: {
+  /** Sizes in units of 64 KiB. */
+  Memory: new (size: {
+    initial: number;
+    maximum: number;
+  }) => { buffer: ArrayBuffer };
+};
+
 const chunkPages = 1024;
 const chunkBytes = chunkPages * pageBytes;
 const zeroPage = Buffer.alloc(pageBytes);
-/** Used for each chunk anew: memory fresh from the kernel costs as much as reading into it. Compressed may be larger. */
-const chunkBuffer = Buffer.allocUnsafeSlow(chunkBytes + 64 * 1024);
+/**
+ * Used for each chunk anew: memory fresh from the kernel costs as much as reading into it. Two, for one to be filled while
+ * the other is written. Compressed may be larger.
+ */
+const chunkBuffers = [alignedBuffer(chunkBytes + 64 * 1024), alignedBuffer(chunkBytes + 64 * 1024)] as const;
+const [chunkBuffer] = chunkBuffers;
 
 /** What must be known of a file of pages to read it, and to see that it is still what was written. */
 export interface PagesFile {
@@ -59,7 +73,7 @@ export interface CompressJob {
 }
 
 /** Writes the pages of a stopped guest to a file. */
-export function savePages({ pid, memoryBytes, baseInode, file }: SaveJob): Saved {
+export async function savePages({ pid, memoryBytes, baseInode, file }: SaveJob): Promise<Saved> {
   const mapping = findMapping(pid, memoryBytes);
   // Of a file that is mapped but is not the base (its name was taken away meanwhile) nothing can be assumed later.
   const isDifference = mapping.inode !== 0 && mapping.inode === baseInode;
@@ -68,13 +82,14 @@ export function savePages({ pid, memoryBytes, baseInode, file }: SaveJob): Saved
   using pagemap = opened(`/proc/${pid}/pagemap`, "r");
   const whole: Run = { first: 0, pages: memoryBytes / pageBytes };
   const runs = isForeign ? [whole] : ownPages(pagemap.fd, mapping);
-  const writer = new PagesWriter(file, false);
-  try {
-    for (const batch of batches(runs)) writer.chunk(...readBatch(memory.fd, mapping, batch, !isDifference));
-    return { ...writer.finish(), isDifference };
-  } finally {
-    writer.close();
+  await using writer = await PagesWriter.create(file, false);
+  let buffer: Buffer = chunkBuffers[0];
+  for (const batch of batches(runs)) {
+    await writer.chunk(...readBatch(memory.fd, mapping, batch, !isDifference, buffer));
+    // The chunk before this one is written, and its buffer free.
+    buffer = buffer === chunkBuffers[0] ? chunkBuffers[1] : chunkBuffers[0];
   }
+  return { ...(await writer.finish()), isDifference };
 }
 
 /** Writes saved pages into the memory of a guest that does not run yet. Throws at the first that is not as it was. */
@@ -86,22 +101,18 @@ export function loadPages({ pid, memoryBytes, source, pages }: LoadJob): void {
     let offset = 0;
     for (const { first, pages: count } of runs) {
       if ((first + count) * pageBytes > memoryBytes) throw new Error("the memory image is of a larger machine");
-      writeAt(memory.fd, content.subarray(offset, offset + count * pageBytes), mapping.start + first * pageBytes);
+      writeMemory(memory.fd, content.subarray(offset, offset + count * pageBytes), mapping.start + first * pageBytes);
       offset += count * pageBytes;
     }
   }
 }
 
 /** Writes a compressed copy of a file of pages. */
-export function compressPages({ source, pages, file }: CompressJob): PagesFile {
+export async function compressPages({ source, pages, file }: CompressJob): Promise<PagesFile> {
   using input = opened(source, "r");
-  const writer = new PagesWriter(file, true);
-  try {
-    for (const { runs, content } of readChunks(input.fd, pages)) writer.chunk(runs, content);
-    return writer.finish();
-  } finally {
-    writer.close();
-  }
+  await using writer = await PagesWriter.create(file, true);
+  for (const { runs, content } of readChunks(input.fd, pages)) await writer.chunk(runs, content);
+  return await writer.finish();
 }
 
 /** The crc32 of a whole file. */
@@ -115,44 +126,76 @@ export function crcOfFile(file: string): number {
   return crc;
 }
 
-class PagesWriter {
-  readonly #fd: number;
+class PagesWriter implements AsyncDisposable {
+  readonly #file: FileHandle;
+  /** The same file, past the page cache; null for what is compressed, and where its file system cannot do it. */
+  #direct: FileHandle | null;
   readonly #compressed: boolean;
   readonly #runs: Run[] = [];
   readonly #chunks: Chunk[] = [];
   #bytes = 0;
+  /** The write of the last chunk. */
+  #writing: Promise<void> = Promise.resolve();
 
-  constructor(file: string, compressed: boolean) {
-    this.#fd = openSync(file, "wx", 0o600);
+  private constructor(file: FileHandle, direct: FileHandle | null, compressed: boolean) {
+    this.#file = file;
+    this.#direct = direct;
     this.#compressed = compressed;
   }
 
-  chunk(runs: readonly Run[], content: Uint8Array): void {
-    if (runs.length === 0) return;
+  static async create(path: string, compressed: boolean): Promise<PagesWriter> {
+    const file = await open(path, "wx", 0o600);
+    // To fill the page cache with what nobody reads soon takes several times as long as to write it to the disk.
+    const direct = compressed ? null : await open(path, files.O_WRONLY | files.O_DIRECT).catch(() => null);
+    return new PagesWriter(file, direct, compressed);
+  }
+
+  /** Resolves when the chunk before is written; this one's content must stay as it is until the next has resolved. */
+  async chunk(runs: readonly Run[], content: Uint8Array): Promise<void> {
+    if (runs.length === 0) return this.#writing;
     // Level 1: the next ones cost more time than they save bytes.
     const stored = this.#compressed
       ? zstdCompressSync(content, { params: { [constants.ZSTD_c_compressionLevel]: 1 } })
       : content;
+    const before = this.#writing;
+    const position = this.#bytes;
+    this.#writing = before.then(() => this.#write(stored, position));
+    this.#bytes += stored.length;
     this.#chunks.push({ storedBytes: stored.length, pageBytes: content.length, crc: crc32(stored) });
     for (const run of runs) this.#runs.push(run);
-    writeAt(this.#fd, stored, this.#bytes);
-    this.#bytes += stored.length;
+    await before;
   }
 
-  finish(): PagesFile {
+  async finish(): Promise<PagesFile> {
+    await this.#writing;
     const runs = this.#runs.flatMap(({ first, pages }) => [first, pages]);
     const chunks = this.#chunks.flatMap((chunk) => [chunk.storedBytes, chunk.pageBytes, chunk.crc]);
     const index = Buffer.from(Uint32Array.from([this.#runs.length, this.#chunks.length, ...runs, ...chunks]).buffer);
-    writeAt(this.#fd, index, this.#bytes);
+    await writeAt(this.#file, index, this.#bytes);
     // What is written while somebody waits is not forced to the disk: until the compressed copy is, a power cut costs the
     // memory, which the checksums tell, and the machine boots.
-    if (this.#compressed) fsyncSync(this.#fd);
+    if (this.#compressed) await this.#file.sync();
     const bytes = this.#bytes + index.length;
     return { bytes, indexBytes: index.length, indexCrc: crc32(index), compressed: this.#compressed };
   }
 
-  close(): void {
-    closeSync(this.#fd);
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#writing.catch(() => {}); // It was told by the next step.
+    await this.#direct?.close();
+    await this.#file.close();
+  }
+
+  async #write(content: Uint8Array, position: number): Promise<void> {
+    if (!this.#direct) return writeAt(this.#file, content, position);
+    try {
+      await writeAt(this.#direct, content, position);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EINVAL") throw error;
+      // The file system takes such writes of other places and sizes only.
+      await this.#direct.close();
+      this.#direct = null;
+      await writeAt(this.#file, content, position);
+    }
   }
 }
 
@@ -175,8 +218,13 @@ function* batches(runs: readonly Run[]): Generator<Run[]> {
   if (batch.length > 0) yield batch;
 }
 
-function readBatch(memory: number, { start }: Mapping, batch: Run[], withoutZeros: boolean): [Run[], Buffer] {
-  const content = chunkBuffer;
+function readBatch(
+  memory: number,
+  { start }: Mapping,
+  batch: Run[],
+  withoutZeros: boolean,
+  content: Buffer,
+): [Run[], Buffer] {
   let length = 0;
   for (const { first, pages } of batch) {
     readWhole(memory, content.subarray(length, length + pages * pageBytes), start + first * pageBytes);
@@ -227,10 +275,22 @@ function* readChunks(file: number, pages: PagesFile): Generator<{ runs: Run[]; c
   }
 }
 
-function writeAt(file: number, content: Uint8Array, position: number): void {
+function writeMemory(memory: number, content: Uint8Array, address: number): void {
   for (let done = 0; done < content.length; ) {
-    done += writeSync(file, content, done, content.length - done, position + done);
+    done += writeSync(memory, content, done, content.length - done, address + done);
   }
+}
+
+async function writeAt(file: FileHandle, content: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < content.length; ) {
+    done += (await file.write(content, done, content.length - done, position + done)).bytesWritten;
+  }
+}
+
+/** One that begins where a page does, as writing past the page cache wants it: of Node's, WebAssembly's memory alone does. */
+function alignedBuffer(bytes: number): Buffer {
+  const pages = Math.ceil(bytes / (64 * 1024));
+  return Buffer.from(new WebAssembly.Memory({ initial: pages, maximum: pages }).buffer);
 }
 
 function opened(path: string, flags: string): Disposable & { fd: number } {
