@@ -4,17 +4,21 @@ import type { Socket } from "node:net";
 import type { Logger } from "pino";
 import type { Config } from "./config/config.ts";
 import { BerthError } from "./contract/errors.ts";
-import { HoldsAhead } from "./domain/holds-ahead.ts";
 import type { Ledger, Spender } from "./domain/ledger.ts";
 import { ModelChoice } from "./domain/models.ts";
 import type { RunningTurn } from "./domain/running-turn.ts";
 import { Models } from "./gateway/catalog.ts";
-import { free, type Pay } from "./gateway/charge.ts";
+import { nobody, type Payer } from "./gateway/charge.ts";
 import { Gateway } from "./gateway/gateway.ts";
 import { Prices } from "./gateway/prices.ts";
 import { Upstream } from "./gateway/upstream.ts";
 import type { Agents } from "./postgres/agents.ts";
 import type { Runtime } from "./runtimes/runtime.ts";
+
+/** An account that had so many times what a call needs is taken to have that still, */
+const plentyTimes = 20;
+/** for so long. Its credits are held all the same before it is given anything of the answer. */
+const seenMs = 60_000;
 
 interface ModelAccessOptions {
   config: Config;
@@ -37,7 +41,6 @@ export class ModelAccess {
   readonly choice: ModelChoice;
   readonly #options: ModelAccessOptions;
   readonly #providers: Providers;
-  readonly #holds: HoldsAhead;
   readonly #gateway: Gateway;
   readonly #templateGateway: Gateway;
 
@@ -45,7 +48,6 @@ export class ModelAccess {
     this.choice = choice;
     this.#options = options;
     this.#providers = providers;
-    this.#holds = new HoldsAhead(options.ledger);
     const { modelSilenceMs: silenceMs, modelRetryMs: retryMs, allowUnpriced } = options.config;
     const warn = (message: string, error: unknown) => options.logger.warn({ err: error }, message);
     const common = { prices, allowUnpriced, silenceMs, retryMs, warn };
@@ -73,7 +75,7 @@ export class ModelAccess {
       id: agentId,
       settings: async () => (await agents.byId(agentId)) ?? { model: null, instructions: null },
       turn: () => currentTurn(agentId),
-      pay: this.#payFor(agentId),
+      payer: this.#payerOf(agentId),
       tunnel: (stream, authority) => tunnel(agentId, stream, authority),
     });
   }
@@ -81,7 +83,7 @@ export class ModelAccess {
   /** Serves the model calls of a template that is being warmed. */
   serveTemplateUplink(socket: Socket): void {
     const settings = async () => ({ model: null, instructions: null });
-    this.#templateGateway.serve(socket, { id: "template", settings, turn: () => null, pay: free });
+    this.#templateGateway.serve(socket, { id: "template", settings, turn: () => null, payer: nobody });
   }
 
   /** Resolves when what the calls have used is written down; the connections have ended before. */
@@ -90,19 +92,34 @@ export class ModelAccess {
     await Promise.all(Object.values(this.#providers).map((provider) => provider?.close()));
   }
 
-  #payFor(agentId: string): Pay {
-    const { agents, currentTurn } = this.#options;
+  #payerOf(agentId: string): Payer {
+    const { agents, ledger, currentTurn } = this.#options;
     /** Neither changes as long as the agent is there. */
-    let payer: Pick<Spender, "accountId" | "agentName"> | null = null;
-    return async (model, micro) => {
-      const running = currentTurn(agentId);
-      if (!payer) {
-        const agent = await agents.byId(agentId);
-        if (!agent) throw new BerthError("agent_deleted", "The agent was deleted.");
-        payer = { accountId: agent.accountId, agentName: agent.name };
-      }
-      const spender = { ...payer, agentId, turnId: running?.turn.id ?? null, keyId: running?.turn.keyId ?? null };
-      return this.#holds.hold(spender, model, micro, running?.over.signal ?? null);
+    let account: Pick<Spender, "accountId" | "agentName"> | null = null;
+    /** What was left after the last hold, and all that was asked for since. */
+    let seen = { keyId: null as string | null, left: 0, at: 0 };
+    return {
+      hasPlenty: (micro) => {
+        const keyId = currentTurn(agentId)?.turn.keyId ?? null;
+        const plenty = seen.keyId === keyId && Date.now() - seen.at < seenMs && seen.left >= micro * plentyTimes;
+        seen.left -= micro;
+        return plenty;
+      },
+      hold: async (model, micro) => {
+        const turn = currentTurn(agentId)?.turn;
+        if (!account) {
+          const agent = await agents.byId(agentId);
+          if (!agent) throw new BerthError("agent_deleted", "The agent was deleted.");
+          account = { accountId: agent.accountId, agentName: agent.name };
+        }
+        const spender = { ...account, agentId, turnId: turn?.id ?? null, keyId: turn?.keyId ?? null };
+        const hold = await ledger.hold(spender, model, micro);
+        seen = { keyId: spender.keyId, left: hold.left, at: Date.now() };
+        return {
+          extend: (more) => ledger.extend(hold, more),
+          settle: (used, tokens) => ledger.settle(hold, used, tokens),
+        };
+      },
     };
   }
 }

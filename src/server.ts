@@ -116,12 +116,11 @@ export async function createServer(
   const machines = new Machines(
     () => openDriver(config, usual, serveTemplateUplink, (message) => logger.info(message)),
     (id, socket) => models.serveUplink(id, socket),
-    (id, signal) =>
-      patiently(
-        () => web.guestSecrets(id),
-        signal,
-        (error) => warn("an agent's secrets cannot be read; trying again", { agentId: id, error }),
-      ),
+    (id, waiting) => {
+      const failed = (error: unknown) =>
+        warn("an agent's secrets cannot be read; trying again", { agentId: id, error });
+      return waiting ? patiently(() => web.guestSecrets(id), waiting, failed) : web.guestSecrets(id);
+    },
     (message, error) => warn(message, { error }),
   );
   cleanup.defer(() => machines.close());

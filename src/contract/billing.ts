@@ -44,9 +44,7 @@ export type UsageByDay = z.infer<typeof UsageByDay>;
 export const Billing = z
   .object({
     balance: z.string().meta({ description: "Credits; a credit is a US cent." }),
-    held: z
-      .string()
-      .meta({ description: "The part of the balance that is kept back for the model calls of turns under way." }),
+    held: z.string().meta({ description: "The part of the balance that is kept back for model calls under way." }),
     spentThisMonth: z.string().meta({ description: "In this calendar month of UTC." }),
     monthlyLimit: z.string().nullable().meta({ description: "What a month may cost; null: no limit but the balance." }),
     plan: z.literal("prepaid"),

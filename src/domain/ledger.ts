@@ -15,6 +15,8 @@ export interface Hold {
   readonly id: string;
   /** Micro-credits held. */
   amount: number;
+  /** How many more could be held right after it was made, by the balance and the limits. */
+  readonly left: number;
   readonly spender: Spender;
   readonly model: string;
 }

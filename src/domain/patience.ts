@@ -29,11 +29,11 @@ export function isPassing(error: unknown): boolean {
  */
 export async function patiently<T>(
   ask: () => Promise<T>,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
   failed: (error: unknown) => void,
 ): Promise<T> {
   for (let delay = retryMs; ; delay = Math.min(delay * 2, maximumRetryMs)) {
-    signal?.throwIfAborted();
+    signal.throwIfAborted();
     try {
       return await ask();
     } catch (error) {

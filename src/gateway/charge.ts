@@ -14,11 +14,19 @@ export interface Payment {
   settle(micro: number, tokens: TokenCounts): Promise<void>;
 }
 
-/** Holds micro-credits for a call to that model. Throws `insufficient_credits`, `database_unavailable`. */
-export type Pay = (model: string, micro: number) => Promise<Payment>;
+/** Who pays for calls. */
+export interface Payer {
+  /** Holds micro-credits for a call to that model. Throws `insufficient_credits`, `database_unavailable`. */
+  hold(model: string, micro: number): Promise<Payment>;
+  /** Whether there was many times that a moment ago: then the provider is asked while the credits are being held. */
+  hasPlenty(micro: number): boolean;
+}
 
 /** Where nobody pays: the throwaway turns of a template. */
-export const free: Pay = async () => ({ extend: async () => {}, settle: async () => {} });
+export const nobody: Payer = {
+  hold: async () => ({ extend: async () => {}, settle: async () => {} }),
+  hasPlenty: () => true,
+};
 
 /** Told what a call has used, each time what was added; `microCredits` is its price, null where it is not known. */
 type Tell = (tokens: TokenCounts, microCredits: number | null) => void;
@@ -36,7 +44,8 @@ const databaseRetryMs = 500;
 export class Charge {
   readonly #prices: Prices;
   readonly #model: string;
-  readonly #payment: Payment;
+  readonly #payment: Promise<Payment>;
+  readonly #refused = new AbortController();
   readonly #tell: Tell;
   /** Tokens of the request, as estimated. */
   readonly #input: number;
@@ -45,29 +54,44 @@ export class Charge {
   #told: TokenCounts = {};
   #toldMicro = 0;
 
-  private constructor(asked: ChargedCall, payment: Payment, input: number, covered: number) {
+  private constructor(asked: ChargedCall, payment: Promise<Payment>, input: number, covered: number) {
     this.#prices = asked.prices;
     this.#model = asked.model;
     this.#tell = asked.tell;
     this.#payment = payment;
+    payment.catch((error: unknown) => this.#refused.abort(error));
     this.#input = input;
     this.#covered = covered;
   }
 
   /**
-   * Holds credits for a call; null for a model that has no price and may not be had for nothing. A database that is away
-   * is waited for until `signal` is aborted. Throws `insufficient_credits`, and what `signal` was aborted with.
+   * Holds credits for a call; null for a model that has no price and may not be had for nothing. Where the payer has plenty
+   * this resolves before they are held (`held`). A database that is away is waited for until `signal` is aborted. Throws
+   * `insufficient_credits`, and what `signal` was aborted with.
    */
   static async open(call: ChargedCall, signal: AbortSignal): Promise<Charge | null> {
-    const { request, prices, allowUnpriced, model, pay } = call;
+    const { request, prices, allowUnpriced, model, payer } = call;
     const input = inputTokens(request);
     const most = maximumOutput(request);
     // What comes in one piece cannot be stopped on its way.
     const covered = request.stream === true ? Math.min(most, tokensAhead) : most;
     const micro = prices.priceOf(model, { input, output: covered });
     if (micro === null && !allowUnpriced) return null;
-    const payment = await patiently(() => pay(model, micro ?? 0), signal);
-    return new Charge(call, payment, input, covered);
+    const hasPlenty = payer.hasPlenty(micro ?? 0);
+    const payment = patiently(() => payer.hold(model, micro ?? 0), signal);
+    const charge = new Charge(call, payment, input, covered);
+    if (!hasPlenty) await payment;
+    return charge;
+  }
+
+  /** Resolves when the credits are held: nothing of an answer is passed on before. Throws as `open` does. */
+  async held(): Promise<void> {
+    await this.#payment;
+  }
+
+  /** Aborted, with what `held` throws, when the credits are not to be had. */
+  get refused(): AbortSignal {
+    return this.#refused.signal;
   }
 
   /** Tells what the provider has counted since the last time. */
@@ -79,7 +103,8 @@ export class Charge {
   async cover({ written }: Meter): Promise<Fault | null> {
     while (tokensIn(written) > this.#covered) {
       try {
-        await this.#payment.extend(this.#prices.priceOf(this.#model, { output: tokensAhead }) ?? 0);
+        const payment = await this.#payment;
+        await payment.extend(this.#prices.priceOf(this.#model, { output: tokensAhead }) ?? 0);
       } catch (error) {
         if (isShort(error)) return { code: error.code, message: error.message };
         // While the database is away an answer goes on: what it comes to is written down at its end.
@@ -92,8 +117,10 @@ export class Charge {
 
   /** Pays. `meter` is what has come of the answer; null where nothing has. */
   async settle(meter: Meter | null): Promise<void> {
+    const payment = await this.#payment.catch(() => null);
+    if (!payment) return; // Nothing was passed on.
     if (meter?.begun) this.#add(this.#used(meter));
-    await this.#payment.settle(this.#toldMicro, this.#told);
+    await payment.settle(this.#toldMicro, this.#told);
   }
 
   /** The provider's figures; of an answer that has none of them, or not the last, what was seen of it. */
@@ -130,7 +157,7 @@ interface ChargedCall {
   model: string;
   prices: Prices;
   allowUnpriced: boolean;
-  pay: Pay;
+  payer: Payer;
   tell: Tell;
 }
 

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { LLMock } from "@copilotkit/aimock";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { BerthError } from "../contract/errors.ts";
-import type { Pay } from "./charge.ts";
+import type { Payer, Payment } from "./charge.ts";
 import { Gateway, type ModelSettings, type ModelTurn } from "./gateway.ts";
 import { Prices } from "./prices.ts";
 import type { Provider } from "./provider.ts";
@@ -88,7 +88,7 @@ class NotedTurn implements ModelTurn {
 interface Asking {
   turn: ModelTurn | null;
   settings: Partial<ModelSettings>;
-  pay: Pay;
+  payer: Payer;
   prices: Prices;
 }
 
@@ -100,17 +100,26 @@ const wholePrices = new Prices(
 );
 
 /** Credits in memory, with the rules of the ledger. */
-class Purse {
+class Purse implements Payer {
   /** Micro-credits that nobody holds. */
   left: number;
   held = 0;
+  /** Is taken to have plenty. */
+  rich = false;
+  /** What a hold waits for. */
+  waiting: Promise<void> = Promise.resolve();
   readonly paid: { model: string; micro: number; tokens: TokenCounts }[] = [];
 
   constructor(left = Number.MAX_SAFE_INTEGER) {
     this.left = left;
   }
 
-  readonly pay: Pay = async (model, micro) => {
+  hasPlenty(): boolean {
+    return this.rich;
+  }
+
+  async hold(model: string, micro: number): Promise<Payment> {
+    await this.waiting;
     this.#hold(micro);
     let own = micro;
     return {
@@ -124,7 +133,7 @@ class Purse {
         this.paid.push({ model, micro: used, tokens });
       },
     };
-  };
+  }
 
   #hold(micro: number): void {
     if (micro > this.left) throw new BerthError("insufficient_credits", "There are no credits left.");
@@ -136,7 +145,7 @@ class Purse {
 /** A guest's uplink to a gateway with these providers. */
 async function uplinkTo(
   providers: { anthropic?: Provider; openai?: Provider },
-  { turn = null, settings = {}, pay = new Purse().pay, prices = wholePrices }: Partial<Asking> = {},
+  { turn = null, settings = {}, payer = new Purse(), prices = wholePrices }: Partial<Asking> = {},
 ): Promise<ClientHttp2Session> {
   const [guest, server] = await socketPair();
   const gateway = new Gateway({
@@ -147,7 +156,7 @@ async function uplinkTo(
     id: "agent-1",
     settings: async () => ({ model: null, instructions: null, ...settings }),
     turn: () => turn,
-    pay,
+    payer,
   });
   const session = connect("http://berth", { createConnection: () => guest });
   session.on("error", () => {});
@@ -421,7 +430,7 @@ test("what was used is paid by the provider's figures, and nothing stays held", 
   const { url } = await scripted(streaming(beginning + ending));
   const purse = new Purse();
   const turn = new NotedTurn();
-  const session = await uplinkTo({ anthropic: anthropic(url) }, { turn, pay: purse.pay });
+  const session = await uplinkTo({ anthropic: anthropic(url) }, { turn, payer: purse });
   await post(session, "/anthropic/v1/messages", streamed());
   await expect.poll(() => purse.paid).toHaveLength(1);
   const [{ model, micro, tokens }] = purse.paid as [(typeof purse.paid)[0]];
@@ -437,12 +446,12 @@ test("without credits the provider is not asked: a turn ends with the reason, an
   const { url, requests } = await scripted(streaming(beginning + ending));
   const turn = new NotedTurn();
   const poor = new Purse(10);
-  const within = await uplinkTo({ anthropic: anthropic(url) }, { turn, pay: poor.pay });
+  const within = await uplinkTo({ anthropic: anthropic(url) }, { turn, payer: poor });
   const stream = within.request({ ":method": "POST", ":path": "/anthropic/v1/messages" });
   stream.on("error", () => {}).end(JSON.stringify(streamed()));
   await expect.poll(() => turn.refusals).toEqual([expect.objectContaining({ code: "insufficient_credits" })]);
   stream.close();
-  const outside = await uplinkTo({ anthropic: anthropic(url) }, { pay: poor.pay });
+  const outside = await uplinkTo({ anthropic: anthropic(url) }, { payer: poor });
   const refused = await post(outside, "/anthropic/v1/messages", streamed());
   expect(refused.status).toBe(402);
   expect(JSON.parse(refused.text).error.type).toBe("billing_error");
@@ -450,10 +459,55 @@ test("without credits the provider is not asked: a turn ends with the reason, an
   expect(poor).toMatchObject({ left: 10, held: 0 });
 });
 
+test("who has plenty does not wait for credits to be held, but is given nothing before they are", async () => {
+  const { url, requests } = await scripted(streaming(beginning + ending));
+  const purse = new Purse();
+  const granted = Promise.withResolvers<void>();
+  Object.assign(purse, { rich: true, waiting: granted.promise });
+  const session = await uplinkTo({ anthropic: anthropic(url) }, { payer: purse });
+  let answered = false;
+  const answer = post(session, "/anthropic/v1/messages", streamed()).finally(() => {
+    answered = true;
+  });
+  await expect.poll(() => requests).toHaveLength(1);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect([answered, purse.held]).toEqual([false, 0]);
+  granted.resolve();
+  expect(await answer).toMatchObject({ status: 200, text: beginning + ending });
+  await expect.poll(() => purse.paid.map(({ micro }) => micro)).toEqual([80]);
+});
+
+test.each([
+  ["does not answer yet", () => {}],
+  ["has begun to answer", streaming(beginning)],
+  ["has refused", refusing(500, "oops")],
+])(
+  "credits that turn out not to be there end a call whose provider %s, and nothing is paid",
+  async (_case, provider) => {
+    let hungUp = false;
+    const { url, requests } = await scripted((response) => {
+      response.on("close", () => {
+        hungUp = true;
+      });
+      provider(response);
+    });
+    const purse = new Purse(10);
+    const granted = Promise.withResolvers<void>();
+    Object.assign(purse, { rich: true, waiting: granted.promise });
+    const session = await uplinkTo({ anthropic: anthropic(url) }, { payer: purse });
+    const answer = post(session, "/anthropic/v1/messages", streamed());
+    await expect.poll(() => requests).toHaveLength(1);
+    granted.resolve();
+    expect((await answer).status).toBe(402);
+    await expect.poll(() => hungUp).toBe(true);
+    expect(purse).toMatchObject({ left: 10, held: 0, paid: [] });
+  },
+);
+
 test("a call that was refused by the provider, or that nobody counts, costs nothing", async () => {
   const { url } = await scripted(refusing(400, "too long"));
   const purse = new Purse(1e6);
-  const session = await uplinkTo({ anthropic: anthropic(url) }, { pay: purse.pay });
+  const session = await uplinkTo({ anthropic: anthropic(url) }, { payer: purse });
   expect((await post(session, "/anthropic/v1/messages", streamed())).status).toBe(400);
   await expect.poll(() => purse.paid).toEqual([{ model: "anthropic/claude-any", micro: 0, tokens: {} }]);
   expect(purse).toMatchObject({ left: 1e6, held: 0 });
@@ -466,7 +520,7 @@ const word = (text: string) => sse({ type: "content_block_delta", index: 0, delt
 test("an answer that breaks off is paid by what has come of it", async () => {
   const { url } = await scripted(streaming(beginning + word("x".repeat(397)), (response) => response.destroy()));
   const purse = new Purse();
-  const session = await uplinkTo({ anthropic: anthropic(url) }, { pay: purse.pay });
+  const session = await uplinkTo({ anthropic: anthropic(url) }, { payer: purse });
   const stream = session.request({ ":method": "POST", ":path": "/anthropic/v1/messages" });
   stream
     .on("error", () => {})
@@ -482,7 +536,7 @@ test("a guest that hangs up pays for what had come, by an estimate where the pro
   const chunk = { object: "chat.completion.chunk", choices: [{ delta: { content: "y".repeat(40) } }] };
   const { url } = await scripted(streaming(sse(chunk), () => {}));
   const purse = new Purse();
-  const session = await uplinkTo({ openai: upstream("openai", url) }, { pay: purse.pay });
+  const session = await uplinkTo({ openai: upstream("openai", url) }, { payer: purse });
   const stream = session.request({ ":method": "POST", ":path": "/openai/v1/chat/completions" });
   stream.on("error", () => {}).end(JSON.stringify({ ...streamed(), model: "gpt-any" }));
   await once(stream, "data");
@@ -502,12 +556,12 @@ test("an answer goes on for as long as there are credits for it, and is cut off 
     streaming(beginning + long, () => {}),
   );
   const rich = new Purse(1e6);
-  const session = await uplinkTo({ anthropic: anthropic(url) }, { pay: rich.pay });
+  const session = await uplinkTo({ anthropic: anthropic(url) }, { payer: rich });
   const whole = await post(session, "/anthropic/v1/messages", streamed(32_000));
   expect(whole.text).toBe(beginning + long + ending);
   const purse = new Purse(15_000);
   const turn = new NotedTurn();
-  const poor = await uplinkTo({ anthropic: anthropic(url) }, { turn, pay: purse.pay });
+  const poor = await uplinkTo({ anthropic: anthropic(url) }, { turn, payer: purse });
   const stream = poor.request({ ":method": "POST", ":path": "/anthropic/v1/messages" });
   stream
     .on("error", () => {})
@@ -555,7 +609,7 @@ test("a guest that has most of an answer in one piece and hangs up pays for it",
     response.write(whole.slice(0, -20));
   });
   const purse = new Purse();
-  const session = await uplinkTo({ anthropic: anthropic(url) }, { pay: purse.pay });
+  const session = await uplinkTo({ anthropic: anthropic(url) }, { payer: purse });
   const stream = session.request({ ":method": "POST", ":path": "/anthropic/v1/messages" });
   stream.on("error", () => {}).end(JSON.stringify(hello));
   await once(stream, "data");
@@ -567,11 +621,14 @@ test("a guest that has most of an answer in one piece and hangs up pays for it",
 
 test("all that an answer may hold is held for: each choice, by the largest of its limits", async () => {
   const held: number[] = [];
-  const pay: Pay = async (_model, micro) => {
+  const hold: Payer["hold"] = async (_model, micro) => {
     held.push(micro);
     throw new BerthError("insufficient_credits", "There are no credits left.");
   };
-  const session = await uplinkTo({ openai: upstream("openai", "http://127.0.0.1:1") }, { pay });
+  const session = await uplinkTo(
+    { openai: upstream("openai", "http://127.0.0.1:1") },
+    { payer: { hold, hasPlenty: () => false } },
+  );
   const small = { model: "m", messages: [], max_tokens: 1 };
   for (const body of [
     { ...small, n: 100, max_completion_tokens: 1_000 },
@@ -587,11 +644,14 @@ test("all that an answer may hold is held for: each choice, by the largest of it
 
 test("a text is no file, whatever it looks like", async () => {
   const held: number[] = [];
-  const pay: Pay = async (_model, micro) => {
+  const hold: Payer["hold"] = async (_model, micro) => {
     held.push(micro);
     throw new BerthError("insufficient_credits", "There are no credits left.");
   };
-  const session = await uplinkTo({ anthropic: anthropic("http://127.0.0.1:1") }, { pay });
+  const session = await uplinkTo(
+    { anthropic: anthropic("http://127.0.0.1:1") },
+    { payer: { hold, hasPlenty: () => false } },
+  );
   const data = "abcd".repeat(100_000);
   const source = (type: string) => ({ type: "document", source: { type, media_type: "text/plain", data } });
   for (const content of [data, `data:image/png;base64,${data}`, [{ type: "text", text: data }], [source("text")]]) {
@@ -609,7 +669,7 @@ test("what a model writes as a function's input, or as a refusal, is paid where 
   const delta = { refusal: "r".repeat(40), function_call: { name: "f", arguments: "a".repeat(400) } };
   const { url } = await scripted(streaming(sse({ choices: [{ delta }] }), () => {}));
   const purse = new Purse();
-  const session = await uplinkTo({ openai: upstream("openai", url) }, { pay: purse.pay });
+  const session = await uplinkTo({ openai: upstream("openai", url) }, { payer: purse });
   const stream = session.request({ ":method": "POST", ":path": "/openai/v1/chat/completions" });
   stream.on("error", () => {}).end(JSON.stringify({ ...streamed(), model: "gpt-any" }));
   await once(stream, "data");
@@ -636,7 +696,7 @@ test.each([["x".repeat(201)], ["a\0b"], ["\ud800"], [7]])(
   "a model named %j is refused before anything is held",
   async (model) => {
     const purse = new Purse();
-    const session = await uplinkTo({ anthropic: anthropic(mockUrl) }, { pay: purse.pay });
+    const session = await uplinkTo({ anthropic: anthropic(mockUrl) }, { payer: purse });
     const refused = await post(session, "/anthropic/v1/messages", { ...hello, model });
     expect(refused.status).toBe(400);
     expect(JSON.parse(refused.text).error.message).toContain("200 printable");

@@ -7,7 +7,7 @@ import {
   maximumSessionMegabytes as maxSessionMemory,
   streamWindowBytes,
 } from "../contract/guest.ts";
-import { Charge, isShort, type Pay } from "./charge.ts";
+import { Charge, isShort, type Payer } from "./charge.ts";
 import { demo } from "./demo/demo.ts";
 import { Meter } from "./meter.ts";
 import type { Prices } from "./prices.ts";
@@ -80,8 +80,8 @@ export interface Caller {
   settings(): Promise<ModelSettings>;
   /** The turn that goes on, if one does. */
   turn(): ModelTurn | null;
-  /** Who pays for a call. */
-  pay: Pay;
+  /** Who pays for its calls. */
+  payer: Payer;
   /** Serves a CONNECT to `HOST:PORT`: the web, which is not the gateway's. Without it nothing is connected. */
   tunnel?(stream: ServerHttp2Stream, authority: string): void;
 }
@@ -207,7 +207,7 @@ export class Gateway {
       signal: over,
     };
     if (!wire.generates) return this.#pass(passage, chosen, call);
-    if (!(await this.#charge(passage, request, caller.pay))) return;
+    if (!(await this.#charge(passage, request, caller.payer))) return;
     try {
       await this.#pass(passage, chosen, call);
     } finally {
@@ -219,12 +219,12 @@ export class Gateway {
   }
 
   /** Has credits held for the call. False: it cannot be made, and that is answered. */
-  async #charge(passage: Passage, request: JsonObject, pay: Pay): Promise<boolean> {
+  async #charge(passage: Passage, request: JsonObject, payer: Payer): Promise<boolean> {
     const { model, turn, over } = passage;
     const { prices, allowUnpriced } = this.#options;
     const tell = (tokens: TokenCounts, microCredits: number | null) => turn?.used(tokens, microCredits);
     try {
-      passage.charge = await Charge.open({ request, model, prices, allowUnpriced, pay, tell }, over);
+      passage.charge = await Charge.open({ request, model, prices, allowUnpriced, payer, tell }, over);
       if (!passage.charge) await refuse(passage, unpriced(model));
       return passage.charge !== null;
     } catch (error) {
@@ -247,9 +247,11 @@ export class Gateway {
     const begun = Date.now();
     for (let pause = firstRetryMs; ; pause *= 2) {
       const silence = new Silence(this.#options.silenceMs);
-      const signal = AbortSignal.any([call.signal, silence.signal]);
+      const refused = passage.charge?.refused;
+      const signal = AbortSignal.any([call.signal, silence.signal, ...(refused ? [refused] : [])]);
       try {
         const outcome = await ask(provider, { ...call, signal }, silence);
+        await passage.charge?.held();
         if (!("fault" in outcome)) {
           const provider = passage.model.slice(0, passage.model.indexOf("/"));
           this.#options.answered(provider, (Date.now() - begun) / 1000);
@@ -260,8 +262,10 @@ export class Gateway {
         if (!passage.turn || !outcome.transient || late) return await refuse(passage, outcome);
         await sleep(wait, undefined, { signal: passage.over });
       } catch (error) {
-        if (!passage.over.aborted) throw error;
-        return await hold(passage);
+        if (passage.over.aborted) return await hold(passage);
+        if (!refused?.aborted) throw error;
+        if (!isShort(refused.reason)) throw refused.reason;
+        return await refuse(passage, short(refused.reason));
       } finally {
         silence.end();
       }

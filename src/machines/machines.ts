@@ -21,6 +21,8 @@ const quiesceTimeoutMs = 20_000;
 /** For the ends of the connections to reach the guest before its processors stop. */
 const hangUpMs = 50;
 
+const never = new AbortController().signal;
+
 /** A driver that clones warm templates. */
 export interface TemplatingDriver extends Driver {
   /** Makes the template of a runtime ahead of the first agent that needs it. */
@@ -31,6 +33,9 @@ export interface TemplatingDriver extends Driver {
    */
   distrust(id: string): Promise<void>;
 }
+
+/** What a machine has of its agent's secrets. Where they cannot be read just now, this waits until `waiting` is aborted. */
+type SecretsOf = (id: string, waiting?: AbortSignal) => Promise<GuestSecrets>;
 
 /** A machine with its connections. */
 interface Connected {
@@ -46,7 +51,7 @@ interface Connected {
 export class Machines {
   readonly #open: () => Promise<TemplatingDriver>;
   readonly #serveUplink: (id: string, socket: Socket) => void;
-  readonly #secretsOf: (id: string, signal?: AbortSignal) => Promise<GuestSecrets>;
+  readonly #secretsOf: SecretsOf;
   readonly #log: (message: string, error: unknown) => void;
   readonly #connected = new Map<string, Promise<Connected>>();
   readonly #uplinks = new Map<string, Socket>();
@@ -56,7 +61,7 @@ export class Machines {
   constructor(
     open: () => Promise<TemplatingDriver>,
     serveUplink: (id: string, socket: Socket) => void,
-    secretsOf: (id: string, signal?: AbortSignal) => Promise<GuestSecrets>,
+    secretsOf: SecretsOf,
     log: (message: string, error: unknown) => void,
   ) {
     this.#open = open;
@@ -202,7 +207,10 @@ export class Machines {
 
   async #ensureOnce(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<void> {
     const machine = await (await this.driver()).ensure(spec, progress, signal);
-    const adopted = machine.unadopted ? await this.#adopt(spec, machine, await this.#secretsOf(spec.id, signal)) : null;
+    // The secrets ahead of the adoption, whose failures are taken for the machine's.
+    const adopted = machine.unadopted
+      ? await this.#adopt(spec, machine, await this.#secretsOf(spec.id, signal ?? never))
+      : null;
     progress.begin("runtime");
     if (adopted?.runtime === "ready") return; // It was restored with the machine.
     const { runtime, reason } = await unlessAborted(this.#startRuntime(spec.id), signal);
@@ -218,7 +226,7 @@ export class Machines {
     }
   }
 
-  async #adopt(spec: MachineSpec, machine: RunningMachine, secrets: GuestSecrets): Promise<Health> {
+  async #adopt(spec: MachineSpec, machine: RunningMachine, known: GuestSecrets): Promise<Health> {
     const restored = machine.origin !== "boot";
     const timeoutMs = restored ? restoredTimeoutMs : bootTimeoutMs;
     const token = newToken();
@@ -230,6 +238,8 @@ export class Machines {
       this.#connected.set(spec.id, Promise.resolve({ control, token }));
       const driver = await this.driver();
       await driver.adopting(spec.id, hello.token, token);
+      // It may have taken minutes to answer, and could not be told of one that was set meanwhile.
+      const secrets = await this.#secretsOf(spec.id).catch(() => known);
       const adoption = newAdoption(spec.id.replaceAll("-", ""), spec.hostname, spec.runtime, token, secrets);
       const health = await control.adopt(adoption, timeoutMs);
       await driver.adopted(spec.id);

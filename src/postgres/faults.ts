@@ -13,10 +13,11 @@ const systemCodes = new Set(
 const words = /Connection terminated|timeout exceeded when trying to connect|connection error and is not queryable/;
 
 /**
- * Postgres' own: connections that break (class 08), no room for one more (53300), that it stops or starts (57P01 to
- * 57P03).
+ * Postgres' own: connections that break (class 08), no room for one more (53300), no memory (53200), that it stops or
+ * starts (57P01 to 57P03), a statement that took too long (57014), two that waited for each other (40P01), a server that
+ * only reads, after a failover (25006).
  */
-const serverCodes = /^(08...|53300|57P0[1-3])$/;
+const serverCodes = /^(08...|53[23]00|57P0[1-3]|57014|40P01|25006)$/;
 
 /** A fault of the database that passes by itself or by its operator, in the contract's words; else what was thrown. */
 export function asFault(thrown: unknown): unknown {

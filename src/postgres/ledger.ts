@@ -45,8 +45,8 @@ export class PostgresLedger implements Ledger {
   }
 
   async hold(spender: Spender, model: string, micro: number): Promise<Hold> {
-    const hold: Hold = { id: randomUUID(), amount: micro, spender, model };
-    await this.#keepBack(hold, micro);
+    const asked = { id: randomUUID(), spender, model };
+    const hold = { ...asked, amount: micro, left: await this.#keepBack(asked, micro) };
     this.#open.set(hold.id, hold);
     return hold;
   }
@@ -60,13 +60,16 @@ export class PostgresLedger implements Ledger {
   async settle(hold: Hold, micro: number, tokens: TokenCounts): Promise<void> {
     if (this.#settled.has(hold)) return;
     this.#settled.add(hold);
-    try {
-      await this.#write(hold, micro, tokens);
-    } catch (error) {
-      this.#log("what a model call has used cannot be written yet", { holdId: hold.id, error });
-      const writing = this.#writeLater(hold, micro, tokens).finally(() => this.#settling.delete(writing));
-      this.#settling.add(writing);
-    }
+    const tried = this.#write(hold, micro, tokens).then(
+      () => null,
+      (error: unknown) => {
+        this.#log("what a model call has used cannot be written yet", { holdId: hold.id, error });
+        return { written: this.#writeLater(hold, micro, tokens) };
+      },
+    );
+    const writing = tried.then((later) => later?.written).finally(() => this.#settling.delete(writing));
+    this.#settling.add(writing);
+    await tried;
   }
 
   /** Throws `insufficient_credits` where the account, or the key, has used up all that it may. */
@@ -101,20 +104,24 @@ export class PostgresLedger implements Ledger {
     await Promise.all(this.#settling);
   }
 
-  /** Has the hold keep back `amount` altogether. Throws `insufficient_credits`, and leaves it as it was. */
-  async #keepBack({ id, spender, model }: Hold, amount: number): Promise<void> {
+  /**
+   * Has the hold keep back `amount` altogether; answers how much more it could. Throws `insufficient_credits`, and leaves it
+   * as it was.
+   */
+  async #keepBack({ id, spender, model }: Pick<Hold, "id" | "spender" | "model">, amount: number): Promise<number> {
     const { accountId, agentId, agentName, turnId, keyId } = spender;
     const wanted = {
       ...{ id, account_id: accountId, key_id: keyId, agent_id: agentId, agent_name: agentName },
       ...{ turn_id: turnId, model, amount },
     };
-    const { rows } = await sql<{ short_of: ShortOf | null }>`
-      select hold_credits(
+    const { rows } = await sql<{ short_of: ShortOf | null; left_over: string }>`
+      select short_of, left_over from hold_credits(
         jsonb_populate_record(null::credit_holds, ${JSON.stringify(wanted)}::jsonb),
         make_interval(secs => ${leaseSeconds})
-      ) as short_of`.execute(this.#database);
-    const reason = rows[0]!.short_of;
+      )`.execute(this.#database);
+    const { short_of: reason, left_over: left } = rows[0]!;
     if (reason) throw insufficientCredits(reason);
+    return Number(left);
   }
 
   async #write({ id, spender, model }: Hold, micro: number, tokens: TokenCounts): Promise<void> {
@@ -137,6 +144,7 @@ export class PostgresLedger implements Ledger {
         if (isPassing(error) && !signal.aborted) continue;
         const { accountId, turnId } = hold.spender;
         this.#log("what a model call has used is lost", { accountId, turnId, micro, error });
+        this.#open.delete(hold.id); // Its lease comes to an end.
         return;
       }
     }

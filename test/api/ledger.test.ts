@@ -122,6 +122,7 @@ test("a call's credits are held, and what it used is written instead", async () 
   stack.defer(() => ledger.close());
   const spender = await newAccount();
   const hold = await ledger.hold(spender, "demo/demo", 300);
+  expect(hold.left).toBe(700);
   expect(await stateOf(spender)).toEqual({ balance: 1_000, held: 300, spent: 0 });
   await ledger.extend(hold, 200);
   expect(hold.amount).toBe(500);
@@ -171,6 +172,19 @@ test.each([
     ...refused,
     details: { reason },
   });
+});
+
+test.each([
+  ["the balance", { monthlyLimit: 2_000, keyLimit: 2_000 }, 990],
+  ["the monthly limit", { monthlyLimit: 500, keyLimit: 600 }, 490],
+  ["the key's limit", { keyLimit: 600 }, 590],
+])("a hold says how much more could be held, by %s", async (_case, changes, left) => {
+  await using stack = new AsyncDisposableStack();
+  const ledger = openLedger();
+  stack.defer(() => ledger.close());
+  const spender = await newAccount(changes);
+  await ledger.settle(await ledger.hold(spender, "demo/demo", 7), 7, {});
+  expect((await ledger.hold(spender, "demo/demo", 3)).left).toBe(left);
 });
 
 test("a month's spending counts in its month only", async () => {
@@ -235,6 +249,22 @@ test("a hold stays as long as the server that made it lives", async () => {
   vi.useRealTimers();
   await ledger.sweep();
   expect([(await stateOf(spender)).held, logged]).toEqual([0, []]);
+});
+
+test("a settlement that the database refuses for good is told, and its hold ends", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  const logged: string[] = [];
+  const ledger = new PostgresLedger(database, (message) => logged.push(message));
+  const spender = await newAccount();
+  const hold = await ledger.hold(spender, "demo/demo", 5);
+  await ledger.settle(hold, 1e19, {});
+  await expect.poll(() => logged.at(-1)).toBe("what a model call has used is lost");
+  await expire([hold]);
+  vi.advanceTimersByTime(20_000);
+  await ledger.close();
+  vi.useRealTimers();
+  await ledger.sweep();
+  expect((await stateOf(spender)).held).toBe(0);
 });
 
 test("an entry is written once for its reference, and never changed", async () => {

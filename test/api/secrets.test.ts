@@ -269,3 +269,26 @@ test("a machine that boots or wakes is given them, and another agent's machine i
   const others = [...service.driver.provided].filter(([machine]) => machine !== id);
   expect(JSON.stringify(others)).not.toContain("GITHUB_TOKEN");
 });
+
+test("a machine that is slow to answer is given what was set meanwhile", async () => {
+  await using slow = await ScriptedService.start();
+  const { driver } = slow;
+  const [asked, answers] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const dial = driver.dial.bind(driver);
+  driver.dial = async (id) => {
+    asked.resolve();
+    await answers.promise;
+    return dial(id);
+  };
+  const creating = slow.client.createAgent("ada");
+  await asked.promise;
+  // The machine cannot be told: it does not answer.
+  const secret = { value: "the-real-value", hosts: ["example.com"] };
+  const setting = slow.client.call("PUT", "/agents/ada/secrets/TOKEN", secret);
+  await expect.poll(async () => (await slow.client.call("GET", "/agents/ada/secrets")).body.data).toHaveLength(1);
+  answers.resolve();
+  const [{ body }] = await Promise.all([setting, creating]);
+  await expect
+    .poll(() => [...driver.provided.values()])
+    .toEqual([expect.objectContaining({ placeholders: { TOKEN: body.placeholder } })]);
+});

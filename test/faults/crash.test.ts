@@ -93,11 +93,13 @@ interface Server {
 
 test("where an agent's secrets cannot be read, a machine that wakes keeps its memory, and is adopted next time", async () => {
   const away = new BerthError("database_unavailable", "The database does not answer.");
-  const answers = [() => noSecrets, () => Promise.reject(away), () => noSecrets];
+  const [known, unknown] = [async () => noSecrets, () => Promise.reject(away)];
+  // An adoption reads them before and once more in its course.
+  const answers = [known, known, unknown, known, unknown];
   const machines = new Machines(
     async () => driver,
     () => {},
-    async () => answers.shift()!(),
+    () => answers.shift()!(),
     (message) => faults.push(message),
   );
   const spec = { id: randomUUID(), runtime: "claude-code", hostname: "ada", generation: 1, restarts: 0 };
@@ -109,6 +111,7 @@ test("where an agent's secrets cannot be read, a machine that wakes keeps its me
   expect(await driver.observe(spec.id)).toMatchObject({ phase: "running" });
   expect(faults).toEqual([]);
   await ensure();
+  expect(answers).toEqual([]);
   await machines.destroy(spec.id);
   await machines.close();
 });

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { usualResources } from "../../src/contract/agents.ts";
 import type { ExecResult } from "../../src/contract/guest.ts";
 import { noSecrets } from "../../src/contract/guest.ts";
-import { free } from "../../src/gateway/charge.ts";
+import { nobody } from "../../src/gateway/charge.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import { Prices } from "../../src/gateway/prices.ts";
 import type { MachineSpec } from "../../src/machines/driver.ts";
@@ -135,7 +135,7 @@ export class VmMachines implements AsyncDisposable {
     const prices = new Prices();
     const gateway = new Gateway({ providers, prices, allowUnpriced: false, ...times, answered: () => {}, warn });
     const settings = async () => ({ model: null, instructions: null });
-    const nobody = { settings, turn: () => null, pay: free };
+    const caller = { settings, turn: () => null, payer: nobody };
     return new Machines(
       async () => {
         this.driver = await QemuDriver.open({
@@ -143,13 +143,13 @@ export class VmMachines implements AsyncDisposable {
           builtImage: await lastBuiltImage(),
           accelerator: "tcg",
           usualResources: (name) => usualResources(memoryMiB(name)),
-          serveTemplateUplink: (socket) => gateway.serve(socket, { id: "template", ...nobody }),
+          serveTemplateUplink: (socket) => gateway.serve(socket, { id: "template", ...caller }),
           log: (message) => this.log.push(message),
           ...changes,
         });
         return this.driver;
       },
-      (id, socket) => gateway.serve(socket, { id, ...nobody }),
+      (id, socket) => gateway.serve(socket, { id, ...caller }),
       async () => noSecrets,
       (message, error) => this.log.push(`${message}: ${error}`),
     );

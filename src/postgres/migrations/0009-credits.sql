@@ -120,12 +120,13 @@ begin
   return found;
 end $$;
 
--- Has the hold of that id keep back `wanted.amount` altogether, or leaves it as it was and answers what is short. Before
--- it refuses, holds whose lease is over are released. The same call again changes nothing more.
-create function hold_credits(wanted credit_holds, lease interval) returns text language plpgsql as $$
+-- Has the hold of that id keep back `wanted.amount` altogether, and says how much more could be held then; or leaves it as
+-- it was and says what is short. Before it refuses, holds whose lease is over are released. The same call again changes
+-- nothing more.
+create function hold_credits(wanted credit_holds, lease interval, out short_of text, out left_over bigint)
+language plpgsql as $$
 declare
   more bigint;
-  short_of text;
 begin
   -- A model call waits for this, and nothing is lost where a crash of the database takes the last holds away: what was used
   -- is written all the same.
@@ -136,22 +137,28 @@ begin
     returning wanted.amount - amount into more;
   more := coalesce(more, wanted.amount);
   loop
+    -- Nulls, where there is no limit, are left out of account by `least`.
     select case
         when account.balance - account.held < more then 'balance'
         when spent_this_month(account) + account.held + more > account.monthly_limit then 'monthly_limit'
         when key.spent + key.held + more > key.credit_limit then 'key_limit'
-      end into short_of
+      end,
+      least(
+        account.balance - account.held,
+        account.monthly_limit - spent_this_month(account) - account.held,
+        key.credit_limit - key.spent - key.held
+      ) - more
+      into short_of, left_over
       from accounts account left join api_keys key on key.id = wanted.key_id
       where account.id = wanted.account_id;
     exit when short_of is null or not release_holds(wanted.account_id, null);
   end loop;
   if short_of is not null then
-    return short_of;
+    return;
   end if;
   update accounts set held = held + more where id = wanted.account_id;
   update api_keys set held = held + more where id = wanted.key_id;
   insert into credit_holds select wanted.* on conflict (id) do update set amount = excluded.amount;
-  return null;
 end $$;
 
 -- Releases the hold and writes what was used instead, where that is anything. A hold that is gone changes nothing in
