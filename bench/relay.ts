@@ -26,13 +26,24 @@ for (let number = 0; number < Math.max(...turnsAtOnce); number++) await client.c
 
 const { version } = JSON.parse(await readFile("package.json", "utf8")) as { version: string };
 console.log(`Berth ${version}, ${cpus().length} × ${cpus()[0]!.model}, ${eventsPerSecond} events/s each, ${seconds} s`);
-print("\nRuntime → client (ms)", "p50", "p99", "most", "proxy p50", "proxy p99", "p99 ÷ proxy", "server CPU");
+print(
+  "\nRuntime → client (ms)",
+  "p50",
+  "p99",
+  "most",
+  "proxy p50",
+  "proxy p99",
+  "p99 ÷ proxy",
+  "server CPU",
+  "runners CPU",
+);
 for (const turns of turnsAtOnce) {
   const floor = await measure(turns, () => read(get(`http://127.0.0.1:${port}/${seconds}`, { agent: false })));
-  const before = await cpuSeconds(server.child);
+  const before = await Promise.all([server, runners].map(({ child }) => cpuSeconds(child)));
   const times = await measure(turns, chat);
-  const busy = ((await cpuSeconds(server.child)) - before) / seconds;
+  const after = await Promise.all([server, runners].map(({ child }) => cpuSeconds(child)));
   const expected = turns * eventsPerSecond * seconds;
+  const perEvent = (used: number) => `${Math.round((used / expected) * 1e6)} µs/event`;
   if (times.length !== expected) throw new Error(`${times.length} of ${expected} events came`);
   const ratio = (quantile(times, 0.99) / quantile(floor, 0.99)).toFixed(1);
   const figures = [
@@ -42,7 +53,12 @@ for (const turns of turnsAtOnce) {
     quantile(floor, 0.5),
     quantile(floor, 0.99),
   ];
-  print(`  ${turns} turns`, ...figures.map((each) => each.toFixed(1)), ratio, `${Math.round(busy * 100)} %`);
+  print(
+    `  ${turns} turns`,
+    ...figures.map((each) => each.toFixed(1)),
+    ratio,
+    ...after.map((used, at) => perEvent(used - before[at]!)),
+  );
 }
 for (const { child } of [server, proxy, runners]) {
   const ended = once(child, "exit");

@@ -47,7 +47,8 @@ export class EventLog {
   #begin: number;
   #stored: number;
   #ended: boolean;
-  #waiting = new Set<() => void>();
+  /** `wake` ends a reader's waiting, if it waits. */
+  readonly #readers = new Set<{ wake: () => void }>();
 
   constructor({ from = 1, ended = false, older, limits = usualLimits }: LogOptions) {
     this.#begin = from;
@@ -92,16 +93,27 @@ export class EventLog {
 
   /** Events after `after`, in batches as they come, to the turn's last. Rejects when the store cannot be read. */
   async *read(after: number, signal: AbortSignal): AsyncGenerator<SequencedEvent[]> {
-    for (let cursor = after; !signal.aborted; ) {
-      const batch = cursor + 1 < this.#begin ? await this.#page(cursor) : this.#slice(cursor);
-      if (batch.length > 0) {
-        cursor = batch.at(-1)!.seq;
-        yield batch;
-      } else if (this.#ended) {
-        return;
-      } else {
-        await this.#next(signal);
+    const reader = { wake: () => {} };
+    const stop = () => reader.wake();
+    signal.addEventListener("abort", stop);
+    this.#readers.add(reader);
+    try {
+      for (let cursor = after; !signal.aborted; ) {
+        const batch = cursor + 1 < this.#begin ? await this.#page(cursor) : this.#slice(cursor);
+        if (batch.length > 0) {
+          cursor = batch.at(-1)!.seq;
+          yield batch;
+        } else if (this.#ended) {
+          return;
+        } else {
+          await new Promise<void>((resolve) => {
+            reader.wake = resolve;
+          });
+        }
       }
+    } finally {
+      signal.removeEventListener("abort", stop);
+      this.#readers.delete(reader);
     }
   }
 
@@ -142,20 +154,8 @@ export class EventLog {
     this.#begin += dropped;
   }
 
-  #next(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        signal.removeEventListener("abort", done);
-        this.#waiting.delete(done);
-        resolve();
-      };
-      signal.addEventListener("abort", done);
-      this.#waiting.add(done);
-    });
-  }
-
   #wake(): void {
-    for (const wake of [...this.#waiting]) wake();
+    for (const reader of this.#readers) reader.wake();
   }
 }
 

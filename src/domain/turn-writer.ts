@@ -6,8 +6,10 @@ const maximumUnstored = 4 * 1024 * 1024;
 /** In one transaction. */
 const maximumBatch = 500;
 const maximumBatchSize = 1024 * 1024;
-/** Events gather for so long, since a transaction costs more than what it holds. A last event does not wait. */
+/** Events gather for so long at most, since a transaction costs more than what it holds. A last event does not wait. */
 const gatherMs = 500;
+/** The turns' writers hand over at the same moments, so often, for the store to take what is of many turns at once. */
+const beatMs = 100;
 const leastRetryMs = 250;
 const mostRetryMs = 5_000;
 
@@ -92,7 +94,7 @@ export class TurnWriter {
 
   async #write(): Promise<void> {
     for (let retryMs = leastRetryMs; this.#waiting.length > 0; ) {
-      if (!this.#hurried) await this.#pause(gatherMs);
+      if (!this.#hurried) await this.#pause(untilLastBeat());
       const batch = this.#batch();
       try {
         await this.#options.store(batch);
@@ -131,4 +133,10 @@ export class TurnWriter {
       };
     });
   }
+}
+
+/** Until the last beat within `gatherMs`. */
+function untilLastBeat(): number {
+  const end = performance.now() + gatherMs;
+  return gatherMs - (end % beatMs);
 }

@@ -36,9 +36,9 @@ export interface TurnRows {
 
 /** The machines, as far as a turn needs them. The guest numbers its events 1, 2, 3, …. */
 interface MachinesOfTurns {
-  prompt(agentId: string, turnId: string, prompt: Prompt): AsyncGenerator<SequencedEvent[]>;
-  /** Throws `turn_not_found` when the guest never got the turn. */
-  events(agentId: string, turnId: string, after: number): AsyncGenerator<SequencedEvent[]>;
+  prompt(agentId: string, turnId: string, prompt: Prompt): Promise<AsyncGenerator<SequencedEvent[]>>;
+  /** The first step throws `turn_not_found` when the guest never got the turn. */
+  events(agentId: string, turnId: string, after: number): Promise<AsyncGenerator<SequencedEvent[]>>;
   cancel(agentId: string, turnId: string): Promise<void>;
   ended(agentId: string): Promise<void>;
 }
@@ -341,9 +341,10 @@ export class Turns {
   async #read(running: RunningTurn): Promise<"ended" | "cut"> {
     const { over } = running;
     const watch = new StallWatch(running, this.#options.stallMs);
-    const events = this.#source(running);
-    over.signal.addEventListener("abort", () => void events.return(undefined).catch(() => {}), { once: true });
     try {
+      const events = await this.#source(running);
+      if (over.signal.aborted) return "ended";
+      over.signal.addEventListener("abort", () => void events.return(undefined).catch(() => {}), { once: true });
       for await (const batch of events) {
         // What is waited for now is the store, which may be away, and not the runtime.
         watch.stop();
@@ -374,13 +375,11 @@ export class Turns {
   }
 
   /** The prompt where the guest has not begun, else its journal from the cursor on. */
-  async *#source({ turn, seen }: RunningTurn): AsyncGenerator<SequencedEvent[]> {
+  #source({ turn, seen }: RunningTurn): Promise<AsyncGenerator<SequencedEvent[]>> {
     const { machines } = this.#options;
-    if (seen > 0) yield* machines.events(turn.agentId, turn.id, seen);
-    else {
-      const { message, model, conversation } = turn;
-      yield* machines.prompt(turn.agentId, turn.id, { message, model, conversation });
-    }
+    if (seen > 0) return machines.events(turn.agentId, turn.id, seen);
+    const { message, model, conversation } = turn;
+    return machines.prompt(turn.agentId, turn.id, { message, model, conversation });
   }
 }
 

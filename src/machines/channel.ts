@@ -113,8 +113,12 @@ export class ControlChannel implements Disposable {
     const close = () => stream.close();
     signal.addEventListener("abort", close);
     if (signal.aborted) close();
+    const lines = new LineSplitter();
     try {
-      yield* lines(stream);
+      for await (const chunk of stream) {
+        const whole = lines.add(chunk);
+        if (whole.length > 0) yield whole;
+      }
     } finally {
       signal.removeEventListener("abort", close);
       stream.close();
@@ -147,12 +151,14 @@ export class ControlChannel implements Disposable {
 
   async *#events(method: string, path: string, body?: unknown): AsyncGenerator<SequencedEvent[]> {
     const stream = this.#request(method, path, body);
+    const lines = new LineSplitter();
     try {
       const headers = await headersOf(stream);
       if (Number(headers[":status"]) === 404)
         throw new BerthError("turn_not_found", "The agent's machine knows no such turn.");
-      for await (const batch of lines(stream)) {
-        yield batch.map((line) => JournalEntry.parse(JSON.parse(line)) as SequencedEvent);
+      for await (const chunk of stream) {
+        const whole = lines.add(chunk);
+        if (whole.length > 0) yield whole.map((line) => JournalEntry.parse(JSON.parse(line)) as SequencedEvent);
       }
     } finally {
       stream.close();
@@ -176,27 +182,34 @@ function headersOf(stream: ClientHttp2Stream): Promise<Record<string, unknown>> 
   });
 }
 
-/**
- * The lines of a stream, those of a chunk together; a line that grows beyond what a guest may send ends it with an
- * error.
- */
-async function* lines(stream: AsyncIterable<Buffer>): AsyncGenerator<string[]> {
-  let pending: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of stream) {
-    let start = 0;
+/** Makes lines of a stream's chunks. */
+class LineSplitter {
+  /** The beginning of the line that has not ended yet. */
+  #pending: Buffer[] = [];
+  #size = 0;
+
+  /** The lines that end in this chunk. Throws when one grows beyond what a guest may send. */
+  add(chunk: Buffer): string[] {
     const whole: string[] = [];
+    let start = 0;
     for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, start)) {
-      pending.push(chunk.subarray(start, end));
-      whole.push(Buffer.concat(pending).toString("utf8"));
-      pending = [];
-      size = 0;
+      whole.push(
+        this.#pending.length === 0 ? chunk.toString("utf8", start, end) : this.#joined(chunk.subarray(0, end)),
+      );
       start = end + 1;
     }
-    if (whole.length > 0) yield whole;
-    if (start === chunk.length) continue;
-    pending.push(chunk.subarray(start));
-    size += chunk.length - start;
-    if (size > maximumLineBytes) throw new Error("the guest sent a line that is too long");
+    if (start < chunk.length) {
+      this.#pending.push(chunk.subarray(start));
+      this.#size += chunk.length - start;
+    }
+    if (this.#size > maximumLineBytes) throw new Error("the guest sent a line that is too long");
+    return whole;
+  }
+
+  #joined(rest: Buffer): string {
+    const line = Buffer.concat([...this.#pending, rest]).toString("utf8");
+    this.#pending = [];
+    this.#size = 0;
+    return line;
   }
 }

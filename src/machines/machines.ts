@@ -173,13 +173,13 @@ export class Machines {
   }
 
   /** Begins a turn, or finds it begun, and reads its events from the first. */
-  async *prompt(id: string, turnId: string, prompt: Prompt): AsyncGenerator<SequencedEvent[]> {
-    yield* (await this.#control(id)).prompt(turnId, prompt);
+  async prompt(id: string, turnId: string, prompt: Prompt): Promise<AsyncGenerator<SequencedEvent[]>> {
+    return (await this.#control(id)).prompt(turnId, prompt);
   }
 
   /** A turn's events after `after`. Throws `turn_not_found` when the guest never got it. */
-  async *events(id: string, turnId: string, after: number): AsyncGenerator<SequencedEvent[]> {
-    yield* (await this.#control(id)).events(turnId, after);
+  async events(id: string, turnId: string, after: number): Promise<AsyncGenerator<SequencedEvent[]>> {
+    return (await this.#control(id)).events(turnId, after);
   }
 
   /** Interrupts a turn; its events then come to their end. */

@@ -8,13 +8,16 @@ import type { TurnRows } from "../domain/turns.ts";
 import type { StoredUsage } from "../domain/usage.ts";
 import { type Database, isDuplicate, type Tables } from "./database.ts";
 import { olderThan } from "./paging.ts";
+import { TurnAppends } from "./turn-appends.ts";
 
 /** The turns and their events. */
 export class TurnStore implements TurnRows {
   readonly #database: Database;
+  readonly #appends: TurnAppends;
 
   constructor(database: Database) {
     this.#database = database;
+    this.#appends = new TurnAppends(database);
   }
 
   async insert(turn: StoredTurn, first: SequencedEvent): Promise<void> {
@@ -130,22 +133,8 @@ export class TurnStore implements TurnRows {
     await this.#database.deleteFrom("turns").where("id", "=", turnId).execute();
   }
 
-  async append(turnId: string, events: SequencedEvent[], status: TurnStatus, usage: StoredUsage | null): Promise<void> {
-    // One statement, so one round trip and one transaction. A turn whose agent was deleted has no row any more, and
-    // its events no place; what an earlier server stored stays as it is.
-    await sql`
-      with turn as (select id from turns where id = ${turnId} for update),
-      ended as (
-        update turns set
-          status = ${status},
-          finished_at = case when ${status} = 'running' then finished_at else now() end,
-          usage = coalesce(${usage && JSON.stringify(usage)}::jsonb, usage)
-        where id in (select id from turn) and (${status} <> 'running' or ${usage !== null})
-      )
-      insert into turn_events (turn_id, seq, event)
-      select turn.id, (item ->> 'seq')::integer, item -> 'event'
-      from turn, jsonb_array_elements(${JSON.stringify(events)}::jsonb) item
-      on conflict do nothing`.execute(this.#database);
+  append(turnId: string, events: SequencedEvent[], status: TurnStatus, usage: StoredUsage | null): Promise<void> {
+    return this.#appends.add(turnId, events, status, usage);
   }
 }
 

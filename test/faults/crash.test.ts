@@ -151,7 +151,7 @@ function newAgent(): StoredAgent {
 
 async function say(machines: Machines, id: string, message: string): Promise<void> {
   const prompt = { message, model: null, conversation: 1 };
-  for await (const events of machines.prompt(id, randomUUID(), prompt)) {
+  for await (const events of await machines.prompt(id, randomUUID(), prompt)) {
     if (events.at(-1)!.event.type === "response.completed") return;
   }
   throw new Error("the turn did not end");

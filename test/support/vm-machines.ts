@@ -91,7 +91,7 @@ export class VmMachines implements AsyncDisposable {
   async chat(id: string, message: string): Promise<string> {
     let answer = "";
     const prompt = { message, model: null, conversation: 1 };
-    for await (const events of this.machines.prompt(id, crypto.randomUUID(), prompt)) {
+    for await (const events of await this.machines.prompt(id, crypto.randomUUID(), prompt)) {
       for (const { event } of events) {
         if (event.type === "response.output_text.delta") answer += event.delta;
         if (event.type === "response.failed") throw new Error(event.error.message);
