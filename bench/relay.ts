@@ -9,7 +9,14 @@ import { eventsPerSecond } from "./relay/ticks.ts";
 
 // `node bench/relay.ts`: from an event's leaving the runtime to the client's socket, with 1, 10 and 100 turns at once,
 // beside a bare Node proxy that relays streams of the same events in the same run. Runtimes with their runners, server,
-// proxy and clients are a process each; all of them share the host's monotonic clock, which each event carries.
+// proxy and clients are a process each; all of them share the host's monotonic clock, which each event carries. What counts
+// are the events that left while all of the turns were running, and what the processes used from the first request on.
+
+/** When an event left, by the host's clock in nanoseconds, and how long it was on its way. */
+interface Passage {
+  left: number;
+  tookMs: number;
+}
 
 const turnsAtOnce = [1, 10, 100];
 const seconds = Number(process.argv[2] ?? 8);
@@ -42,9 +49,7 @@ for (const turns of turnsAtOnce) {
   const before = await Promise.all([server, runners].map(({ child }) => cpuSeconds(child)));
   const times = await measure(turns, chat);
   const after = await Promise.all([server, runners].map(({ child }) => cpuSeconds(child)));
-  const expected = turns * eventsPerSecond * seconds;
-  const perEvent = (used: number) => `${Math.round((used / expected) * 1e6)} µs/event`;
-  if (times.length !== expected) throw new Error(`${times.length} of ${expected} events came`);
+  const perEvent = (used: number) => `${Math.round((used / (turns * eventsPerSecond * seconds)) * 1e6)} µs/event`;
   const ratio = (quantile(times, 0.99) / quantile(floor, 0.99)).toFixed(1);
   const figures = [
     quantile(times, 0.5),
@@ -74,13 +79,18 @@ function start(program: string, argument: string): { child: ChildProcess; said: 
   return { child, said };
 }
 
-/** So many streams at once; all their events' times in milliseconds, the least first. */
-async function measure(streams: number, open: (number: number) => Promise<number[]>): Promise<number[]> {
-  const times = await Promise.all(Array.from({ length: streams }, (_, number) => open(number)));
-  return times.flat().sort((a, b) => a - b);
+/** So many streams at once; the milliseconds of the events that left while all were open, the least first. */
+async function measure(streams: number, open: (number: number) => Promise<Passage[]>): Promise<number[]> {
+  const passages = await Promise.all(Array.from({ length: streams }, (_, number) => open(number)));
+  const expected = eventsPerSecond * seconds;
+  const short = passages.find(({ length }) => length !== expected);
+  if (short) throw new Error(`${short.length} of ${expected} events came`);
+  const allBegun = Math.max(...passages.map(([first]) => first!.left));
+  const counted = passages.flat().filter(({ left }) => left >= allBegun);
+  return counted.map(({ tookMs }) => tookMs).sort((a, b) => a - b);
 }
 
-function chat(number: number): Promise<number[]> {
+function chat(number: number): Promise<Passage[]> {
   const body = JSON.stringify({ message: String(seconds) });
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   const sent = request(`${url}/agents/agent-${number}/chat`, { method: "POST", headers, agent: false });
@@ -89,9 +99,9 @@ function chat(number: number): Promise<number[]> {
 }
 
 /** How long each event of the answer was on its way. */
-async function read(sent: ReturnType<typeof request>): Promise<number[]> {
+async function read(sent: ReturnType<typeof request>): Promise<Passage[]> {
   const [response] = (await once(sent, "response")) as [IncomingMessage];
-  const times: number[] = [];
+  const passages: Passage[] = [];
   let rest = "";
   for await (const chunk of response) {
     const now = process.hrtime.bigint();
@@ -99,10 +109,10 @@ async function read(sent: ReturnType<typeof request>): Promise<number[]> {
     const whole = text.lastIndexOf("\n\n") + 2;
     rest = text.slice(whole);
     for (const [, sentAt] of text.slice(0, whole).matchAll(/"delta":"(\d+)"/g)) {
-      times.push(Number(now - BigInt(sentAt!)) / 1e6);
+      passages.push({ left: Number(sentAt), tookMs: Number(now - BigInt(sentAt!)) / 1e6 });
     }
   }
-  return times;
+  return passages;
 }
 
 /** What a process has used of the processors. */

@@ -89,6 +89,15 @@ test("a journal keeps its last events in memory only, and readers get the others
   expect(seen.slice(0, -1).map(({ event }) => "delta" in event && event.delta)).toEqual(words);
 });
 
+test("what has not gathered for long is in the file when it is asked for", async () => {
+  const journal = new Journals(folder).create("turn-1");
+  for (const word of ["a", "b", "c"]) {
+    journal.append(delta(word));
+    await journal.flushed();
+    expect((await readFile(join(folder, "turn-1.ndjson"), "utf8")).trim().split("\n").at(-1)).toContain(`"${word}"`);
+  }
+});
+
 test("a disk that takes nothing for a while loses nothing", async () => {
   const journals = new Journals(join(folder, "absent"));
   const journal = journals.create("turn-1");

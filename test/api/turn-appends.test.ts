@@ -1,0 +1,98 @@
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { SequencedEvent } from "../../src/contract/chat.ts";
+import { noUsage } from "../../src/domain/usage.ts";
+import { type Database, migrate, openDatabase } from "../../src/postgres/database.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/postgres/embedded.ts";
+import { TurnAppends } from "../../src/postgres/turn-appends.ts";
+import { TurnStore } from "../../src/postgres/turns.ts";
+import { newFolder } from "../support/config.ts";
+
+// Events of many turns that are handed over at once, over a real PostgreSQL.
+
+let folder: string;
+let postgres: EmbeddedPostgres;
+let database: Database;
+
+beforeAll(async () => {
+  folder = await newFolder();
+  postgres = await startEmbeddedPostgres(folder);
+  database = openDatabase(postgres.config, () => {});
+  await migrate(database);
+});
+afterAll(async () => {
+  await database.destroy();
+  await postgres.stop();
+  await rm(folder, { recursive: true });
+});
+
+/** A running turn of an agent of its own, which has its first event. */
+async function newTurn(): Promise<{ id: string; agentId: string }> {
+  const [id, agentId, accountId] = [randomUUID(), randomUUID(), randomUUID()];
+  await database.insertInto("accounts").values({ id: accountId, name: "somebody" }).execute();
+  await database
+    .insertInto("agents")
+    .values({
+      ...{ id: agentId, account_id: accountId, name: "ada", runtime: "claude-code", model: null, instructions: null },
+      ...{ resources: "{}", install_steps: "[]", status: "ready", wanted: "running" },
+    })
+    .execute();
+  const turn = { id, agentId, keyId: null, conversation: 1, message: "Hello", model: null, usage: noUsage };
+  const first = { seq: 1, event: { type: "response.created" } } as const;
+  await new TurnStore(database).insert({ ...turn, status: "running" }, first);
+  return { id, agentId };
+}
+
+function said(seq: number, delta: string): SequencedEvent {
+  return { seq, event: { type: "response.output_text.delta", delta } };
+}
+
+async function stored({ id, agentId }: { id: string; agentId: string }) {
+  const store = new TurnStore(database);
+  return { events: await store.events(id, 1), turn: await store.find(agentId, id) };
+}
+
+test("each turn's events, status and usage are its own", async () => {
+  const appends = new TurnAppends(database);
+  const [one, other] = [await newTurn(), await newTurn()];
+  const usage = { ...noUsage, input: 5, microCredits: null };
+  const end: SequencedEvent = { seq: 3, event: { type: "response.completed" } };
+  await Promise.all([
+    appends.add(one.id, [said(2, "one")], "running", null),
+    appends.add(other.id, [said(2, "other"), end], "completed", usage),
+  ]);
+  expect(await stored(one)).toMatchObject({ events: [said(2, "one")], turn: { status: "running", usage: noUsage } });
+  expect(await stored(other)).toMatchObject({ events: [said(2, "other"), end], turn: { status: "completed", usage } });
+});
+
+test("what is stored already stays as it is, and of a turn that is gone nothing is stored", async () => {
+  const appends = new TurnAppends(database);
+  const turn = await newTurn();
+  await appends.add(turn.id, [said(2, "first")], "running", null);
+  await Promise.all([
+    appends.add(turn.id, [said(2, "second"), said(3, "third")], "running", null),
+    appends.add(randomUUID(), [said(2, "nobody's")], "running", null),
+  ]);
+  expect((await stored(turn)).events).toEqual([said(2, "first"), said(3, "third")]);
+});
+
+test("what the database refuses of one turn fails no other", async () => {
+  const appends = new TurnAppends(database);
+  const [good, bad] = [await newTurn(), await newTurn()];
+  const [first, second] = await Promise.allSettled([
+    appends.add(good.id, [said(2, "good")], "running", null),
+    appends.add(bad.id, [said(2, "\0")], "running", null),
+  ]);
+  expect([first!.status, second!.status]).toEqual(["fulfilled", "rejected"]);
+  expect((await stored(good)).events).toEqual([said(2, "good")]);
+  expect((await stored(bad)).events).toEqual([]);
+});
+
+test("what is too much for one statement is stored in several", async () => {
+  const appends = new TurnAppends(database);
+  const turns = [await newTurn(), await newTurn(), await newTurn()];
+  const large = said(2, "x".repeat(600 * 1024));
+  await Promise.all(turns.map(({ id }) => appends.add(id, [large], "running", null)));
+  for (const turn of turns) expect((await stored(turn)).events).toEqual([large]);
+});
