@@ -1,4 +1,4 @@
-import { type LastEvent, type SequencedEvent, statusAfter, type TurnEvent, type TurnStatus } from "../contract/chat.ts";
+import { type LastEvent, type SequencedEvent, statusAfter, type TurnStatus } from "../contract/chat.ts";
 import { asBerthError, BerthError, type ErrorCode } from "../contract/errors.ts";
 import { EventLog } from "../contract/event-log.ts";
 import type { Prompt } from "../contract/guest.ts";
@@ -178,13 +178,13 @@ export class Turns {
   }
 
   /**
-   * The last event of a turn that has ended, for a reader that has seen an event in its place or after it: that was
-   * lost with the machine before it was stored. Nothing for others.
+   * The last event of a turn that has ended, for a reader that has seen an event after it, or may have seen another in its
+   * place: that was lost with the machine before it was stored. Nothing for others.
    */
   async #lastOf(id: string, cursor: number): Promise<SequencedEvent[]> {
     const { last } = await this.#options.rows.progress(id);
     const [entry] = cursor < last ? [] : await this.#options.rows.events(id, last - 1);
-    return entry && (cursor > last || isMachineLost(entry.event)) ? [entry] : [];
+    return entry && (cursor > last || entry.event.type !== "response.completed") ? [entry] : [];
   }
 
   /** Throws `turn_in_progress`, for what cannot be done meanwhile. */
@@ -413,8 +413,4 @@ const toLost = () => "lost" as const;
 /** What is not a refusal by the guest or a fault of ours: the connection broke. */
 function isRetryable(error: unknown): boolean {
   return !(error instanceof BerthError);
-}
-
-function isMachineLost(event: TurnEvent): boolean {
-  return event.type === "response.failed" && event.error.code === "machine_lost";
 }

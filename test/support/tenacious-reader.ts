@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type SequencedEvent, statusAfter } from "../../src/contract/chat.ts";
+import { type SequencedEvent, statusAfter, type TurnEvent } from "../../src/contract/chat.ts";
 import { eventsOf, type TestClient } from "./client.ts";
 
 const retryMs = 100;
+/** So many connections one after the other that bring nothing: nothing will come any more. */
+const vainTries = 1_200;
 const everything = ["status", "reasoning", "tools", "usage"];
 
 /** A reader's habits. */
@@ -40,7 +42,7 @@ export async function follow(
   habits: Habits = {},
 ): Promise<SequencedEvent[] | null> {
   const events: SequencedEvent[] = [];
-  for (; ; await sleep(retryMs)) {
+  for (let vain = 0; vain < vainTries; await sleep(retryMs)) {
     const path = `/agents/${agent}/turns/${turnId}/events?include=${everything.join(",")}`;
     const last = events.at(-1)?.seq ?? 0;
     const response = await client.fetch("GET", path, undefined, { "last-event-id": String(last) }).catch(() => null);
@@ -50,13 +52,19 @@ export async function follow(
       continue;
     }
     if (await take(response, events, habits)) return events;
+    vain = events.at(-1)?.seq === last ? vain + 1 : 0;
   }
+  const { data } = (await client.call("GET", `/agents/${agent}/turns`)).body as { data: { id: string }[] };
+  const turn = data.find(({ id }) => id === turnId);
+  throw new Error(`nothing comes after event ${events.length}: ${JSON.stringify([events.at(-1), turn])}`);
 }
 
 /** Takes the events of one connection; true after a last event. */
 async function take(response: Response, events: SequencedEvent[], habits: Habits): Promise<boolean> {
   try {
     for await (const { id, event } of eventsOf(response)) {
+      // What the machine's death has taken before it was stored was seen, and is not: the end comes in its place.
+      if (isMachineLost(event)) events.splice(id - 1);
       if (id !== events.length + 1) throw new WrongEvent(`event ${id} came after ${events.length}`);
       events.push({ seq: id, event });
       if (statusAfter(event) !== "running") return true;
@@ -68,6 +76,10 @@ async function take(response: Response, events: SequencedEvent[], habits: Habits
     if (error instanceof WrongEvent) throw error; // Anything else is a connection that broke.
   }
   return false;
+}
+
+function isMachineLost(event: TurnEvent): boolean {
+  return event.type === "response.failed" && event.error.code === "machine_lost";
 }
 
 class WrongEvent extends Error {}
