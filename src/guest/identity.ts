@@ -45,23 +45,29 @@ export function startRenewer(): Renewer {
 export type Renewer = (fresh: Pick<Adoption, "time" | "entropy">) => Promise<void>;
 
 /**
- * Makes this guest the machine that `adoption` names: clock and entropy first, since all that follows uses them.
- * What was warm in the template keeps the random state it had; nothing secret or unique may come from it.
+ * Makes this guest, which was `before`, the machine that `adoption` names: clock and entropy first, since all that follows
+ * uses them. What was warm in the template keeps the random state it had; nothing secret or unique may come from it.
  */
-export async function adopt(adoption: Adoption, renew: Renewer): Promise<Identity> {
+export async function adopt(adoption: Adoption, before: Identity | null, renew: Renewer): Promise<Identity> {
   await renew(adoption);
-  await Promise.all([
-    writeFile("/etc/machine-id", `${adoption.machineId}\n`),
-    writeFile("/etc/hostname", `${adoption.hostname}\n`),
-    writeFile("/etc/hosts", `127.0.0.1 localhost ${adoption.hostname}\n::1 localhost\n`),
-    writeFile("/proc/sys/kernel/hostname", adoption.hostname),
-    coverBootId(adoption.bootId),
-  ]);
-  const { machineId, bootId, runtime, token } = adoption;
+  const { machineId, runtime, token } = adoption;
+  // One that was suspended has its names, and has not booted since. Under emulation each of these files is felt.
+  const bootId = before?.machineId === machineId ? before.bootId : await takeNames(adoption);
   const identity = { machineId, bootId, runtime, token };
   await writeFile(`${identityFile}.new`, JSON.stringify(identity), { mode: 0o600 });
   await rename(`${identityFile}.new`, identityFile);
   return identity;
+}
+
+async function takeNames({ machineId, hostname, bootId }: Adoption): Promise<string> {
+  await Promise.all([
+    writeFile("/etc/machine-id", `${machineId}\n`),
+    writeFile("/etc/hostname", `${hostname}\n`),
+    writeFile("/etc/hosts", `127.0.0.1 localhost ${hostname}\n::1 localhost\n`),
+    writeFile("/proc/sys/kernel/hostname", hostname),
+    coverBootId(bootId),
+  ]);
+  return bootId;
 }
 
 /** The kernel keeps one boot id from boot on, so clones of one template would share it: cover it with their own. */

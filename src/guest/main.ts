@@ -44,7 +44,7 @@ const runner = await createRunner({
   uplink,
   identity,
   firstToken: identity ? identity.token : await firmwareToken(),
-  adopt: (adoption) => adopt(adoption, renew),
+  adopt: (adoption, before) => adopt(adoption, before, renew),
   provide: provideSecrets,
   setClock: (time) => renew({ time: time / 1000, entropy: randomBytes(64).toString("hex") }),
   sync,

@@ -27,8 +27,8 @@ export interface RunnerOptions {
   identity: Identity | null;
   /** The token that the server has before the first adoption. */
   firstToken: string;
-  /** Makes the machine what the adoption says. */
-  adopt(adoption: Adoption): Promise<Identity>;
+  /** Makes the machine, which was `before`, what the adoption says. */
+  adopt(adoption: Adoption, before: Identity | null): Promise<Identity>;
   /** Gives the machine's programs what they have of the agent's secrets. */
   provide(secrets: GuestSecrets): Promise<void>;
   /** Sets the wall clock, in milliseconds since 1970. */
@@ -62,6 +62,22 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
   };
   if (identity) take(identity);
 
+  let provided = "";
+  let providing: Promise<void> = Promise.resolve();
+  /** One after the other; what the machine has already is not written again. */
+  const provide = (secrets: GuestSecrets) => {
+    const text = JSON.stringify(secrets);
+    providing = providing
+      .catch(() => {})
+      .then(async () => {
+        if (text === provided) return;
+        provided = "";
+        await options.provide(secrets);
+        provided = text;
+      });
+    return providing;
+  };
+
   const sockets = new Set<Socket>();
   const control = controlServer({
     atLeast: async (time) => {
@@ -73,10 +89,10 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
     adopt: async (adoption, peerPort) => {
       // Of a machine that was suspended: nobody is at the other end of the connections that it had.
       for (const socket of sockets) if (socket.remotePort !== peerPort) socket.destroy();
-      const [taken] = await Promise.all([options.adopt(adoption), options.provide(adoption.secrets)]);
+      const [taken] = await Promise.all([options.adopt(adoption, identity), provide(adoption.secrets)]);
       take(taken);
     },
-    provide: (secrets) => options.provide(secrets),
+    provide,
     quiesce: async () => {
       await conversation.flushed();
       // The log is in memory, and lost with it.
