@@ -3,9 +3,10 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-// A model server: answers Anthropic's Messages after 20 ms, and then with a stream of `max_tokens` words, one every 20 ms. A
+// A model server: answers Anthropic's Messages after 5 ms, and then with a stream of `max_tokens` words, one every 20 ms. A
 // request whose `stream` is not set is answered at once. Prints `{port}` and ends with its standard input.
 
+const thinkMs = 5;
 const paceMs = 20;
 
 const server = createServer((request, response) => {
@@ -28,7 +29,7 @@ await once(process.stdin, "end");
 process.exit();
 
 async function answer(response: ServerResponse, words: number): Promise<void> {
-  await sleep(paceMs);
+  await sleep(thinkMs);
   const send = (event: { type: string }) => response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
   response.writeHead(200, { "content-type": "text/event-stream" });
   send({ type: "message_start", ...{ message: { usage: { input_tokens: 9, output_tokens: 1 } } } });

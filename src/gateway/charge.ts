@@ -33,6 +33,8 @@ type Tell = (tokens: TokenCounts, microCredits: number | null) => void;
 
 /** Of a streamed answer so many tokens are held ahead of what has come. */
 const tokensAhead = 1_024;
+/** For the provider's request to be on its way before the credits are asked for. */
+const aheadMs = 2;
 /** Between two tries to hold credits while the database is away. */
 const databaseRetryMs = 500;
 
@@ -78,7 +80,9 @@ export class Charge {
     const micro = prices.priceOf(model, { input, output: covered });
     if (micro === null && !allowUnpriced) return null;
     const hasPlenty = payer.hasPlenty(micro ?? 0);
-    const payment = patiently(() => payer.hold(model, micro ?? 0), signal);
+    const hold = () => patiently(() => payer.hold(model, micro ?? 0), signal);
+    // The provider's request leaves first.
+    const payment = hasPlenty ? sleep(aheadMs, undefined, { signal }).then(hold) : hold();
     const charge = new Charge(call, payment, input, covered);
     if (!hasPlenty) await payment;
     return charge;
