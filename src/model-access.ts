@@ -83,7 +83,7 @@ export class ModelAccess {
   /** Serves the model calls of a template that is being warmed. */
   serveTemplateUplink(socket: Socket): void {
     const settings = async () => ({ model: null, instructions: null });
-    this.#templateGateway.serve(socket, { id: "template", settings, turn: () => null, payer: nobody });
+    this.#templateGateway.serve(socket, { id: "template", settings, turn: () => null, payer: () => nobody });
   }
 
   /** Resolves when what the calls have used is written down; the connections have ended before. */
@@ -92,34 +92,34 @@ export class ModelAccess {
     await Promise.all(Object.values(this.#providers).map((provider) => provider?.close()));
   }
 
-  #payerOf(agentId: string): Payer {
+  #payerOf(agentId: string): () => Payer {
     const { agents, ledger, currentTurn } = this.#options;
     /** Neither changes as long as the agent is there. */
     let account: Pick<Spender, "accountId" | "agentName"> | null = null;
     /** What was left after the last hold, and all that was asked for since. */
     let seen = { keyId: null as string | null, left: 0, at: 0 };
-    return {
-      hasPlenty: (micro) => {
-        const keyId = currentTurn(agentId)?.turn.keyId ?? null;
-        const plenty = seen.keyId === keyId && Date.now() - seen.at < seenMs && seen.left >= micro * plentyTimes;
-        seen.left -= micro;
-        return plenty;
-      },
-      hold: async (model, micro) => {
-        const turn = currentTurn(agentId)?.turn;
-        if (!account) {
-          const agent = await agents.byId(agentId);
-          if (!agent) throw new BerthError("agent_deleted", "The agent was deleted.");
-          account = { accountId: agent.accountId, agentName: agent.name };
-        }
-        const spender = { ...account, agentId, turnId: turn?.id ?? null, keyId: turn?.keyId ?? null };
-        const hold = await ledger.hold(spender, model, micro);
-        seen = { keyId: spender.keyId, left: hold.left, at: Date.now() };
-        return {
-          extend: (more) => ledger.extend(hold, more),
-          settle: (used, tokens) => ledger.settle(hold, used, tokens),
-        };
-      },
+    return () => {
+      const { id: turnId = null, keyId = null } = currentTurn(agentId)?.turn ?? {};
+      return {
+        hasPlenty: (micro) => {
+          const plenty = seen.keyId === keyId && Date.now() - seen.at < seenMs && seen.left >= micro * plentyTimes;
+          seen.left -= micro;
+          return plenty;
+        },
+        hold: async (model, micro) => {
+          if (!account) {
+            const agent = await agents.byId(agentId);
+            if (!agent) throw new BerthError("agent_deleted", "The agent was deleted.");
+            account = { accountId: agent.accountId, agentName: agent.name };
+          }
+          const hold = await ledger.hold({ ...account, agentId, turnId, keyId }, model, micro);
+          seen = { keyId, left: hold.left, at: Date.now() };
+          return {
+            extend: (more) => ledger.extend(hold, more),
+            settle: (used, tokens) => ledger.settle(hold, used, tokens),
+          };
+        },
+      };
     };
   }
 }

@@ -156,7 +156,7 @@ async function uplinkTo(
     id: "agent-1",
     settings: async () => ({ model: null, instructions: null, ...settings }),
     turn: () => turn,
-    payer,
+    payer: () => payer,
   });
   const session = connect("http://berth", { createConnection: () => guest });
   session.on("error", () => {});

@@ -80,8 +80,8 @@ export interface Caller {
   settings(): Promise<ModelSettings>;
   /** The turn that goes on, if one does. */
   turn(): ModelTurn | null;
-  /** Who pays for its calls. */
-  payer: Payer;
+  /** Who pays for a call that begins now. */
+  payer(): Payer;
   /** Serves a CONNECT to `HOST:PORT`: the web, which is not the gateway's. Without it nothing is connected. */
   tunnel?(stream: ServerHttp2Stream, authority: string): void;
 }
@@ -207,7 +207,7 @@ export class Gateway {
       signal: over,
     };
     if (!wire.generates) return this.#pass(passage, chosen, call);
-    if (!(await this.#charge(passage, request, caller.payer))) return;
+    if (!(await this.#charge(passage, request, caller.payer()))) return;
     try {
       await this.#pass(passage, chosen, call);
     } finally {

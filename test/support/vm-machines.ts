@@ -135,7 +135,7 @@ export class VmMachines implements AsyncDisposable {
     const prices = new Prices();
     const gateway = new Gateway({ providers, prices, allowUnpriced: false, ...times, answered: () => {}, warn });
     const settings = async () => ({ model: null, instructions: null });
-    const caller = { settings, turn: () => null, payer: nobody };
+    const caller = { settings, turn: () => null, payer: () => nobody };
     return new Machines(
       async () => {
         this.driver = await QemuDriver.open({
