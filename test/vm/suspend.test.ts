@@ -53,6 +53,8 @@ async function suspended({ compressed }: { compressed: boolean }): Promise<void>
 test("a suspended machine has no process; woken, it goes on with its files, its programs, its memory and its clock", async () => {
   const [pid] = await vm.processes();
   const random = await vm.output(id, "head -c 16 /dev/urandom | base64");
+  const names = "cat /etc/machine-id /proc/sys/kernel/random/boot_id /etc/hosts; hostname";
+  const known = await vm.output(id, names);
   const before = await vm.record(id);
   const ended = vm.machines.ended(id);
   await vm.suspend(id);
@@ -71,6 +73,7 @@ test("a suspended machine has no process; woken, it goes on with its files, its 
   expect(after.token).not.toBe(before.token);
   expect(await vm.processes()).not.toContain(pid);
   expect(await remembered()).toEqual(all);
+  expect(await vm.output(id, names)).toBe(known);
   const behind = Date.now() / 1000 - Number(await vm.output(id, "date +%s.%N"));
   expect(Math.abs(behind)).toBeLessThan(4); // Five seconds would be those in which it did not run.
   expect(await vm.output(id, "head -c 16 /dev/urandom | base64")).not.toBe(random);
