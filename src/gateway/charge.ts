@@ -25,7 +25,7 @@ export interface Payer {
 /** Where nobody pays: the throwaway turns of a template. */
 export const nobody: Payer = {
   hold: async () => ({ extend: async () => {}, settle: async () => {} }),
-  hasPlenty: () => true,
+  hasPlenty: () => false,
 };
 
 /** Told what a call has used, each time what was added; `microCredits` is its price, null where it is not known. */

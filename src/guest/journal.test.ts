@@ -89,7 +89,7 @@ test("a journal keeps its last events in memory only, and readers get the others
   expect(seen.slice(0, -1).map(({ event }) => "delta" in event && event.delta)).toEqual(words);
 });
 
-test("what has not gathered for long is in the file when it is asked for", async () => {
+test("what was appended is in the file when it is flushed", async () => {
   const journal = new Journals(folder).create("turn-1");
   for (const word of ["a", "b", "c"]) {
     journal.append(delta(word));
