@@ -10,7 +10,8 @@ import { eventsPerSecond } from "./relay/ticks.ts";
 // `node bench/relay.ts`: from an event's leaving the runtime to the client's socket, with 1, 10 and 100 turns at once,
 // beside a bare Node proxy that relays streams of the same events in the same run. Runtimes with their runners, server,
 // proxy and clients are a process each; all of them share the host's monotonic clock, which each event carries. What counts
-// are the events that left while all of the turns were running, and what the processes used from the first request on.
+// are the events that left while all of the turns were running, and what the processes used from the first request on. All of
+// them are warm, as a server is that runs for long: before the first measurement as many turns were made as in the largest.
 
 /** When an event left, by the host's clock in nanoseconds, and how long it was on its way. */
 interface Passage {
@@ -18,7 +19,7 @@ interface Passage {
   tookMs: number;
 }
 
-const turnsAtOnce = [1, 10, 100];
+const turnsAtOnce = [1, 10, 50, 100];
 const seconds = Number(process.argv[2] ?? 8);
 
 process.env.BERTH_TEST_RUN ??= "bench";
@@ -44,8 +45,10 @@ print(
   "server CPU",
   "runners CPU",
 );
+await measure(Math.max(...turnsAtOnce), proxied);
+await measure(Math.max(...turnsAtOnce), chat);
 for (const turns of turnsAtOnce) {
-  const floor = await measure(turns, () => read(get(`http://127.0.0.1:${port}/${seconds}`, { agent: false })));
+  const floor = await measure(turns, proxied);
   const before = await Promise.all([server, runners].map(({ child }) => cpuSeconds(child)));
   const times = await measure(turns, chat);
   const after = await Promise.all([server, runners].map(({ child }) => cpuSeconds(child)));
@@ -88,6 +91,10 @@ async function measure(streams: number, open: (number: number) => Promise<Passag
   const allBegun = Math.max(...passages.map(([first]) => first!.left));
   const counted = passages.flat().filter(({ left }) => left >= allBegun);
   return counted.map(({ tookMs }) => tookMs).sort((a, b) => a - b);
+}
+
+function proxied(): Promise<Passage[]> {
+  return read(get(`http://127.0.0.1:${port}/${seconds}`, { agent: false }));
 }
 
 function chat(number: number): Promise<Passage[]> {

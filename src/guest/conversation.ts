@@ -120,7 +120,7 @@ export class Conversation {
   async #turn(journal: Journal, prompt: Prompt, signal: AbortSignal): Promise<void> {
     try {
       // Before the runtime hears of it: a turn whose machine ends now is lost, and not begun a second time.
-      await journal.begin();
+      journal.begin();
       let last = await this.#attempt(journal, prompt, signal);
       // The runtime had died before it got the message: it is started again, and nobody need know.
       if (last === "unheard") last = await this.#attempt(journal, prompt, signal);

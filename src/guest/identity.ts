@@ -1,6 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { renameSync, writeFileSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { type Adoption, firmwareTokenName } from "../contract/guest.ts";
@@ -45,21 +46,31 @@ export function startRenewer(): Renewer {
 export type Renewer = (fresh: Pick<Adoption, "time" | "entropy">) => Promise<void>;
 
 /**
- * Makes this guest, which was `before`, the machine that `adoption` names: clock and entropy first, since all that follows
- * uses them. What was warm in the template keeps the random state it had; nothing secret or unique may come from it.
+ * Makes this guest, which was `before`, the machine that `adoption` names: clock and entropy first, since all of a machine's
+ * names may come from them. What was warm in the template keeps the random state it had; nothing secret or unique may come from it.
  */
 export async function adopt(adoption: Adoption, before: Identity | null, renew: Renewer): Promise<Identity> {
-  await renew(adoption);
+  const renewed = renew(adoption);
   const { machineId, runtime, token } = adoption;
   // One that was suspended has its names, and has not booted since. Under emulation each of these files is felt.
-  const bootId = before?.machineId === machineId ? before.bootId : await takeNames(adoption);
-  const identity = { machineId, bootId, runtime, token };
-  await writeFile(`${identityFile}.new`, JSON.stringify(identity), { mode: 0o600 });
-  await rename(`${identityFile}.new`, identityFile);
+  const isWoken = before?.machineId === machineId;
+  if (!isWoken) {
+    await renewed;
+    await takeNames(adoption);
+  }
+  const identity = { machineId, bootId: isWoken ? before.bootId : adoption.bootId, runtime, token };
+  keep(identity);
+  await renewed;
   return identity;
 }
 
-async function takeNames({ machineId, hostname, bootId }: Adoption): Promise<string> {
+/** In memory, so that nothing is gained by waiting elsewhere. */
+function keep(identity: Identity): void {
+  writeFileSync(`${identityFile}.new`, JSON.stringify(identity), { mode: 0o600 });
+  renameSync(`${identityFile}.new`, identityFile);
+}
+
+async function takeNames({ machineId, hostname, bootId }: Adoption): Promise<void> {
   await Promise.all([
     writeFile("/etc/machine-id", `${machineId}\n`),
     writeFile("/etc/hostname", `${hostname}\n`),
@@ -67,7 +78,6 @@ async function takeNames({ machineId, hostname, bootId }: Adoption): Promise<str
     writeFile("/proc/sys/kernel/hostname", hostname),
     coverBootId(bootId),
   ]);
-  return bootId;
 }
 
 /** The kernel keeps one boot id from boot on, so clones of one template would share it: cover it with their own. */

@@ -1,6 +1,6 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import type { SequencedEvent, TurnEvent } from "../contract/chat.ts";
 import { EventLog, sizeOf } from "../contract/event-log.ts";
 import { endsWhole, JournalFile } from "./journal-file.ts";
@@ -40,9 +40,9 @@ export class Journal {
     return this.#log.ended;
   }
 
-  /** Resolves when the file is there: from then on no runner takes the turn for one that it was never given. */
-  async begin(): Promise<void> {
-    await this.#file.create();
+  /** Makes the file: from then on no runner takes the turn for one that it was never given. */
+  begin(): void {
+    this.#file.create();
   }
 
   /** Adds an event; after a last event, more are not taken. */
@@ -68,26 +68,26 @@ export class Journal {
 
   async close(): Promise<void> {
     await this.flushed();
-    await this.#file.close();
+    this.#file.close();
   }
 
   /**
-   * All that gathered while the write before was under way, in one write; again where the disk does not take it. At
-   * once: what the server has sent on and not stored is in no other place.
+   * All that came in this round of the event loop, in one write, after the readers were given it; again where the disk does
+   * not take it. No later: what the server has sent on and not stored is in no other place.
    */
   async #write(): Promise<void> {
+    await setImmediate();
     for (let told = false; this.#unwritten.length > 0; ) {
-      const batch = [...this.#unwritten]; // More may come while it is written.
       try {
-        await this.#file.append(batch);
+        this.#file.append(this.#unwritten);
       } catch (error) {
         if (!told) console.error(`a turn's events cannot be written: ${(error as Error).message}`);
         told = true;
         await sleep(retryMs, undefined, { ref: false });
         continue;
       }
-      this.#unwritten = this.#unwritten.slice(batch.length);
-      this.#unwrittenSize = this.#unwritten.reduce((sum, { event }) => sum + sizeOf(event), 0);
+      this.#unwritten = [];
+      this.#unwrittenSize = 0;
       this.#log.stored(this.#file.count);
     }
     this.#writing = null;

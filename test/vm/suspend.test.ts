@@ -216,6 +216,20 @@ test("a server that is killed at any step of suspending, compressing or waking l
   }
 });
 
+test("a QEMU that ends while its guest's pages are laid in leaves a machine that boots from its disk, and wakes the next time", async () => {
+  await vm.suspend(id);
+  step = async (name) => {
+    if (name === "started") for (const pid of await vm.processes()) process.kill(pid, "SIGKILL");
+  };
+  await vm.ensureGuest(id, wanted);
+  step = async () => {};
+  expect(await vm.record(id)).toMatchObject({ origin: "boot", memory: null });
+  await vm.suspend(id);
+  await vm.ensureGuest(id, wanted);
+  expect(await vm.record(id)).toMatchObject({ origin: "wake" });
+  await rememberAgain();
+});
+
 /** One process, with all that was in its memory. */
 async function expectOne(crashedAt: string): Promise<void> {
   await vm.ensureGuest(id, wanted);

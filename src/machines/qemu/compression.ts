@@ -72,7 +72,8 @@ export class Compression {
     const partial = `${compressedPages}.partial`;
     try {
       await rm(partial, { force: true });
-      const pages = await this.#jobs.compress({ source, pages: image.pages, file: partial }, signal);
+      const base = image.kind === "difference" ? this.#layout.template(image.base).memory : null;
+      const pages = await this.#jobs.compress({ source, pages: image.pages, base, file: partial }, signal);
       await rename(partial, compressedPages);
       // All that was not forced to the disk while somebody waited.
       for (const path of [state, folder, dirname(folder)]) await force(path);

@@ -108,10 +108,9 @@ export class QemuDriver implements TemplatingDriver {
     const basis = { image, qemu, accelerator, cpu: await hostCpu(), hostKhz: await hostKhz() };
     const { log, usualResources: usual, step = async () => {}, onlyWholeMemory = false } = options;
     const records = new Records(layout);
-    const pageJobs = new PageJobs();
-    pageJobs.start();
+    const pageJobs = PageJobs.forWakes();
     const images = new MemoryImages(pageJobs, privilege, onlyWholeMemory, step, log);
-    const compression = new Compression(layout, records, new PageJobs(), step, log);
+    const compression = new Compression(layout, records, PageJobs.inBackground(), step, log);
     const made = { layout, privilege, templates, records, images, pageJobs, compression };
     const driver = new QemuDriver({ ...made, basis, usual, step, log });
     await driver.#recover();
@@ -295,11 +294,17 @@ export class QemuDriver implements TemplatingDriver {
     const files = this.#layout.machine(spec.id);
     const base = memory!.kind === "difference" ? await this.#templates.named(memory!.base) : null;
     if (memory!.kind === "difference" && !base) throw new Error(`its template ${template} is not there any more`);
-    const qemu = await this.#startQemu(spec.id, resources, port, base, this.#images.stateOf(memory!, files), true);
-    this.#waking.add(qemu);
+    let loading: Promise<void> = Promise.resolve();
+    const load = (pid: number) => {
+      loading = this.#images.load(pid, memory!, files);
+      loading.catch(() => {}); // It is awaited below.
+    };
+    let qemu: QemuProcess | undefined;
     try {
+      qemu = await this.#startQemu(spec.id, resources, port, base, this.#images.stateOf(memory!, files), load);
+      this.#waking.add(qemu);
       await this.#step("started");
-      await this.#images.load(qemu, memory!, files);
+      await loading;
       await this.#step("pages loaded");
       await qemu.loadState();
       await this.#step("state loaded");
@@ -311,13 +316,15 @@ export class QemuDriver implements TemplatingDriver {
       await qemu.resume();
       this.#keep(spec.id, qemu);
       await this.#step("woken");
-      await this.#images.sweep(files, null);
+      // A hundred MiB take the kernel as long as a tenth of a wake.
+      this.#images.remove(memory!, files).catch((error: Error) => this.#log(`a used memory stays: ${error.message}`));
       return describe(spec.id, record);
     } catch (error) {
-      await qemu.kill();
+      await qemu?.kill();
+      await loading.catch(() => {});
       throw error;
     } finally {
-      this.#waking.delete(qemu);
+      if (qemu) this.#waking.delete(qemu);
     }
   }
 
@@ -401,7 +408,7 @@ export class QemuDriver implements TemplatingDriver {
         await writeWhole(token, record.token);
         await this.#privilege.give(token);
       }
-      this.#keep(id, await this.#startQemu(id, record.resources, port, template, template?.files.state ?? null, false));
+      this.#keep(id, await this.#startQemu(id, record.resources, port, template, template?.files.state ?? null));
       return describe(id, record);
     });
   }
@@ -418,14 +425,17 @@ export class QemuDriver implements TemplatingDriver {
     }
   }
 
-  /** `template`: whose memory the guest's is laid over. `state`: what it takes up in place of a boot. */
+  /**
+   * `template`: whose memory the guest's is laid over. `state`: what it takes up in place of a boot. `deferred`: told of the
+   * process, whose guest then waits.
+   */
   #startQemu(
     id: string,
     resources: Resources,
     port: number,
     template: Template | null,
     state: string | null,
-    deferred: boolean,
+    deferred?: (pid: number) => void,
   ): Promise<QemuProcess> {
     const files = this.#layout.machine(id);
     const { kernel, initrd } = this.#basis.image.files;
@@ -441,9 +451,8 @@ export class QemuDriver implements TemplatingDriver {
       memory,
       port,
       tokenFile,
-      deferred,
     };
-    return QemuProcess.start(start, files, this.#privilege, state);
+    return QemuProcess.start(start, files, this.#privilege, state, deferred);
   }
 
   #basisOf(runtime: string): TemplateBasis {

@@ -20,9 +20,9 @@ export interface Run {
 
 /**
  * The guest's memory: the one private, writable mapping of exactly its size. QEMU lays it between guard pages, so the
- * kernel joins it with no other. Throws where there is not exactly one.
+ * kernel joins it with no other. Null while there is none; throws where there are several, and when the process is gone.
  */
-export function findMapping(pid: number, bytes: number): Mapping {
+export function findMapping(pid: number, bytes: number): Mapping | null {
   const found: Mapping[] = [];
   for (const line of readFileSync(`/proc/${pid}/maps`, "latin1").split("\n")) {
     const [, from, to, inode] = /^([0-9a-f]+)-([0-9a-f]+) rw-p [0-9a-f]+ \S+ (\d+)/.exec(line) ?? [];
@@ -30,8 +30,8 @@ export function findMapping(pid: number, bytes: number): Mapping {
     const start = Number.parseInt(from, 16);
     if (Number.parseInt(to, 16) - start === bytes) found.push({ start, bytes, inode: Number(inode) });
   }
-  if (found.length !== 1) throw new Error(`QEMU has ${found.length} mappings of the size of its guest's memory`);
-  return found[0]!;
+  if (found.length > 1) throw new Error(`QEMU has ${found.length} mappings of the size of its guest's memory`);
+  return found[0] ?? null;
 }
 
 /** A bit of a pagemap entry (Documentation/admin-guide/mm/pagemap.rst) in the upper of its two 32-bit words. */

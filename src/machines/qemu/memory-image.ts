@@ -119,13 +119,18 @@ export class MemoryImages {
     return image.kind === "stream" ? stream : state;
   }
 
-  /** Writes the saved pages into a QEMU that waits for its state. Rejects when any is not as it was saved. */
-  async load(qemu: QemuProcess, image: MemoryImage, files: MachineFiles): Promise<void> {
+  /** Writes the saved pages into a QEMU that starts and waits for its state. Rejects when any is not as it was saved. */
+  async load(pid: number, image: MemoryImage, files: MachineFiles): Promise<void> {
     if (image.kind === "stream") return;
     const { pages: raw, compressedPages } = memoryFiles(join(files.folder, image.folder));
     const { pages, conditions } = image;
     const source = pages.compressed ? compressedPages : raw;
-    await this.#jobs.load({ pid: qemu.pid, memoryBytes: memoryBytes(conditions), source, pages });
+    await this.#jobs.load({ pid, memoryBytes: memoryBytes(conditions), source, pages });
+  }
+
+  /** Removes an image that was used. */
+  async remove(image: MemoryImage, files: MachineFiles): Promise<void> {
+    await rm(join(files.folder, image.folder), { recursive: true, force: true });
   }
 
   /** Removes what the record does not name: images that were used, or not finished. */

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import type { CompressJob, LoadJob, PagesFile, Saved, SaveJob } from "./pages.ts";
 
@@ -10,42 +11,72 @@ export type Job = SaveJob | LoadJob | CompressJob | CrcJob;
 
 type Answer = { value: unknown } | { error: { message: string; code?: string } };
 
+/** Each takes some 15 MiB, of Node's own and in buffers. */
+const mostThreads = 4;
+
 /**
- * A thread for work on guests' memory, since it is synchronous and of a hundred MiB, while the server has events to
- * pass on. Jobs are done one after the other. The thread is kept: to start one takes as long as a job.
+ * Threads for work on guests' memory, since it is synchronous and of a hundred MiB, while the server has events to
+ * pass on. Only loading, for which somebody waits, is done by all of them together.
  */
 export class PageJobs {
-  #worker: Worker | null = null;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #threads: readonly [PageThread, ...PageThread[]];
 
-  save(job: Omit<SaveJob, "kind">, signal: AbortSignal): Promise<Saved> {
-    return this.#queue({ kind: "save", ...job }, signal) as Promise<Saved>;
+  private constructor(threads: number) {
+    this.#threads = [new PageThread(), ...Array.from({ length: threads - 1 }, () => new PageThread())];
   }
 
-  async load(job: Omit<LoadJob, "kind">): Promise<void> {
-    await this.#queue({ kind: "load", ...job });
+  /** With threads for all processors, which start ahead of the first job. */
+  static forWakes(): PageJobs {
+    const jobs = new PageJobs(Math.min(mostThreads, availableParallelism()));
+    for (const thread of jobs.#threads) thread.start();
+    return jobs;
+  }
+
+  /** With one thread, for what nobody waits for. */
+  static inBackground(): PageJobs {
+    return new PageJobs(1);
+  }
+
+  save(job: Omit<SaveJob, "kind">, signal: AbortSignal): Promise<Saved> {
+    return this.#threads[0].run({ kind: "save", ...job }, signal) as Promise<Saved>;
+  }
+
+  /** When this has resolved or rejected, no thread works on the process any more. */
+  async load(job: Omit<LoadJob, "kind" | "next">): Promise<void> {
+    const next = new Int32Array(new SharedArrayBuffer(4));
+    const parts = this.#threads.map((thread) => thread.run({ kind: "load", ...job, next }));
+    for (const part of await Promise.allSettled(parts)) if (part.status === "rejected") throw part.reason;
   }
 
   compress(job: Omit<CompressJob, "kind">, signal: AbortSignal): Promise<PagesFile> {
-    return this.#queue({ kind: "compress", ...job }, signal) as Promise<PagesFile>;
+    return this.#threads[0].run({ kind: "compress", ...job }, signal) as Promise<PagesFile>;
   }
 
   /** The crc32 of a file. */
   crc(file: string): Promise<number> {
-    return this.#queue({ kind: "crc", file }) as Promise<number>;
+    return this.#threads[0].run({ kind: "crc", file }) as Promise<number>;
   }
 
-  /** Starts the thread ahead of the first job. */
+  /** Ends the threads, and with them the jobs that they are at. */
+  async close(): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.close()));
+  }
+}
+
+/** A thread that does jobs one after the other. It is kept: to start one takes as long as a job. */
+class PageThread {
+  #worker: Worker | null = null;
+  #last: Promise<unknown> = Promise.resolve();
+
   start(): void {
-    this.#thread();
+    this.#started();
   }
 
-  /** Ends the thread, and with it the job that it is at. */
   async close(): Promise<void> {
     await this.#worker?.terminate();
   }
 
-  #queue(job: Job, signal?: AbortSignal): Promise<unknown> {
+  run(job: Job, signal?: AbortSignal): Promise<unknown> {
     const done = this.#last.then(() => this.#run(job, signal));
     this.#last = done.catch(() => {});
     return done;
@@ -54,7 +85,7 @@ export class PageJobs {
   /** A job that is not wanted any more ends with its thread; the next one gets another. */
   #run(job: Job, signal?: AbortSignal): Promise<unknown> {
     signal?.throwIfAborted();
-    const worker = this.#thread();
+    const worker = this.#started();
     worker.ref();
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const answered = (answer: Answer) => {
@@ -77,7 +108,7 @@ export class PageJobs {
     });
   }
 
-  #thread(): Worker {
+  #started(): Worker {
     if (this.#worker) return this.#worker;
     const worker = new Worker(new URL("./page-worker.ts", import.meta.url));
     worker.on("exit", () => {

@@ -1,5 +1,6 @@
 import { closeSync, constants as files, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { constants, crc32, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { addPage, findMapping, type Mapping, ownPages, pageBytes, type Run, readWhole } from "./guest-memory.ts";
 
@@ -21,6 +22,8 @@ declare const WebAssembly: {
 
 const chunkPages = 1024;
 const chunkBytes = chunkPages * pageBytes;
+/** QEMU has its guest's memory mapped some 40 ms after its start; far more than it takes, since ten may start at once. */
+const mappingTimeoutMs = 20_000;
 const zeroPage = Buffer.alloc(pageBytes);
 /**
  * Used for each chunk anew: memory fresh from the kernel costs as much as reading into it. Two, for one to be filled while
@@ -63,18 +66,22 @@ export interface LoadJob {
   memoryBytes: number;
   source: string;
   pages: PagesFile;
+  /** The number of the chunk that is taken next, shared by the threads that load one file together. */
+  next: Int32Array<SharedArrayBuffer>;
 }
 
 export interface CompressJob {
   kind: "compress";
   source: string;
   pages: PagesFile;
+  /** What the pages are a difference from: those that are the same there are left out. Null where it is nothing. */
+  base: string | null;
   file: string;
 }
 
 /** Writes the pages of a stopped guest to a file. */
 export async function savePages({ pid, memoryBytes, baseInode, file }: SaveJob): Promise<Saved> {
-  const mapping = findMapping(pid, memoryBytes);
+  const mapping = requireMapping(pid, memoryBytes);
   // Of a file that is mapped but is not the base (its name was taken away meanwhile) nothing can be assumed later.
   const isDifference = mapping.inode !== 0 && mapping.inode === baseInode;
   const isForeign = mapping.inode !== 0 && !isDifference;
@@ -92,12 +99,15 @@ export async function savePages({ pid, memoryBytes, baseInode, file }: SaveJob):
   return { ...(await writer.finish()), isDifference };
 }
 
-/** Writes saved pages into the memory of a guest that does not run yet. Throws at the first that is not as it was. */
-export function loadPages({ pid, memoryBytes, source, pages }: LoadJob): void {
-  const mapping = findMapping(pid, memoryBytes);
+/**
+ * Writes saved pages into the memory of a guest that does not run yet, as soon as its QEMU, which may just be starting,
+ * has it mapped: a QEMU that waits for a state writes nothing there itself. Throws at the first that is not as it was.
+ */
+export async function loadPages({ pid, memoryBytes, source, pages, next }: LoadJob): Promise<void> {
+  const mapping = await comingMapping(pid, memoryBytes);
   using memory = opened(`/proc/${pid}/mem`, "r+");
   using input = opened(source, "r");
-  for (const { runs, content } of readChunks(input.fd, pages)) {
+  for (const { runs, content } of readChunks(input.fd, pages, () => Atomics.add(next, 0, 1))) {
     let offset = 0;
     for (const { first, pages: count } of runs) {
       if ((first + count) * pageBytes > memoryBytes) throw new Error("the memory image is of a larger machine");
@@ -108,11 +118,41 @@ export function loadPages({ pid, memoryBytes, source, pages }: LoadJob): void {
 }
 
 /** Writes a compressed copy of a file of pages. */
-export async function compressPages({ source, pages, file }: CompressJob): Promise<PagesFile> {
+export async function compressPages({ source, pages, base, file }: CompressJob): Promise<PagesFile> {
   using input = opened(source, "r");
+  using origin = opened(base ?? "/dev/null", "r");
+  const [, basePages] = chunkBuffers;
   await using writer = await PagesWriter.create(file, true);
-  for (const { runs, content } of readChunks(input.fd, pages)) await writer.chunk(runs, content);
+  let chunks = 0;
+  for (const { runs, content } of readChunks(input.fd, pages, () => chunks++)) {
+    if (base === null) {
+      await writer.chunk(runs, content);
+      continue;
+    }
+    readRuns(origin.fd, 0, runs, basePages);
+    const isSame = (at: number) => content.compare(basePages, at, at + pageBytes, at, at + pageBytes) === 0;
+    await writer.chunk(...leftOut(runs, content, isSame));
+  }
   return await writer.finish();
+}
+
+/** The guest's memory in a QEMU that may just be starting. */
+async function comingMapping(pid: number, bytes: number): Promise<Mapping> {
+  for (const deadline = Date.now() + mappingTimeoutMs; ; await sleep(3)) {
+    const mapping = findMapping(pid, bytes);
+    if (mapping) return mapping;
+    if (Date.now() > deadline) throw noMapping();
+  }
+}
+
+function requireMapping(pid: number, bytes: number): Mapping {
+  const mapping = findMapping(pid, bytes);
+  if (!mapping) throw noMapping();
+  return mapping;
+}
+
+function noMapping(): Error {
+  return new Error("QEMU has no mapping of the size of its guest's memory");
 }
 
 /** The crc32 of a whole file. */
@@ -225,22 +265,29 @@ function readBatch(
   withoutZeros: boolean,
   content: Buffer,
 ): [Run[], Buffer] {
-  let length = 0;
-  for (const { first, pages } of batch) {
-    readWhole(memory, content.subarray(length, length + pages * pageBytes), start + first * pageBytes);
-    length += pages * pageBytes;
-  }
-  return withoutZeros ? zerosLeftOut(batch, content) : [batch, content.subarray(0, length)];
+  const length = readRuns(memory, start, batch, content);
+  if (!withoutZeros) return [batch, content.subarray(0, length)];
+  return leftOut(batch, content, (at) => content.compare(zeroPage, 0, pageBytes, at, at + pageBytes) === 0);
 }
 
-/** Moves the pages that are not zero together. */
-function zerosLeftOut(batch: readonly Run[], content: Buffer): [Run[], Buffer] {
+/** Reads runs of the pages that begin at `start` into `target`, one after the other; answers how many bytes they are. */
+function readRuns(file: number, start: number, runs: readonly Run[], target: Buffer): number {
+  let length = 0;
+  for (const { first, pages } of runs) {
+    readWhole(file, target.subarray(length, length + pages * pageBytes), start + first * pageBytes);
+    length += pages * pageBytes;
+  }
+  return length;
+}
+
+/** Moves the other pages together than those of which, by where they begin in `content`, `isLeftOut` is true. */
+function leftOut(batch: readonly Run[], content: Buffer, isLeftOut: (at: number) => boolean): [Run[], Buffer] {
   const kept: Run[] = [];
   let from = 0;
   let to = 0;
   for (const { first, pages } of batch) {
     for (let page = 0; page < pages; page++, from += pageBytes) {
-      if (content.compare(zeroPage, 0, pageBytes, from, from + pageBytes) === 0) continue;
+      if (isLeftOut(from)) continue;
       if (from !== to) content.copy(content, to, from, from + pageBytes);
       to += pageBytes;
       addPage(kept, first + page);
@@ -249,8 +296,11 @@ function zerosLeftOut(batch: readonly Run[], content: Buffer): [Run[], Buffer] {
   return [kept, content.subarray(0, to)];
 }
 
-/** The chunks of a file of pages, each checked before it is given, and good until the next is asked for. */
-function* readChunks(file: number, pages: PagesFile): Generator<{ runs: Run[]; content: Uint8Array }> {
+/**
+ * Those chunks of a file of pages whose numbers `next` answers, each higher than the one before, until it is higher than the
+ * last one's. Each is checked before it is given, and good until the next is asked for.
+ */
+function* readChunks(file: number, pages: PagesFile, next: () => number): Generator<{ runs: Run[]; content: Buffer }> {
   if (fstatSync(file).size !== pages.bytes) throw new Error("the memory image is not of its size");
   const index = Buffer.alloc(pages.indexBytes);
   readWhole(file, index, pages.bytes - pages.indexBytes);
@@ -259,25 +309,36 @@ function* readChunks(file: number, pages: PagesFile): Generator<{ runs: Run[]; c
   const [runCount, chunkCount] = [numbers[0]!, numbers[1]!];
   let run = 0;
   let position = 0;
+  let wanted = next();
   for (let chunk = 0; chunk < chunkCount; chunk++) {
     const [stored, size, crc] = numbers.subarray(2 + 2 * runCount + 3 * chunk) as unknown as [number, number, number];
-    const content = chunkBuffer.subarray(0, stored);
-    readWhole(file, content, position);
-    if (crc32(content) !== crc) throw new Error("the memory image is corrupt");
     const runs: Run[] = [];
     for (let left = size; left > 0; run++) {
       const [first, count] = [numbers[2 + 2 * run]!, numbers[3 + 2 * run]!];
       runs.push({ first, pages: count });
       left -= count * pageBytes;
     }
-    yield { runs, content: pages.compressed ? zstdDecompressSync(content) : content };
+    if (chunk === wanted) {
+      const content = chunkBuffer.subarray(0, stored);
+      readWhole(file, content, position);
+      if (crc32(content) !== crc) throw new Error("the memory image is corrupt");
+      yield { runs, content: pages.compressed ? decompressed(content, size) : content };
+      wanted = next();
+    }
     position += stored;
   }
 }
 
+/** In one piece: by default Node makes it of pieces of 16 KiB, which takes half as long again. */
+function decompressed(content: Buffer, size: number): Buffer {
+  return zstdDecompressSync(content, { chunkSize: size + pageBytes });
+}
+
 function writeMemory(memory: number, content: Uint8Array, address: number): void {
   for (let done = 0; done < content.length; ) {
-    done += writeSync(memory, content, done, content.length - done, address + done);
+    const written = writeSync(memory, content, done, content.length - done, address + done);
+    if (written === 0) throw new Error("QEMU has ended"); // So the kernel says it of an open /proc/PID/mem.
+    done += written;
   }
 }
 

@@ -29,14 +29,16 @@ export class QemuProcess {
 
   /**
    * Starts QEMU detached from the server, as the reduced user. `statePath` is the device state that it takes up
-   * in place of a boot, at once or, where `options.deferred`, when `loadState` is called. Resolves when the guest runs
-   * or, deferred, waits. Rejects with QEMU's own words when it ends before that.
+   * in place of a boot, at once or, where `deferred` is given, when `loadState` is called; `deferred` is told of the
+   * process before QEMU is ready in it. Resolves when the guest runs or, deferred, waits. Rejects with QEMU's own words
+   * when it ends before that.
    */
   static async start(
-    { deferred, ...options }: Omit<Start, "incoming" | "qmpSocket"> & { deferred?: boolean },
+    options: Omit<Start, "incoming" | "qmpSocket">,
     files: MachineFiles,
     privilege: Privilege,
     statePath: string | null,
+    deferred?: (pid: number) => void,
   ): Promise<QemuProcess> {
     await rm(files.qmp, { force: true });
     await using log = await open(files.log, "w", 0o600);
@@ -53,6 +55,7 @@ export class QemuProcess {
     const failure = new AbortController();
     child.once("error", (error) => failure.abort(error));
     child.once("exit", (code, signal) => failure.abort(new Error(`QEMU ended (${signal ?? code})`)));
+    if (child.pid !== undefined) deferred?.(child.pid);
     try {
       const qmp = await Qmp.open(files.qmp, AbortSignal.any([failure.signal, AbortSignal.timeout(startTimeoutMs)]));
       const qemu = new QemuProcess(child.pid!, qmp);
