@@ -123,6 +123,7 @@ async function log(handlers: ControlHandlers, stream: ServerHttp2Stream, query: 
 function json(stream: ServerHttp2Stream): Promise<unknown> {
   // Not by an iterator: emulated, in a machine that has just woken, that alone takes as long as to set the clock.
   return new Promise((resolve, reject) => {
+    if (stream.destroyed) return reject(new Error("the server ended the connection"));
     let text = "";
     stream.setEncoding("utf8");
     stream.on("data", (chunk: string) => {

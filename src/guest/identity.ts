@@ -46,11 +46,12 @@ export function startRenewer(): Renewer {
 export type Renewer = (fresh: Pick<Adoption, "time" | "entropy">) => Promise<void>;
 
 /**
- * Makes this guest, which was `before`, the machine that `adoption` names: clock and entropy first, since all of a machine's
- * names may come from them. What was warm in the template keeps the random state it had; nothing secret or unique may come from it.
+ * Makes this guest, which was `before`, the machine that `adoption` names; a new one is given its names after clock and
+ * entropy. What was warm in the template keeps the random state it had; nothing secret or unique may come from it.
  */
 export async function adopt(adoption: Adoption, before: Identity | null, renew: Renewer): Promise<Identity> {
   const renewed = renew(adoption);
+  renewed.catch(() => {}); // It is awaited below, but for other failures.
   const { machineId, runtime, token } = adoption;
   // One that was suspended has its names, and has not booted since. Under emulation each of these files is felt.
   const isWoken = before?.machineId === machineId;

@@ -92,7 +92,8 @@ export class Machines {
     try {
       await this.#ensureOnce(spec, progress, signal);
     } catch (error) {
-      if (!(error instanceof NotRestored)) throw error;
+      // One that this server hung up on itself is taken up by the next.
+      if (!(error instanceof NotRestored) || this.#closed) throw error;
       this.#log("a restored machine did not come to life", error.cause);
       await driver.distrust(spec.id);
       await this.#ensureOnce(spec, progress, signal);

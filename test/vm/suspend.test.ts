@@ -230,6 +230,19 @@ test("a QEMU that ends while its guest's pages are laid in leaves a machine that
   await rememberAgain();
 });
 
+test("a server that is stopped while a machine wakes leaves it, with its memory, to the next", async () => {
+  for (const name of ["started", "pages loaded", "state loaded", "used up"]) {
+    await vm.suspend(id);
+    step = async (reached) => {
+      if (reached === name) await vm.close();
+    };
+    await vm.driver.ensure(vm.spec(id, wanted), { plan: () => {}, begin: () => {} }).catch(() => {});
+    step = async () => {};
+    await vm.open({ step: (at) => step(at) });
+    await expectOne(name);
+  }
+});
+
 /** One process, with all that was in its memory. */
 async function expectOne(crashedAt: string): Promise<void> {
   await vm.ensureGuest(id, wanted);

@@ -74,6 +74,7 @@ export class QemuDriver implements TemplatingDriver {
   readonly #running = new Map<string, QemuProcess>();
   /** Those whose guests do not run yet. */
   readonly #waking = new Set<QemuProcess>();
+  #closed = false;
 
   private constructor(parts: Parts) {
     this.#layout = parts.layout;
@@ -113,7 +114,12 @@ export class QemuDriver implements TemplatingDriver {
     const compression = new Compression(layout, records, PageJobs.inBackground(), step, log);
     const made = { layout, privilege, templates, records, images, pageJobs, compression };
     const driver = new QemuDriver({ ...made, basis, usual, step, log });
-    await driver.#recover();
+    try {
+      await driver.#recover();
+    } catch (error) {
+      await driver.close();
+      throw error;
+    }
     return driver;
   }
 
@@ -230,6 +236,7 @@ export class QemuDriver implements TemplatingDriver {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     await Promise.all([this.#templates.close(), this.#pageJobs.close(), this.#compression.close()]);
     for (const { qmp } of [...this.#running.values(), ...this.#waking]) qmp[Symbol.dispose]();
   }
@@ -278,6 +285,7 @@ export class QemuDriver implements TemplatingDriver {
       try {
         return await this.#onFreePort((port) => this.#wakeOn(port, spec, known));
       } catch (error) {
+        if (this.#closed) throw error; // Nothing is wrong with the memory: the next server wakes it.
         reason = error instanceof Error ? detailed(error) : String(error);
       }
     }
@@ -294,12 +302,14 @@ export class QemuDriver implements TemplatingDriver {
     const files = this.#layout.machine(spec.id);
     const base = memory!.kind === "difference" ? await this.#templates.named(memory!.base) : null;
     if (memory!.kind === "difference" && !base) throw new Error(`its template ${template} is not there any more`);
+    const given = new AbortController();
     let loading: Promise<void> = Promise.resolve();
     const load = (pid: number) => {
-      loading = this.#images.load(pid, memory!, files);
+      loading = this.#images.load(pid, memory!, files, given.signal);
       loading.catch(() => {}); // It is awaited below.
     };
     let qemu: QemuProcess | undefined;
+    let isUsedUp = false;
     try {
       qemu = await this.#startQemu(spec.id, resources, port, base, this.#images.stateOf(memory!, files), load);
       this.#waking.add(qemu);
@@ -312,6 +322,7 @@ export class QemuDriver implements TemplatingDriver {
       const { generation } = spec;
       const used = { generation, port, origin: "wake", unadopted: true, memory: null } as const;
       const record = await this.#records.update(spec.id, () => used);
+      isUsedUp = true;
       await this.#step("used up");
       await qemu.resume();
       this.#keep(spec.id, qemu);
@@ -320,7 +331,9 @@ export class QemuDriver implements TemplatingDriver {
       this.#images.remove(memory!, files).catch((error: Error) => this.#log(`a used memory stays: ${error.message}`));
       return describe(spec.id, record);
     } catch (error) {
-      await qemu?.kill();
+      given.abort(error);
+      // With all of its memory in place, the next server takes it up.
+      if (!(this.#closed && isUsedUp)) await qemu?.kill();
       await loading.catch(() => {});
       throw error;
     } finally {
@@ -429,7 +442,7 @@ export class QemuDriver implements TemplatingDriver {
    * `template`: whose memory the guest's is laid over. `state`: what it takes up in place of a boot. `deferred`: told of the
    * process, whose guest then waits.
    */
-  #startQemu(
+  async #startQemu(
     id: string,
     resources: Resources,
     port: number,
@@ -437,6 +450,7 @@ export class QemuDriver implements TemplatingDriver {
     state: string | null,
     deferred?: (pid: number) => void,
   ): Promise<QemuProcess> {
+    if (this.#closed) throw new BerthError("shutting_down", "The service is being stopped.");
     const files = this.#layout.machine(id);
     const { kernel, initrd } = this.#basis.image.files;
     const memory = template ? { kind: "private" as const, file: template.files.memory } : { kind: "fresh" as const };

@@ -5,8 +5,10 @@ import { createServer, type Socket } from "node:net";
 import { basename, join } from "node:path";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import type { Resources } from "../../contract/agents.ts";
+import { findMapping } from "./guest-memory.ts";
 import { type MachineFiles, memoryFiles } from "./layout.ts";
 import type { PageJobs } from "./page-jobs.ts";
 import type { PagesFile } from "./pages.ts";
@@ -119,13 +121,19 @@ export class MemoryImages {
     return image.kind === "stream" ? stream : state;
   }
 
-  /** Writes the saved pages into a QEMU that starts and waits for its state. Rejects when any is not as it was saved. */
-  async load(pid: number, image: MemoryImage, files: MachineFiles): Promise<void> {
+  /**
+   * Writes the saved pages into a QEMU that waits for its state, as soon as it has the guest's memory mapped, which may be
+   * while it starts. Rejects when any is not as it was saved.
+   */
+  async load(pid: number, image: MemoryImage, files: MachineFiles, signal: AbortSignal): Promise<void> {
     if (image.kind === "stream") return;
     const { pages: raw, compressedPages } = memoryFiles(join(files.folder, image.folder));
     const { pages, conditions } = image;
     const source = pages.compressed ? compressedPages : raw;
-    await this.#jobs.load({ pid, memoryBytes: memoryBytes(conditions), source, pages });
+    const bytes = memoryBytes(conditions);
+    // Not in the threads, which have other machines' work to do.
+    while (!findMapping(pid, bytes)) await sleep(3, undefined, { signal });
+    await this.#jobs.load({ pid, memoryBytes: bytes, source, pages });
   }
 
   /** Removes an image that was used. */

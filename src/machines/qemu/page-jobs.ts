@@ -11,6 +11,8 @@ export type Job = SaveJob | LoadJob | CompressJob | CrcJob;
 
 type Answer = { value: unknown } | { error: { message: string; code?: string } };
 
+const hasEnded = "the thread for memory images has ended";
+
 /** Each takes some 15 MiB, of Node's own and in buffers. */
 const mostThreads = 4;
 
@@ -65,6 +67,7 @@ export class PageJobs {
 
 /** A thread that does jobs one after the other. It is kept: to start one takes as long as a job. */
 class PageThread {
+  #closed = false;
   #worker: Worker | null = null;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -73,6 +76,7 @@ class PageThread {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     await this.#worker?.terminate();
   }
 
@@ -85,6 +89,7 @@ class PageThread {
   /** A job that is not wanted any more ends with its thread; the next one gets another. */
   #run(job: Job, signal?: AbortSignal): Promise<unknown> {
     signal?.throwIfAborted();
+    if (this.#closed) throw new Error(hasEnded);
     const worker = this.#started();
     worker.ref();
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
@@ -93,7 +98,7 @@ class PageThread {
       else reject(Object.assign(new Error(answer.error.message), { code: answer.error.code }));
     };
     const failed = (error: Error) => reject(error);
-    const ended = () => reject(signal?.aborted ? signal.reason : new Error("the thread for memory images has ended"));
+    const ended = () => reject(signal?.aborted ? signal.reason : new Error(hasEnded));
     const abort = () => {
       this.#worker = null;
       void worker.terminate();

@@ -1,6 +1,5 @@
 import { closeSync, constants as files, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { setTimeout as sleep } from "node:timers/promises";
 import { constants, crc32, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { addPage, findMapping, type Mapping, ownPages, pageBytes, type Run, readWhole } from "./guest-memory.ts";
 
@@ -22,8 +21,6 @@ declare const WebAssembly: {
 
 const chunkPages = 1024;
 const chunkBytes = chunkPages * pageBytes;
-/** QEMU has its guest's memory mapped some 40 ms after its start; far more than it takes, since ten may start at once. */
-const mappingTimeoutMs = 20_000;
 const zeroPage = Buffer.alloc(pageBytes);
 /**
  * Used for each chunk anew: memory fresh from the kernel costs as much as reading into it. Two, for one to be filled while
@@ -100,11 +97,11 @@ export async function savePages({ pid, memoryBytes, baseInode, file }: SaveJob):
 }
 
 /**
- * Writes saved pages into the memory of a guest that does not run yet, as soon as its QEMU, which may just be starting,
- * has it mapped: a QEMU that waits for a state writes nothing there itself. Throws at the first that is not as it was.
+ * Writes saved pages into the memory of a guest that does not run yet. Its QEMU may still be starting: one that waits for a
+ * state writes nothing there itself. Throws at the first that is not as it was.
  */
-export async function loadPages({ pid, memoryBytes, source, pages, next }: LoadJob): Promise<void> {
-  const mapping = await comingMapping(pid, memoryBytes);
+export function loadPages({ pid, memoryBytes, source, pages, next }: LoadJob): void {
+  const mapping = requireMapping(pid, memoryBytes);
   using memory = opened(`/proc/${pid}/mem`, "r+");
   using input = opened(source, "r");
   for (const { runs, content } of readChunks(input.fd, pages, () => Atomics.add(next, 0, 1))) {
@@ -136,23 +133,10 @@ export async function compressPages({ source, pages, base, file }: CompressJob):
   return await writer.finish();
 }
 
-/** The guest's memory in a QEMU that may just be starting. */
-async function comingMapping(pid: number, bytes: number): Promise<Mapping> {
-  for (const deadline = Date.now() + mappingTimeoutMs; ; await sleep(3)) {
-    const mapping = findMapping(pid, bytes);
-    if (mapping) return mapping;
-    if (Date.now() > deadline) throw noMapping();
-  }
-}
-
 function requireMapping(pid: number, bytes: number): Mapping {
   const mapping = findMapping(pid, bytes);
-  if (!mapping) throw noMapping();
+  if (!mapping) throw new Error("QEMU has no mapping of the size of its guest's memory");
   return mapping;
-}
-
-function noMapping(): Error {
-  return new Error("QEMU has no mapping of the size of its guest's memory");
 }
 
 /** The crc32 of a whole file. */
