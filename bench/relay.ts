@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { TestClient } from "../test/support/client.ts";
 import { eventsPerSecond } from "./relay/ticks.ts";
 
-// `node bench/relay.ts`: from an event's leaving the runtime to the client's socket, with 1, 10 and 100 turns at once,
+// `node bench/relay.ts`: from an event's leaving the runtime to the client's socket, with 1 to 100 turns at once,
 // beside a bare Node proxy that relays streams of the same events in the same run. Runtimes with their runners, server,
 // proxy and clients are a process each; all of them share the host's monotonic clock, which each event carries. What counts
 // are the events that left while all of the turns were running, and what the processes used from the first request on. All of
