@@ -23,6 +23,8 @@ import { hardwareOf, type Template, type TemplateBasis, Templates } from "./temp
 
 /** A port may be taken between the look and QEMU's start. */
 const startTries = 3;
+/** What goes wrong with an image that has no fault goes by most often: a process was killed, the host was out of something. */
+const wakeTries = 2;
 
 export interface QemuOptions {
   dataFolder: string;
@@ -281,12 +283,16 @@ export class QemuDriver implements TemplatingDriver {
       this.#layout.machine(spec.id),
       this.#conditions(known.resources),
     );
-    if (reason === null) {
+    for (let tries = wakeTries; reason === null; tries--) {
       try {
         return await this.#onFreePort((port) => this.#wakeOn(port, spec, known));
       } catch (error) {
         if (this.#closed) throw error; // Nothing is wrong with the memory: the next server wakes it.
-        reason = error instanceof Error ? detailed(error) : String(error);
+        const words = error instanceof Error ? detailed(error) : String(error);
+        const { memory } = await this.#records.require(spec.id);
+        // Of one that was used up the guest may have run, and changed the disk that it belongs to.
+        if (tries <= 1 || !memory) reason = words;
+        else this.#log(`machine ${spec.id} did not wake, which is tried again: ${words}`);
       }
     }
     this.#log(`the memory of machine ${spec.id} cannot be restored, so it boots from its disk: ${reason}`);
@@ -489,6 +495,8 @@ export class QemuDriver implements TemplatingDriver {
   async #recover(): Promise<void> {
     const inUse = new Set<string>();
     const known = new Set<string>();
+    // Once for all: to read the process table takes as long as all else that is done here for ten machines.
+    const running = await qemuProcesses();
     for (const id of await this.#records.ids()) {
       const files = this.#layout.machine(id);
       const record = await this.#records.read(id);
@@ -500,9 +508,9 @@ export class QemuDriver implements TemplatingDriver {
       if (record.template) inUse.add(record.template);
       inUse.add(record.imageId);
       known.add(files.qmp);
-      await this.#recoverMachine(id, record);
+      await this.#recoverMachine(id, record, running);
     }
-    for (const monitor of (await qemuProcesses()).keys()) {
+    for (const monitor of running.keys()) {
       if (monitor.startsWith(`${this.#layout.root}/`) && !known.has(monitor)) await killByMonitor(monitor);
     }
     await this.#templates.sweep(inUse, this.#basis.image.id);
@@ -510,9 +518,12 @@ export class QemuDriver implements TemplatingDriver {
   }
 
   /** The machine's process and what QEMU says of it. One that does not answer is of no use, and is killed. */
-  async #found(id: string): Promise<{ qemu: QemuProcess | null; status: string | undefined }> {
+  async #found(
+    id: string,
+    running: ReadonlyMap<string, number>,
+  ): Promise<{ qemu: QemuProcess | null; status: string | undefined }> {
     try {
-      const qemu = await QemuProcess.find(this.#layout.machine(id));
+      const qemu = await QemuProcess.find(this.#layout.machine(id), running);
       return { qemu, status: await qemu?.status() };
     } catch (error) {
       this.#log(`a machine did not answer and was ended: ${id}: ${(error as Error).message}`);
@@ -522,9 +533,13 @@ export class QemuDriver implements TemplatingDriver {
   }
 
   /** Takes a machine up where the server before this one was killed, also in the middle of suspending or waking it. */
-  async #recoverMachine(id: string, { memory: known }: MachineRecord): Promise<void> {
+  async #recoverMachine(
+    id: string,
+    { memory: known }: MachineRecord,
+    running: ReadonlyMap<string, number>,
+  ): Promise<void> {
     let memory = known;
-    const { qemu, status } = await this.#found(id);
+    const { qemu, status } = await this.#found(id, running);
     if (qemu && memory && status !== "running") {
       // Suspended but for its end, or not yet woken: its guest has not run since its memory was saved.
       await qemu.kill();

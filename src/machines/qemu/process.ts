@@ -70,9 +70,9 @@ export class QemuProcess {
     }
   }
 
-  /** The QEMU that another server started with this monitor socket; null when none runs. */
-  static async find(files: MachineFiles): Promise<QemuProcess | null> {
-    const pid = (await qemuProcesses()).get(files.qmp);
+  /** The QEMU that another server started with this monitor socket, of those that run; null when it is not among them. */
+  static async find(files: MachineFiles, running: ReadonlyMap<string, number>): Promise<QemuProcess | null> {
+    const pid = running.get(files.qmp);
     if (pid === undefined) return null;
     return new QemuProcess(pid, await Qmp.open(files.qmp, AbortSignal.timeout(startTimeoutMs)));
   }
