@@ -90,6 +90,14 @@ export class BerthError extends Error {
   }
 }
 
+const shortages = new Set(["EAGAIN", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM", "ENOSPC"]);
+
+/** True where the host was out of something, which passes: descriptors, processes, memory, space on a disk. */
+export function isShortage(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  return ("code" in thrown && shortages.has(String(thrown.code))) || isShortage(thrown.cause);
+}
+
 /** Any thrown thing as a `BerthError`: itself, or `code` with a message that tells the asker nothing internal. */
 export function asBerthError(thrown: unknown, code: ErrorCode, message: string): BerthError {
   return thrown instanceof BerthError ? thrown : new BerthError(code, message, { cause: thrown });

@@ -79,6 +79,25 @@ test("an account that has its share keeps nobody else waiting", async () => {
   await Promise.all(waiting);
 });
 
+test("while machines are asked for room, which may take long, places that are free are given away", async () => {
+  const answers: (() => void)[] = [];
+  const makeRoom = () => new Promise<boolean>((resolve) => answers.push(() => resolve(false)));
+  const capacity = open({ machines: 4, accountShare: 0.5, makeRoom });
+  const log: string[] = [];
+  const greedy = ["1", "2", "3", "4"].map((id) => take(capacity, place(id, "greedy"), log));
+  await turn();
+  await take(capacity, place("5", "modest"), log);
+  expect(log).toEqual(["1", "2", "5"]);
+  // One at a time, and again when it was needed meanwhile.
+  expect(answers).toHaveLength(1);
+  answers[0]!();
+  await turn();
+  expect(answers).toHaveLength(2);
+  capacity.release("1");
+  capacity.release("2");
+  await Promise.all(greedy);
+});
+
 test("an account that is alone may have all places", async () => {
   const capacity = open({ accountShare: 0.5, shared: async () => false });
   await capacity.take(place("1"), () => {}, nobody);

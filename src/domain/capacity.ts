@@ -45,6 +45,10 @@ export class Capacity {
   readonly #options: CapacityOptions;
   readonly #taken = new Map<string, Place>();
   readonly #queue: Waiting[] = [];
+  /** Of which account (null: of any) a machine is being asked for. */
+  readonly #asking = new Set<string | null>();
+  /** Those of which one more was needed meanwhile. */
+  readonly #askingAgain = new Set<string | null>();
   #serving: Promise<void> | null = null;
   #timer: NodeJS.Timeout | undefined;
   #again = false;
@@ -146,12 +150,23 @@ export class Capacity {
           this.#grant(entry);
           continue;
         }
-        await this.#options.makeRoom(full ? accountId : null).catch(() => false);
+        this.#askForRoom(full ? accountId : null);
         if (!full) break;
         over.add(accountId);
       }
       for (const [index, { moved }] of this.#queue.entries()) moved(index + 1);
     }
+  }
+
+  /** Not waited for: machines take seconds to say whether they work, and a place that comes free meanwhile is given away. */
+  #askForRoom(accountId: string | null): void {
+    if (this.#asking.has(accountId)) return void this.#askingAgain.add(accountId);
+    this.#asking.add(accountId);
+    const asked = this.#options.makeRoom(accountId).catch(() => false);
+    void asked.then(() => {
+      this.#asking.delete(accountId);
+      if (this.#askingAgain.delete(accountId)) this.retry();
+    });
   }
 
   #grant(entry: Waiting): void {

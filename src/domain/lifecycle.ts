@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import type { Resources } from "../contract/agents.ts";
-import { asBerthError, BerthError } from "../contract/errors.ts";
+import { asBerthError, BerthError, isShortage } from "../contract/errors.ts";
 import type { StoredAgent, Wanted } from "./agents.ts";
 import type { Capacity } from "./capacity.ts";
 import { type InstallChange, InstallWriter, type Progress } from "./install.ts";
@@ -88,6 +88,8 @@ export interface LifecycleOptions {
 /** A machine that ends this often within `lossWindowMs` is not started again by itself. */
 const maximumLosses = 3;
 const lossWindowMs = 10 * 60_000;
+/** How often a step is tried for which the host lacks something, over some minutes. */
+const maximumShortages = 10;
 /** Between two tries of a step that failed for a reason of the host's or the database's, doubled each time. */
 const retryMs = 500;
 const maximumRetryMs = 30_000;
@@ -104,6 +106,8 @@ interface Work {
   /** Of what is being made true. A row of a later one interrupts it. */
   generation: number;
   again: boolean;
+  /** Of how many tries in a row the host had too little. */
+  shortages: number;
   step: AbortController;
   done: Promise<void>;
 }
@@ -361,9 +365,10 @@ export class Lifecycle {
 
   /** Begins to suspend an agent that was not active after `idleSince`. False when it is needed. */
   async #suspendIdle({ id }: StoredAgent, idleSince: Date): Promise<boolean> {
-    if (this.#open.has(id) || this.#work.has(id) || this.#options.atWork(id)) return false;
-    // One that cannot be asked is not taken for idle.
-    if (await this.#options.machines.activity(id).catch(() => true)) return false;
+    const isNeeded = () => this.#open.has(id) || this.#work.has(id) || this.#options.atWork(id);
+    if (isNeeded()) return false;
+    // One that cannot be asked is not taken for idle. It takes a second, in which somebody may come.
+    if ((await this.#options.machines.activity(id).catch(() => true)) || isNeeded()) return false;
     const agent = await this.#options.rows.beginSuspension(id, idleSince);
     if (agent) void this.#drive(agent);
     return agent !== null;
@@ -377,7 +382,10 @@ export class Lifecycle {
       if (work.generation < generation) work.step.abort(new Overtaken());
       return work.done;
     }
-    const begun: Work = { generation, again: true, step: new AbortController(), done: Promise.resolve() };
+    const begun: Work = {
+      ...{ generation, again: true, shortages: 0 },
+      ...{ step: new AbortController(), done: Promise.resolve() },
+    };
     this.#work.set(id, begun);
     begun.done = this.#until(id, begun).finally(() => {
       this.#work.delete(id);
@@ -421,10 +429,10 @@ export class Lifecycle {
     } else if (agent.status === "failed") {
       return;
     } else if (agent.wanted === "running") {
-      await this.#provide(agent, signal);
+      await this.#provide(agent, work, signal);
     } else if (agent.status === "provisioning") {
       // What is asked of an agent that is still being made is done afterwards.
-      await this.#provide(agent, signal);
+      await this.#provide(agent, work, signal);
       work.again = true;
     } else {
       await this.#suspend(agent, work, signal);
@@ -432,7 +440,7 @@ export class Lifecycle {
   }
 
   /** Makes the machine run, and writes each step down as it begins. */
-  async #provide(agent: StoredAgent, signal: AbortSignal): Promise<void> {
+  async #provide(agent: StoredAgent, work: Work, signal: AbortSignal): Promise<void> {
     const { machines, capacity, idleMs, measured } = this.#options;
     const { id, generation } = agent;
     const begun = Date.now();
@@ -445,6 +453,8 @@ export class Lifecycle {
       await steps.end("done", { status: "ready", error: null });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
+      // What the host lacks it has again soon; a machine that may run already is not given up for it at all.
+      if (isShortage(error) && (agent.status === "ready" || ++work.shortages < maximumShortages)) throw error;
       // A machine may be killed while it is made as well as later.
       if (isOfMachine(error) && this.#countLoss(id) < maximumLosses) throw error;
       return this.#fail(agent, steps, error);
@@ -478,11 +488,14 @@ export class Lifecycle {
   /** The machine cannot be had: the agent has failed, but one that only found no place sleeps on. */
   async #fail(agent: StoredAgent, steps: InstallWriter, error: unknown): Promise<void> {
     const { machines, capacity, log } = this.#options;
-    const failure = asBerthError(error, "machine_failed", "The agent's machine could not be started.");
+    const failure = isShortage(error)
+      ? new BerthError("no_capacity", "The host has too little left to start the agent's machine.", { cause: error })
+      : asBerthError(error, "machine_failed", "The agent's machine could not be started.");
     log("an agent's machine could not be had", { agent: agent.name, code: failure.code, error });
     this.#refused.set(agent.id, failure);
     // One that was ready has lost its place to another, and has no machine that runs.
     if (failure.code === "no_capacity" && agent.status !== "provisioning") {
+      capacity.release(agent.id);
       await this.#write(agent.id, agent.generation, { status: "suspended", wanted: "suspended" });
       return;
     }

@@ -17,6 +17,9 @@ test("null characters and halves of surrogate pairs are replaced, wherever they 
   expect(storable(completed({ lines: ["\0", { deep: "\udc00x" }] }))).toEqual(
     completed({ lines: ["␀", { deep: "\ufffdx" }] }),
   );
+  expect(storable(completed({ "a\0b": [{ "\ud83d": "\0" }], c: null }))).toEqual(
+    completed({ "a␀b": [{ "\ufffd": "␀" }], c: null }),
+  );
 });
 
 test("what is nested beyond what can be stored is left out", () => {

@@ -18,7 +18,11 @@ export function storable(event: TurnEvent): TurnEvent {
   const json = JSON.stringify(event);
   // So JSON writes both, and an escaped backslash before the same letters.
   if (!/\\u(?:0000|d[89a-f])/.test(json)) return event;
-  return JSON.parse(json, (_, value: unknown) => (typeof value === "string" ? storableText(value) : value));
+  return JSON.parse(json, (_, value: unknown) => {
+    if (typeof value === "string") return storableText(value);
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [storableText(key), each]));
+  });
 }
 
 function storableText(text: string): string {

@@ -89,6 +89,9 @@ export class Turns {
   readonly #byAgent = new Map<string, RunningTurn>();
   /** Turns that were refused because the database did not say whether it has them; they are being removed. */
   readonly #refused = new Set<string>();
+  /** The turns that this server knows of until `recover` has found all others: none is begun a second time. */
+  readonly #known = new Set<string>();
+  #recovered = false;
   #stopped = false;
 
   constructor(options: TurnOptions) {
@@ -110,6 +113,7 @@ export class Turns {
       ...{ status: "running", usage: noUsage },
     };
     const log = this.#log(turn.id, 1);
+    if (!this.#recovered) this.#known.add(id);
     await this.#insert(turn, log.append({ type: "response.created" })!);
     log.stored(1);
     this.#start(turn, log, instructions);
@@ -220,13 +224,16 @@ export class Turns {
     await running?.writer.flushed();
   }
 
-  /** After a start of the server: goes on with the turns that were running. */
+  /** After a start of the server: goes on with the turns that were running. May be called again after it rejected. */
   async recover(): Promise<void> {
     for (const { instructions, ...turn } of await this.#options.rows.running()) {
-      if (this.#running.has(turn.id)) continue; // Begun by this server, while it was starting.
+      if (this.#known.has(turn.id)) continue; // It may have ended meanwhile.
       const { last, ...progress } = await this.#options.rows.progress(turn.id);
+      this.#known.add(turn.id);
       this.#start(turn, this.#log(turn.id, last + 1), instructions, progress);
     }
+    this.#recovered = true;
+    this.#known.clear();
   }
 
   /** Takes no new turns and stops reading; the turns go on in their machines. Resolves when all read is stored. */
@@ -259,8 +266,8 @@ export class Turns {
   }
 
   /** Waits for a database that is away. */
-  async #patiently(step: () => Promise<void>, signal?: AbortSignal): Promise<void> {
-    while (!signal?.aborted && !this.#stopped) {
+  async #patiently(step: () => Promise<void>): Promise<void> {
+    while (!this.#stopped) {
       try {
         return await step();
       } catch (error) {
@@ -320,7 +327,7 @@ export class Turns {
   async #run(running: RunningTurn): Promise<void> {
     const { turn, over } = running;
     const begun = Date.now();
-    await this.#patiently(() => this.#options.ready(turn.agentId, (position) => running.queued(position)), over.signal);
+    await this.#options.ready(turn.agentId, (position) => running.queued(position));
     if (over.signal.aborted || running.ending) return;
     running.begin(Date.now() - begun);
     const lost = this.#options.machines.ended(turn.agentId).then(toLost);

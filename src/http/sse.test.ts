@@ -10,15 +10,27 @@ let app: FastifyInstance;
 /** Of the last stream: the batches that were taken from its source, and its end. */
 let taken: number;
 let ended: Promise<void>;
+/** Resolves when the slow stream has begun. */
+let found: PromiseWithResolvers<void>;
 
 beforeEach(async () => {
   taken = 0;
+  found = Promise.withResolvers();
   app = fastify({ forceCloseConnections: true });
   app.get("/endless", async (_request, reply) => {
     const source = async function* (gone: AbortSignal) {
       for (; !gone.aborted; taken++) yield batch;
     };
     ended = sendEvents(reply, {}, source, deadMs);
+    return reply;
+  });
+  app.get("/slow", async (_request, reply) => {
+    await new Promise((resolve) => reply.raw.once("close", resolve));
+    ended = sendEvents(reply, {}, async function* (gone) {
+      if (!gone.aborted) await once(gone, "abort");
+      yield [];
+    });
+    found.resolve();
     return reply;
   });
   await app.listen({ host: "127.0.0.1", port: 0 });
@@ -54,5 +66,14 @@ test("a reader that takes little, but goes on, is waited for", async () => {
   expect(socket.destroyed).toBe(false);
   expect(bytes).toBeGreaterThan(1_000_000);
   socket.destroy();
+  await ended;
+});
+
+test("a reader that left before its stream began is known to be gone", async () => {
+  const socket = connect((app.server.address() as AddressInfo).port, "127.0.0.1");
+  socket.write("GET /slow HTTP/1.1\r\nhost: here\r\n\r\n");
+  await once(app.server, "request");
+  socket.destroy();
+  await found.promise;
   await ended;
 });

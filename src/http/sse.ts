@@ -33,6 +33,7 @@ export async function sendEvents(
   const gone = new AbortController();
   raw.on("close", () => gone.abort());
   raw.on("error", () => {});
+  if (raw.destroyed) gone.abort(); // A reader that left while it was still being looked up.
   raw.writeHead(200, {
     ...(reply.getHeaders() as OutgoingHttpHeaders),
     "content-type": "text/event-stream; charset=utf-8",

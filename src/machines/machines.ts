@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SequencedEvent } from "../contract/chat.ts";
-import { asBerthError, BerthError } from "../contract/errors.ts";
+import { asBerthError, BerthError, isShortage } from "../contract/errors.ts";
 import type { Exec, ExecResult, GuestSecrets, Health, Hello, Prompt } from "../contract/guest.ts";
 import { newAdoption, newToken } from "./adoption.ts";
 import { ControlChannel } from "./channel.ts";
@@ -11,6 +11,8 @@ import { unlessAborted } from "./unless-aborted.ts";
 
 /** A restored machine answers in half a second, ten at once in five; far beyond that it is dead. */
 const restoredTimeoutMs = 60_000;
+/** Two clones of the template that there is, and one of a new one. */
+const restoreTries = 3;
 /** A boot under emulation takes about ten seconds on a quiet machine. */
 const bootTimeoutMs = 180_000;
 const callTimeoutMs = 10_000;
@@ -28,8 +30,8 @@ export interface TemplatingDriver extends Driver {
   /** Makes the template of a runtime ahead of the first agent that needs it. */
   prepare(runtime: string): Promise<void>;
   /**
-   * Gives up what a machine that did not come to life was restored from: a clone with its template, of a woken one the
-   * memory, so that it boots from its disk.
+   * Gives up a restored machine that did not come to life: a clone, with its template when it is the second in a row; of a
+   * woken one the memory, so that it boots from its disk.
    */
   distrust(id: string): Promise<void>;
 }
@@ -81,22 +83,23 @@ export class Machines {
 
   /**
    * Makes the machine run, its guest be the agent's own and its runtime ready for a message. Idempotent. A clone that
-   * does not answer is thrown away with its template, and made once more from a new one; a woken machine that does not
-   * answer boots from its disk. Rejects when `signal` is aborted before anything of the machine is made.
+   * does not answer is made again, in the end from a new template; a woken machine that does not answer boots from its
+   * disk. Rejects when `signal` is aborted before anything of the machine is made.
    */
   async ensure(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<void> {
     const driver = await this.driver();
     const { phase, generation, restarts } = await driver.observe(spec.id);
     // The driver would end its run too, but cannot speak with the guest.
     if (phase === "running" && restarts < spec.restarts && generation <= spec.generation) await this.stop(spec.id);
-    try {
-      await this.#ensureOnce(spec, progress, signal);
-    } catch (error) {
-      // One that this server hung up on itself is taken up by the next.
-      if (!(error instanceof NotRestored) || this.#closed) throw error;
-      this.#log("a restored machine did not come to life", error.cause);
-      await driver.distrust(spec.id);
-      await this.#ensureOnce(spec, progress, signal);
+    for (let tries = restoreTries; ; tries--) {
+      try {
+        return await this.#ensureOnce(spec, progress, signal);
+      } catch (error) {
+        // One that this server hung up on itself is taken up by the next.
+        if (!(error instanceof NotRestored) || this.#closed || tries <= 1) throw error;
+        this.#log("a restored machine did not come to life", error.cause);
+        await driver.distrust(spec.id);
+      }
     }
   }
 
@@ -248,7 +251,7 @@ export class Machines {
       return health;
     } catch (error) {
       this.#disconnect(spec.id);
-      if (restored) throw new NotRestored(error);
+      if (restored && !isShortage(error)) throw new NotRestored(error);
       throw asBerthError(error, "machine_failed", "The agent's machine was lost while it was given its identity.");
     }
   }

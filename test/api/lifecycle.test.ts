@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
+import { BerthError } from "../../src/contract/errors.ts";
 import { eventsOf, type TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
@@ -77,6 +78,38 @@ test("an agent that nobody needs is suspended by itself; one that works, is open
   gone.abort();
   await log.text().catch(() => {});
   for (const name of ["busy", "open"]) await expect.poll(() => statusOf(name), { timeout: 30_000 }).toBe("suspended");
+});
+
+test("one that begins to read an agent's log while it is looked at for idleness keeps it open", async () => {
+  await start({ idleMs: 1_000 });
+  await client.createAgent("ada");
+  const gate = Promise.withResolvers<void>();
+  service.driver.lookGate = gate.promise;
+  await expect.poll(() => service.driver.looking, { timeout: 30_000 }).toBe(true);
+  const gone = new AbortController();
+  const headers = { authorization: `Bearer ${client.key}` };
+  const log = await fetch(`${client.url}/agents/ada/logs?follow=true`, { headers, signal: gone.signal });
+  gate.resolve();
+  await expect.poll(() => service.driver.looking).toBe(false);
+  await sleep(500);
+  expect(await statusOf("ada")).toBe("ready");
+  gone.abort();
+  await log.text().catch(() => {});
+  await expect.poll(() => statusOf("ada"), { timeout: 30_000 }).toBe("suspended");
+});
+
+test("what the host lacks for a moment costs no agent its memory, nor the message that it was to answer", async () => {
+  await start();
+  await client.createAgent("ada");
+  await client.chat("ada", "first");
+  await client.call("POST", "/agents/ada/suspend");
+  const shortage = (code: string) => Object.assign(new Error(`${code}: open a file`), { code });
+  service.driver.failures.push(
+    shortage("EMFILE"),
+    shortage("ENOSPC"),
+    new BerthError("machine_failed", "It did not start.", { cause: shortage("EAGAIN") }),
+  );
+  expect((await client.chat("ada", "recall")).text).toBe("first\nrecall\n");
 });
 
 test("a message in the moment of a suspension wins", async () => {

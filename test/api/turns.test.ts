@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { BerthError } from "../../src/contract/errors.ts";
 import { eventsOf, type Reply, type TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
@@ -198,6 +199,18 @@ test("a message to an agent that is still being made is answered when it is read
   gate.resolve();
   expect(types(await reply).slice(0, 2)).toEqual(["response.created", "response.in_progress"]);
   expect((await reply).text).toBe("early");
+});
+
+test("a message to an agent that cannot be made ends with the reason", async () => {
+  const gate = Promise.withResolvers<void>();
+  service.driver.gate = gate.promise;
+  service.driver.failures.push(new BerthError("disk_full", "The disk has 3 MiB free."));
+  await client.call("POST", "/agents", { name: "large" });
+  const response = await client.fetch("POST", "/agents/large/chat", { message: "early" });
+  gate.resolve();
+  const events = await Array.fromAsync(eventsOf(response));
+  expect(events.at(-1)!.event).toMatchObject({ type: "response.failed", error: { code: "disk_full" } });
+  await client.call("DELETE", "/agents/large");
 });
 
 test("a turn that waits for its machine can be cancelled", async () => {

@@ -60,6 +60,9 @@ export class ScriptedDriver implements TemplatingDriver {
   readonly log: string[] = [];
   /** The machines in which somebody works beside the runtime. */
   readonly busy = new Set<string>();
+  /** Each look at whether somebody works waits for it. */
+  lookGate: Promise<void> = Promise.resolve();
+  looking = false;
   /** What each machine was given of its agent's secrets, by its id. */
   readonly provided = new Map<string, GuestSecrets>();
   /** Each making of a machine waits for it. */
@@ -279,7 +282,13 @@ export class ScriptedDriver implements TemplatingDriver {
       setClock: async () => {},
       sync: async () => {},
       logFile,
-      busy: async () => this.busy.has(id),
+      busy: async () => {
+        const answer = this.busy.has(id);
+        this.looking = true;
+        await this.lookGate;
+        this.looking = false;
+        return answer;
+      },
     });
     const sockets = new Set<Socket>();
     runner.on("connection", (socket) => {

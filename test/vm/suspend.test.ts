@@ -1,7 +1,12 @@
+import { execFile } from "node:child_process";
 import { open, readdir, stat, truncate } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { VmMachines } from "../support/vm-machines.ts";
+
+const run = promisify(execFile);
 
 /** One machine goes through all of this: what a test leaves in it, the next ones find. */
 const id = crypto.randomUUID();
@@ -94,6 +99,24 @@ test("a conversation goes on over ten sleeps, whether the memory was compressed 
   const reply = await vm.chat(id, "And?");
   expect(reply).toContain("Your message 3 of this conversation");
   expect(reply).toContain("What is she called?");
+});
+
+test("a template that is not trusted any more makes no clones, but wakes those that sleep over it", async () => {
+  await suspended({ compressed: false });
+  const { template } = await vm.record(id);
+  const other = crypto.randomUUID();
+  for (let clones = 1; clones <= 2; clones++) {
+    await vm.ensureGuest(other);
+    expect((await vm.record(other)).template).toBe(template);
+    await vm.driver.distrust(other);
+    expect((await vm.driver.observe(other)).phase).toBe("absent");
+  }
+  expect(vm.log.join("\n")).toContain(`the template ${template} is not usable`);
+  await vm.close();
+  await vm.open({ step: (name) => step(name) });
+  await vm.ensureGuest(id, wanted);
+  expect(await vm.record(id)).toMatchObject({ origin: "wake" });
+  expect(await remembered()).toEqual(all);
 });
 
 test("programs that an agent left running count as activity, the runtime at rest does not", async () => {
@@ -250,6 +273,37 @@ test("a server that is stopped while a machine wakes leaves it, with its memory,
     await expectOne(name);
   }
 });
+
+test.runIf(process.getuid?.() === 0)(
+  "a machine whose disk cannot grow, since the host's is full, stands still, and goes on when there is space",
+  async () => {
+    const full = await VmMachines.start();
+    const folder = join(full.dataFolder, "machines");
+    await run("mount", ["-t", "tmpfs", "-o", "size=64m,mode=0711", "tmpfs", folder]);
+    try {
+      const large = crypto.randomUUID();
+      await full.ensureGuest(large);
+      // It is not heard of any more: the connection ends with the server.
+      const written = full.exec(large, "yes | head -c 200000000 > ~/large").catch(() => {});
+      await expect.poll(() => full.log.join("\n"), { timeout: 50_000 }).toContain(`machine ${large} stands still`);
+      // Also for a server that was started meanwhile, which nobody has told.
+      await full.close();
+      await written;
+      await full.open();
+      await sleep(3_000);
+      expect(full.log.filter((line) => line.includes("goes on"))).toEqual([]);
+      await run("mount", ["-o", "remount,size=2g", folder]);
+      await expect.poll(() => full.log.join("\n"), { timeout: 20_000 }).toContain(`machine ${large} goes on`);
+      const { stdout } = await run("sh", ["-c", "yes | head -c 200000000 | md5sum"]);
+      const sum = "while pgrep -x head >/dev/null; do sleep 0.2; done; md5sum < ~/large";
+      expect(await full.output(large, sum)).toBe(stdout.trim());
+    } finally {
+      for (const { id: each } of await full.machines.list()) await full.machines.destroy(each);
+      await run("umount", [folder]);
+      await full[Symbol.asyncDispose]();
+    }
+  },
+);
 
 /** One process, with all that was in its memory. */
 async function expectOne(crashedAt: string): Promise<void> {

@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { relative } from "node:path";
 import type { Resources } from "../../contract/agents.ts";
-import { BerthError } from "../../contract/errors.ts";
+import { BerthError, isShortage } from "../../contract/errors.ts";
 import { newToken } from "../adoption.ts";
 import { dialPort } from "../connect.ts";
 import type { MachineObservation, MachineSpec, Progress, RunningMachine } from "../driver.ts";
@@ -10,7 +10,7 @@ import type { TemplatingDriver } from "../machines.ts";
 import { unlessAborted } from "../unless-aborted.ts";
 import { type Accelerator, machineOptions } from "./command.ts";
 import { Compression } from "./compression.ts";
-import { requireSpace, writeWhole } from "./files.ts";
+import { nullWhereMissing, requireSpace, writeWhole } from "./files.ts";
 import { takeImage } from "./image.ts";
 import { Layout, type MachineFiles } from "./layout.ts";
 import { type Conditions, MemoryImages, type Step } from "./memory-image.ts";
@@ -21,6 +21,8 @@ import { createOverlay, freePort, killByMonitor, QemuProcess, qemuProcesses, qem
 import { type MachineRecord, Records } from "./record.ts";
 import { hardwareOf, type Template, type TemplateBasis, Templates } from "./template.ts";
 
+/** Twice from the template that there is, then from a new one. */
+const cloneTries = 3;
 /** A port may be taken between the look and QEMU's start. */
 const startTries = 3;
 /** What goes wrong with an image that has no fault goes by most often: a process was killed, the host was out of something. */
@@ -76,6 +78,10 @@ export class QemuDriver implements TemplatingDriver {
   readonly #running = new Map<string, QemuProcess>();
   /** Those whose guests do not run yet. */
   readonly #waking = new Set<QemuProcess>();
+  /** Templates of which the last clone did not come to life. */
+  readonly #doubted = new Set<string>();
+  /** Those whose guests stand at a write that the host's disk does not take. */
+  readonly #standing = new Set<QemuProcess>();
   #closed = false;
 
   private constructor(parts: Parts) {
@@ -160,11 +166,12 @@ export class QemuDriver implements TemplatingDriver {
   }
 
   async adopted(id: string): Promise<void> {
-    await this.#records.update(id, ({ token, nextToken }) => ({
+    const { template } = await this.#records.update(id, ({ token, nextToken }) => ({
       token: nextToken ?? token,
       nextToken: null,
       unadopted: false,
     }));
+    if (template) this.#doubted.delete(template);
   }
 
   async token(id: string): Promise<string> {
@@ -198,7 +205,7 @@ export class QemuDriver implements TemplatingDriver {
     // Its memory was used up when it was woken, so the next start is from its disk.
     if (origin === "wake") return this.stop(id);
     await this.destroy(id);
-    if (template) await this.#templates.distrust(template);
+    if (template) await this.#doubt(template);
   }
 
   async observe(id: string): Promise<MachineObservation> {
@@ -218,12 +225,7 @@ export class QemuDriver implements TemplatingDriver {
   }
 
   async keptLog(id: string): Promise<string> {
-    try {
-      return await readFile(this.#layout.machine(id).agentLog, "utf8");
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
-      throw error;
-    }
+    return (await readFile(this.#layout.machine(id).agentLog, "utf8").catch(nullWhereMissing)) ?? "";
   }
 
   async dial(id: string): Promise<Socket> {
@@ -287,7 +289,8 @@ export class QemuDriver implements TemplatingDriver {
       try {
         return await this.#onFreePort((port) => this.#wakeOn(port, spec, known));
       } catch (error) {
-        if (this.#closed) throw error; // Nothing is wrong with the memory: the next server wakes it.
+        // Nothing is wrong with the memory: the next server wakes it, or this one when the host has more left.
+        if (this.#closed || isShortage(error)) throw error;
         const words = error instanceof Error ? detailed(error) : String(error);
         const { memory } = await this.#records.require(spec.id);
         // Of one that was used up the guest may have run, and changed the disk that it belongs to.
@@ -358,18 +361,27 @@ export class QemuDriver implements TemplatingDriver {
     return { qemu, cpu, accelerator, machineOptions, resources };
   }
 
-  /** A new machine. A template that QEMU cannot take up is thrown away, and the machine made from a new one. */
+  /** A new machine. Where QEMU cannot take its template up, it is made again, in the end from a new one. */
   async #create(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine> {
     await requireSpace(this.#layout.root);
-    const template = await this.#templateFor(spec, progress, signal);
-    try {
-      return await this.#createFrom(template, spec, progress);
-    } catch (error) {
-      await this.destroy(spec.id);
-      if (!template || !(error instanceof BerthError) || error.code !== "machine_failed") throw error;
-      await this.#templates.distrust(template.name);
-      return this.#createFrom(await this.#templateFor(spec, progress, signal), spec, progress);
+    for (let tries = cloneTries; ; tries--) {
+      const template = await this.#templateFor(spec, progress, signal);
+      try {
+        return await this.#createFrom(template, spec, progress);
+      } catch (error) {
+        await this.destroy(spec.id);
+        const mayBeOfTemplate = error instanceof BerthError && error.code === "machine_failed" && !isShortage(error);
+        if (tries <= 1 || !template || !mayBeOfTemplate) throw error;
+        await this.#doubt(template.name);
+      }
     }
+  }
+
+  /** A clone did not come to life. Its process may have been ended; of a second one the template is thought to be the cause. */
+  async #doubt(template: string): Promise<void> {
+    if (!this.#doubted.has(template)) return void this.#doubted.add(template);
+    this.#doubted.delete(template);
+    await this.#templates.distrust(template);
   }
 
   async #createFrom(template: Template | null, spec: MachineSpec, progress: Progress): Promise<RunningMachine> {
@@ -486,9 +498,24 @@ export class QemuDriver implements TemplatingDriver {
 
   #keep(id: string, qemu: QemuProcess): void {
     this.#running.set(id, qemu);
+    qemu.onFullDisk(() => void this.#outlastFullDisk(id, qemu));
     void qemu.ended.then(() => {
       if (this.#running.get(id) === qemu) this.#running.delete(id);
     });
+  }
+
+  async #outlastFullDisk(id: string, qemu: QemuProcess): Promise<void> {
+    if (this.#standing.has(qemu)) return;
+    this.#standing.add(qemu);
+    this.#log(`the host's disk is full, so that machine ${id} stands still until there is space`);
+    try {
+      await qemu.outlastFullDisk();
+      this.#log(`machine ${id} goes on`);
+    } catch (error) {
+      if (!this.#closed) this.#log(`machine ${id} stands still no more: ${(error as Error).message}`);
+    } finally {
+      this.#standing.delete(qemu);
+    }
   }
 
   /** After a start of the server: takes up the machines that run, removes what was left half made. */
@@ -550,6 +577,7 @@ export class QemuDriver implements TemplatingDriver {
       // Its memory was not all saved, or is all restored and used up. Other states than these end by themselves.
       const paused = ["paused", "finish-migrate", "postmigrate"].includes(status!);
       if (paused) await qemu.resume().catch(() => qemu.kill());
+      if (status === "io-error") void this.#outlastFullDisk(id, qemu);
     }
     await this.#images.sweep(this.#layout.machine(id), memory);
     if (memory) this.#compression.add(id);

@@ -16,12 +16,14 @@ export async function writeWhole(file: string, text: string): Promise<void> {
 
 /** The parsed JSON of a file; null when there is no such file. */
 export async function readRecord<T>(file: string): Promise<T | null> {
-  try {
-    return JSON.parse(await readFile(file, "utf8")) as T;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
+  const text = await readFile(file, "utf8").catch(nullWhereMissing);
+  return text === null ? null : (JSON.parse(text) as T);
+}
+
+/** For a `catch`: null where there is no such file. Another error is not known to be the file's, and is thrown. */
+export function nullWhereMissing(error: NodeJS.ErrnoException): null {
+  if (error.code === "ENOENT") return null;
+  throw error;
 }
 
 /** Makes a file, or a folder's new entries, last over a crash of the host. */

@@ -8,6 +8,7 @@ import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import type { Resources } from "../../contract/agents.ts";
+import { nullWhereMissing } from "./files.ts";
 import { findMapping } from "./guest-memory.ts";
 import { type MachineFiles, memoryFiles } from "./layout.ts";
 import type { PageJobs } from "./page-jobs.ts";
@@ -105,11 +106,8 @@ export class MemoryImages {
     }
     const { state, stream } = memoryFiles(join(files.folder, image.folder));
     const [file, saved] = image.kind === "stream" ? [stream, image.stream] : [state, image.state];
-    const size = await stat(file).then(
-      (found) => found.size,
-      () => null,
-    );
-    if (size !== saved.bytes) return `its ${basename(file)} is not whole`;
+    const found = await stat(file).catch(nullWhereMissing);
+    if (found?.size !== saved.bytes) return `its ${basename(file)} is not whole`;
     // A stream is as large as the memory; the device state a few KiB.
     const crc = image.kind === "stream" ? await this.#jobs.crc(file) : crc32(await readFile(file));
     return crc === saved.crc ? null : `its ${basename(file)} is corrupt`;

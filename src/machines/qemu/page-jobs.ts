@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
+import { unlessAborted } from "../unless-aborted.ts";
 import type { CompressJob, LoadJob, PagesFile, Saved, SaveJob } from "./pages.ts";
 
 interface CrcJob {
@@ -18,50 +19,51 @@ const mostThreads = 4;
 
 /**
  * Threads for work on guests' memory, since it is synchronous and of a hundred MiB, while the server has events to
- * pass on. Only loading, for which somebody waits, is done by all of them together.
+ * pass on. Loading, for which somebody waits, is done by several together, and never waits for anything else.
  */
 export class PageJobs {
-  readonly #threads: readonly [PageThread, ...PageThread[]];
+  readonly #loaders: readonly PageThread[];
+  readonly #single = new PageThread();
 
-  private constructor(threads: number) {
-    this.#threads = [new PageThread(), ...Array.from({ length: threads - 1 }, () => new PageThread())];
+  private constructor(loaders: number) {
+    this.#loaders = Array.from({ length: loaders }, () => new PageThread());
   }
 
-  /** With threads for all processors, which start ahead of the first job. */
+  /** With threads for all processors to load, which start ahead of the first job, and one for what else is asked. */
   static forWakes(): PageJobs {
     const jobs = new PageJobs(Math.min(mostThreads, availableParallelism()));
-    for (const thread of jobs.#threads) thread.start();
+    for (const thread of [...jobs.#loaders, jobs.#single]) thread.start();
     return jobs;
   }
 
-  /** With one thread, for what nobody waits for. */
+  /** With one thread, which does not load. */
   static inBackground(): PageJobs {
-    return new PageJobs(1);
+    return new PageJobs(0);
   }
 
   save(job: Omit<SaveJob, "kind">, signal: AbortSignal): Promise<Saved> {
-    return this.#threads[0].run({ kind: "save", ...job }, signal) as Promise<Saved>;
+    return this.#single.run({ kind: "save", ...job }, signal) as Promise<Saved>;
   }
 
   /** When this has resolved or rejected, no thread works on the process any more. */
   async load(job: Omit<LoadJob, "kind" | "next">): Promise<void> {
     const next = new Int32Array(new SharedArrayBuffer(4));
-    const parts = this.#threads.map((thread) => thread.run({ kind: "load", ...job, next }));
+    const parts = this.#loaders.map((thread) => thread.run({ kind: "load", ...job, next }));
     for (const part of await Promise.allSettled(parts)) if (part.status === "rejected") throw part.reason;
   }
 
   compress(job: Omit<CompressJob, "kind">, signal: AbortSignal): Promise<PagesFile> {
-    return this.#threads[0].run({ kind: "compress", ...job }, signal) as Promise<PagesFile>;
+    return this.#single.run({ kind: "compress", ...job }, signal) as Promise<PagesFile>;
   }
 
   /** The crc32 of a file. */
   crc(file: string): Promise<number> {
-    return this.#threads[0].run({ kind: "crc", file }) as Promise<number>;
+    return this.#single.run({ kind: "crc", file }) as Promise<number>;
   }
 
   /** Ends the threads, and with them the jobs that they are at. */
   async close(): Promise<void> {
-    await Promise.all(this.#threads.map((thread) => thread.close()));
+    await Promise.all([...this.#loaders, this.#single].map((thread) => thread.close()));
   }
 }
 
@@ -80,9 +82,11 @@ class PageThread {
     await this.#worker?.terminate();
   }
 
+  /** Rejects at once when `signal` is aborted before the job is begun. */
   run(job: Job, signal?: AbortSignal): Promise<unknown> {
-    const done = this.#last.then(() => this.#run(job, signal));
-    this.#last = done.catch(() => {});
+    const before = this.#last;
+    const done = unlessAborted(before, signal).then(() => this.#run(job, signal));
+    this.#last = Promise.allSettled([before, done]);
     return done;
   }
 

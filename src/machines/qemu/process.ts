@@ -15,6 +15,9 @@ const run = promisify(execFile);
 /** QEMU from its start to its first answer; far more than it takes, since ten may start at once. */
 const startTimeoutMs = 20_000;
 
+/** Between two tries of a write for which the host's disk had no space. */
+const fullDiskRetryMs = 2_000;
+
 /** A QEMU that runs, with its monitor. It outlives the server; a later server finds it by `find`. */
 export class QemuProcess {
   readonly pid: number;
@@ -62,7 +65,10 @@ export class QemuProcess {
       if (!deferred) await qemu.#become("running", ["inmigrate", "prelaunch"]);
       return qemu;
     } catch (error) {
-      if (child.pid !== undefined) kill(child.pid);
+      if (child.pid !== undefined) {
+        kill(child.pid);
+        await gone(child.pid); // Until then it may have the disk's lock, for which the next would fail.
+      }
       const words = (await readFile(files.log, "utf8")).trim().split("\n").slice(-3).join("; ");
       throw new BerthError("machine_failed", `The virtual machine did not start${words ? `: ${words}` : "."}`, {
         cause: error,
@@ -94,9 +100,26 @@ export class QemuProcess {
     return ((await this.qmp.execute("query-status")) as { status: string }).status;
   }
 
-  /** Stops the guest's processors; what they had asked of the disk is done first. */
+  /** Stops the guest's processors; what they had asked of the disk is done first. Rejects for a guest that does not run. */
   async pause(): Promise<void> {
     await this.qmp.execute("stop");
+    await this.#become("paused", []);
+  }
+
+  /** `stopped` is called when QEMU stops the guest since the host's disk is full, which it does again after each vain try. */
+  onFullDisk(stopped: () => void): void {
+    this.qmp.events.on("BLOCK_IO_ERROR", (data) => {
+      if ((data as { action: string }).action === "stop") stopped();
+    });
+  }
+
+  /** Has a guest that stands at a write go on as soon as the disk takes it. Rejects when QEMU ends. */
+  async outlastFullDisk(): Promise<void> {
+    for (;;) {
+      await sleep(fullDiskRetryMs, undefined, { ref: false });
+      if ((await this.status()) !== "io-error") return;
+      await this.qmp.execute("cont");
+    }
   }
 
   /** Has the guest's processors run, and takes the disk up again where it was let go. */

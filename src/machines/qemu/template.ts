@@ -10,7 +10,7 @@ import { newAdoption, newToken } from "../adoption.ts";
 import { ControlChannel } from "../channel.ts";
 import { connectChannel, dialPort } from "../connect.ts";
 import { type Accelerator, type Hardware, machineOptions } from "./command.ts";
-import { force, readRecord, requireSpace, writeWhole } from "./files.ts";
+import { force, nullWhereMissing, readRecord, requireSpace, writeWhole } from "./files.ts";
 import type { Image } from "./image.ts";
 import type { Layout, TemplateFiles } from "./layout.ts";
 import type { Privilege } from "./privilege.ts";
@@ -39,6 +39,8 @@ interface TemplateRecord {
   token: string;
   /** Name, size in bytes and time of change of each part, to see that it is still what was saved. */
   parts: Record<string, { size: number; mtimeMs: number }>;
+  /** No machine is made from it any more; those that sleep over it wake. */
+  isDistrusted?: true;
 }
 
 export interface Template {
@@ -94,12 +96,15 @@ export class Templates {
     return found.finally(() => this.#making.delete(key));
   }
 
-  /** Removes a template from which a clone did not come to life; the next that asks gets a new one. */
+  /**
+   * Has no more machines made from a template from which clones did not come to life; the next that asks gets a new one.
+   * Machines that were made from it stand on its disk and sleep over its memory: the sweep removes it after the last of them.
+   */
   async distrust(name: string): Promise<void> {
     this.#log(`the template ${name} is not usable; a new one will be made`);
-    const { record, memory, state } = this.#layout.template(name);
-    // Its disk stays: agents that were made from it stand on it. The sweep removes it after the last of them.
-    for (const file of [record, memory, state]) await rm(file, { force: true });
+    const { record: file } = this.#layout.template(name);
+    const record = await readRecord<TemplateRecord>(file);
+    if (record) await writeWhole(file, JSON.stringify({ ...record, isDistrusted: true } satisfies TemplateRecord));
   }
 
   /** Removes what a crash left half made, and what is neither in use nor of `currentImage`. */
@@ -107,7 +112,8 @@ export class Templates {
     for (const name of await readdir(this.#layout.templates)) {
       const files = this.#layout.template(name);
       const record = await readRecord<TemplateRecord>(files.record);
-      if (inUse.has(name) || (record && record.imageId === currentImage && !name.endsWith(partialEnding))) continue;
+      const isWhole = record && !record.isDistrusted && !name.endsWith(partialEnding);
+      if (inUse.has(name) || (isWhole && record.imageId === currentImage)) continue;
       await rm(files.folder, { recursive: true, force: true });
     }
   }
@@ -123,16 +129,18 @@ export class Templates {
     const files = this.#layout.template(name);
     const record = await readRecord<TemplateRecord>(files.record);
     if (!record) return null;
-    const parts = await partsOf(files).catch(() => null);
+    const parts = await partsOf(files).catch(nullWhereMissing);
     return JSON.stringify(parts) === JSON.stringify(record.parts) ? { name, files, token: record.token } : null;
   }
 
   async #find(key: string): Promise<Template | null> {
     for (const name of await readdir(this.#layout.templates)) {
       if (!name.startsWith(`${key}-`) || name.endsWith(partialEnding)) continue;
+      const record = await readRecord<TemplateRecord>(this.#layout.template(name).record);
+      if (!record || record.isDistrusted) continue;
       const template = await this.named(name);
       if (template) return template;
-      if (await readRecord(this.#layout.template(name).record)) await this.distrust(name);
+      await this.distrust(name);
     }
     return null;
   }
