@@ -40,7 +40,7 @@ await measureMany();
 /** Milliseconds from a request's sending. */
 interface AgentTimes {
   "create → disk laid": number;
-  "create → restored": number;
+  "create → adopted": number;
   "create → ready": number;
   "create → first command done": number;
   "message → first delta, 1st turn": number;
@@ -81,7 +81,7 @@ async function measureAgent(name: string, fields: Record<string, unknown> = {}):
   await service.client.call("DELETE", `/agents/${name}`);
   return rounded({
     "create → disk laid": finished("disk"),
-    "create → restored": finished("machine"),
+    "create → adopted": finished("machine"),
     "create → ready": ready,
     "create → first command done": command,
     "message → first delta, 1st turn": deltas[0]!,
