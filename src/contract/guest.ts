@@ -49,6 +49,9 @@ export const firmwareTokenName = "opt/berth/token";
 /** What the server does not take from a guest in one line. */
 export const maximumLineBytes = 4 * 1024 * 1024;
 
+/** Of the answer to a call that is no stream of lines; a command's output is the largest. */
+export const maximumAnswerBytes = 16 * 1024 * 1024;
+
 /** How much of its log the runner answers. */
 export const maximumLogBytes = 64 * 1024;
 

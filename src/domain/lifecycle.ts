@@ -456,7 +456,7 @@ export class Lifecycle {
       // What the host lacks it has again soon; a machine that may run already is not given up for it at all.
       if (isShortage(error) && (agent.status === "ready" || ++work.shortages < maximumShortages)) throw error;
       // A machine may be killed while it is made as well as later.
-      if (isOfMachine(error) && this.#countLoss(id) < maximumLosses) throw error;
+      if (isOfMachine(error) && !isShortage(error) && this.#countLoss(id) < maximumLosses) throw error;
       return this.#fail(agent, steps, error);
     }
     if (agent.status !== "ready")
@@ -493,8 +493,12 @@ export class Lifecycle {
       : asBerthError(error, "machine_failed", "The agent's machine could not be started.");
     log("an agent's machine could not be had", { agent: agent.name, code: failure.code, error });
     this.#refused.set(agent.id, failure);
-    // One that was ready has lost its place to another, and has no machine that runs.
+    // One that was ready has lost its place to another. A machine that runs after all keeps its memory, if that can be.
     if (failure.code === "no_capacity" && agent.status !== "provisioning") {
+      await machines
+        .suspend(agent.id, new AbortController().signal)
+        .catch(() => machines.stop(agent.id))
+        .catch((fault: unknown) => log("a machine that is not wanted could not be stopped", { error: fault }));
       capacity.release(agent.id);
       await this.#write(agent.id, agent.generation, { status: "suspended", wanted: "suspended" });
       return;

@@ -17,7 +17,7 @@ const throwawayTries = 3;
 /** After a failed prompt, how long the end of a process may take to be seen. */
 const endNoticeMs = 1_000;
 
-/** How long a turn's end waits for a disk that takes what the turn has written. */
+/** How long a turn's end, or a suspension, waits for a disk that takes what the turn has written. */
 const maximumSyncMs = 10_000;
 
 /**
@@ -39,6 +39,8 @@ export class Conversation {
   #own: ReadonlySet<string> = new Set();
   /** The last turn that was begun; `done` never rejects. */
   #running: { turnId: string; journal: Journal; cancel: AbortController; done: Promise<void> } | null = null;
+  /** The last turn that was cancelled while it was not the running one: its prompt may be on the way. */
+  #cancelledAhead: string | null = null;
 
   constructor(runtimes: readonly Runtime[], surroundings: Surroundings, journals: Journals, sync: Syncer) {
     this.#runtimes = runtimes;
@@ -56,9 +58,9 @@ export class Conversation {
     return this.#own;
   }
 
-  /** Resolves when all events so far of the last turn are in its journal's file. */
+  /** Resolves when all events so far of the last turn are in its journal's file, or its disk takes none for long. */
   async flushed(): Promise<void> {
-    await this.#running?.journal.flushed();
+    await within(maximumSyncMs, this.#running?.journal.flushed());
   }
 
   /** Names the runtime. Nothing is started yet, and nothing happens when it runs already. */
@@ -103,16 +105,20 @@ export class Conversation {
     const before = this.#running;
     before?.cancel.abort();
     const cancel = new AbortController();
-    const done = (before?.done ?? Promise.resolve())
-      .then(() => this.#turn(journal, prompt, cancel.signal))
-      .then(() => this.#journals.release(turnId));
+    if (this.#cancelledAhead === turnId) cancel.abort();
+    const done = (before?.done ?? Promise.resolve()).then(() => this.#turn(journal, prompt, cancel.signal));
+    // Not waited for: a disk that is full may take the turn's events late, and its agent is asked to clear it up.
+    void done.then(() => this.#journals.release(turnId));
     this.#running = { turnId, journal, cancel, done };
     return journal;
   }
 
-  /** Interrupts the turn. False when it is not the running one. */
+  /** Interrupts the turn, which may be about to begin. False when it is not the running one. */
   cancel(turnId: string): boolean {
-    if (this.#running?.turnId !== turnId) return false;
+    if (this.#running?.turnId !== turnId) {
+      this.#cancelledAhead = turnId;
+      return false;
+    }
     this.#running.cancel.abort();
     return true;
   }
@@ -135,7 +141,7 @@ export class Conversation {
   /** Before anybody is told that the turn has ended, its files and its part of the conversation are on the disk. */
   async #keep(): Promise<void> {
     const kept = this.#sync().catch((error: Error) => this.#surroundings.log(`nothing is kept: ${error.message}`));
-    await Promise.race([kept, sleep(maximumSyncMs, undefined, { ref: false })]);
+    await within(maximumSyncMs, kept);
   }
 
   /** One try at a turn. `unheard`: the runtime ended before it had said or done anything. */
@@ -185,4 +191,11 @@ export class Conversation {
       throw error;
     }
   }
+}
+
+/** Resolves with the promise, or after so many milliseconds. */
+async function within(ms: number, promise: Promise<unknown> | undefined): Promise<void> {
+  const over = new AbortController();
+  await Promise.race([promise, sleep(ms, undefined, { signal: over.signal }).catch(() => {})]);
+  over.abort();
 }

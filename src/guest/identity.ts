@@ -1,10 +1,9 @@
-import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFile } from "node:child_process";
 import { renameSync, writeFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
-import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { type Adoption, firmwareTokenName } from "../contract/guest.ts";
+import { LineProgram } from "./line-program.ts";
 
 const run = promisify(execFile);
 
@@ -31,14 +30,10 @@ export async function firmwareToken(): Promise<string> {
 
 /** Starts `renew`, ahead of the moment in which it is needed. */
 export function startRenewer(): Renewer {
-  const child = spawn("/usr/lib/berth/renew", { stdio: ["pipe", "pipe", "inherit"] });
-  child.stdin.on("error", () => {}); // That it has ended is seen below.
-  const lines = createInterface({ input: child.stdout });
-  lines.on("error", () => {});
+  const program = new LineProgram("/usr/lib/berth/renew");
   return async ({ time, entropy }) => {
-    child.stdin.write(`${time} ${entropy}\n`);
-    const [line] = (await Promise.race([once(lines, "line"), once(child, "close")])) as unknown[];
-    if (line !== "ok") throw new Error("the guest's clock and entropy cannot be renewed");
+    if ((await program.ask(`${time} ${entropy}`)) !== "ok")
+      throw new Error("the guest's clock and entropy cannot be renewed");
   };
 }
 

@@ -1,4 +1,4 @@
-import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -62,6 +62,16 @@ test("a turn that an earlier runner left without an end is ended, and half a lin
     });
   }
   for (const line of (await readFile(join(folder, "turn-1.ndjson"), "utf8")).trim().split("\n")) JSON.parse(line);
+});
+
+test("a turn that was left without an end is ended for its readers where the disk is full, too", async () => {
+  await symlink("/dev/full", join(folder, "turn-1.ndjson"));
+  const journals = new Journals(folder);
+  await journals.closeInterrupted();
+  const events = (await Array.fromAsync((await journals.find("turn-1"))!.read(0, never))).flat();
+  expect(events.map(({ event }) => event)).toMatchObject([
+    { type: "response.failed", error: { code: "machine_lost" } },
+  ]);
 });
 
 test("a journal keeps its last events in memory only, and readers get the others from its file", async () => {

@@ -136,13 +136,16 @@ export class Journals {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     for (const file of await readdir(this.#folder)) {
       if (await endsWhole(join(this.#folder, file))) continue;
-      const journal = await this.find(basename(file, ".ndjson"));
+      const turnId = basename(file, ".ndjson");
+      const journal = await this.find(turnId);
       if (!journal || journal.ended) continue;
+      this.#open.set(turnId, journal);
       journal.append({
         type: "response.failed",
         error: { code: "machine_lost", message: "The agent's machine was restarted while it answered." },
       });
-      await journal.close();
+      // Not waited for: the disk may be full, and readers have the event from memory.
+      void this.release(turnId);
     }
   }
 

@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
 import type { Socket } from "node:net";
-import { text } from "node:stream/consumers";
 import type { SequencedEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import {
@@ -13,7 +12,9 @@ import {
   Health,
   type Hello,
   JournalEntry,
+  maximumAnswerBytes,
   maximumLineBytes,
+  maximumLogBytes,
   type Prompt,
   Quiesced,
   timeHeader,
@@ -114,8 +115,11 @@ export class ControlChannel implements Disposable {
     signal.addEventListener("abort", close);
     if (signal.aborted) close();
     const lines = new LineSplitter();
+    let size = 0;
     try {
       for await (const chunk of stream) {
+        size += (chunk as Buffer).length;
+        if (!follow && size > 2 * maximumLogBytes) return; // More than a runner of ours has to say.
         const whole = lines.add(chunk);
         if (whole.length > 0) yield whole;
       }
@@ -140,13 +144,16 @@ export class ControlChannel implements Disposable {
 
   async #call(method: string, path: string, body: unknown, timeoutMs: number): Promise<unknown> {
     const stream = this.#request(method, path, body);
-    stream.setTimeout(timeoutMs, () =>
-      stream.destroy(new Error(`the guest did not answer ${path} within ${timeoutMs} ms`)),
-    );
-    const headers = await headersOf(stream);
-    const answer = JSON.parse(await text(stream)) as { message?: string };
-    if (Number(headers[":status"]) >= 400) throw new Error(`${method} ${path} in the guest: ${answer.message}`);
-    return answer;
+    const late = new Error(`the guest did not answer ${path} within ${timeoutMs} ms`);
+    const timer = setTimeout(() => stream.destroy(late), timeoutMs);
+    try {
+      const headers = await headersOf(stream);
+      const answer = JSON.parse(await textOf(stream)) as { message?: string };
+      if (Number(headers[":status"]) >= 400) throw new Error(`${method} ${path} in the guest: ${answer.message}`);
+      return answer;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   async *#events(method: string, path: string, body?: unknown): AsyncGenerator<SequencedEvent[]> {
@@ -180,6 +187,18 @@ function headersOf(stream: ClientHttp2Stream): Promise<Record<string, unknown>> 
     stream.once("error", reject);
     stream.once("close", () => reject(new Error("the guest ended the connection")));
   });
+}
+
+/** The whole of an answer. Rejects when it is larger than a guest may send. */
+async function textOf(stream: ClientHttp2Stream): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maximumAnswerBytes) throw new Error("the guest sent an answer that is too long");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
 }
 
 /** Makes lines of a stream's chunks. */

@@ -97,8 +97,11 @@ class OpenclawSession implements Session {
     const unsubscribe = this.#gateway.subscribe((event, payload) => reader.take(event, payload));
     const over = new AbortController();
     const cancelled = Promise.withResolvers<LastEvent>();
-    const cancel = () =>
+    let graceTimer: NodeJS.Timeout | undefined;
+    const cancel = () => {
       void this.#cancel(runId, over.signal).then(() => cancelled.resolve({ type: "response.cancelled" }));
+      graceTimer = setTimeout(() => this.stop(), cancelGraceMs); // It may not even answer that it was heard.
+    };
     signal.addEventListener("abort", cancel, { once: true });
     try {
       const run = { message, ...routeOf(model), sessionKey: this.#sessionKey, idempotencyKey: runId, deliver: false };
@@ -111,6 +114,7 @@ class OpenclawSession implements Session {
       return failed((error as Error).message);
     } finally {
       over.abort();
+      clearTimeout(graceTimer);
       signal.removeEventListener("abort", cancel);
       unsubscribe();
     }
@@ -134,8 +138,7 @@ class OpenclawSession implements Session {
    * answer may come seconds later, which a next turn waits for by itself.
    */
   async #cancel(runId: string, over: AbortSignal): Promise<void> {
-    const deadline = Date.now() + cancelGraceMs;
-    while (!over.aborted && Date.now() < deadline) {
+    while (!over.aborted) {
       const answer = await this.#gateway
         .request("chat.abort", { sessionKey: this.#sessionKey, runId })
         .catch(() => undefined);
@@ -145,7 +148,6 @@ class OpenclawSession implements Session {
       }
       await sleep(cancelRetryMs, undefined, { signal: over }).catch(() => {});
     }
-    if (!over.aborted) this.stop();
   }
 }
 

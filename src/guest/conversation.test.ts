@@ -1,0 +1,63 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { allAbilities, type Runtime, type Surroundings } from "../runtimes/runtime.ts";
+import { Conversation } from "./conversation.ts";
+import { type Journal, Journals } from "./journal.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "berth-conversation-"));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+/** Counts, until it is cancelled. */
+const counting: Runtime = {
+  ...{ name: "counting", package: "openclaw", abilities: allAbilities, memoryMiB: 1, providers: [], defaultModels: [] },
+  warmUp: [],
+  start: async () => ({
+    prompt: async (_, emit, signal) => {
+      for (let step = 1; step <= 5; step++) {
+        if (signal.aborted) return { type: "response.cancelled" };
+        emit({ type: "response.output_text.delta", delta: `${step} ` });
+        await sleep(5);
+      }
+      return { type: "response.completed" };
+    },
+    clear: async () => {},
+    stop: () => {},
+    ended: new Promise(() => {}),
+  }),
+};
+
+function conversationIn(journalFolder: string): Conversation {
+  const surroundings = { uid: 2 ** 22, stateFolder: folder, log: () => {} } as unknown as Surroundings;
+  const conversation = new Conversation([counting], surroundings, new Journals(journalFolder), async () => {});
+  conversation.choose("counting");
+  return conversation;
+}
+
+const prompt = { message: "count", model: null, conversation: 1 };
+
+async function endOf(journal: Journal) {
+  const events = (await Array.fromAsync(journal.read(0, new AbortController().signal))).flat();
+  return { last: events.at(-1)!.event, count: events.length };
+}
+
+test("a turn that is cancelled before its prompt has come to it does nothing", async () => {
+  const conversation = conversationIn(folder);
+  const prompted = conversation.prompt("turn-1", prompt);
+  expect(conversation.cancel("turn-1")).toBe(false);
+  expect(await endOf(await prompted)).toEqual({ last: { type: "response.cancelled" }, count: 1 });
+  expect((await endOf(await conversation.prompt("turn-2", prompt))).last).toEqual({ type: "response.completed" });
+});
+
+test("a turn whose events the disk does not take is no hindrance for the next", async () => {
+  const conversation = conversationIn(join(folder, "absent"));
+  for (const turnId of ["turn-1", "turn-2"]) {
+    const { last } = await endOf(await conversation.prompt(turnId, prompt));
+    expect(last).toMatchObject({ type: "response.failed", error: { message: expect.stringContaining("ENOENT") } });
+  }
+});

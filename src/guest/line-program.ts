@@ -1,0 +1,50 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+
+/**
+ * A program that answers each line with a line. It is started ahead of the moment in which it is needed, since under
+ * emulation to start one takes longer than to suspend the machine; and again when it has ended, as an agent that is its
+ * machine's root may have it.
+ */
+export class LineProgram {
+  readonly #command: string;
+  readonly #args: readonly string[];
+  #child: ChildProcess | null = null;
+  /** Told of the next line, or null when the program ends. */
+  #answered: (line: string | null) => void = () => {};
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(command: string, args: readonly string[] = []) {
+    this.#command = command;
+    this.#args = args;
+    this.#start();
+  }
+
+  /** The program's answer to a line; null when it ended in place of it. One after the other. */
+  ask(line: string): Promise<string | null> {
+    const answer = this.#last.then(() => {
+      const { promise, resolve } = Promise.withResolvers<string | null>();
+      this.#answered = resolve;
+      (this.#child ?? this.#start()).stdin!.write(`${line}\n`);
+      return promise;
+    });
+    this.#last = answer.catch(() => {});
+    return answer;
+  }
+
+  #start(): ChildProcess {
+    const child = spawn(this.#command, this.#args, { stdio: ["pipe", "pipe", "inherit"] });
+    child.stdin.on("error", () => {}); // The end follows.
+    createInterface({ input: child.stdout })
+      .on("line", (line) => this.#answered(line))
+      .on("error", () => {});
+    const ended = () => {
+      if (this.#child !== child) return;
+      this.#child = null;
+      this.#answered(null);
+    };
+    child.once("close", ended).once("error", ended);
+    this.#child = child;
+    return child;
+  }
+}

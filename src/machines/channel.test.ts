@@ -1,0 +1,61 @@
+import { once } from "node:events";
+import { createServer as createHttp2Server, type ServerHttp2Stream } from "node:http2";
+import { type AddressInfo, connect, createServer, type Server } from "node:net";
+import { setImmediate } from "node:timers/promises";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { maximumLogBytes } from "../contract/guest.ts";
+import { ControlChannel } from "./channel.ts";
+
+// What an agent that is its machine's root may have its runner say.
+
+let server: Server;
+let channel: ControlChannel;
+let answer: (stream: ServerHttp2Stream) => Promise<void>;
+
+beforeEach(async () => {
+  const http2 = createHttp2Server();
+  http2.on("stream", (stream) => {
+    stream.on("error", () => {});
+    stream.respond({ ":status": 200 });
+    void answer(stream);
+  });
+  server = createServer((socket) => http2.emit("connection", socket)).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  await once(socket, "connect");
+  channel = new ControlChannel(socket);
+});
+afterEach(async () => {
+  channel[Symbol.dispose]();
+  server.close();
+  await once(server, "close");
+});
+
+/** Says so much, as fast as it is taken, until nobody listens any more. */
+async function endless(stream: ServerHttp2Stream): Promise<void> {
+  const chunk = Buffer.from(`${"x".repeat(1023)}\n`.repeat(64));
+  while (!stream.destroyed) {
+    if (!stream.write(chunk)) await once(stream, "drain").catch(() => {});
+    await setImmediate();
+  }
+}
+
+test("an answer without an end is given up", async () => {
+  answer = endless;
+  await expect(channel.activity(60_000)).rejects.toThrow("an answer that is too long");
+});
+
+test("an answer that comes a byte at a time is given up when its time is over", async () => {
+  answer = async (stream) => {
+    for (; !stream.destroyed; await setImmediate()) stream.write(" ");
+  };
+  await expect(channel.activity(300)).rejects.toThrow("did not answer /activity within 300 ms");
+});
+
+test("of a log without an end as much is taken as a log can hold", async () => {
+  answer = endless;
+  let size = 0;
+  for await (const lines of channel.log(100, false, new AbortController().signal)) size += lines.join("\n").length;
+  expect(size).toBeGreaterThan(0);
+  expect(size).toBeLessThanOrEqual(2 * maximumLogBytes);
+});
