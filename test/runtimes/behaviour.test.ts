@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { runtimes } from "../../src/runtimes/all.ts";
@@ -163,6 +163,21 @@ describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
       }
     }
     expect(types.at(-1)).toBe("response.cancelled");
+    expect((await client.chat(agent, "run: echo fine")).text).toContain("fine");
+  });
+
+  test("a runtime that hangs is ended by a cancel, and the next turn is fine", async () => {
+    const begun = join(service.config.dataFolder, `hanging-${agent}`);
+    const response = await client.fetch("POST", `/agents/${agent}/chat`, {
+      message: `run: echo $PPID $(ps -o ppid= -p $PPID) . > ${begun} && tail -f /dev/null`,
+    });
+    const written = () => readFile(begun, "utf8").catch(() => "");
+    await expect.poll(written, { timeout: 60_000 }).toContain(".");
+    // OpenClaw has a process of its own start commands.
+    const ancestors = (await written()).split(" ").slice(0, 2).map(Number);
+    for (const pid of ancestors) if (pid !== process.pid) process.kill(pid, "SIGSTOP");
+    await client.call("POST", `/agents/${agent}/turns/${response.headers.get("x-turn-id")}/cancel`);
+    expect((await Array.fromAsync(eventsOf(response))).at(-1)!.event.type).toBe("response.cancelled");
     expect((await client.chat(agent, "run: echo fine")).text).toContain("fine");
   });
 
