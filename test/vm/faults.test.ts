@@ -202,6 +202,7 @@ test("a build of the image that is killed leaves nothing that looks finished, an
   await expect.poll(() => readdir(cache), { timeout: 20_000 }).toEqual([expect.not.stringMatching(abandoned!)]);
   process.kill(-second.pid!, "SIGKILL");
   await once(second, "exit");
+  await rm(`/var/tmp/berth-image.partial-${second.pid}`, { recursive: true, force: true }); // Where it works, no build after it.
 });
 
 test("the client of a turn that is gone does not end it, and the agent is free afterwards", async () => {
