@@ -22,7 +22,7 @@ interface MachinesOfAgents {
   /** Makes it run, with its runtime ready for a message: found, woken, booted or made. */
   ensure(request: MachineRequest, progress: Progress, signal: AbortSignal): Promise<void>;
   /** Keeps its memory and ends the run. Where it rejects, or `signal` is aborted in time, it goes on running. */
-  suspend(id: string, signal: AbortSignal): Promise<void>;
+  suspend(id: string, signal?: AbortSignal): Promise<void>;
   /** Ends the run, with all that was written on the disk. */
   stop(id: string): Promise<void>;
   destroy(id: string): Promise<void>;
@@ -496,7 +496,7 @@ export class Lifecycle {
     // One that was ready has lost its place to another. A machine that runs after all keeps its memory, if that can be.
     if (failure.code === "no_capacity" && agent.status !== "provisioning") {
       await machines
-        .suspend(agent.id, new AbortController().signal)
+        .suspend(agent.id)
         .catch(() => machines.stop(agent.id))
         .catch((fault: unknown) => log("a machine that is not wanted could not be stopped", { error: fault }));
       capacity.release(agent.id);

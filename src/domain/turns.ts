@@ -89,9 +89,8 @@ export class Turns {
   readonly #byAgent = new Map<string, RunningTurn>();
   /** Turns that were refused because the database did not say whether it has them; they are being removed. */
   readonly #refused = new Set<string>();
-  /** The turns that this server knows of until `recover` has found all others: none is begun a second time. */
-  readonly #known = new Set<string>();
-  #recovered = false;
+  /** The turns that this server knows of until `recover` has found all others, so that none is begun twice; null then. */
+  #known: Set<string> | null = new Set();
   #stopped = false;
 
   constructor(options: TurnOptions) {
@@ -113,7 +112,7 @@ export class Turns {
       ...{ status: "running", usage: noUsage },
     };
     const log = this.#log(turn.id, 1);
-    if (!this.#recovered) this.#known.add(id);
+    this.#known?.add(id);
     await this.#insert(turn, log.append({ type: "response.created" })!);
     log.stored(1);
     this.#start(turn, log, instructions);
@@ -227,13 +226,12 @@ export class Turns {
   /** After a start of the server: goes on with the turns that were running. May be called again after it rejected. */
   async recover(): Promise<void> {
     for (const { instructions, ...turn } of await this.#options.rows.running()) {
-      if (this.#known.has(turn.id)) continue; // It may have ended meanwhile.
+      if (this.#known?.has(turn.id)) continue; // It may have ended meanwhile.
       const { last, ...progress } = await this.#options.rows.progress(turn.id);
-      this.#known.add(turn.id);
+      this.#known?.add(turn.id);
       this.#start(turn, this.#log(turn.id, last + 1), instructions, progress);
     }
-    this.#recovered = true;
-    this.#known.clear();
+    this.#known = null;
   }
 
   /** Takes no new turns and stops reading; the turns go on in their machines. Resolves when all read is stored. */

@@ -119,7 +119,8 @@ export class ControlChannel implements Disposable {
     try {
       for await (const chunk of stream) {
         size += (chunk as Buffer).length;
-        if (!follow && size > 2 * maximumLogBytes) return; // More than a runner of ours has to say.
+        // Twice what a runner of ours reads of its log: what is no UTF-8 in it takes more room when it is sent.
+        if (!follow && size > 2 * maximumLogBytes) return;
         const whole = lines.add(chunk);
         if (whole.length > 0) yield whole;
       }

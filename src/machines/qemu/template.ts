@@ -128,17 +128,16 @@ export class Templates {
   async named(name: string): Promise<Template | null> {
     const files = this.#layout.template(name);
     const record = await readRecord<TemplateRecord>(files.record);
-    if (!record) return null;
-    const parts = await partsOf(files).catch(nullWhereMissing);
-    return JSON.stringify(parts) === JSON.stringify(record.parts) ? { name, files, token: record.token } : null;
+    return record && (await asSaved(name, files, record));
   }
 
   async #find(key: string): Promise<Template | null> {
     for (const name of await readdir(this.#layout.templates)) {
       if (!name.startsWith(`${key}-`) || name.endsWith(partialEnding)) continue;
-      const record = await readRecord<TemplateRecord>(this.#layout.template(name).record);
+      const files = this.#layout.template(name);
+      const record = await readRecord<TemplateRecord>(files.record);
       if (!record || record.isDistrusted) continue;
-      const template = await this.named(name);
+      const template = await asSaved(name, files, record);
       if (template) return template;
       await this.distrust(name);
     }
@@ -245,6 +244,12 @@ export function templateKey({ runtime, resources, image, qemu, accelerator, cpu 
   const { cpus, memoryMiB } = resources;
   const parts = [templateFormat, runtime, image.id, qemu, cpu, accelerator, machineOptions, cpus, memoryMiB];
   return `${runtime}-${createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16)}`;
+}
+
+/** The template where its parts are as its record has them, else null. */
+async function asSaved(name: string, files: TemplateFiles, record: TemplateRecord): Promise<Template | null> {
+  const parts = await partsOf(files).catch(nullWhereMissing);
+  return JSON.stringify(parts) === JSON.stringify(record.parts) ? { name, files, token: record.token } : null;
 }
 
 async function partsOf(files: TemplateFiles): Promise<TemplateRecord["parts"]> {
