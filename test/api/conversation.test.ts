@@ -69,21 +69,21 @@ test("a fourth runtime is one object: it is listed, chosen and answers", async (
   expect((await other.client.call("GET", "/runtimes")).body.data).toHaveLength(1);
   expect((await other.client.call("POST", "/agents", { name: "ada" })).body.code).toBe("runtime_not_available");
   expect((await other.client.createAgent("ada", { runtime: "fourth" })).body).toMatchObject({ status: "ready" });
-  expect((await other.client.chat("ada", "good morning")).text).toBe("good morning");
+  expect(await other.client.ask("ada", "good morning")).toBe("good morning");
   expect((await other.client.call("GET", "/models")).body.data[0].runtimes).toEqual(["fourth"]);
 });
 
 test("the model is the one that was chosen, else the runtime's default, and a changed one holds from the next turn", async () => {
   await client.createAgent("mod", { model: "demo/demo" });
-  expect((await client.chat("mod", "model")).text).toBe("demo/demo");
+  expect(await client.ask("mod", "model")).toBe("demo/demo");
   const running = await client.fetch("POST", "/agents/mod/chat", { message: "count 5 50" });
   expect((await client.call("PATCH", "/agents/mod", { model: "anthropic/gpt-4o" })).body.model).toBe(
     "anthropic/gpt-4o",
   );
   await running.text();
-  expect((await client.chat("mod", "model")).text).toBe("anthropic/gpt-4o");
+  expect(await client.ask("mod", "model")).toBe("anthropic/gpt-4o");
   await client.call("PATCH", "/agents/mod", { model: null });
-  expect((await client.chat("mod", "model")).text).toBe(sonnet);
+  expect(await client.ask("mod", "model")).toBe(sonnet);
   const turns = (await client.call("GET", "/agents/mod/turns")).body.data;
   expect(turns.map(({ model }: { model: string }) => model)).toEqual([
     sonnet,
@@ -104,7 +104,7 @@ test("a model that has gone from the provider's list is refused before the turn 
     body: { code: "model_not_available", details: { available: ["demo/demo"] } },
   });
   await other.client.call("PATCH", "/agents/gone", { model: "demo/demo" });
-  expect((await other.client.chat("gone", "model")).text).toBe("demo/demo");
+  expect(await other.client.ask("gone", "model")).toBe("demo/demo");
 });
 
 test("instructions reach the model in every call, as they were when the turn began, and over a restart", async () => {
@@ -112,7 +112,7 @@ test("instructions reach the model in every call, as they were when the turn beg
   await client.createAgent("ins", { model: sonnet, instructions: "Speak like a pirate." });
   const systemOf = async () => {
     proxy.requests.length = 0;
-    expect((await client.chat("ins", "ask")).text).toContain("Hello from the mock model.");
+    expect(await client.ask("ins", "ask")).toContain("Hello from the mock model.");
     return JSON.stringify(proxy.asked.map(({ body }) => body.system));
   };
   expect(await systemOf()).toContain("Speak like a pirate.");
@@ -137,14 +137,14 @@ test("the conversation goes on over restarts; a reset begins an empty one", asyn
   await client.chat("con", "two");
   await service.restart();
   client = service.client;
-  expect((await client.chat("con", "recall")).text).toBe("one\ntwo\nrecall\n");
+  expect(await client.ask("con", "recall")).toBe("one\ntwo\nrecall\n");
   expect((await client.call("POST", "/agents/con/conversation/reset")).status).toBe(200);
-  expect((await client.chat("con", "recall")).text).toBe("recall\n");
+  expect(await client.ask("con", "recall")).toBe("recall\n");
   await client.call("POST", "/agents/con/conversation/reset");
   await client.call("POST", "/agents/con/conversation/reset");
   await client.call("POST", "/agents/con/restart?wait=ready");
-  expect((await client.chat("con", "recall")).text).toBe("recall\n");
-  expect((await client.chat("con", "recall")).text).toBe("recall\nrecall\n");
+  expect(await client.ask("con", "recall")).toBe("recall\n");
+  expect(await client.ask("con", "recall")).toBe("recall\nrecall\n");
   const turns = (await client.call("GET", "/agents/con/turns")).body.data;
   expect(turns.map(({ conversation }: { conversation: number }) => conversation)).toEqual([4, 4, 2, 1, 1, 1]);
 });
@@ -173,7 +173,7 @@ test("a restart ends the running turn as failed, and is a way out of failed", as
   expect((await client.call("POST", "/agents/res/restart")).body).toMatchObject({ status: "provisioning" });
   const events = await Array.fromAsync(eventsOf(response));
   expect(events.at(-1)!.event).toMatchObject({ type: "response.failed", error: { code: "agent_restarted" } });
-  expect((await client.chat("res", "again")).text).toBe("again");
+  expect(await client.ask("res", "again")).toBe("again");
   const { steps, status } = (await client.call("GET", "/agents/res/install-status")).body;
   expect(steps.map(({ name }: { name: string }) => name)).toEqual(["machine", "runtime"]);
   expect(status).toBe("installed");

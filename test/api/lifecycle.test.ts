@@ -109,7 +109,7 @@ test("what the host lacks for a moment costs no agent its memory, nor the messag
     shortage("ENOSPC"),
     new BerthError("machine_failed", "It did not start.", { cause: shortage("EAGAIN") }),
   );
-  expect((await client.chat("ada", "recall")).text).toBe("first\nrecall\n");
+  expect(await client.ask("ada", "recall")).toBe("first\nrecall\n");
 });
 
 test("a message in the moment of a suspension wins", async () => {
@@ -123,7 +123,7 @@ test("a message in the moment of a suspension wins", async () => {
     expect([200, 409]).toContain((await suspension).status);
     await expect.poll(() => statusOf("ada")).toMatch(/ready|suspended/);
   }
-  expect((await client.chat("ada", "still here")).text).toBe("still here");
+  expect(await client.ask("ada", "still here")).toBe("still here");
 });
 
 test("suspended agents wait out a restart of the server, and a reboot of the host lays all to sleep", async () => {
@@ -140,8 +140,8 @@ test("suspended agents wait out a restart of the server, and a reboot of the hos
   client = service.client;
   await expect.poll(() => statusOf("bob")).toBe("suspended");
   expect(service.driver.running).toEqual([]);
-  expect((await client.chat("bob", "good morning")).text).toBe("good morning");
-  expect((await client.chat("ada", "recall")).text).toBe("first\nrecall\n");
+  expect(await client.ask("bob", "good morning")).toBe("good morning");
+  expect(await client.ask("ada", "recall")).toBe("first\nrecall\n");
 });
 
 test("a deletion does not wait for a machine that is being made", async () => {
@@ -161,7 +161,7 @@ test("when memory is short, idle agents make room for the one that is needed", a
   for (const name of ["ada", "bob", "cat", "dan"]) await client.createAgent(name);
   expect(service.driver.running).toHaveLength(2);
   for (const name of ["ada", "bob", "cat", "dan", "ada"]) {
-    expect((await client.chat(name, `hello ${name}`)).text).toBe(`hello ${name}`);
+    expect(await client.ask(name, `hello ${name}`)).toBe(`hello ${name}`);
     expect(service.driver.running.length).toBeLessThanOrEqual(2);
   }
   // Ada and Dan were used last.
@@ -200,7 +200,7 @@ test("a turn that waits too long for a place ends as failed, and its agent is we
   expect(reply.events.at(-1)!.event).toMatchObject({ type: "response.failed", error: { code: "no_capacity" } });
   expect(await statusOf("bob")).toBe("suspended");
   await long.text();
-  expect((await client.chat("bob", "now")).text).toBe("now");
+  expect(await client.ask("bob", "now")).toBe("now");
 });
 
 test("a machine that could not be suspended runs on", async () => {
@@ -208,7 +208,7 @@ test("a machine that could not be suspended runs on", async () => {
   await client.createAgent("ada");
   service.driver.suspendFailures.push(new Error("no space left on device"));
   expect((await client.call("POST", "/agents/ada/suspend")).body.status).toBe("ready");
-  expect((await client.chat("ada", "still here")).text).toBe("still here");
+  expect(await client.ask("ada", "still here")).toBe("still here");
   expect((await client.call("POST", "/agents/ada/suspend")).body.status).toBe("suspended");
 });
 
@@ -277,7 +277,7 @@ test("each loss of a machine counts once, however often it was asked for", async
       await expect.poll(() => service.driver.running.length).toBe(1);
     }
     await expect.poll(() => statusOf(name)).toBe("ready");
-    expect((await client.chat(name, "still here")).text).toBe("still here");
+    expect(await client.ask(name, "still here")).toBe("still here");
     await client.call("DELETE", `/agents/${name}`);
   }
 });
@@ -299,5 +299,5 @@ test("an agent that loses its place in the moment in which it is needed sleeps o
   expect((await reply).events.at(-1)!.event.type).toMatch(/failed|completed/);
   await (await long).text();
   expect(await statusOf("ada")).toMatch(/suspended|ready/);
-  expect((await client.chat("ada", "recall")).text).toMatch(/^first\n/);
+  expect(await client.ask("ada", "recall")).toMatch(/^first\n/);
 });

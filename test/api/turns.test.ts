@@ -53,7 +53,7 @@ test("a second message while one is answered is 409 with the running turn's id",
   expect(second).toMatchObject({ status: 409, body: { code: "turn_in_progress" } });
   expect(second.body.details.turnId).toBe(response.headers.get("x-turn-id"));
   await response.text();
-  for (let again = 0; again < 20; again++) expect((await client.chat("ada", "next")).text).toBe("next");
+  for (let again = 0; again < 20; again++) expect(await client.ask("ada", "next")).toBe("next");
 });
 
 test("a turn goes on without its client and can be read from any event on, by many at once", async () => {
@@ -122,19 +122,19 @@ test("cancel ends the turn, and the next turn is fine", async () => {
   // Who has seen another event in its place, which was lost with a machine, is told that it ended.
   const path = `/agents/ada/turns/${turnId}/events?after=${last!.id}`;
   expect(await Array.fromAsync(eventsOf(await client.fetch("GET", path)))).toEqual([last]);
-  expect((await client.chat("ada", "next")).text).toBe("next");
+  expect(await client.ask("ada", "next")).toBe("next");
 });
 
 test("a runtime that does nothing is given up, and the next turn is fine", async () => {
   const reply = await client.chat("ada", "hang");
   expect(reply.events.at(-1)!.event).toMatchObject({ type: "response.failed", error: { code: "runtime_stalled" } });
-  expect((await client.chat("ada", "next")).text).toBe("next");
+  expect(await client.ask("ada", "next")).toBe("next");
 });
 
 test("a runtime that crashes ends the turn as failed, and is started again for the next", async () => {
   const reply = await client.chat("ada", "crash");
   expect(reply.events.at(-1)!.event).toMatchObject({ type: "response.failed", error: { code: "runtime_failed" } });
-  expect((await client.chat("ada", "next")).text).toBe("next");
+  expect(await client.ask("ada", "next")).toBe("next");
 });
 
 test("a machine that dies within a turn ends it as machine_lost, and the agent comes back by itself", async () => {
@@ -143,7 +143,7 @@ test("a machine that dies within a turn ends it as machine_lost, and the agent c
   service.driver.kill(service.driver.running[0]!);
   const events = await Array.fromAsync(eventsOf(response));
   expect(events.at(-1)!.event).toMatchObject({ type: "response.failed", error: { code: "machine_lost" } });
-  expect((await client.chat("ada", "are you back?")).text).toBe("are you back?");
+  expect(await client.ask("ada", "are you back?")).toBe("are you back?");
 });
 
 test("a connection to the machine that breaks within a turn loses and repeats nothing", async () => {

@@ -69,7 +69,7 @@ test("while the database is away: 503 with retry-after, /readyz says it, turns g
   expect(seen.map(({ id }) => id)).toEqual(Array.from({ length: 303 }, (_, index) => index + 1));
   const stored = await client.events("ada", response.headers.get("x-turn-id")!);
   expect(stored.events).toEqual(seen);
-  expect((await client.chat("ada", "still there?")).text).toBe("still there?");
+  expect(await client.ask("ada", "still there?")).toBe("still there?");
   await expect.poll(async () => (await client.call("GET", "/readyz")).status).toBe(200);
 });
 

@@ -18,7 +18,7 @@ test("the log tells each request and turn by its id, and never a key, a message,
   await client.call("GET", "/agents", undefined, { authorization: `Bearer ${client.key}x` });
   const [machine] = await service.running();
   await service.killMachine(machine!); // A loss is logged, too.
-  expect((await client.chat("ada", secrets[0]!)).text).toContain(secrets[0]);
+  expect(await client.ask("ada", secrets[0]!)).toContain(secrets[0]);
   const { headers } = await client.call("GET", "/agents/ada");
 
   await service.server.end("SIGTERM");

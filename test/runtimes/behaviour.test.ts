@@ -106,7 +106,7 @@ describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
     expect(JSON.stringify(calls.map(({ input }) => input))).toContain("echo kept > note.txt");
     expect(JSON.stringify(calls.at(-1)!.output)).toContain("kept");
     expect(reply.text).toContain("It printed:\n\nkept");
-    expect((await client.chat(agent, "run: cat note.txt")).text).toContain("kept");
+    expect(await client.ask(agent, "run: cat note.txt")).toContain("kept");
   });
 
   test.runIf(agent.endsWith("-anthropic"))("what a model thinks is told when it is asked for", async () => {
@@ -123,16 +123,16 @@ describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
     const hosts = ["api.example.com"];
     for (const name of ["TOKEN", "SECOND_TOKEN"]) {
       const set = await client.call("PUT", `/agents/${agent}/secrets/${name}`, { value: "hush", hosts });
-      const { text } = await client.chat(agent, `run: echo "it is $${name}"`);
+      const text = await client.ask(agent, `run: echo "it is $${name}"`);
       expect(text).toContain(`it is ${set.body.placeholder}`);
     }
   });
 
   test("a changed model and changed instructions hold from the next turn on, in the same conversation", async () => {
-    const before = (await client.chat(agent, "Count.")).text;
+    const before = await client.ask(agent, "Count.");
     await client.call("PATCH", `/agents/${agent}`, { model: unknown, instructions: "You are a gardener." });
     proxy.requests.length = 0;
-    const after = (await client.chat(agent, "Count.")).text;
+    const after = await client.ask(agent, "Count.");
     expect(messageNumberIn(after)).toBe(messageNumberIn(before) + 1);
     for (const { body } of proxy.asked) {
       expect(body.model).toBe("a-model-that-nobody-knows");
@@ -141,7 +141,7 @@ describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
     }
     await client.call("PATCH", `/agents/${agent}`, { model: "demo/demo" });
     proxy.requests.length = 0;
-    expect(messageNumberIn((await client.chat(agent, "Count.")).text)).toBe(messageNumberIn(after) + 1);
+    expect(messageNumberIn(await client.ask(agent, "Count."))).toBe(messageNumberIn(after) + 1);
     expect(proxy.asked).toEqual([]);
     await client.call("PATCH", `/agents/${agent}`, { model: unknown });
   });
@@ -163,7 +163,7 @@ describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
       }
     }
     expect(types.at(-1)).toBe("response.cancelled");
-    expect((await client.chat(agent, "run: echo fine")).text).toContain("fine");
+    expect(await client.ask(agent, "run: echo fine")).toContain("fine");
   });
 
   test("a runtime that hangs is ended by a cancel, and the next turn is fine", async () => {
@@ -178,26 +178,26 @@ describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
     for (const pid of ancestors) if (pid !== process.pid) process.kill(pid, "SIGSTOP");
     await client.call("POST", `/agents/${agent}/turns/${response.headers.get("x-turn-id")}/cancel`);
     expect((await Array.fromAsync(eventsOf(response))).at(-1)!.event.type).toBe("response.cancelled");
-    expect((await client.chat(agent, "run: echo fine")).text).toContain("fine");
+    expect(await client.ask(agent, "run: echo fine")).toContain("fine");
   });
 
   test("after a restart the conversation goes on with model, instructions and files; a reset begins anew", async () => {
-    const before = (await client.chat(agent, "Count.")).text;
+    const before = await client.ask(agent, "Count.");
     expect((await client.restartAgent(agent)).body).toMatchObject({ status: "ready" });
     proxy.requests.length = 0;
-    const after = (await client.chat(agent, "Count.")).text;
+    const after = await client.ask(agent, "Count.");
     expect(messageNumberIn(after)).toBe(messageNumberIn(before) + 1);
     for (const { body } of proxy.asked) {
       expect(body.model).toBe("a-model-that-nobody-knows");
       expect(systemOf(body)).toContain("You are a gardener.");
     }
     await client.call("POST", `/agents/${agent}/conversation/reset`);
-    expect(messageNumberIn((await client.chat(agent, "Count.")).text)).toBe(1);
-    expect((await client.chat(agent, "run: cat note.txt")).text).toContain("kept");
+    expect(messageNumberIn(await client.ask(agent, "Count."))).toBe(1);
+    expect(await client.ask(agent, "run: cat note.txt")).toContain("kept");
     await client.call("PATCH", `/agents/${agent}`, { model: null });
     await client.restartAgent(agent);
     proxy.requests.length = 0;
-    expect(messageNumberIn((await client.chat(agent, "Count.")).text)).toBe(3);
+    expect(messageNumberIn(await client.ask(agent, "Count."))).toBe(3);
     expect(proxy.asked.map(({ body }) => body.model)).not.toContain("a-model-that-nobody-knows");
   });
 });

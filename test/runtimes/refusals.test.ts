@@ -74,7 +74,7 @@ const cases = runtimes.flatMap(({ name, providers }) =>
 describe.each(cases)("$name", ({ agent, fields }) => {
   beforeAll(async () => {
     expect((await client.createAgent(agent, fields)).body).toMatchObject({ status: "ready" });
-    expect((await client.chat(agent, "Good morning.")).text).toBe(reply);
+    expect(await client.ask(agent, "Good morning.")).toBe(reply);
   });
 
   test.each(refusals)(
@@ -100,7 +100,7 @@ describe.each(cases)("$name", ({ agent, fields }) => {
     const { events, text } = await client.chat(agent, "Good morning.").finally(() => proxy.resume());
     expect(events.at(-1)!.event).toMatchObject({ type: "response.failed", error: { code: "model_unreachable" } });
     expect(text).toBe("");
-    expect((await client.chat(agent, "And now?")).text).toBe(reply);
+    expect(await client.ask(agent, "And now?")).toBe(reply);
   });
 
   test("a passing refusal is not seen at all", async () => {
@@ -122,6 +122,6 @@ describe.each(cases)("$name", ({ agent, fields }) => {
     expect(await response.text()).toContain('"type":"response.cancelled"');
     await expect.poll(() => proxy.asked.at(-1)!.aborted).toBe(true);
     proxy.fault = () => null;
-    expect((await client.chat(agent, "And now?")).text).toBe(reply);
+    expect(await client.ask(agent, "And now?")).toBe(reply);
   });
 });

@@ -80,6 +80,14 @@ export class TestClient {
     return readReply(response);
   }
 
+  /** Sends a message and answers what was said to it; throws where the turn did not complete. */
+  async ask(name: string, message: string): Promise<string> {
+    const { events, text } = await this.chat(name, message);
+    const last = events.at(-1)!.event;
+    if (last.type !== "response.completed") throw new Error(`The turn did not complete: ${JSON.stringify(last)}`);
+    return text;
+  }
+
   /** Reads a turn's events again. */
   async events(name: string, turnId: string, after = 0): Promise<Reply> {
     return readReply(
@@ -107,7 +115,9 @@ export function isToolEvent(event: TurnEvent): event is Extract<TurnEvent, { typ
   return event.type.startsWith("response.tool_call.");
 }
 
-/** Which of the conversation's messages the demonstration model says that it was sent. */
+/** Which of the conversation's messages the demonstration model says that it was sent; throws where it does not. */
 export function messageNumberIn(text: string): number {
-  return Number(/Your message (\d+) of this conversation/.exec(text)?.[1]);
+  const number = /Your message (\d+) of this conversation/.exec(text)?.[1];
+  if (number === undefined) throw new Error(`There is no message's number in: ${text}`);
+  return Number(number);
 }

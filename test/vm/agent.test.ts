@@ -28,9 +28,7 @@ test("the real claude-code answers from a machine of its own, having run a comma
 
 test("the first turn knows nothing of the template's throwaway turns, the next ones of each other", async () => {
   await service.client.createAgent("bea");
-  expect((await service.client.chat("bea", "My cat is called Miez.")).text).toContain(
-    "Your message 1 of this conversation",
-  );
+  expect(await service.client.ask("bea", "My cat is called Miez.")).toContain("Your message 1 of this conversation");
   const second = await service.client.chat("bea", "What is she called?");
   expect(second.text).toContain("Your message 2 of this conversation");
   expect(second.text).toContain("My cat is called Miez.");
@@ -50,7 +48,7 @@ test("cancel interrupts a running command in the machine, and the next turn is f
     }
   }
   expect(types.at(-1)).toBe("response.cancelled");
-  expect((await service.client.chat("bea", "run: echo fine")).text).toContain("fine");
+  expect(await service.client.ask("bea", "run: echo fine")).toContain("fine");
 });
 
 test("QEMU runs with as little privilege as can be had, and its files are closed to others", async () => {
@@ -88,7 +86,7 @@ test("a machine that is killed in mid-turn ends the turn, and comes back with it
   expect(reply.text).toContain("kept");
   expect((await service.record(id)).origin).toBe("boot");
   const { stdout } = await service.exec(id, "cat ~agent/.claude/projects/*/*.jsonl");
-  expect((await client.chat("bea", "And?")).text).toContain("run: cat ~/note");
+  expect(await client.ask("bea", "And?")).toContain("run: cat ~/note");
   expect(stdout).toContain("My cat is called Miez.");
   expect(stdout).toContain("echo kept");
 });

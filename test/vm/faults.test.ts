@@ -55,7 +55,7 @@ test("a server that is killed in mid-turn finds the machine and the turn again, 
   expect(reply.events.map(({ id }) => id)).toEqual(reply.events.map((_, index) => index + 1));
   expect(reply.events.at(-1)!.event.type).toBe("response.completed");
   expect(await machinesOf(dataFolder)).toEqual([pid]);
-  expect((await again.chat("ada", "Still there?")).text).toContain("Before that you said: “run: for i in 1 2 3");
+  expect(await again.ask("ada", "Still there?")).toContain("Before that you said: “run: for i in 1 2 3");
 
   const third = new ServerProcess(dataFolder);
   await once(third.child, "exit");
@@ -109,14 +109,14 @@ test("a template that is corrupt is thrown away, and the agent is made from a ne
   const statusOf = async (name: string) => (await service.client.call("GET", `/agents/${name}`)).body.status;
   await service.client.call("POST", "/agents", { name: "ada" });
   await expect.poll(() => statusOf("ada"), { timeout: 280_000, interval: 1_000 }).toBe("ready");
-  expect((await service.client.chat("ada", "run: echo alive")).text).toContain("alive");
+  expect(await service.client.ask("ada", "run: echo alive")).toContain("alive");
   expect(await readdir(templates)).toHaveLength(2);
 
   const second = (await readdir(templates)).find((name) => name !== before)!;
   await run("truncate", ["--size=1000M", join(templates, second, "memory")]);
   await service.client.call("POST", "/agents", { name: "bea" });
   await expect.poll(() => statusOf("bea"), { timeout: 280_000, interval: 1_000 }).toBe("ready");
-  expect((await service.client.chat("ada", "run: echo still alive")).text).toContain("still alive");
+  expect(await service.client.ask("ada", "run: echo still alive")).toContain("still alive");
 }, 600_000);
 
 test.runIf(isRoot)(

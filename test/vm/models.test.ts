@@ -88,7 +88,7 @@ describe("the providers' own packages, in a machine", () => {
 
 describe("a provider's key is nowhere in the machine", () => {
   test("not in its memory, after turns and calls with it", async () => {
-    expect((await service.client.chat("ada", "hello")).text).toContain("Hello from the mock model.");
+    expect(await service.client.ask("ada", "hello")).toContain("Hello from the mock model.");
     expect(mock.getRequests().length).toBeGreaterThan(0);
     const pid = await service.pid(id);
     expect(await occurrences(pid, key)).toBe(0);

@@ -43,7 +43,7 @@ describe.each(runtimesInMachines)("%s", { timeout: 1_200_000 }, (runtime) => {
     expect((await service.record(await service.machineId(agent))).origin).toBe("clone");
     const { steps } = (await client.call("GET", `/agents/${agent}/install-status`)).body;
     expect(steps.map(({ name }: { name: string }) => name)).toEqual(["template", "disk", "machine", "runtime"]);
-    expect(messageNumberIn((await client.chat(agent, "My cat is called Miez.")).text)).toBe(1);
+    expect(messageNumberIn(await client.ask(agent, "My cat is called Miez."))).toBe(1);
     await client.chat(agent, "How is the weather?");
     const third = await client.chat(agent, "What is she called?", ["usage"]);
     expect(messageNumberIn(third.text)).toBe(3);
@@ -61,7 +61,7 @@ describe.each(runtimesInMachines)("%s", { timeout: 1_200_000 }, (runtime) => {
     expect(calls[0]!.type).toBe("response.tool_call.started");
     expect(calls.at(-1)!.type).toBe("response.tool_call.completed");
     expect(JSON.stringify(calls.at(-1)!.output)).toContain(agent);
-    expect((await client.chat(agent, "run: cat note.txt")).text).toContain(agent);
+    expect(await client.ask(agent, "run: cat note.txt")).toContain(agent);
   });
 
   test("cancelling ends the turn and the command that runs, and the next turn is fine", async () => {
@@ -80,27 +80,27 @@ describe.each(runtimesInMachines)("%s", { timeout: 1_200_000 }, (runtime) => {
       await client.call("POST", `/agents/${agent}/turns/${response.headers.get("x-turn-id")}/cancel`);
     }
     expect(types.at(-1)).toBe("response.cancelled");
-    expect((await client.chat(agent, "run: echo fine")).text).toContain("fine");
+    expect(await client.ask(agent, "run: echo fine")).toContain("fine");
     expect((await service.exec(id, "pgrep -f '[s]leep 12345'")).stdout).toBe("");
   });
 
   test("asleep it has no process; its next message wakes it with its conversation, files and programs", async () => {
     const id = await service.machineId(agent);
     await service.exec(id, "echo in memory > /dev/shm/note; (sleep 54321 &) >/dev/null 2>&1", "agent");
-    const before = messageNumberIn((await client.chat(agent, "Count.")).text);
+    const before = messageNumberIn(await client.ask(agent, "Count."));
     expect((await client.call("POST", `/agents/${agent}/suspend`)).body.status).toBe("suspended");
     expect(await service.pid(id)).toBeUndefined();
     const reply = await client.chat(agent, "Count.", ["status"]);
     expect(messageNumberIn(reply.text)).toBe(before + 1);
     expect((await service.record(id)).origin).toBe("wake");
     expect((await service.exec(id, "cat /dev/shm/note && pgrep -f 'sleep 54321'")).exitCode).toBe(0);
-    expect((await client.chat(agent, "run: cat note.txt")).text).toContain(agent);
+    expect(await client.ask(agent, "run: cat note.txt")).toContain(agent);
     await service.exec(id, "pkill -f 'sleep 54321'");
   });
 
   const slowStart = { timeout: 2_400_000 };
   test("a restart keeps files, conversation, model and instructions; a reset the files", slowStart, async () => {
-    const before = messageNumberIn((await client.chat(agent, "Count.")).text);
+    const before = messageNumberIn(await client.ask(agent, "Count."));
     await client.call("PATCH", `/agents/${agent}`, { instructions: "You are a gardener." });
     await client.call("POST", `/agents/${agent}/restart`);
     // The message waits for the machine, however long its runtime takes to start: OpenClaw minutes, under emulation.
@@ -110,8 +110,8 @@ describe.each(runtimesInMachines)("%s", { timeout: 1_200_000 }, (runtime) => {
     expect(proxy.asked.at(-1)!.body.model).toBe("claude-sonnet-4-5");
     expect(systemOf(proxy.asked.at(-1)!.body)).toContain("You are a gardener.");
     await client.call("POST", `/agents/${agent}/conversation/reset`);
-    expect(messageNumberIn((await client.chat(agent, "Count.")).text)).toBe(1);
-    expect((await client.chat(agent, "run: cat note.txt")).text).toContain(agent);
+    expect(messageNumberIn(await client.ask(agent, "Count."))).toBe(1);
+    expect(await client.ask(agent, "run: cat note.txt")).toContain(agent);
   });
 
   test("deleting leaves nothing", async () => {

@@ -1,0 +1,46 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { endInterruptedRuns } from "./openclaw-interrupted-run.ts";
+import type { Surroundings } from "./runtime.ts";
+
+let home: string;
+let path: string;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "berth-openclaw-"));
+  path = join(home, ".openclaw/agents/main/agent/openclaw-agent.sqlite");
+});
+afterEach(() => rm(home, { recursive: true }));
+
+async function endThem(): Promise<string[]> {
+  const lines: string[] = [];
+  const own = { uid: process.getuid!(), gid: process.getgid!(), log: (line: string) => lines.push(line) };
+  const files = { environmentFile: "", proxyUrl: "", packages: "", gatewayUrl: "", stateFolder: home };
+  await endInterruptedRuns(process.execPath, { home, ...own, ...files } satisfies Surroundings);
+  return lines;
+}
+
+test("a run that was going on has ended, and nothing is left of a try to take it up again", async () => {
+  await mkdir(dirname(path), { recursive: true });
+  using database = new DatabaseSync(path);
+  database.exec("CREATE TABLE session_nodes (session_key TEXT, entry_json TEXT, status TEXT) STRICT");
+  const insert = database.prepare("INSERT INTO session_nodes VALUES (?, ?, ?)");
+  const tried = { abortedLastRun: true, mainRestartRecovery: { chargedAttempts: 2 }, restartRecoveryRuns: [{}] };
+  insert.run("going on", JSON.stringify({ sessionId: "1", status: "running", label: "船", ...tried }), "running");
+  insert.run("done", JSON.stringify({ sessionId: "2", status: "done" }), "done");
+  expect(await endThem()).toEqual([]);
+  const rows = database.prepare("SELECT * FROM session_nodes").all();
+  expect(rows.map(({ entry_json, status }) => [JSON.parse(String(entry_json)), status])).toEqual([
+    [{ sessionId: "1", status: "killed", label: "船" }, "killed"],
+    [{ sessionId: "2", status: "done" }, "done"],
+  ]);
+});
+
+test("an agent without a conversation is left as it is; a database that cannot be read is logged", async () => {
+  expect(await endThem()).toEqual([]);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, "This is no database, but words that fill more than the sixteen bytes of its header.");
+  expect(await endThem()).toEqual(["openclaw may go on with what was interrupted: file is not a database"]);
+});

@@ -1,0 +1,51 @@
+import { execFile } from "node:child_process";
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { loginEnvironment } from "./process.ts";
+import type { Surroundings } from "./runtime.ts";
+
+/** How long the database may take; a matter of a tenth of a second, and under software emulation of one. */
+const maximumMs = 120_000;
+
+/**
+ * To be run by Node with the database's path. A run that goes on is known by its session's status alone, which is
+ * kept twice; the rest would be left over from a try to take it up again.
+ */
+const script = `
+const { DatabaseSync } = require("node:sqlite");
+const leftOver = "'$.abortedLastRun', '$.mainRestartRecovery', '$.restartRecoveryRuns'";
+try {
+  new DatabaseSync(process.argv[1], { timeout: ${maximumMs} }).exec(\`
+    UPDATE session_nodes
+    SET status = 'killed', entry_json = json_set(json_remove(entry_json, \${leftOver}), '$.status', 'killed')
+    WHERE status = 'running'
+  \`);
+} catch (error) {
+  process.stderr.write(error.message);
+  process.exitCode = 1;
+}
+`;
+
+/**
+ * Has OpenClaw, which must not be running, take its conversations' interrupted runs as ended. Half a second after its
+ * start it takes up by itself what it was killed in: with calls of models that belong to nobody's turn, commands that
+ * somebody has cancelled, and the next message refused for as long (`SESSION_WORK_START_CHANGED`). No setting keeps it from
+ * it. Never rejects: what fails is logged.
+ */
+export async function endInterruptedRuns(node: string, surroundings: Surroundings): Promise<void> {
+  const { home, uid, gid, log } = surroundings;
+  const database = join(home, ".openclaw/agents/main/agent/openclaw-agent.sqlite");
+  const isThere = await access(database).then(
+    () => true,
+    () => false,
+  );
+  if (!isThere) return;
+  try {
+    const options = { cwd: home, env: loginEnvironment(surroundings), uid, gid, timeout: maximumMs };
+    await promisify(execFile)(node, ["--no-warnings", "--eval", script, database], options);
+  } catch (error) {
+    const { message, stderr } = error as Error & { stderr?: string };
+    log(`openclaw may go on with what was interrupted: ${stderr || message}`);
+  }
+}
