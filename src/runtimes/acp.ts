@@ -53,7 +53,7 @@ const cancelGraceMs = 5_000;
 
 /** Starts a runtime and opens its session over ACP. Rejects with `runtime_failed` when it ends or refuses. */
 export async function startAcp(launch: AcpLaunch, surroundings: Surroundings): Promise<Session> {
-  const { child, ended } = spawnRuntime(launch.command, launch.args, launch.env, "pipe", surroundings);
+  const { child, ended } = await spawnRuntime(launch.command, launch.args, launch.env, "pipe", surroundings);
   const listeners = new Set<(update: SessionUpdate) => void>();
   const connection = client({ name: "berth" })
     .onNotification(methods.client.session.update, ({ params }) => {

@@ -29,13 +29,23 @@ test("a run that was going on has ended, and nothing is left of a try to take it
   const insert = database.prepare("INSERT INTO session_nodes VALUES (?, ?, ?)");
   const tried = { abortedLastRun: true, mainRestartRecovery: { chargedAttempts: 2 }, restartRecoveryRuns: [{}] };
   insert.run("going on", JSON.stringify({ sessionId: "1", status: "running", label: "船", ...tried }), "running");
+  insert.run("broken", "{", "running");
   insert.run("done", JSON.stringify({ sessionId: "2", status: "done" }), "done");
   expect(await endThem()).toEqual([]);
   const rows = database.prepare("SELECT * FROM session_nodes").all();
-  expect(rows.map(({ entry_json, status }) => [JSON.parse(String(entry_json)), status])).toEqual([
-    [{ sessionId: "1", status: "killed", label: "船" }, "killed"],
-    [{ sessionId: "2", status: "done" }, "done"],
+  expect(rows.map(({ entry_json, status }) => [entry_json, status])).toEqual([
+    [JSON.stringify({ sessionId: "1", status: "killed", label: "船" }), "killed"],
+    ["{", "killed"],
+    [JSON.stringify({ sessionId: "2", status: "done" }), "done"],
   ]);
+});
+
+test("a program of the agent's that keeps the database to itself is not waited for", async () => {
+  await mkdir(dirname(path), { recursive: true });
+  using database = new DatabaseSync(path);
+  database.exec("CREATE TABLE session_nodes (session_key TEXT, entry_json TEXT, status TEXT) STRICT");
+  database.exec("BEGIN EXCLUSIVE");
+  expect(await endThem()).toEqual(["openclaw may go on with what was interrupted: database is locked"]);
 });
 
 test("an agent without a conversation is left as it is; a database that cannot be read is logged", async () => {

@@ -44,7 +44,7 @@ export const openclaw: Runtime = {
     await endInterruptedRuns(node, surroundings);
     const args = [join(packages, "openclaw/openclaw.mjs"), "gateway", "run"];
     // It repeats every reply on its standard output, which nobody reads.
-    const { child, ended } = spawnRuntime(node, args, environment(surroundings), "ignore", surroundings);
+    const { child, ended } = await spawnRuntime(node, args, environment(surroundings), "ignore", surroundings);
     const cancel = new AbortController();
     void ended.then(() => cancel.abort(new Error("openclaw ended")));
     try {

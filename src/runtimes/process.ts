@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chown, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { authoritiesFile } from "../contract/guest.ts";
 import type { Surroundings } from "./runtime.ts";
@@ -38,17 +39,24 @@ export function loginEnvironment(surroundings: Surroundings): Record<string, str
   };
 }
 
+/** How long the last words of a runtime that has ended may be on their way. */
+const lastWordsMs = 1_000;
+
 /**
  * Starts a runtime as the agent's user, in its home. Its error output is logged; `stdio` says whether its standard
- * input and output are piped. `ended` settles when it has ended or could not be started.
+ * input and output are piped. `ended` settles when it has ended or could not be started. One that was left by a runner
+ * that was killed is ended first: it would keep its locks, and answer nobody.
  */
-export function spawnRuntime(
+export async function spawnRuntime(
   command: string,
   args: readonly string[],
   env: Record<string, string>,
   stdio: "pipe" | "ignore",
-  { home, uid, gid, log }: Surroundings,
-): { child: ChildProcess; ended: Promise<void> } {
+  { home, uid, gid, stateFolder, log }: Surroundings,
+): Promise<{ child: ChildProcess; ended: Promise<void> }> {
+  const file = join(stateFolder, "runtime-process");
+  const left = await readFile(file, "utf8").catch(() => "");
+  if (left !== "" && left === (await nameOf(parseInt(left, 10)))) await killTreeOf(parseInt(left, 10));
   const child = spawn(command, args, { cwd: home, env, uid, gid, detached: true, stdio: [stdio, stdio, "pipe"] });
   child.stdin?.on("error", () => {}); // A runtime that died while it was written to is seen by its end.
   createInterface({ input: child.stderr! })
@@ -56,19 +64,37 @@ export function spawnRuntime(
     .on("error", () => {});
   child.on("error", (error) => log(`cannot start ${command}: ${error.message}`));
   child.on("close", (code, signal) => log(`${command} ended (${signal ?? code})`));
-  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()).once("error", () => resolve()));
+  const ended = new Promise<void>((resolve) => {
+    child.once("close", () => resolve()).once("error", () => resolve());
+    // What it has started may have its output for as long as it likes.
+    child.once("exit", () => setTimeout(resolve, lastWordsMs).unref());
+  });
+  const written = child.pid === undefined ? "" : await nameOf(child.pid);
+  await replaceFile(file, written).catch((error: Error) => log(`the runtime's number is not kept: ${error.message}`));
   return { child, ended };
 }
 
 /** Kills a runtime with all that it started: its commands have process groups of their own, and would go on. */
 export async function killTree({ pid, exitCode, signalCode }: ChildProcess): Promise<void> {
   if (pid === undefined || exitCode !== null || signalCode !== null) return;
-  for (const each of [...(await descendantsOf(pid)), pid]) {
-    try {
-      process.kill(each, "SIGKILL");
-    } catch {
-      // It ended between the look and the kill.
-    }
+  await killTreeOf(pid);
+}
+
+async function killTreeOf(root: number): Promise<void> {
+  // Stopped first, so that none starts another while they are being found.
+  const found = [root];
+  for (let next = found; next.length > 0; found.push(...next)) {
+    for (const pid of next) signal(pid, "SIGSTOP");
+    next = (await descendantsOf(root)).filter((pid) => !found.includes(pid));
+  }
+  for (const pid of found) signal(pid, "SIGKILL");
+}
+
+function signal(pid: number, name: "SIGSTOP" | "SIGKILL"): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It ended between the look and the signal.
   }
 }
 
@@ -76,9 +102,7 @@ async function descendantsOf(root: number): Promise<number[]> {
   const children = new Map<number, number[]>();
   for (const entry of await readdir("/proc")) {
     if (!/^\d+$/.test(entry)) continue;
-    const stat = await readFile(`/proc/${entry}/stat`, "utf8").catch(() => "");
-    // After the name, which may hold anything, come the state and the parent's id.
-    const parent = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+    const parent = Number((await fieldsOf(entry))[1]);
     children.set(parent, [...(children.get(parent) ?? []), Number(entry)]);
   }
   const found: number[] = [];
@@ -86,6 +110,17 @@ async function descendantsOf(root: number): Promise<number[]> {
     found.push(...next);
   }
   return found;
+}
+
+/** What names a process for good: its number, the time of its start, and the run of the machine that this is of. */
+async function nameOf(pid: number): Promise<string> {
+  return `${pid} ${(await fieldsOf(pid))[19]} ${(await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim()}`;
+}
+
+/** Of /proc/PID/stat what comes after the name, which may hold anything: the state, the parent's number, …; 20th the start. */
+async function fieldsOf(pid: number | string): Promise<string[]> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
 /** Writes a file whole or not at all, whenever the machine is cut off; `owner` is given it, for itself alone. */

@@ -99,6 +99,22 @@ test("a runtime that is killed is started again in its conversation", async () =
   expect(reply.text).toContain("machine-id");
 });
 
+test("a runner that is killed ends its turn and what ran in it; the next turn is of the same conversation", async () => {
+  const { client } = service;
+  const id = await service.machineId("ada");
+  const response = await client.fetch("POST", "/agents/ada/chat", { message: "run: sleep 54321", include: ["tools"] });
+  const types: string[] = [];
+  for await (const { event } of eventsOf(response)) {
+    types.push(event.type === "response.failed" ? event.error.code : event.type);
+    const begun = event.type === "response.tool_call.updated" && types.length < 4;
+    if (begun) await service.exec(id, "setsid sh -c 'sleep 1; pkill -9 -f [r]unner.mjs' > /dev/null 2>&1 &");
+  }
+  expect(types.at(-1)).toBe("machine_lost");
+  expect(await client.ask("ada", "Are you there still?")).toContain("Before that you said: “run: sleep 54321”");
+  expect((await service.record(id)).origin).toBe("clone");
+  expect((await service.exec(id, "ps -C sleep -o args=")).stdout).toBe("");
+});
+
 test("deleting removes the process, the disk, the memory and the sockets", async () => {
   const id = await service.machineId("ada");
   const pid = await service.pid(id);

@@ -1,0 +1,50 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { killTree, spawnRuntime } from "./process.ts";
+import type { Surroundings } from "./runtime.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "berth-runtime-"));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+/** By default a runtime with a command that runs, of which neither ends by itself. */
+function spawnOne(script = "sleep 600 & wait") {
+  const own = { uid: process.getuid!(), gid: process.getgid!(), log: () => {} };
+  const surroundings = { ...own, home: folder, stateFolder: folder } as unknown as Surroundings;
+  return spawnRuntime("/bin/sh", ["-c", script], { PATH: process.env.PATH! }, "ignore", surroundings);
+}
+
+test("a runtime that a killed runner has left is ended, with its commands, before the next one starts", async () => {
+  const left = await spawnOne();
+  const next = await spawnOne();
+  await left.ended; // Its command has the same error output, so that it has ended as well.
+  expect(left.child.signalCode).toBe("SIGKILL");
+  expect(next.child.exitCode).toBeNull();
+  await killTree(next.child);
+  await next.ended;
+});
+
+test("another process that has got a runtime's number since is not taken for it", async () => {
+  const other = await spawnOne();
+  const file = join(folder, "runtime-process");
+  const [pid, start, boot] = (await readFile(file, "utf8")).split(" ");
+  for (const name of [`${pid} ${Number(start) - 1} ${boot}`, `${pid} ${start} another-boot`, "no number", ""]) {
+    await writeFile(file, name);
+    const next = await spawnOne();
+    expect(other.child.signalCode).toBeNull();
+    await killTree(next.child);
+    await next.ended;
+  }
+  await killTree(other.child);
+  await other.ended;
+});
+
+test("a runtime has ended though a command that it has left has its output still", async () => {
+  const { ended } = await spawnOne("sleep 600 & echo $! > command");
+  await ended;
+  process.kill(Number(await readFile(join(folder, "command"), "utf8")), "SIGKILL");
+});
