@@ -133,7 +133,7 @@ export async function createServer(
     waiting: config.maximumWaiting,
     waitMs: config.waitMs,
     shared: (accountId) => accounts.othersThan(accountId),
-    makeRoom: (accountId) => lifecycle.makeRoom(accountId),
+    makeRoom: (accountId) => lifecycle.idleness.makeRoom(accountId),
   });
   const metrics: Metrics = new Metrics({
     agents: () => agents.countByStatus(),
@@ -215,7 +215,7 @@ export async function createServer(
         return lifecycle.resume(agent);
       },
       log: async function* ({ id }, tail, follow, gone) {
-        using _ = lifecycle.keepOpen(id);
+        using _ = lifecycle.idleness.keepOpen(id);
         yield* machines.log(id, tail, follow, gone);
       },
       restart: async ({ id, accountId }) => {
@@ -262,7 +262,7 @@ export async function createServer(
   cleanup.defer(() => stopped.abort());
   const listen = () =>
     timers.listen({
-      lookForIdleness: (agentId) => lifecycle.lookForIdleness(agentId),
+      lookForIdleness: (agentId) => lifecycle.idleness.look(agentId),
       chargeMachines: () => credits.chargeMachines(),
       sweep: () => Promise.all([lifecycle.sweep(), ledger.sweep()]),
       cleanUp: () => cleanUp(database, config),

@@ -1,9 +1,11 @@
 import { EventEmitter } from "node:events";
 import type { Resources } from "../contract/agents.ts";
 import { asBerthError, BerthError, isShortage } from "../contract/errors.ts";
-import type { StoredAgent, Wanted } from "./agents.ts";
+import type { AgentChange, AgentRows } from "./agent-rows.ts";
+import type { StoredAgent } from "./agents.ts";
 import type { Capacity } from "./capacity.ts";
-import { type InstallChange, InstallWriter, type Progress } from "./install.ts";
+import { type AgentTimers, Idleness } from "./idleness.ts";
+import { InstallWriter, type Progress } from "./install.ts";
 import { patiently, pause } from "./patience.ts";
 
 /** What is wanted of an agent's machine. */
@@ -33,44 +35,6 @@ interface MachinesOfAgents {
   list(): Promise<{ id: string; phase: string }[]>;
 }
 
-/** What a step changes in an agent's row. */
-export interface AgentChange extends InstallChange {
-  wanted?: Wanted;
-  /** Its machine has ended at a time that nobody knows: what is not charged of its time yet is let go. */
-  endUnknown?: true;
-}
-
-/** The agents' rows, as far as an agent's life needs them. Whatever changes what is wanted raises the generation. */
-export interface AgentRows {
-  /** Throws `agent_exists`. */
-  insert(agent: StoredAgent): Promise<void>;
-  byId(id: string): Promise<StoredAgent | null>;
-  all(): Promise<StoredAgent[]>;
-  /** Those whose status is not what is wanted. */
-  unsettled(): Promise<StoredAgent[]>;
-  /** Those that may be suspended (of that account, or of any), the one that has been idle longest first. */
-  idle(accountId: string | null, limit: number): Promise<StoredAgent[]>;
-  /** Writes nothing when the row is of another generation or gone; answers whether it wrote. */
-  change(id: string, generation: number, change: AgentChange): Promise<boolean>;
-  /** Wants it to run, where it is to be suspended. */
-  wake(id: string): Promise<void>;
-  /**
-   * Wants it suspended, unless it answers a message, has failed, is being deleted, or was active after `idleSince`.
-   * Answers the agent as it is then; null when it did not.
-   */
-  beginSuspension(id: string, idleSince: Date | null): Promise<StoredAgent | null>;
-  /** Wants it to run, anew. Answers what it is then; null when it is being deleted. */
-  beginRestart(id: string): Promise<StoredAgent | null>;
-  beginDeletion(id: string): Promise<void>;
-  remove(id: string): Promise<void>;
-}
-
-/** Alarms that outlive the server. */
-export interface AgentTimers {
-  /** Has `lookForIdleness` called for the agent after so many seconds; at most one waits per agent. */
-  idleCheck(agentId: string, afterSeconds: number): Promise<void>;
-}
-
 export interface LifecycleOptions {
   rows: AgentRows;
   machines: MachinesOfAgents;
@@ -95,11 +59,6 @@ const retryMs = 500;
 const maximumRetryMs = 30_000;
 /** How long the one who deletes an agent waits for it. */
 const deletionMs = 60_000;
-/** How many idle agents are looked at in one go. */
-const sweepLimit = 100;
-/** How many of them are asked to make room in one go; whoever was needed is not asked again for a while. */
-const roomCandidates = 5;
-const neededMs = 15_000;
 
 /** The work on one agent. One step at a time; `done` resolves when what is wanted has come to be, or cannot. */
 interface Work {
@@ -125,20 +84,25 @@ export class Lifecycle {
   readonly #refused = new Map<string, BerthError>();
   readonly #changes = new EventEmitter<Record<string, []>>().setMaxListeners(0);
   readonly #queue = new EventEmitter<Record<string, [number]>>().setMaxListeners(0);
-  /** How many have each agent open: it is not idle then. */
-  readonly #open = new Map<string, number>();
   readonly #stop = new AbortController();
   /** Before it is known which machines run, nothing is said or done of any. */
   readonly #recovered = Promise.withResolvers<void>();
   /** The agents whose machine's end is watched, as they were last made to run. */
   readonly #watched = new Map<string, StoredAgent>();
-  /** Until when an agent that was asked to make room is not asked again, in milliseconds since 1970. */
-  readonly #needed = new Map<string, number>();
-  /** Those that are being suspended to make room. */
-  readonly #makingRoom = new Set<string>();
+  /** Which agents nobody needs, and what follows from it. */
+  readonly idleness: Idleness;
 
   constructor(options: LifecycleOptions) {
     this.#options = options;
+    const { rows, timers, idleMs, log } = options;
+    this.idleness = new Idleness({
+      ...{ rows, timers, idleMs, log },
+      waiting: () => options.capacity.waiting,
+      activity: (id) => options.machines.activity(id),
+      isAtWork: (id) => this.#work.has(id) || options.atWork(id),
+      suspend: (agent) => void this.#drive(agent),
+      stopped: this.#stop.signal,
+    });
   }
 
   /** Stores a new agent and begins to make its machine. Throws `agent_exists`, `no_capacity`. */
@@ -209,18 +173,6 @@ export class Lifecycle {
     }
   }
 
-  /** Keeps the agent from being taken for idle until it is disposed. */
-  keepOpen(id: string): Disposable {
-    this.#open.set(id, (this.#open.get(id) ?? 0) + 1);
-    return {
-      [Symbol.dispose]: () => {
-        const left = this.#open.get(id)! - 1;
-        if (left > 0) this.#open.set(id, left);
-        else this.#open.delete(id);
-      },
-    };
-  }
-
   /**
    * Ends the machine and boots it again from its disk. Answers the agent as it is meanwhile; null when it is being
    * deleted.
@@ -264,7 +216,8 @@ export class Lifecycle {
     if (await this.#options.rows.byId(id)) {
       throw new BerthError("agent_deleting", "The agent is still being deleted; this goes on by itself.");
     }
-    for (const known of [this.#losses, this.#refused, this.#needed]) known.delete(id);
+    for (const known of [this.#losses, this.#refused]) known.delete(id);
+    this.idleness.forget(id);
     this.#changed(id);
   }
 
@@ -302,45 +255,11 @@ export class Lifecycle {
 
   /** For the timer: sees to whatever was left undone. */
   async sweep(): Promise<void> {
-    const { rows, capacity, idleMs } = this.#options;
-    for (const agent of await rows.unsettled()) {
+    for (const agent of await this.#options.rows.unsettled()) {
       if (!this.#work.has(agent.id)) void this.#drive(agent);
     }
-    if (idleMs > 0) {
-      for (const { id, lastActiveAt } of await rows.idle(null, sweepLimit)) {
-        // Its alarm should have rung long ago.
-        if (Date.now() - lastActiveAt.getTime() > 2 * idleMs) await this.lookForIdleness(id);
-      }
-    }
-    capacity.retry();
-  }
-
-  /** For the timer: suspends an agent that nobody has needed for long enough, or looks again later. */
-  async lookForIdleness(id: string): Promise<void> {
-    const { rows, idleMs } = this.#options;
-    const agent = await rows.byId(id);
-    if (agent?.wanted !== "running" || agent.status !== "ready" || this.#stop.signal.aborted || idleMs === 0) return;
-    const since = Date.now() - agent.lastActiveAt.getTime();
-    const suspended = since >= idleMs && (await this.#suspendIdle(agent, new Date(Date.now() - idleMs)));
-    if (!suspended) this.#checkLater(id, since >= idleMs ? idleMs : idleMs - since);
-  }
-
-  /** For the capacity: suspends the machine that has been idle longest, of that account or of any. */
-  async makeRoom(accountId: string | null): Promise<boolean> {
-    // As many as wait are on their way already.
-    if (this.#makingRoom.size >= this.#options.capacity.waiting) return true;
-    let asked = 0;
-    for (const agent of await this.#options.rows.idle(accountId, sweepLimit)) {
-      if ((this.#needed.get(agent.id) ?? 0) > Date.now()) continue;
-      this.#needed.delete(agent.id);
-      if (await this.#suspendIdle(agent, agent.lastActiveAt)) {
-        this.#makingRoom.add(agent.id);
-        return true;
-      }
-      this.#needed.set(agent.id, Date.now() + neededMs);
-      if (++asked >= roomCandidates) return false;
-    }
-    return false;
+    await this.idleness.sweep();
+    this.#options.capacity.retry();
   }
 
   /** Begins no more steps. What waits is given up; steps under way come to an end by themselves and write nothing. */
@@ -353,25 +272,6 @@ export class Lifecycle {
   async #known(): Promise<void> {
     await this.#recovered.promise;
     this.#stop.signal.throwIfAborted();
-  }
-
-  /** Where the alarm cannot be set, the sweep finds the agent. */
-  #checkLater(id: string, ms: number): void {
-    const { timers, log } = this.#options;
-    timers
-      .idleCheck(id, Math.max(1, Math.ceil(ms / 1000)))
-      .catch((error: unknown) => log("an agent's idle check could not be set", { agentId: id, error }));
-  }
-
-  /** Begins to suspend an agent that was not active after `idleSince`. False when it is needed. */
-  async #suspendIdle({ id }: StoredAgent, idleSince: Date): Promise<boolean> {
-    const isNeeded = () => this.#open.has(id) || this.#work.has(id) || this.#options.atWork(id);
-    if (isNeeded()) return false;
-    // One that cannot be asked is not taken for idle. It takes a second, in which somebody may come.
-    if ((await this.#options.machines.activity(id).catch(() => true)) || isNeeded()) return false;
-    const agent = await this.#options.rows.beginSuspension(id, idleSince);
-    if (agent) void this.#drive(agent);
-    return agent !== null;
   }
 
   /** Has the agent's work go on until its row is as wanted; interrupts a step of an older generation. */
@@ -389,7 +289,7 @@ export class Lifecycle {
     this.#work.set(id, begun);
     begun.done = this.#until(id, begun).finally(() => {
       this.#work.delete(id);
-      this.#makingRoom.delete(id);
+      this.idleness.settled(id);
       // It may make room for another now.
       this.#options.capacity.retry();
     });
@@ -441,7 +341,7 @@ export class Lifecycle {
 
   /** Makes the machine run, and writes each step down as it begins. */
   async #provide(agent: StoredAgent, work: Work, signal: AbortSignal): Promise<void> {
-    const { machines, capacity, idleMs, measured } = this.#options;
+    const { machines, capacity, measured } = this.#options;
     const { id, generation } = agent;
     const begun = Date.now();
     const steps = new InstallWriter(agent, (change) => this.#write(id, generation, change));
@@ -461,7 +361,7 @@ export class Lifecycle {
     }
     if (agent.status !== "ready")
       measured(agent.status === "suspended" ? "wake" : "create", (Date.now() - begun) / 1000);
-    if (idleMs > 0) this.#checkLater(id, idleMs);
+    this.idleness.lookLater(id);
     this.#watch(agent);
   }
 

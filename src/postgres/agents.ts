@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, type Selectable, sql, type UpdateQueryBuilder, type UpdateResult } from "kysely";
 import { BerthError } from "../contract/errors.ts";
+import type { AgentChange, AgentRows } from "../domain/agent-rows.ts";
 import type { StoredAgent } from "../domain/agents.ts";
-import type { AgentChange, AgentRows } from "../domain/lifecycle.ts";
 import { type Database, isDuplicate, type Tables } from "./database.ts";
 
 /** The agents' rows. */

@@ -1,6 +1,6 @@
 import { CompiledQuery, sql } from "kysely";
 import { PgBoss } from "pg-boss";
-import type { AgentTimers } from "../domain/lifecycle.ts";
+import type { AgentTimers } from "../domain/idleness.ts";
 import type { Database } from "./database.ts";
 
 const idleChecks = "agent-idle-check";

@@ -127,7 +127,7 @@ function serverUntil(death: Death): Server {
   const capacity: Capacity = new Capacity({
     ...{ memoryMiB: 10_000, machines: 10, accountShare: 1, waiting: 10, waitMs: 10_000 },
     shared: async () => false,
-    makeRoom: (account) => lifecycle.makeRoom(account),
+    makeRoom: (account) => lifecycle.idleness.makeRoom(account),
   });
   const lifecycle: Lifecycle = new Lifecycle({
     rows: death.at(new Agents(database, 0)),

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { chmod, mkdir, readFile, rm } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { relative } from "node:path";
 import type { Resources } from "../../contract/agents.ts";
@@ -8,25 +8,25 @@ import { dialPort } from "../connect.ts";
 import type { MachineObservation, MachineSpec, Progress, RunningMachine } from "../driver.ts";
 import type { TemplatingDriver } from "../machines.ts";
 import { unlessAborted } from "../unless-aborted.ts";
-import { type Accelerator, machineOptions } from "./command.ts";
+import type { Accelerator } from "./command.ts";
 import { Compression } from "./compression.ts";
 import { nullWhereMissing, requireSpace, writeWhole } from "./files.ts";
 import { takeImage } from "./image.ts";
+import { Launcher } from "./launcher.ts";
 import { Layout, type MachineFiles } from "./layout.ts";
-import { type Conditions, MemoryImages, type Step } from "./memory-image.ts";
+import { MachineProcesses } from "./machine-processes.ts";
+import { MemoryImages, type Step } from "./memory-image.ts";
 import { PageJobs } from "./page-jobs.ts";
 import { Privilege } from "./privilege.ts";
 import { type AcceleratorChoice, chooseAccelerator, hostCpu, hostKhz } from "./probe.ts";
-import { createOverlay, freePort, killByMonitor, QemuProcess, qemuProcesses, qemuVersion } from "./process.ts";
-import { type MachineRecord, Records } from "./record.ts";
-import { hardwareOf, type Template, type TemplateBasis, Templates } from "./template.ts";
+import { createOverlay, qemuVersion } from "./process.ts";
+import { describe, type MachineRecord, Records } from "./record.ts";
+import { recover } from "./recovery.ts";
+import { Suspension } from "./suspension.ts";
+import { type HostBasis, type Template, type TemplateBasis, Templates } from "./template.ts";
 
 /** Twice from the template that there is, then from a new one. */
 const cloneTries = 3;
-/** A port may be taken between the look and QEMU's start. */
-const startTries = 3;
-/** What goes wrong with an image that has no fault goes by most often: a process was killed, the host was out of something. */
-const wakeTries = 2;
 
 export interface QemuOptions {
   dataFolder: string;
@@ -48,15 +48,17 @@ export interface QemuOptions {
 interface Parts {
   layout: Layout;
   privilege: Privilege;
+  host: HostBasis;
   templates: Templates;
   records: Records;
   images: MemoryImages;
   pageJobs: PageJobs;
   compression: Compression;
-  basis: Omit<TemplateBasis, "runtime" | "resources">;
+  running: MachineProcesses;
+  launcher: Launcher;
+  suspension: Suspension;
   usual: (runtime: string) => Resources;
   step: Step;
-  log: (message: string) => void;
 }
 
 /**
@@ -66,36 +68,32 @@ interface Parts {
 export class QemuDriver implements TemplatingDriver {
   readonly #layout: Layout;
   readonly #privilege: Privilege;
+  readonly #host: HostBasis;
   readonly #templates: Templates;
   readonly #records: Records;
   readonly #images: MemoryImages;
   readonly #pageJobs: PageJobs;
   readonly #compression: Compression;
-  readonly #basis: Omit<TemplateBasis, "runtime" | "resources">;
+  readonly #running: MachineProcesses;
+  readonly #launcher: Launcher;
+  readonly #suspension: Suspension;
   readonly #usual: (runtime: string) => Resources;
   readonly #step: Step;
-  readonly #log: (message: string) => void;
-  readonly #running = new Map<string, QemuProcess>();
-  /** Those whose guests do not run yet. */
-  readonly #waking = new Set<QemuProcess>();
-  /** Templates of which the last clone did not come to life. */
-  readonly #doubted = new Set<string>();
-  /** Those whose guests stand at a write that the host's disk does not take. */
-  readonly #standing = new Set<QemuProcess>();
-  #closed = false;
 
   private constructor(parts: Parts) {
     this.#layout = parts.layout;
     this.#privilege = parts.privilege;
+    this.#host = parts.host;
     this.#templates = parts.templates;
     this.#records = parts.records;
     this.#images = parts.images;
     this.#pageJobs = parts.pageJobs;
     this.#compression = parts.compression;
-    this.#basis = parts.basis;
+    this.#running = parts.running;
+    this.#launcher = parts.launcher;
+    this.#suspension = parts.suspension;
     this.#usual = parts.usual;
     this.#step = parts.step;
-    this.#log = parts.log;
   }
 
   /**
@@ -113,17 +111,20 @@ export class QemuDriver implements TemplatingDriver {
     await privilege.requireReach(layout.machines);
     const image = await takeImage(options.builtImage, layout);
     const accelerator = await chooseAccelerator(options.accelerator, options.dataFolder, image, qemu, privilege);
-    const templates = new Templates(layout, privilege, options.serveTemplateUplink, options.log);
-    const basis = { image, qemu, accelerator, cpu: await hostCpu(), hostKhz: await hostKhz() };
+    const host = { image, qemu, accelerator, cpu: await hostCpu(), hostKhz: await hostKhz() };
     const { log, usualResources: usual, step = async () => {}, onlyWholeMemory = false } = options;
+    const templates = new Templates(layout, privilege, options.serveTemplateUplink, log);
     const records = new Records(layout);
     const pageJobs = PageJobs.forWakes();
     const images = new MemoryImages(pageJobs, privilege, onlyWholeMemory, step, log);
     const compression = new Compression(layout, records, PageJobs.inBackground(), step, log);
-    const made = { layout, privilege, templates, records, images, pageJobs, compression };
-    const driver = new QemuDriver({ ...made, basis, usual, step, log });
+    const running = new MachineProcesses(layout, log);
+    const launcher = new Launcher(layout, privilege, host, running);
+    const suspension = new Suspension({ layout, records, templates, images, running, launcher, host, step, log });
+    const made = { layout, privilege, host, templates, records, images, pageJobs, compression, running };
+    const driver = new QemuDriver({ ...made, launcher, suspension, usual, step });
     try {
-      await driver.#recover();
+      await recover({ layout, records, templates, images, compression, running, suspension }, image.id);
     } catch (error) {
       await driver.close();
       throw error;
@@ -132,7 +133,7 @@ export class QemuDriver implements TemplatingDriver {
   }
 
   get accelerator(): Accelerator {
-    return this.#basis.accelerator;
+    return this.#host.accelerator;
   }
 
   async prepare(runtime: string): Promise<void> {
@@ -153,7 +154,7 @@ export class QemuDriver implements TemplatingDriver {
     if (known?.hasDisk) {
       progress.plan(["machine", "runtime"]);
       progress.begin("machine");
-      const woken = mayGoOn ? await this.#wake(spec, known) : null;
+      const woken = mayGoOn ? await this.#suspension.wake(spec, known) : null;
       return woken ?? this.#boot(spec, known);
     }
     await this.destroy(spec.id);
@@ -171,7 +172,7 @@ export class QemuDriver implements TemplatingDriver {
       nextToken: null,
       unadopted: false,
     }));
-    if (template) this.#doubted.delete(template);
+    if (template) this.#templates.trust(template);
   }
 
   async token(id: string): Promise<string> {
@@ -183,16 +184,15 @@ export class QemuDriver implements TemplatingDriver {
     const qemu = this.#running.get(id);
     if (!qemu && record.memory) return;
     if (!qemu) throw new BerthError("machine_lost", "The agent's machine does not run.");
-    await this.#suspend(id, record, qemu, signal);
+    await this.#suspension.save(id, record, qemu, signal);
     await this.#step("recorded");
-    await qemu.kill();
-    this.#running.delete(id);
+    await this.#running.end(id);
     this.#compression.add(id);
   }
 
   async stop(id: string): Promise<void> {
     await this.#end(id);
-    if ((await this.#records.read(id))?.memory) await this.#forgetMemory(id);
+    if ((await this.#records.read(id))?.memory) await this.#suspension.forget(id);
   }
 
   async destroy(id: string): Promise<void> {
@@ -205,7 +205,7 @@ export class QemuDriver implements TemplatingDriver {
     // Its memory was used up when it was woken, so the next start is from its disk.
     if (origin === "wake") return this.stop(id);
     await this.destroy(id);
-    if (template) await this.#doubt(template);
+    if (template) await this.#templates.doubt(template);
   }
 
   async observe(id: string): Promise<MachineObservation> {
@@ -240,125 +240,19 @@ export class QemuDriver implements TemplatingDriver {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#running.beginClosing();
     await Promise.all([this.#templates.close(), this.#pageJobs.close(), this.#compression.close()]);
-    for (const { qmp } of [...this.#running.values(), ...this.#waking]) qmp[Symbol.dispose]();
+    this.#running.close();
   }
 
   async #end(id: string): Promise<void> {
     await this.#compression.cancel(id);
-    const qemu = this.#running.get(id);
-    if (qemu) await qemu.kill();
-    else await killByMonitor(this.#layout.machine(id).qmp);
-    this.#running.delete(id);
+    await this.#running.end(id);
   }
 
   async #takeRunning(spec: MachineSpec, { generation }: MachineRecord): Promise<RunningMachine> {
     const changes = generation < spec.generation ? { generation: spec.generation } : null;
     return describe(spec.id, await this.#records.update(spec.id, () => changes));
-  }
-
-  /** Saves the memory and names it in the record. Where it does not come to that, the guest runs on. */
-  async #suspend(id: string, record: MachineRecord, qemu: QemuProcess, signal: AbortSignal): Promise<void> {
-    const files = this.#layout.machine(id);
-    try {
-      signal.throwIfAborted();
-      await qemu.pause();
-      await this.#step("paused");
-      const base = record.template ? await this.#templates.named(record.template) : null;
-      const memory = await this.#images.save(qemu, files, base, this.#conditions(record.resources), signal);
-      await this.#step("saved");
-      signal.throwIfAborted();
-      await this.#records.update(id, () => ({ memory }));
-    } catch (error) {
-      await qemu.resume();
-      await this.#images.sweep(files, null);
-      throw error;
-    }
-  }
-
-  /** Starts a suspended machine with the memory that it has; null, and the memory is given up, where that cannot be. */
-  async #wake(spec: MachineSpec, known: MachineRecord): Promise<RunningMachine | null> {
-    if (!known.memory) return null;
-    let reason = await this.#images.fault(
-      known.memory,
-      this.#layout.machine(spec.id),
-      this.#conditions(known.resources),
-    );
-    for (let tries = wakeTries; reason === null; tries--) {
-      try {
-        return await this.#onFreePort((port) => this.#wakeOn(port, spec, known));
-      } catch (error) {
-        // Nothing is wrong with the memory: the next server wakes it, or this one when the host has more left.
-        if (this.#closed || isShortage(error)) throw error;
-        const words = error instanceof Error ? detailed(error) : String(error);
-        const { memory } = await this.#records.require(spec.id);
-        // Of one that was used up the guest may have run, and changed the disk that it belongs to.
-        if (tries <= 1 || !memory) reason = words;
-        else this.#log(`machine ${spec.id} did not wake, which is tried again: ${words}`);
-      }
-    }
-    this.#log(`the memory of machine ${spec.id} cannot be restored, so it boots from its disk: ${reason}`);
-    await this.#forgetMemory(spec.id);
-    return null;
-  }
-
-  async #wakeOn(
-    port: number,
-    spec: MachineSpec,
-    { memory, template, resources }: MachineRecord,
-  ): Promise<RunningMachine> {
-    const files = this.#layout.machine(spec.id);
-    const base = memory!.kind === "difference" ? await this.#templates.named(memory!.base) : null;
-    if (memory!.kind === "difference" && !base) throw new Error(`its template ${template} is not there any more`);
-    const given = new AbortController();
-    let loading: Promise<void> = Promise.resolve();
-    const load = (pid: number) => {
-      loading = this.#images.load(pid, memory!, files, given.signal);
-      loading.catch(() => {}); // It is awaited below.
-    };
-    let qemu: QemuProcess | undefined;
-    let isUsedUp = false;
-    try {
-      qemu = await this.#startQemu(spec.id, resources, port, base, this.#images.stateOf(memory!, files), load);
-      this.#waking.add(qemu);
-      await this.#step("started");
-      await loading;
-      await this.#step("pages loaded");
-      await qemu.loadState();
-      await this.#step("state loaded");
-      // From here on the image is used up: the guest writes to its disk as soon as it runs.
-      const { generation } = spec;
-      const used = { generation, port, origin: "wake", unadopted: true, memory: null } as const;
-      const record = await this.#records.update(spec.id, () => used);
-      isUsedUp = true;
-      await this.#step("used up");
-      await qemu.resume();
-      this.#keep(spec.id, qemu);
-      await this.#step("woken");
-      // A hundred MiB take the kernel as long as a tenth of a wake.
-      this.#images.remove(memory!, files).catch((error: Error) => this.#log(`a used memory stays: ${error.message}`));
-      return describe(spec.id, record);
-    } catch (error) {
-      given.abort(error);
-      // With all of its memory in place, the next server takes it up.
-      if (!(this.#closed && isUsedUp)) await qemu?.kill();
-      await loading.catch(() => {});
-      throw error;
-    } finally {
-      if (qemu) this.#waking.delete(qemu);
-    }
-  }
-
-  /** First in the record: what it names may be restored. */
-  async #forgetMemory(id: string): Promise<void> {
-    await this.#records.update(id, () => ({ memory: null }));
-    await this.#images.sweep(this.#layout.machine(id), null);
-  }
-
-  #conditions(resources: Resources): Conditions {
-    const { qemu, cpu, accelerator } = this.#basis;
-    return { qemu, cpu, accelerator, machineOptions, resources };
   }
 
   /** A new machine. Where QEMU cannot take its template up, it is made again, in the end from a new one. */
@@ -372,16 +266,9 @@ export class QemuDriver implements TemplatingDriver {
         await this.destroy(spec.id);
         const mayBeOfTemplate = error instanceof BerthError && error.code === "machine_failed" && !isShortage(error);
         if (tries <= 1 || !template || !mayBeOfTemplate) throw error;
-        await this.#doubt(template.name);
+        await this.#templates.doubt(template.name);
       }
     }
-  }
-
-  /** A clone did not come to life. Its process may have been ended; of a second one the template is thought to be the cause. */
-  async #doubt(template: string): Promise<void> {
-    if (!this.#doubted.has(template)) return void this.#doubted.add(template);
-    this.#doubted.delete(template);
-    await this.#templates.distrust(template);
   }
 
   async #createFrom(template: Template | null, spec: MachineSpec, progress: Progress): Promise<RunningMachine> {
@@ -393,7 +280,7 @@ export class QemuDriver implements TemplatingDriver {
       restarts: spec.restarts,
       runtime: spec.runtime,
       resources: spec.resources,
-      imageId: this.#basis.image.id,
+      imageId: this.#host.image.id,
       template: template?.name ?? null,
       hasDisk: false,
       origin: template ? "clone" : "boot",
@@ -419,7 +306,7 @@ export class QemuDriver implements TemplatingDriver {
   }
 
   async #createDiskOnImage(files: MachineFiles, sizeGiB: number): Promise<void> {
-    await createOverlay(files.disk, relative(files.folder, this.#basis.image.files.rootfs), "raw", sizeGiB);
+    await createOverlay(files.disk, relative(files.folder, this.#host.image.files.rootfs), "raw", sizeGiB);
   }
 
   /** Starts a machine from its disk, without the memory that it had. */
@@ -432,171 +319,25 @@ export class QemuDriver implements TemplatingDriver {
   }
 
   #start(id: string, known: MachineRecord, template: Template | null): Promise<RunningMachine> {
-    return this.#onFreePort(async (port) => {
+    return this.#launcher.onFreePort(async (port) => {
       const { token } = this.#layout.machine(id);
       const record = await this.#records.write(id, { ...known, port });
       if (!template) {
         await writeWhole(token, record.token);
         await this.#privilege.give(token);
       }
-      this.#keep(id, await this.#startQemu(id, record.resources, port, template, template?.files.state ?? null));
+      const state = template?.files.state ?? null;
+      this.#running.add(id, await this.#launcher.start(id, record.resources, port, template, state));
       return describe(id, record);
     });
   }
 
-  /** Starts on a port that is free, and once more on another when that was taken meanwhile. */
-  async #onFreePort(start: (port: number) => Promise<RunningMachine>): Promise<RunningMachine> {
-    for (let tries = startTries; ; tries--) {
-      try {
-        return await start(await freePort());
-      } catch (error) {
-        const portTaken = error instanceof Error && error.message.includes("host forwarding rule");
-        if (tries <= 1 || !portTaken) throw error;
-      }
-    }
-  }
-
-  /**
-   * `template`: whose memory the guest's is laid over. `state`: what it takes up in place of a boot. `deferred`: told of the
-   * process, whose guest then waits.
-   */
-  async #startQemu(
-    id: string,
-    resources: Resources,
-    port: number,
-    template: Template | null,
-    state: string | null,
-    deferred?: (pid: number) => void,
-  ): Promise<QemuProcess> {
-    if (this.#closed) throw new BerthError("shutting_down", "The service is being stopped.");
-    const files = this.#layout.machine(id);
-    const { kernel, initrd } = this.#basis.image.files;
-    const memory = template ? { kind: "private" as const, file: template.files.memory } : { kind: "fresh" as const };
-    const hardware = hardwareOf(this.#basis, resources);
-    const tokenFile = state ? null : files.token;
-    const start = {
-      name: `berth-${id}`,
-      hardware,
-      kernel,
-      initrd,
-      disk: files.disk,
-      memory,
-      port,
-      tokenFile,
-    };
-    return QemuProcess.start(start, files, this.#privilege, state, deferred);
-  }
-
   #basisOf(runtime: string): TemplateBasis {
-    return { ...this.#basis, runtime, resources: this.#usual(runtime) };
+    return { ...this.#host, runtime, resources: this.#usual(runtime) };
   }
 
   #isUsual({ runtime, resources: { cpus, memoryMiB, diskGiB } }: MachineSpec): boolean {
     const usual = this.#usual(runtime);
     return cpus === usual.cpus && memoryMiB === usual.memoryMiB && diskGiB === usual.diskGiB;
   }
-
-  #keep(id: string, qemu: QemuProcess): void {
-    this.#running.set(id, qemu);
-    qemu.onFullDisk(() => void this.#outlastFullDisk(id, qemu));
-    void qemu.ended.then(() => {
-      if (this.#running.get(id) === qemu) this.#running.delete(id);
-    });
-  }
-
-  async #outlastFullDisk(id: string, qemu: QemuProcess): Promise<void> {
-    if (this.#standing.has(qemu)) return;
-    this.#standing.add(qemu);
-    this.#log(`the host's disk is full, so that machine ${id} stands still until there is space`);
-    try {
-      await qemu.outlastFullDisk();
-      this.#log(`machine ${id} goes on`);
-    } catch (error) {
-      if (!this.#closed) this.#log(`machine ${id} stands still no more: ${(error as Error).message}`);
-    } finally {
-      this.#standing.delete(qemu);
-    }
-  }
-
-  /** After a start of the server: takes up the machines that run, removes what was left half made. */
-  async #recover(): Promise<void> {
-    const inUse = new Set<string>();
-    const known = new Set<string>();
-    // Once for all: with a hundred machines it took five seconds to read the process table for each of them.
-    const running = await qemuProcesses();
-    for (const id of await this.#records.ids()) {
-      const files = this.#layout.machine(id);
-      const record = await this.#records.read(id);
-      if (!record?.hasDisk) {
-        await killByMonitor(files.qmp);
-        await rm(files.folder, { recursive: true, force: true });
-        continue;
-      }
-      if (record.template) inUse.add(record.template);
-      inUse.add(record.imageId);
-      known.add(files.qmp);
-      await this.#recoverMachine(id, record, running);
-    }
-    for (const monitor of running.keys()) {
-      if (monitor.startsWith(`${this.#layout.root}/`) && !known.has(monitor)) await killByMonitor(monitor);
-    }
-    await this.#templates.sweep(inUse, this.#basis.image.id);
-    await this.#sweepImages(inUse);
-  }
-
-  /** The machine's process and what QEMU says of it. One that does not answer is of no use, and is killed. */
-  async #found(
-    id: string,
-    running: ReadonlyMap<string, number>,
-  ): Promise<{ qemu: QemuProcess | null; status: string | undefined }> {
-    try {
-      const qemu = await QemuProcess.find(this.#layout.machine(id), running);
-      return { qemu, status: await qemu?.status() };
-    } catch (error) {
-      this.#log(`a machine did not answer and was ended: ${id}: ${(error as Error).message}`);
-      await killByMonitor(this.#layout.machine(id).qmp);
-      return { qemu: null, status: undefined };
-    }
-  }
-
-  /** Takes a machine up where the server before this one was killed, also in the middle of suspending or waking it. */
-  async #recoverMachine(
-    id: string,
-    { memory: known }: MachineRecord,
-    running: ReadonlyMap<string, number>,
-  ): Promise<void> {
-    let memory = known;
-    const { qemu, status } = await this.#found(id, running);
-    if (qemu && memory && status !== "running") {
-      // Suspended but for its end, or not yet woken: its guest has not run since its memory was saved.
-      await qemu.kill();
-    } else if (qemu) {
-      if (memory) await this.#forgetMemory(id);
-      memory = null;
-      this.#keep(id, qemu);
-      // Its memory was not all saved, or is all restored and used up. Other states than these end by themselves.
-      const paused = ["paused", "finish-migrate", "postmigrate"].includes(status!);
-      if (paused) await qemu.resume().catch(() => qemu.kill());
-      if (status === "io-error") void this.#outlastFullDisk(id, qemu);
-    }
-    await this.#images.sweep(this.#layout.machine(id), memory);
-    if (memory) this.#compression.add(id);
-  }
-
-  /** Images stay as long as a disk stands on one; a template that is in use has the image of its machines. */
-  async #sweepImages(inUse: ReadonlySet<string>): Promise<void> {
-    for (const id of await readdir(this.#layout.images)) {
-      if (id === this.#basis.image.id || inUse.has(id)) continue;
-      await rm(this.#layout.image(id).folder, { recursive: true, force: true });
-    }
-  }
-}
-
-function describe(id: string, { origin, token, nextToken, unadopted }: MachineRecord): RunningMachine {
-  return { id, origin, tokens: nextToken ? [token, nextToken] : [token], unadopted };
-}
-
-/** An error's words with those of its cause. */
-function detailed({ message, cause }: Error): string {
-  return cause instanceof Error ? `${message} (${cause.message})` : message;
 }

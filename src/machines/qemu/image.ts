@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { chmod, copyFile, link, mkdir, rename, rm } from "node:fs/promises";
+import { chmod, copyFile, link, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { BerthError } from "../../contract/errors.ts";
 import { force, readRecord, requireSpace } from "./files.ts";
@@ -55,4 +55,11 @@ async function importImage(source: ImageFiles, target: ImageFiles, layout: Layou
   await chmod(partial, 0o755);
   await rename(partial, target.folder);
   await force(layout.images);
+}
+
+/** Removes the images that are not in use: a disk that stands on one needs it, and so does a template. */
+export async function sweepImages(layout: Layout, inUse: ReadonlySet<string>): Promise<void> {
+  for (const id of await readdir(layout.images)) {
+    if (!inUse.has(id)) await rm(layout.image(id).folder, { recursive: true, force: true });
+  }
 }

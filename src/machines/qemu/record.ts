@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import type { Resources } from "../../contract/agents.ts";
 import { BerthError } from "../../contract/errors.ts";
-import type { MachineOrigin } from "../driver.ts";
+import type { MachineOrigin, RunningMachine } from "../driver.ts";
 import { force, readRecord, writeWhole } from "./files.ts";
 import type { Layout } from "./layout.ts";
 import type { MemoryImage } from "./memory-image.ts";
@@ -93,4 +93,9 @@ export class Records {
       if (this.#changing.get(id) === now) this.#changing.delete(id);
     }
   }
+}
+
+/** A machine that runs, as its record has it. */
+export function describe(id: string, { origin, token, nextToken, unadopted }: MachineRecord): RunningMachine {
+  return { id, origin, tokens: nextToken ? [token, nextToken] : [token], unadopted };
 }

@@ -50,17 +50,21 @@ export interface Template {
   token: string;
 }
 
-/** What a template depends on; another value of any is another template. */
-export interface TemplateBasis {
-  runtime: string;
-  /** The one size that templates of the runtime are made in. */
-  resources: Resources;
+/** What machines are made with on this host. */
+export interface HostBasis {
   image: Image;
   qemu: string;
   accelerator: Accelerator;
   /** The host's processor, as it calls itself: what a guest has found out about it is in its memory. */
   cpu: string;
   hostKhz: number;
+}
+
+/** What a template depends on; another value of any is another template. */
+export interface TemplateBasis extends HostBasis {
+  runtime: string;
+  /** The one size that templates of the runtime are made in. */
+  resources: Resources;
 }
 
 /** Warm machines to clone, one per runtime: found, or made when there is none that fits. */
@@ -70,6 +74,8 @@ export class Templates {
   readonly #serveUplink: (socket: Socket) => void;
   readonly #log: (message: string) => void;
   readonly #making = new Map<string, Promise<Template>>();
+  /** Those of which the last clone did not come to life. */
+  readonly #doubted = new Set<string>();
   /** Those in which a template is being warmed. */
   readonly #warming = new Set<QemuProcess>();
 
@@ -96,11 +102,23 @@ export class Templates {
     return found.finally(() => this.#making.delete(key));
   }
 
+  /** A clone did not come to life. Its process may have been ended; of a second one the template is thought to be the cause. */
+  async doubt(name: string): Promise<void> {
+    if (!this.#doubted.has(name)) return void this.#doubted.add(name);
+    this.#doubted.delete(name);
+    await this.#distrust(name);
+  }
+
+  /** A machine that was made from it is alive. */
+  trust(name: string): void {
+    this.#doubted.delete(name);
+  }
+
   /**
-   * Has no more machines made from a template from which clones did not come to life; the next that asks gets a new one.
-   * Machines that were made from it stand on its disk and sleep over its memory: the sweep removes it after the last of them.
+   * Has no more machines made from a template; the next that asks gets a new one. Machines that were made from it stand on
+   * its disk and sleep over its memory: the sweep removes it after the last of them.
    */
-  async distrust(name: string): Promise<void> {
+  async #distrust(name: string): Promise<void> {
     this.#log(`the template ${name} is not usable; a new one will be made`);
     const { record: file } = this.#layout.template(name);
     const record = await readRecord<TemplateRecord>(file);
@@ -139,7 +157,7 @@ export class Templates {
       if (!record || record.isDistrusted) continue;
       const template = await asSaved(name, files, record);
       if (template) return template;
-      await this.distrust(name);
+      await this.#distrust(name);
     }
     return null;
   }
@@ -233,7 +251,7 @@ export class Templates {
 }
 
 export function hardwareOf(
-  { accelerator, hostKhz }: Pick<TemplateBasis, "accelerator" | "hostKhz">,
+  { accelerator, hostKhz }: Pick<HostBasis, "accelerator" | "hostKhz">,
   { cpus, memoryMiB }: Resources,
 ): Hardware {
   return { accelerator, hostKhz, cpus, memoryMiB };

@@ -1,0 +1,73 @@
+import { rm } from "node:fs/promises";
+import type { Compression } from "./compression.ts";
+import { sweepImages } from "./image.ts";
+import type { Layout } from "./layout.ts";
+import type { MachineProcesses } from "./machine-processes.ts";
+import type { MemoryImages } from "./memory-image.ts";
+import { killByMonitor, qemuProcesses } from "./process.ts";
+import type { MachineRecord, Records } from "./record.ts";
+import type { Suspension } from "./suspension.ts";
+import type { Templates } from "./template.ts";
+
+/** What a start of the server looks through. */
+interface Parts {
+  layout: Layout;
+  records: Records;
+  templates: Templates;
+  images: MemoryImages;
+  compression: Compression;
+  running: MachineProcesses;
+  suspension: Suspension;
+}
+
+/** After a start of the server: takes up the machines that run, removes what was left half made. */
+export async function recover(parts: Parts, currentImage: string): Promise<void> {
+  const { layout, records, templates } = parts;
+  const inUse = new Set<string>();
+  const known = new Set<string>();
+  // Once for all: with a hundred machines it took five seconds to read the process table for each of them.
+  const processes = await qemuProcesses();
+  for (const id of await records.ids()) {
+    const files = layout.machine(id);
+    const record = await records.read(id);
+    if (!record?.hasDisk) {
+      await killByMonitor(files.qmp);
+      await rm(files.folder, { recursive: true, force: true });
+      continue;
+    }
+    if (record.template) inUse.add(record.template);
+    inUse.add(record.imageId);
+    known.add(files.qmp);
+    await recoverMachine(parts, id, record, processes);
+  }
+  for (const monitor of processes.keys()) {
+    if (monitor.startsWith(`${layout.root}/`) && !known.has(monitor)) await killByMonitor(monitor);
+  }
+  await templates.sweep(inUse, currentImage);
+  await sweepImages(layout, inUse.add(currentImage));
+}
+
+/** Takes a machine up where the server before this one was killed, also in the middle of suspending or waking it. */
+async function recoverMachine(
+  { layout, images, compression, running, suspension }: Parts,
+  id: string,
+  { memory: known }: MachineRecord,
+  processes: ReadonlyMap<string, number>,
+): Promise<void> {
+  let memory = known;
+  const { qemu, status } = await running.find(id, processes);
+  if (qemu && memory && status !== "running") {
+    // Suspended but for its end, or not yet woken: its guest has not run since its memory was saved.
+    await qemu.kill();
+  } else if (qemu) {
+    if (memory) await suspension.forget(id);
+    memory = null;
+    running.add(id, qemu);
+    // Its memory was not all saved, or is all restored and used up. Other states than these end by themselves.
+    const paused = ["paused", "finish-migrate", "postmigrate"].includes(status!);
+    if (paused) await qemu.resume().catch(() => qemu.kill());
+    if (status === "io-error") void running.outlastFullDisk(id, qemu);
+  }
+  await images.sweep(layout.machine(id), memory);
+  if (memory) compression.add(id);
+}

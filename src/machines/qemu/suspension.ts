@@ -1,0 +1,148 @@
+import type { Resources } from "../../contract/agents.ts";
+import { isShortage } from "../../contract/errors.ts";
+import type { MachineSpec, RunningMachine } from "../driver.ts";
+import { machineOptions } from "./command.ts";
+import type { Launcher } from "./launcher.ts";
+import type { Layout } from "./layout.ts";
+import type { MachineProcesses } from "./machine-processes.ts";
+import type { Conditions, MemoryImages, Step } from "./memory-image.ts";
+import type { QemuProcess } from "./process.ts";
+import { describe, type MachineRecord, type Records } from "./record.ts";
+import type { HostBasis, Templates } from "./template.ts";
+
+/** What goes wrong with an image that has no fault goes by most often: a process was killed, the host was out of something. */
+const wakeTries = 2;
+
+/** What suspending and waking needs. */
+interface Parts {
+  layout: Layout;
+  records: Records;
+  templates: Templates;
+  images: MemoryImages;
+  running: MachineProcesses;
+  launcher: Launcher;
+  host: HostBasis;
+  /** Called between any two steps. */
+  step: Step;
+  log: (message: string) => void;
+}
+
+/** Saves the memory of machines, and has them go on with it. What a machine's record names may be restored, nothing else. */
+export class Suspension {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Saves the memory and names it in the record; the machine stays paused. Where it does not come to that, the guest runs on. */
+  async save(id: string, record: MachineRecord, qemu: QemuProcess, signal: AbortSignal): Promise<void> {
+    const { layout, records, templates, images, step } = this.#parts;
+    const files = layout.machine(id);
+    try {
+      signal.throwIfAborted();
+      await qemu.pause();
+      await step("paused");
+      const base = record.template ? await templates.named(record.template) : null;
+      const memory = await images.save(qemu, files, base, this.#conditions(record.resources), signal);
+      await step("saved");
+      signal.throwIfAborted();
+      await records.update(id, () => ({ memory }));
+    } catch (error) {
+      await qemu.resume();
+      await images.sweep(files, null);
+      throw error;
+    }
+  }
+
+  /** Starts a suspended machine with the memory that it has; null, and the memory is given up, where that cannot be. */
+  async wake(spec: MachineSpec, known: MachineRecord): Promise<RunningMachine | null> {
+    if (!known.memory) return null;
+    const { layout, records, images, launcher, running, log } = this.#parts;
+    let reason = await images.fault(known.memory, layout.machine(spec.id), this.#conditions(known.resources));
+    for (let tries = wakeTries; reason === null; tries--) {
+      try {
+        return await launcher.onFreePort((port) => this.#wakeOn(port, spec, known));
+      } catch (error) {
+        // Nothing is wrong with the memory: the next server wakes it, or this one when the host has more left.
+        if (running.isClosing || isShortage(error)) throw error;
+        const words = error instanceof Error ? detailed(error) : String(error);
+        const { memory } = await records.require(spec.id);
+        // Of one that was used up the guest may have run, and changed the disk that it belongs to.
+        if (tries <= 1 || !memory) reason = words;
+        else log(`machine ${spec.id} did not wake, which is tried again: ${words}`);
+      }
+    }
+    log(`the memory of machine ${spec.id} cannot be restored, so it boots from its disk: ${reason}`);
+    await this.forget(spec.id);
+    return null;
+  }
+
+  /** Gives up a machine's memory. First in the record: what it names may be restored. */
+  async forget(id: string): Promise<void> {
+    await this.#parts.records.update(id, () => ({ memory: null }));
+    await this.#parts.images.sweep(this.#parts.layout.machine(id), null);
+  }
+
+  async #wakeOn(
+    port: number,
+    spec: MachineSpec,
+    { memory, template, resources }: MachineRecord,
+  ): Promise<RunningMachine> {
+    const { layout, templates, images, launcher, running, step } = this.#parts;
+    const files = layout.machine(spec.id);
+    const base = memory!.kind === "difference" ? await templates.named(memory!.base) : null;
+    if (memory!.kind === "difference" && !base) throw new Error(`its template ${template} is not there any more`);
+    const given = new AbortController();
+    let loading: Promise<void> = Promise.resolve();
+    const load = (pid: number) => {
+      loading = images.load(pid, memory!, files, given.signal);
+      loading.catch(() => {}); // It is awaited below.
+    };
+    let qemu: QemuProcess | undefined;
+    let waking: Disposable | undefined;
+    let isUsedUp = false;
+    try {
+      qemu = await launcher.start(spec.id, resources, port, base, images.stateOf(memory!, files), load);
+      waking = running.waking(qemu);
+      await step("started");
+      await loading;
+      await step("pages loaded");
+      await qemu.loadState();
+      await step("state loaded");
+      const record = await this.#useUp(spec, port);
+      isUsedUp = true;
+      await step("used up");
+      await qemu.resume();
+      running.add(spec.id, qemu);
+      await step("woken");
+      // A hundred MiB take the kernel as long as a tenth of a wake.
+      images.remove(memory!, files).catch((error: Error) => this.#parts.log(`a used memory stays: ${error.message}`));
+      return describe(spec.id, record);
+    } catch (error) {
+      given.abort(error);
+      // With all of its memory in place, the next server takes it up.
+      if (!(running.isClosing && isUsedUp)) await qemu?.kill();
+      await loading.catch(() => {});
+      throw error;
+    } finally {
+      waking?.[Symbol.dispose]();
+    }
+  }
+
+  /** From here on the image is not to be restored: the guest writes to its disk as soon as it runs. */
+  async #useUp({ id, generation }: MachineSpec, port: number): Promise<MachineRecord> {
+    const used = { generation, port, origin: "wake", unadopted: true, memory: null } as const;
+    return this.#parts.records.update(id, () => used);
+  }
+
+  #conditions(resources: Resources): Conditions {
+    const { qemu, cpu, accelerator } = this.#parts.host;
+    return { qemu, cpu, accelerator, machineOptions, resources };
+  }
+}
+
+/** An error's words with those of its cause. */
+function detailed({ message, cause }: Error): string {
+  return cause instanceof Error ? `${message} (${cause.message})` : message;
+}
