@@ -19,6 +19,8 @@ const arguableGraceMs = 20_000;
 export interface TurnKeeper {
   /** Stores events, the turn's status after them and what was used so far (null: no more than before). */
   store: (events: SequencedEvent[], status: TurnStatus, usage: StoredUsage | null) => Promise<void>;
+  /** Told how long the first of some events, which are in the store now, has waited for it. */
+  stored: (waitedMs: number) => void;
   /** Told of a try to store that failed and is made again. */
   storeFailed: (error: unknown) => void;
   /** Has the guest end the turn. */
@@ -84,7 +86,10 @@ export class RunningTurn {
     this.#keeper = keeper;
     this.writer = new TurnWriter({
       store: (events) => this.#store(events),
-      stored: (events) => this.#stored(events),
+      stored: (events, waitedMs) => {
+        keeper.stored(waitedMs);
+        this.#stored(events);
+      },
       failed: (error) => keeper.storeFailed(error),
     });
     this.over.signal.addEventListener("abort", () => clearTimeout(this.#refusalTimer));

@@ -16,8 +16,8 @@ const mostRetryMs = 5_000;
 export interface TurnWriterOptions {
   /** Stores events, all or none. */
   store: (events: SequencedEvent[]) => Promise<void>;
-  /** They are in the store. */
-  stored: (events: SequencedEvent[]) => void;
+  /** They are in the store, for which the first of them has waited so many milliseconds. */
+  stored: (events: SequencedEvent[], waitedMs: number) => void;
   /** They could not be stored; it is tried again. */
   failed: (error: unknown) => void;
 }
@@ -28,7 +28,7 @@ export interface TurnWriterOptions {
  */
 export class TurnWriter {
   readonly #options: TurnWriterOptions;
-  #waiting: { entry: SequencedEvent; size: number }[] = [];
+  #waiting: { entry: SequencedEvent; size: number; since: number }[] = [];
   #size = 0;
   #writing: Promise<void> | null = null;
   #hurried = false;
@@ -44,7 +44,7 @@ export class TurnWriter {
   /** Hands over the next event. */
   add(entry: SequencedEvent): void {
     const size = sizeOf(entry.event);
-    this.#waiting.push({ entry, size });
+    this.#waiting.push({ entry, size, since: performance.now() });
     this.#size += size;
     if (statusAfter(entry.event) !== "running") this.hurry();
     this.#writing ??= this.#write();
@@ -107,9 +107,10 @@ export class TurnWriter {
         continue;
       }
       retryMs = leastRetryMs;
+      const waitedMs = performance.now() - this.#waiting[0]!.since;
       for (const { size } of this.#waiting.splice(0, batch.length)) this.#size -= size;
       for (const resolve of this.#room.splice(0)) resolve();
-      this.#options.stored(batch);
+      this.#options.stored(batch, waitedMs);
     }
     this.#hurried = false;
     this.#writing = null;

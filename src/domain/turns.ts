@@ -37,7 +37,7 @@ export interface TurnRows {
 /** The machines, as far as a turn needs them. The guest numbers its events 1, 2, 3, …. */
 interface MachinesOfTurns {
   prompt(agentId: string, turnId: string, prompt: Prompt): Promise<AsyncGenerator<SequencedEvent[]>>;
-  /** The first step throws `turn_not_found` when the guest never got the turn. */
+  /** The first step throws `machine_lost` when the guest does not know the turn. */
   events(agentId: string, turnId: string, after: number): Promise<AsyncGenerator<SequencedEvent[]>>;
   cancel(agentId: string, turnId: string): Promise<void>;
   ended(agentId: string): Promise<void>;
@@ -282,11 +282,8 @@ export class Turns {
       log,
       settings,
       {
-        store: async (events, status, usage) => {
-          const begun = performance.now();
-          await this.#options.rows.append(turn.id, events, status, usage);
-          this.#options.measured.stored((performance.now() - begun) / 1000);
-        },
+        store: (events, status, usage) => this.#options.rows.append(turn.id, events, status, usage),
+        stored: (waitedMs) => this.#options.measured.stored(waitedMs / 1000),
         storeFailed: (error) =>
           this.#options.log("a turn's events could not be stored; trying again", { turnId: turn.id, error }),
         interrupt: () => this.#interrupt(running),

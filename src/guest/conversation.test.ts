@@ -8,6 +8,8 @@ import { Conversation } from "./conversation.ts";
 import { type Journal, Journals } from "./journal.ts";
 
 let folder: string;
+/** Of models, by the runtime. */
+let calls = 0;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "berth-conversation-"));
 });
@@ -32,10 +34,17 @@ const counting: Runtime = {
   }),
 };
 
-function conversationIn(journalFolder: string): Conversation {
-  const surroundings = { uid: 2 ** 22, stateFolder: folder, log: () => {} } as unknown as Surroundings;
-  const conversation = new Conversation([counting], surroundings, new Journals(journalFolder), async () => {});
-  conversation.choose("counting");
+function conversationIn(journalFolder: string, runtime = counting): Conversation {
+  const files = { stateFolder: folder, environmentFile: join(folder, "environment") };
+  const surroundings = { uid: 2 ** 22, ...files, log: () => {} } as unknown as Surroundings;
+  const conversation = new Conversation(
+    [runtime],
+    surroundings,
+    new Journals(journalFolder),
+    async () => {},
+    () => calls,
+  );
+  conversation.choose(runtime.name);
   return conversation;
 }
 
@@ -60,4 +69,46 @@ test("a turn whose events the disk does not take is no hindrance for the next", 
     const { last } = await endOf(await conversation.prompt(turnId, prompt));
     expect(last).toMatchObject({ type: "response.failed", error: { message: expect.stringContaining("ENOENT") } });
   }
+});
+
+test("a runtime that hangs as it begins an empty conversation is given up when its turn is cancelled", async () => {
+  let starts = 0;
+  const hanging: Runtime = {
+    ...counting,
+    start: async (surroundings) => {
+      const session = await counting.start(surroundings);
+      return ++starts > 1 ? session : { ...session, clear: () => new Promise(() => {}) };
+    },
+  };
+  const conversation = conversationIn(folder, hanging);
+  const hung = await conversation.prompt("turn-1", { ...prompt, conversation: 2 });
+  expect(conversation.cancel("turn-1")).toBe(true);
+  expect((await endOf(hung)).last).toEqual({ type: "response.cancelled" });
+  const next = await conversation.prompt("turn-2", { ...prompt, conversation: 2 });
+  expect((await endOf(next)).last).toEqual({ type: "response.completed" });
+  expect(starts).toBe(2);
+});
+
+test("a runtime that ends without a word is given its message once more, but not when it has asked a model", async () => {
+  let prompts = 0;
+  const dying = (asks: boolean): Runtime => ({
+    ...counting,
+    start: async (surroundings) => ({
+      ...(await counting.start(surroundings)),
+      ended: Promise.resolve(),
+      prompt: async () => {
+        prompts += 1;
+        if (asks) calls += 1;
+        return { type: "response.failed", error: { code: "runtime_failed", message: "It ended." } };
+      },
+    }),
+  });
+  const message = { type: "response.failed", error: { message: "The runtime ended at once, twice." } };
+  expect((await endOf(await conversationIn(folder, dying(false)).prompt("turn-1", prompt))).last).toMatchObject(
+    message,
+  );
+  expect(prompts).toBe(2);
+  const asked = { type: "response.failed", error: { message: "It ended." } };
+  expect((await endOf(await conversationIn(folder, dying(true)).prompt("turn-2", prompt))).last).toMatchObject(asked);
+  expect(prompts).toBe(3);
 });

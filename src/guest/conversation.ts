@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import type { Health, Prompt } from "../contract/guest.ts";
-import { replaceFile } from "../runtimes/process.ts";
+import { endLeftRuntime, replaceFile } from "../runtimes/process.ts";
 import type { Runtime, Session, Surroundings } from "../runtimes/runtime.ts";
 import { processesOf } from "./activity.ts";
 import type { Journal, Journals } from "./journal.ts";
@@ -14,8 +14,11 @@ const firstConversation = 1;
 
 const throwawayTries = 3;
 
-/** After a failed prompt, how long the end of a process may take to be seen. */
-const endNoticeMs = 1_000;
+/** After a failed prompt, how long the end of a process may take to be seen, last words included. */
+const endNoticeMs = 3_000;
+
+/** How long a runtime has, in whatever it does, to come back from a turn that was cancelled; by itself it takes five seconds. */
+const hungMs = 8_000;
 
 /** How long a turn's end, or a suspension, waits for a disk that takes what the turn has written. */
 const maximumSyncMs = 10_000;
@@ -29,6 +32,7 @@ export class Conversation {
   readonly #surroundings: Surroundings;
   readonly #journals: Journals;
   readonly #sync: Syncer;
+  readonly #modelCalls: () => number;
   #runtime: Runtime | null = null;
   #session: Promise<Session> | null = null;
   #state: Health["runtime"] = "idle";
@@ -42,11 +46,19 @@ export class Conversation {
   /** The last turn that was cancelled while it was not the running one: its prompt may be on the way. */
   #cancelledAhead: string | null = null;
 
-  constructor(runtimes: readonly Runtime[], surroundings: Surroundings, journals: Journals, sync: Syncer) {
+  /** `modelCalls`: how many calls of models programs of this machine have made. */
+  constructor(
+    runtimes: readonly Runtime[],
+    surroundings: Surroundings,
+    journals: Journals,
+    sync: Syncer,
+    modelCalls: () => number,
+  ) {
     this.#runtimes = runtimes;
     this.#surroundings = surroundings;
     this.#journals = journals;
     this.#sync = sync;
+    this.#modelCalls = modelCalls;
   }
 
   get state(): Pick<Health, "runtime" | "reason"> {
@@ -72,8 +84,28 @@ export class Conversation {
 
   /** The running session; starts the runtime where there is none. */
   async open(): Promise<Session> {
-    this.#session ??= this.#start();
-    return this.#session;
+    if (this.#session) return this.#session;
+    const opened = this.#start();
+    this.#session = opened;
+    const isCurrent = () => this.#session === opened;
+    opened.then(
+      async (session) => {
+        if (isCurrent()) this.#state = "ready";
+        await session.ended;
+        if (isCurrent()) this.#forget("idle", null);
+      },
+      (error: Error) => {
+        if (isCurrent()) this.#forget("failed", error.message);
+      },
+    );
+    return opened;
+  }
+
+  /** The next turn starts the runtime, and ends what is left of this one. */
+  #forget(state: Health["runtime"], reason: string | null): void {
+    this.#session = null;
+    this.#state = state;
+    this.#reason = reason;
   }
 
   /** Starts the runtime and makes its throwaway turns, then begins an empty conversation. */
@@ -127,9 +159,9 @@ export class Conversation {
     try {
       // Before the runtime hears of it: a turn whose machine ends now is lost, and not begun a second time.
       journal.begin();
-      let last = await this.#attempt(journal, prompt, signal);
+      let last = await this.#unlessHung(this.#attempt(journal, prompt, signal), signal);
       // The runtime had died before it got the message: it is started again, and nobody need know.
-      if (last === "unheard") last = await this.#attempt(journal, prompt, signal);
+      if (last === "unheard") last = await this.#unlessHung(this.#attempt(journal, prompt, signal), signal);
       if (last === "unheard") throw new Error("The runtime ended at once, twice.");
       await this.#keep();
       journal.append(last);
@@ -144,19 +176,44 @@ export class Conversation {
     await within(maximumSyncMs, kept);
   }
 
-  /** One try at a turn. `unheard`: the runtime ended before it had said or done anything. */
+  /** What an attempt comes to; where it does not come back from being cancelled, the runtime is given up. */
+  async #unlessHung(attempt: Promise<LastEvent | "unheard">, signal: AbortSignal): Promise<LastEvent | "unheard"> {
+    const over = new AbortController();
+    const hung = aborted(signal, over.signal)
+      .then(() => sleep(hungMs, undefined, { signal: over.signal }))
+      .then(() => "hung" as const);
+    try {
+      const last = await Promise.race([attempt, hung]);
+      if (last !== "hung") return last;
+    } finally {
+      over.abort();
+      hung.catch(() => {});
+    }
+    attempt.catch(() => {});
+    this.#surroundings.log("the runtime does not come back from a turn that was cancelled, and is given up");
+    this.#forget("idle", null);
+    await endLeftRuntime(this.#surroundings);
+    return { type: "response.cancelled" };
+  }
+
+  /** One try at a turn. `unheard`: the runtime ended before it had said, done or asked anything. */
   async #attempt(journal: Journal, prompt: Prompt, signal: AbortSignal): Promise<LastEvent | "unheard"> {
     const session = await this.open();
-    await this.#enter(session, prompt.conversation);
+    try {
+      await this.#enter(session, prompt.conversation);
+    } catch (error) {
+      if (await hasEnded(session)) return "unheard";
+      throw error;
+    }
     let heard = false;
     const emit = (event: TurnEvent) => {
       heard = true;
       journal.append(event);
     };
+    const calls = this.#modelCalls();
     const last = await session.prompt(prompt, emit, signal);
-    if (last.type !== "response.failed" || heard) return last;
-    const ended = session.ended.then(() => true);
-    return (await Promise.race([ended, sleep(endNoticeMs, false)])) ? "unheard" : last;
+    if (last.type !== "response.failed" || heard || this.#modelCalls() > calls) return last;
+    return (await hasEnded(session)) ? "unheard" : last;
   }
 
   /** Goes on in the conversation of that number: an empty one where the turn before was in another. */
@@ -173,24 +230,27 @@ export class Conversation {
     if (!this.#runtime) throw new Error("no runtime was chosen");
     this.#state = "starting";
     this.#reason = null;
-    try {
-      const { uid } = this.#surroundings;
-      const before = processesOf(uid);
-      const session = await this.#runtime.start(this.#surroundings);
-      this.#own = new Set([...processesOf(uid).keys()].filter((name) => !before.has(name)));
-      this.#state = "ready";
-      void session.ended.then(() => {
-        this.#session = null;
-        this.#state = "idle";
-      });
-      return session;
-    } catch (error) {
-      this.#session = null;
-      this.#state = "failed";
-      this.#reason = (error as Error).message;
-      throw error;
-    }
+    await endLeftRuntime(this.#surroundings);
+    const { uid } = this.#surroundings;
+    const before = processesOf(uid);
+    const session = await this.#runtime.start(this.#surroundings);
+    this.#own = new Set([...processesOf(uid).keys()].filter((name) => !before.has(name)));
+    return session;
   }
+}
+
+/** Whether a runtime has ended, after something has failed. */
+function hasEnded(session: Session): Promise<boolean> {
+  return Promise.race([session.ended.then(() => true), sleep(endNoticeMs, false)]);
+}
+
+/** Resolves when `signal` is aborted; rejects when `over` is. */
+function aborted(signal: AbortSignal, over: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true, signal: over });
+    over.addEventListener("abort", () => reject(over.reason as Error), { once: true });
+  });
 }
 
 /** Resolves with the promise, or after so many milliseconds. */

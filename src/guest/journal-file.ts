@@ -1,5 +1,6 @@
-import { closeSync, constants, openSync, writeSync } from "node:fs";
+import { closeSync, constants, fsync, openSync, writeSync } from "node:fs";
 import { open, stat, truncate } from "node:fs/promises";
+import { promisify } from "node:util";
 import { type SequencedEvent, statusAfter } from "../contract/chat.ts";
 import { usualLimits } from "../contract/event-log.ts";
 
@@ -47,9 +48,9 @@ export class JournalFile {
     this.#ended = last !== null && isLast(last);
   }
 
-  /** Makes the file, where there is none. */
-  create(): void {
-    this.#opened();
+  /** Makes the file, where there is none. Resolves when it is on the disk. */
+  create(): Promise<void> {
+    return promisify(fsync)(this.#opened());
   }
 
   /**

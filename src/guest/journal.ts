@@ -40,9 +40,12 @@ export class Journal {
     return this.#log.ended;
   }
 
-  /** Makes the file: from then on no runner takes the turn for one that it was never given. */
+  /**
+   * Makes the file: from then on no runner takes the turn for one that it was never given; and, some milliseconds later,
+   * no machine that is killed together with its server. Nothing waits for that.
+   */
   begin(): void {
-    this.#file.create();
+    this.#file.create().catch(() => {}); // A disk that takes nothing is told of by the first event.
   }
 
   /** Adds an event; after a last event, more are not taken. */

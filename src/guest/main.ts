@@ -49,6 +49,6 @@ const runner = await createRunner({
   setClock: (time) => renew({ time: time / 1000, entropy: randomBytes(64).toString("hex") }),
   sync,
   logFile,
-  busy: (own) => busy(uid, own),
+  busy,
 });
 runner.listen(guestPort);

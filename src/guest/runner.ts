@@ -51,7 +51,7 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
   let token = identity?.token ?? options.firstToken;
   const journals = new Journals(options.journalFolder);
   await journals.closeInterrupted();
-  const conversation = new Conversation(options.runtimes, surroundings, journals, options.sync);
+  const conversation = new Conversation(options.runtimes, surroundings, journals, options.sync, () => uplink.calls);
 
   /** In a clone the runtime runs already; in a guest that has booted it is started now, ahead of the first message. */
   const take = (taken: Identity) => {

@@ -41,6 +41,12 @@ export interface Refused {
 export class Uplink {
   #session: ClientHttp2Session | null = null;
   #waiting: (() => void)[] = [];
+  #calls = 0;
+
+  /** How many model calls local programs have made. */
+  get calls(): number {
+    return this.#calls;
+  }
 
   /** Takes a connection from the server, in place of one before. */
   attach(socket: Socket): void {
@@ -96,6 +102,7 @@ export class Uplink {
   }
 
   async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.#calls += 1;
     const session = await this.#connected();
     if (!session) return refuse(response, "The server is away.");
     const stream = session.request({

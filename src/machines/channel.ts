@@ -163,7 +163,7 @@ export class ControlChannel implements Disposable {
     try {
       const headers = await headersOf(stream);
       if (Number(headers[":status"]) === 404)
-        throw new BerthError("turn_not_found", "The agent's machine knows no such turn.");
+        throw new BerthError("machine_lost", "The agent's machine ended before its disk had the turn.");
       for await (const chunk of stream) {
         const whole = lines.add(chunk);
         if (whole.length > 0) yield whole.map((line) => JournalEntry.parse(JSON.parse(line)) as SequencedEvent);

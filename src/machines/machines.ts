@@ -181,7 +181,7 @@ export class Machines {
     return (await this.#control(id)).prompt(turnId, prompt);
   }
 
-  /** A turn's events after `after`. Throws `turn_not_found` when the guest never got it. */
+  /** A turn's events after `after`. Throws `machine_lost` when the guest does not know it. */
   async events(id: string, turnId: string, after: number): Promise<AsyncGenerator<SequencedEvent[]>> {
     return (await this.#control(id)).events(turnId, after);
   }

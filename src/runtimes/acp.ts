@@ -36,6 +36,8 @@ export interface AcpLaunch {
   opened?(sessionId: string): Promise<void>;
   /** How a chunk of text begins that is not the model's but tells of an error, which is told as such. */
   errorText: string | null;
+  /** What an error says after which the process lives on and has no session any more; null where there is none such. */
+  sessionLostText: RegExp | null;
 }
 
 /** One session of a runtime that runs, as a launch's own parts use it. */
@@ -146,6 +148,7 @@ class AcpSession implements Session, AcpConnection {
       text.flush();
       return lastEventOf(stopReason, signal);
     } catch (error) {
+      this.#stopIfLost(error);
       if (signal.aborted) return { type: "response.cancelled" };
       const code = error instanceof BerthError ? error.code : "runtime_failed";
       return { type: "response.failed", error: { code, message: reasonOf(error) } };
@@ -167,11 +170,21 @@ class AcpSession implements Session, AcpConnection {
   }
 
   async clear(): Promise<void> {
-    await this.#launch.clear(this);
+    try {
+      await this.#launch.clear(this);
+    } catch (error) {
+      this.#stopIfLost(error);
+      throw error;
+    }
   }
 
   stop(): void {
     void killTree(this.#child);
+  }
+
+  /** A new process goes on with the session. */
+  #stopIfLost(error: unknown): void {
+    if (this.#launch.sessionLostText?.test(reasonOf(error))) this.stop();
   }
 
   async #choose(model: string | null): Promise<void> {

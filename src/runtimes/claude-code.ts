@@ -60,6 +60,8 @@ export const claudeCode: Runtime = {
         clear: async (acp) => void (await acp.say("/clear")),
         chooseModel,
         errorText: "API Error: ",
+        // Claude Code is a process of its own, beside its adapter.
+        sessionLostText: /^Resource not found|start a new session/i,
       },
       surroundings,
     );

@@ -50,6 +50,7 @@ export const opencode: Runtime = {
         chooseModel: (acp, model) => models.choose(acp, model),
         opened: (sessionId) => replaceFile(files.conversation, sessionId),
         errorText: null,
+        sessionLostText: null,
       },
       surroundings,
     );

@@ -1,11 +1,13 @@
+import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { killTree, spawnRuntime } from "./process.ts";
+import { endLeftRuntime, killTree, spawnRuntime } from "./process.ts";
 import type { Surroundings } from "./runtime.ts";
 
 let folder: string;
+let surroundings: Surroundings;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "berth-runtime-"));
 });
@@ -14,30 +16,26 @@ afterEach(() => rm(folder, { recursive: true }));
 /** By default a runtime with a command that runs, of which neither ends by itself. */
 function spawnOne(script = "sleep 600 & wait") {
   const own = { uid: process.getuid!(), gid: process.getgid!(), log: () => {} };
-  const surroundings = { ...own, home: folder, stateFolder: folder } as unknown as Surroundings;
+  surroundings = { ...own, home: folder, environmentFile: join(folder, "environment") } as unknown as Surroundings;
   return spawnRuntime("/bin/sh", ["-c", script], { PATH: process.env.PATH! }, "ignore", surroundings);
 }
 
-test("a runtime that a killed runner has left is ended, with its commands, before the next one starts", async () => {
+test("a runtime that a killed runner has left is ended, with its commands", async () => {
   const left = await spawnOne();
-  const next = await spawnOne();
-  await left.ended; // Its command has the same error output, so that it has ended as well.
+  const closed = once(left.child, "close"); // Its command has the same error output, and so has ended by then.
+  await endLeftRuntime(surroundings);
+  await closed;
   expect(left.child.signalCode).toBe("SIGKILL");
-  expect(next.child.exitCode).toBeNull();
-  await killTree(next.child);
-  await next.ended;
 });
 
 test("another process that has got a runtime's number since is not taken for it", async () => {
   const other = await spawnOne();
   const file = join(folder, "runtime-process");
-  const [pid, start, boot] = (await readFile(file, "utf8")).split(" ");
-  for (const name of [`${pid} ${Number(start) - 1} ${boot}`, `${pid} ${start} another-boot`, "no number", ""]) {
+  const [pid, start] = (await readFile(file, "utf8")).split(" ");
+  for (const name of [`${pid} ${Number(start) - 1}`, `${pid}`, "no number", ""]) {
     await writeFile(file, name);
-    const next = await spawnOne();
-    expect(other.child.signalCode).toBeNull();
-    await killTree(next.child);
-    await next.ended;
+    await endLeftRuntime(surroundings);
+    expect((await readFile(`/proc/${pid}/stat`, "utf8")).split(" ")[2]).toMatch(/[SR]/);
   }
   await killTree(other.child);
   await other.ended;

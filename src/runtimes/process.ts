@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chown, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { authoritiesFile } from "../contract/guest.ts";
 import type { Surroundings } from "./runtime.ts";
@@ -43,20 +43,31 @@ export function loginEnvironment(surroundings: Surroundings): Record<string, str
 const lastWordsMs = 1_000;
 
 /**
+ * Ends the runtime that a runner which was killed has left, with all that it started: it would keep its locks, and answer
+ * nobody.
+ */
+export async function endLeftRuntime(surroundings: Surroundings): Promise<void> {
+  const left = await readFile(runtimeFileOf(surroundings), "utf8").catch(() => "");
+  if (left !== "" && left === (await nameOf(parseInt(left, 10)))) await killTreeOf(parseInt(left, 10));
+}
+
+/** In memory: a machine that boots has none, and a clone has it with the runtime that it names. */
+function runtimeFileOf({ environmentFile }: Surroundings): string {
+  return join(dirname(environmentFile), "runtime-process");
+}
+
+/**
  * Starts a runtime as the agent's user, in its home. Its error output is logged; `stdio` says whether its standard
- * input and output are piped. `ended` settles when it has ended or could not be started. One that was left by a runner
- * that was killed is ended first: it would keep its locks, and answer nobody.
+ * input and output are piped. `ended` settles when it has ended or could not be started.
  */
 export async function spawnRuntime(
   command: string,
   args: readonly string[],
   env: Record<string, string>,
   stdio: "pipe" | "ignore",
-  { home, uid, gid, stateFolder, log }: Surroundings,
+  surroundings: Surroundings,
 ): Promise<{ child: ChildProcess; ended: Promise<void> }> {
-  const file = join(stateFolder, "runtime-process");
-  const left = await readFile(file, "utf8").catch(() => "");
-  if (left !== "" && left === (await nameOf(parseInt(left, 10)))) await killTreeOf(parseInt(left, 10));
+  const { home, uid, gid, log } = surroundings;
   const child = spawn(command, args, { cwd: home, env, uid, gid, detached: true, stdio: [stdio, stdio, "pipe"] });
   child.stdin?.on("error", () => {}); // A runtime that died while it was written to is seen by its end.
   createInterface({ input: child.stderr! })
@@ -69,8 +80,8 @@ export async function spawnRuntime(
     // What it has started may have its output for as long as it likes.
     child.once("exit", () => setTimeout(resolve, lastWordsMs).unref());
   });
-  const written = child.pid === undefined ? "" : await nameOf(child.pid);
-  await replaceFile(file, written).catch((error: Error) => log(`the runtime's number is not kept: ${error.message}`));
+  const name = child.pid === undefined ? "" : await nameOf(child.pid);
+  await replaceFile(runtimeFileOf(surroundings), name);
   return { child, ended };
 }
 
@@ -112,9 +123,9 @@ async function descendantsOf(root: number): Promise<number[]> {
   return found;
 }
 
-/** What names a process for good: its number, the time of its start, and the run of the machine that this is of. */
+/** What names a process for as long as the machine runs: its number, and the time of its start. */
 async function nameOf(pid: number): Promise<string> {
-  return `${pid} ${(await fieldsOf(pid))[19]} ${(await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim()}`;
+  return `${pid} ${(await fieldsOf(pid))[19]}`;
 }
 
 /** Of /proc/PID/stat what comes after the name, which may hold anything: the state, the parent's number, …; 20th the start. */

@@ -5,7 +5,8 @@ import type { TurnStatus } from "../contract/chat.ts";
 /** Seconds: from what a warm machine takes to what a cold one does. */
 const machineBuckets = [0.1, 0.25, 0.5, 0.75, 1, 2, 5, 10, 30, 60, 120, 300, 900];
 const deltaBuckets = [0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120];
-const millisecondBuckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5, 30];
+/** Events gather for half a second before they are stored; a database may be away for minutes. */
+const lagBuckets = [0.05, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 15, 60, 300];
 
 /** What is looked up when the metrics are asked for. */
 export interface Snapshot {
@@ -52,8 +53,8 @@ export class Metrics {
     });
     this.#stored = new Histogram({
       name: "berth_event_store_lag_seconds",
-      help: "Time from a batch of events to its place in the database.",
-      buckets: millisecondBuckets,
+      help: "Time from an event, the first of some that were stored together, to its place in the database.",
+      buckets: lagBuckets,
       registers,
     });
     this.#model = new Histogram({

@@ -181,6 +181,14 @@ describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
     expect(await client.ask(agent, "run: echo fine")).toContain("fine");
   });
 
+  test("a runtime that is killed by its own command fails the turn, and goes on with the conversation in the next", async () => {
+    // OpenClaw has a process of its own start commands.
+    const victim = runtime === "openclaw" ? "$(ps -o ppid= -p $PPID)" : "$PPID";
+    const { events } = await client.chat(agent, `run: kill -9 ${victim}; sleep 600`);
+    expect(events.at(-1)!.event).toMatchObject({ type: "response.failed", error: { code: "runtime_failed" } });
+    expect(await client.ask(agent, "Count.")).toContain("run: kill -9");
+  });
+
   test("after a restart the conversation goes on with model, instructions and files; a reset begins anew", async () => {
     const before = await client.ask(agent, "Count.");
     expect((await client.restartAgent(agent)).body).toMatchObject({ status: "ready" });

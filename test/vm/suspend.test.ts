@@ -119,11 +119,13 @@ test("a template that is not trusted any more still wakes those that sleep over 
   expect(await remembered()).toEqual(all);
 });
 
-test("programs that an agent left running count as activity, the runtime at rest does not", async () => {
-  expect(await vm.machines.activity(id)).toBe(false);
-  await vm.exec(id, "(sh -c 'while :; do :; done' >/dev/null 2>&1 & echo $! > ~/busy)");
-  expect(await vm.machines.activity(id)).toBe(true);
-  await vm.exec(id, "kill $(cat ~/busy)");
+test("programs that an agent left running count as activity, as root too; the runtime at rest does not", async () => {
+  for (const user of ["agent", "root"] as const) {
+    expect(await vm.machines.activity(id)).toBe(false);
+    await vm.exec(id, "(sh -c 'while :; do :; done' >/dev/null 2>&1 & echo $! > ~/busy)", user);
+    expect(await vm.machines.activity(id)).toBe(true);
+    await vm.exec(id, "kill $(cat ~/busy)", user);
+  }
 });
 
 test("a running machine is taken as it is when only its generation rises; a wanted restart boots it", async () => {
