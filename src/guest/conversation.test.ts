@@ -73,20 +73,47 @@ test("a turn whose events the disk does not take is no hindrance for the next", 
 
 test("a runtime that hangs as it begins an empty conversation is given up when its turn is cancelled", async () => {
   let starts = 0;
+  const hangs = Promise.withResolvers<void>();
   const hanging: Runtime = {
     ...counting,
     start: async (surroundings) => {
       const session = await counting.start(surroundings);
-      return ++starts > 1 ? session : { ...session, clear: () => new Promise(() => {}) };
+      const clear = () => {
+        hangs.resolve();
+        return new Promise<void>(() => {});
+      };
+      return ++starts > 1 ? session : { ...session, clear };
     },
   };
   const conversation = conversationIn(folder, hanging);
   const hung = await conversation.prompt("turn-1", { ...prompt, conversation: 2 });
+  await hangs.promise;
   expect(conversation.cancel("turn-1")).toBe(true);
   expect((await endOf(hung)).last).toEqual({ type: "response.cancelled" });
   const next = await conversation.prompt("turn-2", { ...prompt, conversation: 2 });
   expect((await endOf(next)).last).toEqual({ type: "response.completed" });
   expect(starts).toBe(2);
+});
+
+test("a turn that is cancelled while the runtime starts does nothing, and the start goes on for the next", async () => {
+  let starts = 0;
+  const begun = Promise.withResolvers<void>();
+  const slow: Runtime = {
+    ...counting,
+    start: async (surroundings) => {
+      starts += 1;
+      await begun.promise;
+      return counting.start(surroundings);
+    },
+  };
+  const conversation = conversationIn(folder, slow);
+  const early = await conversation.prompt("turn-1", prompt);
+  conversation.cancel("turn-1");
+  expect(await endOf(early)).toEqual({ last: { type: "response.cancelled" }, count: 1 });
+  const next = await conversation.prompt("turn-2", prompt);
+  begun.resolve();
+  expect(await endOf(next)).toEqual({ last: { type: "response.completed" }, count: 6 });
+  expect(starts).toBe(1);
 });
 
 test("a runtime that ends without a word is given its message once more, but not when it has asked a model", async () => {

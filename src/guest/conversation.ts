@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import type { Health, Prompt } from "../contract/guest.ts";
 import { endLeftRuntime, replaceFile } from "../runtimes/process.ts";
@@ -17,7 +17,10 @@ const throwawayTries = 3;
 /** After a failed prompt, how long the end of a process may take to be seen, last words included. */
 const endNoticeMs = 3_000;
 
-/** How long a runtime has, in whatever it does, to come back from a turn that was cancelled; by itself it takes five seconds. */
+/** How long a runtime may take to start; OpenClaw under emulation takes eight minutes on a quiet machine. */
+const maximumStartMs = 1_500_000;
+
+/** How long a runtime that has started has, in whatever it does, to come back from a turn that was cancelled; by itself it takes five seconds. */
 const hungMs = 8_000;
 
 /** How long a turn's end, or a suspension, waits for a disk that takes what the turn has written. */
@@ -176,7 +179,10 @@ export class Conversation {
     await within(maximumSyncMs, kept);
   }
 
-  /** What an attempt comes to; where it does not come back from being cancelled, the runtime is given up. */
+  /**
+   * What an attempt comes to; where it does not come back from being cancelled, the runtime is given up. One that is still
+   * starting goes on with that, for the next turn.
+   */
   async #unlessHung(attempt: Promise<LastEvent | "unheard">, signal: AbortSignal): Promise<LastEvent | "unheard"> {
     const over = new AbortController();
     const hung = aborted(signal, over.signal)
@@ -190,6 +196,7 @@ export class Conversation {
       hung.catch(() => {});
     }
     attempt.catch(() => {});
+    if (this.#state === "starting") return { type: "response.cancelled" };
     this.#surroundings.log("the runtime does not come back from a turn that was cancelled, and is given up");
     this.#forget("idle", null);
     await endLeftRuntime(this.#surroundings);
@@ -199,6 +206,7 @@ export class Conversation {
   /** One try at a turn. `unheard`: the runtime ended before it had said, done or asked anything. */
   async #attempt(journal: Journal, prompt: Prompt, signal: AbortSignal): Promise<LastEvent | "unheard"> {
     const session = await this.open();
+    if (signal.aborted) return { type: "response.cancelled" };
     try {
       await this.#enter(session, prompt.conversation);
     } catch (error) {
@@ -233,10 +241,26 @@ export class Conversation {
     await endLeftRuntime(this.#surroundings);
     const { uid } = this.#surroundings;
     const before = processesOf(uid);
-    const session = await this.#runtime.start(this.#surroundings);
+    const starting = this.#runtime.start(this.#surroundings);
+    await within(maximumStartMs, starting);
+    if (!(await isSettled(starting))) {
+      starting.catch(() => {});
+      await endLeftRuntime(this.#surroundings);
+      throw new Error(`The runtime did not start within ${maximumStartMs / 60_000} minutes.`);
+    }
+    const session = await starting;
     this.#own = new Set([...processesOf(uid).keys()].filter((name) => !before.has(name)));
     return session;
   }
+}
+
+/** Whether a promise is no longer open. */
+function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  const settled = promise.then(
+    () => true,
+    () => true,
+  );
+  return Promise.race([settled, setImmediate(false)]);
 }
 
 /** Whether a runtime has ended, after something has failed. */
@@ -253,9 +277,12 @@ function aborted(signal: AbortSignal, over: AbortSignal): Promise<void> {
   });
 }
 
-/** Resolves with the promise, or after so many milliseconds. */
+/** Settles with the promise, or resolves after so many milliseconds. */
 async function within(ms: number, promise: Promise<unknown> | undefined): Promise<void> {
   const over = new AbortController();
-  await Promise.race([promise, sleep(ms, undefined, { signal: over.signal }).catch(() => {})]);
-  over.abort();
+  try {
+    await Promise.race([promise, sleep(ms, undefined, { signal: over.signal }).catch(() => {})]);
+  } finally {
+    over.abort();
+  }
 }
