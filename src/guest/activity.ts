@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type ProcessStat, processTable } from "../runtimes/process-table.ts";
 
 /** How long processes are looked at. */
 const sampleMs = 1_000;
@@ -11,25 +12,18 @@ const kernelThread = 0x00200000;
 const msPerTick = 10;
 
 /**
- * The processes of a user, or those of all but this one and the kernel's own: the processor time that each has used, in ms, by its number and the time of its start,
- * which together name a process for good. Read from /proc (proc_pid_stat(5)). Synchronous: small files, and no disk.
+ * The processes of a user, or those of all but this one and the kernel's own: the processor time that each has used, in
+ * ms, by its name in the process table.
  */
 export function processesOf(uid: number | null): Map<string, number> {
-  const found = new Map<string, number>();
-  for (const pid of readdirSync("/proc")) {
-    if (!/^\d+$/.test(pid)) continue;
-    try {
-      if (uid === null ? Number(pid) === process.pid : statSync(`/proc/${pid}`).uid !== uid) continue;
-      const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-      // After the name, which may hold anything: field 3 (state) is the first, 9 the flags, 14 and 15 the times, 22 the start.
-      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-      if (uid === null && Number(fields[6]) & kernelThread) continue;
-      found.set(`${pid}@${fields[19]}`, (Number(fields[11]) + Number(fields[12])) * msPerTick);
-    } catch {
-      // It has ended.
-    }
-  }
-  return found;
+  const isCounted = ({ pid, flags }: ProcessStat) =>
+    uid === null ? pid !== process.pid && !(flags & kernelThread) : userOf(pid) === uid;
+  const counted = processTable().filter(isCounted);
+  return new Map(counted.map(({ name, ticks }) => [name, ticks * msPerTick]));
+}
+
+function userOf(pid: number): number | undefined {
+  return statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setImmediate, setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import type { Health, Prompt } from "../contract/guest.ts";
 import { endLeftRuntime, replaceFile } from "../runtimes/process.ts";
@@ -75,7 +75,7 @@ export class Conversation {
 
   /** Resolves when all events so far of the last turn are in its journal's file, or its disk takes none for long. */
   async flushed(): Promise<void> {
-    await within(maximumSyncMs, this.#running?.journal.flushed());
+    if (this.#running) await within(maximumSyncMs, this.#running.journal.flushed());
   }
 
   /** Names the runtime. Nothing is started yet, and nothing happens when it runs already. */
@@ -242,30 +242,25 @@ export class Conversation {
     const { uid } = this.#surroundings;
     const before = processesOf(uid);
     const starting = this.#runtime.start(this.#surroundings);
-    await within(maximumStartMs, starting);
-    if (!(await isSettled(starting))) {
+    const session = await within(maximumStartMs, starting);
+    if (!session) {
       starting.catch(() => {});
       await endLeftRuntime(this.#surroundings);
       throw new Error(`The runtime did not start within ${maximumStartMs / 60_000} minutes.`);
     }
-    const session = await starting;
     this.#own = new Set([...processesOf(uid).keys()].filter((name) => !before.has(name)));
     return session;
   }
 }
 
-/** Whether a promise is no longer open. */
-function isSettled(promise: Promise<unknown>): Promise<boolean> {
-  const settled = promise.then(
-    () => true,
-    () => true,
-  );
-  return Promise.race([settled, setImmediate(false)]);
-}
-
 /** Whether a runtime has ended, after something has failed. */
-function hasEnded(session: Session): Promise<boolean> {
-  return Promise.race([session.ended.then(() => true), sleep(endNoticeMs, false)]);
+async function hasEnded({ ended }: Session): Promise<boolean> {
+  return (
+    (await within(
+      endNoticeMs,
+      ended.then(() => true),
+    )) !== null
+  );
 }
 
 /** Resolves when `signal` is aborted; rejects when `over` is. */
@@ -277,11 +272,11 @@ function aborted(signal: AbortSignal, over: AbortSignal): Promise<void> {
   });
 }
 
-/** Settles with the promise, or resolves after so many milliseconds. */
-async function within(ms: number, promise: Promise<unknown> | undefined): Promise<void> {
+/** Settles with the promise, or resolves with null after so many milliseconds. */
+async function within<Value>(ms: number, promise: Promise<Value>): Promise<Value | null> {
   const over = new AbortController();
   try {
-    await Promise.race([promise, sleep(ms, undefined, { signal: over.signal }).catch(() => {})]);
+    return await Promise.race([promise, sleep(ms, null, { signal: over.signal }).catch(() => null)]);
   } finally {
     over.abort();
   }

@@ -75,7 +75,7 @@ export async function startAcp(launch: AcpLaunch, surroundings: Surroundings): P
     await launch.opened?.(id);
     return new AcpSession(id, agent, child, ended, listeners, launch, surroundings);
   } catch (error) {
-    void killTree(child);
+    killTree(child);
     throw new BerthError("runtime_failed", `The runtime did not start: ${reasonOf(error)}`, { cause: error });
   }
 }
@@ -179,7 +179,7 @@ class AcpSession implements Session, AcpConnection {
   }
 
   stop(): void {
-    void killTree(this.#child);
+    killTree(this.#child);
   }
 
   /** A new process goes on with the session. */

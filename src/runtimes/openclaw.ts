@@ -54,7 +54,7 @@ export const openclaw: Runtime = {
       const conversation = await loadConversation(surroundings.stateFolder);
       return new OpenclawSession(gateway, child, ended, conversation, surroundings.stateFolder);
     } catch (error) {
-      void killTree(child);
+      killTree(child);
       throw new BerthError("runtime_failed", `The runtime did not start: ${(error as Error).message}`, {
         cause: error,
       });
@@ -128,7 +128,7 @@ class OpenclawSession implements Session {
   }
 
   stop(): void {
-    void killTree(this.#child);
+    killTree(this.#child);
   }
 
   get #sessionKey(): string {

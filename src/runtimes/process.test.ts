@@ -37,7 +37,7 @@ test("another process that has got a runtime's number since is not taken for it"
     await endLeftRuntime(surroundings);
     expect((await readFile(`/proc/${pid}/stat`, "utf8")).split(" ")[2]).toMatch(/[SR]/);
   }
-  await killTree(other.child);
+  killTree(other.child);
   await other.ended;
 });
 

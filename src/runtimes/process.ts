@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chown, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { chown, readFile, rename, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { authoritiesFile } from "../contract/guest.ts";
+import { processTable, statOf } from "./process-table.ts";
 import type { Surroundings } from "./runtime.ts";
 
 /**
@@ -48,7 +49,8 @@ const lastWordsMs = 1_000;
  */
 export async function endLeftRuntime(surroundings: Surroundings): Promise<void> {
   const left = await readFile(runtimeFileOf(surroundings), "utf8").catch(() => "");
-  if (left !== "" && left === (await nameOf(parseInt(left, 10)))) await killTreeOf(parseInt(left, 10));
+  const known = statOf(parseInt(left, 10));
+  if (known?.name === left) killTreeOf(known.pid);
 }
 
 /** In memory: a machine that boots has none, and a clone has it with the runtime that it names. */
@@ -80,23 +82,23 @@ export async function spawnRuntime(
     // What it has started may have its output for as long as it likes.
     child.once("exit", () => setTimeout(resolve, lastWordsMs).unref());
   });
-  const name = child.pid === undefined ? "" : await nameOf(child.pid);
-  await replaceFile(runtimeFileOf(surroundings), name);
+  const name = child.pid === undefined ? undefined : statOf(child.pid)?.name;
+  await replaceFile(runtimeFileOf(surroundings), name ?? "");
   return { child, ended };
 }
 
 /** Kills a runtime with all that it started: its commands have process groups of their own, and would go on. */
-export async function killTree({ pid, exitCode, signalCode }: ChildProcess): Promise<void> {
+export function killTree({ pid, exitCode, signalCode }: ChildProcess): void {
   if (pid === undefined || exitCode !== null || signalCode !== null) return;
-  await killTreeOf(pid);
+  killTreeOf(pid);
 }
 
-async function killTreeOf(root: number): Promise<void> {
+function killTreeOf(root: number): void {
   // Stopped first, so that none starts another while they are being found.
   const found = [root];
   for (let next = found; next.length > 0; found.push(...next)) {
     for (const pid of next) signal(pid, "SIGSTOP");
-    next = (await descendantsOf(root)).filter((pid) => !found.includes(pid));
+    next = descendantsOf(root).filter((pid) => !found.includes(pid));
   }
   for (const pid of found) signal(pid, "SIGKILL");
 }
@@ -109,29 +111,14 @@ function signal(pid: number, name: "SIGSTOP" | "SIGKILL"): void {
   }
 }
 
-async function descendantsOf(root: number): Promise<number[]> {
-  const children = new Map<number, number[]>();
-  for (const entry of await readdir("/proc")) {
-    if (!/^\d+$/.test(entry)) continue;
-    const parent = Number((await fieldsOf(entry))[1]);
-    children.set(parent, [...(children.get(parent) ?? []), Number(entry)]);
-  }
+function descendantsOf(root: number): number[] {
+  const children = Map.groupBy(processTable(), ({ parent }) => parent);
+  const childrenOf = (pid: number) => (children.get(pid) ?? []).map((child) => child.pid);
   const found: number[] = [];
-  for (let next = children.get(root) ?? []; next.length > 0; next = next.flatMap((pid) => children.get(pid) ?? [])) {
+  for (let next = childrenOf(root); next.length > 0; next = next.flatMap(childrenOf)) {
     found.push(...next);
   }
   return found;
-}
-
-/** What names a process for as long as the machine runs: its number, and the time of its start. */
-async function nameOf(pid: number): Promise<string> {
-  return `${pid} ${(await fieldsOf(pid))[19]}`;
-}
-
-/** Of /proc/PID/stat what comes after the name, which may hold anything: the state, the parent's number, …; 20th the start. */
-async function fieldsOf(pid: number | string): Promise<string[]> {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
 /** Writes a file whole or not at all, whenever the machine is cut off; `owner` is given it, for itself alone. */
