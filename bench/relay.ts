@@ -14,7 +14,7 @@ import { eventsPerSecond } from "./relay/ticks.ts";
 // them are warm, as a server is that runs for long: before the first measurement as many turns were made as in the largest.
 
 /** When an event left, by the host's clock in nanoseconds, and how long it was on its way. */
-interface Passage {
+interface ModelRequest {
   left: number;
   tookMs: number;
 }
@@ -83,7 +83,7 @@ function start(program: string, argument: string): { child: ChildProcess; said: 
 }
 
 /** So many streams at once; the milliseconds of the events that left while all were open, the least first. */
-async function measure(streams: number, open: (number: number) => Promise<Passage[]>): Promise<number[]> {
+async function measure(streams: number, open: (number: number) => Promise<ModelRequest[]>): Promise<number[]> {
   const passages = await Promise.all(Array.from({ length: streams }, (_, number) => open(number)));
   const expected = eventsPerSecond * seconds;
   const short = passages.find(({ length }) => length !== expected);
@@ -93,11 +93,11 @@ async function measure(streams: number, open: (number: number) => Promise<Passag
   return counted.map(({ tookMs }) => tookMs).sort((a, b) => a - b);
 }
 
-function proxied(): Promise<Passage[]> {
+function proxied(): Promise<ModelRequest[]> {
   return read(get(`http://127.0.0.1:${port}/${seconds}`, { agent: false }));
 }
 
-function chat(number: number): Promise<Passage[]> {
+function chat(number: number): Promise<ModelRequest[]> {
   const body = JSON.stringify({ message: String(seconds) });
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   const sent = request(`${url}/agents/agent-${number}/chat`, { method: "POST", headers, agent: false });
@@ -106,9 +106,9 @@ function chat(number: number): Promise<Passage[]> {
 }
 
 /** How long each event of the answer was on its way. */
-async function read(sent: ReturnType<typeof request>): Promise<Passage[]> {
+async function read(sent: ReturnType<typeof request>): Promise<ModelRequest[]> {
   const [response] = (await once(sent, "response")) as [IncomingMessage];
-  const passages: Passage[] = [];
+  const passages: ModelRequest[] = [];
   let rest = "";
   for await (const chunk of response) {
     const now = process.hrtime.bigint();

@@ -47,7 +47,9 @@ async function measure(origin: string, token: string, duration: number): Promise
   const ask = async () => {
     while (performance.now() < end) {
       const { statusCode, body } = await pool.request({
-        ...{ method: "GET", path: "/agents", headers: { authorization: `Bearer ${token}` } },
+        method: "GET",
+        path: "/agents",
+        headers: { authorization: `Bearer ${token}` },
       });
       await body.dump();
       if (statusCode !== 200) throw new Error(`answered ${statusCode}`);

@@ -2,23 +2,23 @@ import type { Config } from "./config/config.ts";
 import type { Billing, UsageGroup } from "./contract/billing.ts";
 import { BerthError } from "./contract/errors.ts";
 import type { CreateTopUp, TopUp } from "./contract/payments.ts";
-import {
-  type AccountState,
-  type EntryFilter,
-  monthOf,
-  type StoredEntry,
-  toAccountCredits,
-  toUsageByDay,
-} from "./domain/billing.ts";
-import { toCredits } from "./domain/credits.ts";
 import type { BillingService } from "./http/billing.ts";
 import type { CreditService } from "./http/credits.ts";
 import type { PaymentService } from "./http/payments.ts";
 import { StripePayments } from "./payments/stripe.ts";
-import { BillingRecords } from "./postgres/billing.ts";
-import type { Database } from "./postgres/database.ts";
-import { MachineTime } from "./postgres/machine-time.ts";
-import { Payments } from "./postgres/payments.ts";
+import {
+  type AccountState,
+  type EntryFilter,
+  type EntryState,
+  monthOf,
+  toAccountCredits,
+  toUsageByDay,
+} from "./service/billing.ts";
+import { toCredits } from "./service/credits.ts";
+import { BillingRecords } from "./store/billing.ts";
+import type { Database } from "./store/database.ts";
+import { MachineTime } from "./store/machine-time.ts";
+import { Payments } from "./store/payments.ts";
 
 /** How many rows the usage of this month has at most in the summary. */
 const maximumUsage = 500;
@@ -57,7 +57,11 @@ export class Credits implements BillingService, CreditService, PaymentService {
     const { balance, held, spentThisMonth, monthlyLimit } = toAccountCredits((await this.#records.account(accountId))!);
     const usage = await this.#records.usageByDay(accountId, monthOf(new Date()), maximumUsage);
     return {
-      ...{ balance, held, spentThisMonth, monthlyLimit, plan: "prepaid" },
+      balance,
+      held,
+      spentThisMonth,
+      monthlyLimit,
+      plan: "prepaid",
       prices: { machine: { perGiBHour: toCredits(this.#parts.machinePrice) } },
       usage: usage.map(toUsageByDay),
     };
@@ -67,7 +71,7 @@ export class Credits implements BillingService, CreditService, PaymentService {
     return this.#records.setMonthlyLimit(accountId, micro);
   }
 
-  listEntries(accountId: string, filter: EntryFilter, limit: number, before: number | null): Promise<StoredEntry[]> {
+  listEntries(accountId: string, filter: EntryFilter, limit: number, before: number | null): Promise<EntryState[]> {
     return this.#records.entries(accountId, filter, limit, before);
   }
 
@@ -82,7 +86,7 @@ export class Credits implements BillingService, CreditService, PaymentService {
   async grantCredits(
     to: { account: string } | { user: string },
     grant: { micro: number; note: string | null; reference: string },
-  ): Promise<{ account: AccountState; entry: StoredEntry }> {
+  ): Promise<{ account: AccountState; entry: EntryState }> {
     const accountId = "user" in to ? await this.#parts.accountOfUser(to.user) : to.account;
     if (!(await this.#records.account(accountId))) {
       throw new BerthError("account_not_found", `There is no account ${accountId}.`);

@@ -9,11 +9,6 @@ import {
   signInPrefix,
   toolClient,
 } from "./contract/sign-in.ts";
-import type { Caller } from "./domain/caller.ts";
-import { fromCredits } from "./domain/credits.ts";
-import type { Attempt } from "./domain/idempotency.ts";
-import { newKey, type StoredKey } from "./domain/keys.ts";
-import type { StoredUser } from "./domain/users.ts";
 import type { AccountService } from "./http/account.ts";
 import type { KeyService } from "./http/keys.ts";
 import { clientOf } from "./http/rate-limits.ts";
@@ -25,15 +20,20 @@ import { createCookieKey, createTokenKey, LocalProvider, localAudience } from ".
 import type { Sealer } from "./identity/sealing.ts";
 import type { SignInAction } from "./identity/sign-in.ts";
 import { type Identity, IssuerTokens } from "./identity/tokens.ts";
-import type { Accounts } from "./postgres/accounts.ts";
-import type { Agents } from "./postgres/agents.ts";
-import { AuditLog } from "./postgres/audit.ts";
-import type { Database } from "./postgres/database.ts";
-import { Keys } from "./postgres/keys.ts";
-import { providerKeys } from "./postgres/provider-keys.ts";
-import { ProviderRecords } from "./postgres/provider-records.ts";
-import { SignInAttempts } from "./postgres/sign-in-attempts.ts";
-import { localIssuer, Users } from "./postgres/users.ts";
+import type { Caller } from "./service/caller.ts";
+import { fromCredits } from "./service/credits.ts";
+import type { Attempt } from "./service/idempotency.ts";
+import { type KeyState, newKey } from "./service/keys.ts";
+import type { UserState } from "./service/users.ts";
+import type { Accounts } from "./store/accounts.ts";
+import type { Agents } from "./store/agents.ts";
+import { AuditLog } from "./store/audit.ts";
+import type { Database } from "./store/database.ts";
+import { Keys } from "./store/keys.ts";
+import { providerKeys } from "./store/provider-keys.ts";
+import { ProviderRecords } from "./store/provider-records.ts";
+import { SignInAttempts } from "./store/sign-in-attempts.ts";
+import { localIssuer, Users } from "./store/users.ts";
 
 /**
  * Those who ask: their keys, the tokens of the identity provider that is configured or of the service's own, and the
@@ -109,8 +109,13 @@ export class Identities implements AccountService, KeyService, UserService {
     if (!account) return null;
     const { id: accountId, operator } = account;
     return {
-      ...{ accountId, operator, credential: "token", keyId: null },
-      ...{ agentIds: null, creditLimitMicro: null, expiresAt: null },
+      accountId,
+      operator,
+      credential: "token",
+      keyId: null,
+      agentIds: null,
+      creditLimitMicro: null,
+      expiresAt: null,
     };
   }
 
@@ -124,7 +129,9 @@ export class Identities implements AccountService, KeyService, UserService {
   protectedResource(): ProtectedResource {
     const external = this.#oidc;
     return {
-      ...{ resource: this.#publicUrl, resource_name: "Berth", bearer_methods_supported: ["header"] },
+      resource: this.#publicUrl,
+      resource_name: "Berth",
+      bearer_methods_supported: ["header"],
       authorization_servers: [external?.issuer ?? this.#publicUrl + signInPrefix],
       scopes_supported: ["openid", "offline_access"],
       berth_audience: external?.audience ?? localAudience,
@@ -145,12 +152,14 @@ export class Identities implements AccountService, KeyService, UserService {
 
   async account({ accountId: id, credential, operator }: Caller): Promise<AccountRecord> {
     return {
-      ...{ id, name: await this.#accounts.nameOf(id), operator },
+      id,
+      name: await this.#accounts.nameOf(id),
+      operator,
       credential: credential === "token" ? "token" : "full",
     };
   }
 
-  async listKeys(accountId: string, limit: number, after: string | null): Promise<StoredKey[]> {
+  async listKeys(accountId: string, limit: number, after: string | null): Promise<KeyState[]> {
     return this.#keys.list(accountId, limit, after);
   }
 
@@ -158,7 +167,7 @@ export class Identities implements AccountService, KeyService, UserService {
     caller: Caller,
     asked: CreateKey,
     { resourceId: id, earlier }: Attempt,
-  ): Promise<{ stored: StoredKey; key: string }> {
+  ): Promise<{ stored: KeyState; key: string }> {
     const { key, ...secret } = createKey(asked.kind);
     const made = earlier === "none" ? null : await this.#keys.replaceSecret(caller.accountId, id, secret);
     if (made) return { stored: made, key };
@@ -172,24 +181,24 @@ export class Identities implements AccountService, KeyService, UserService {
     return this.#keys.revoke(accountId, id);
   }
 
-  async listUsers(limit: number, after: string | null): Promise<StoredUser[]> {
+  async listUsers(limit: number, after: string | null): Promise<UserState[]> {
     this.#requireLocal();
     return this.#users.list(limit, after);
   }
 
-  async createUser(name: string): Promise<{ user: StoredUser; link: string }> {
+  async createUser(name: string): Promise<{ user: UserState; link: string }> {
     const { token, ...stored } = createLink();
     const link = this.#requireLocal().linkFor(token);
     return { user: await this.#users.create(name, stored), link };
   }
 
-  async resetUser(name: string): Promise<{ user: StoredUser; link: string }> {
+  async resetUser(name: string): Promise<{ user: UserState; link: string }> {
     const { token, ...stored } = createLink();
     const link = this.#requireLocal().linkFor(token);
     return { user: await this.#users.reset(name, stored), link };
   }
 
-  async setUserDisabled(name: string, disabled: boolean): Promise<StoredUser> {
+  async setUserDisabled(name: string, disabled: boolean): Promise<UserState> {
     this.#requireLocal();
     return this.#users.setDisabled(name, disabled);
   }
@@ -230,8 +239,13 @@ async function prepareLocalProvider(
   };
   return (publicUrl) =>
     new LocalProvider({
-      ...{ publicUrl, tokenKeys, cookieKeys: cookieKeys.map(({ key }) => key), log },
-      ...{ records: new ProviderRecords(database), users, record },
+      publicUrl,
+      tokenKeys,
+      cookieKeys: cookieKeys.map(({ key }) => key),
+      log,
+      records: new ProviderRecords(database),
+      users,
+      record,
       attempts: new SignInAttempts(database, signInAttempts, clientOf),
     });
 }

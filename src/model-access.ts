@@ -4,16 +4,16 @@ import type { Socket } from "node:net";
 import type { Logger } from "pino";
 import type { Config } from "./config/config.ts";
 import { BerthError } from "./contract/errors.ts";
-import type { Ledger, Spender } from "./domain/ledger.ts";
-import { ModelChoice } from "./domain/models.ts";
-import type { RunningTurn } from "./domain/running-turn.ts";
 import { Models } from "./gateway/catalog.ts";
 import { nobody, type Payer } from "./gateway/charge.ts";
 import { Gateway } from "./gateway/gateway.ts";
 import { Prices } from "./gateway/prices.ts";
 import { Upstream } from "./gateway/upstream.ts";
-import type { Agents } from "./postgres/agents.ts";
 import type { Runtime } from "./runtimes/runtime.ts";
+import type { Ledger, Spender } from "./service/ledger.ts";
+import { ModelChoice } from "./service/models.ts";
+import type { RunningTurn } from "./service/running-turn.ts";
+import type { Agents } from "./store/agents.ts";
 
 /** An account that had so many times what a call needs is taken to have that still, */
 const plentyTimes = 20;

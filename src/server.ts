@@ -9,12 +9,6 @@ import { secretKeyOf } from "./config/secret-key.ts";
 import { type Resources, usualResources } from "./contract/agents.ts";
 import { asBerthError, type BerthError } from "./contract/errors.ts";
 import { Credits } from "./credits.ts";
-import { Capacity } from "./domain/capacity.ts";
-import { fromCredits } from "./domain/credits.ts";
-import { Lifecycle } from "./domain/lifecycle.ts";
-import { patiently } from "./domain/patience.ts";
-import type { RateLimiter } from "./domain/rate-limits.ts";
-import { Turns } from "./domain/turns.ts";
 import { createApp } from "./http/app.ts";
 import type { Readiness } from "./http/health.ts";
 import type { RateLimiters } from "./http/rate-limits.ts";
@@ -24,22 +18,28 @@ import { Sealer } from "./identity/sealing.ts";
 import { Machines, type TemplatingDriver } from "./machines/machines.ts";
 import { QemuDriver } from "./machines/qemu/driver.ts";
 import { ModelAccess } from "./model-access.ts";
-import { Accounts } from "./postgres/accounts.ts";
-import { Agents } from "./postgres/agents.ts";
-import { AuditLog } from "./postgres/audit.ts";
-import { cleanUp } from "./postgres/clean-up.ts";
-import { type Database, migrate, openDatabase, ping } from "./postgres/database.ts";
-import { startEmbeddedPostgres } from "./postgres/embedded.ts";
-import { IdempotencyKeys } from "./postgres/idempotency.ts";
-import { PostgresLedger } from "./postgres/ledger.ts";
-import { SharedRateLimiter } from "./postgres/rate-limiter.ts";
-import { supervise } from "./postgres/supervise.ts";
-import { Timers } from "./postgres/timers.ts";
-import { TurnStore } from "./postgres/turns.ts";
+import { retryTransient } from "./platform/retry.ts";
 import { runtimes as allRuntimes } from "./runtimes/all.ts";
 import type { Runtime } from "./runtimes/runtime.ts";
+import { fromCredits } from "./service/credits.ts";
+import { Lifecycle } from "./service/lifecycle/lifecycle.ts";
+import { Slots } from "./service/lifecycle/slots.ts";
+import type { RateLimiter } from "./service/rate-limits.ts";
+import { Turns } from "./service/turns.ts";
+import { Accounts } from "./store/accounts.ts";
+import { Agents } from "./store/agents.ts";
+import { AuditLog } from "./store/audit.ts";
+import { cleanUp } from "./store/clean-up.ts";
+import { type Database, migrate, openDatabase, ping } from "./store/database.ts";
+import { startEmbeddedPostgres } from "./store/embedded.ts";
+import { IdempotencyKeys } from "./store/idempotency.ts";
+import { PostgresLedger } from "./store/ledger.ts";
+import { SharedRateLimiter } from "./store/rate-limiter.ts";
+import { supervise } from "./store/supervise.ts";
+import { Timers } from "./store/timers.ts";
+import { TurnStore } from "./store/turns.ts";
 import { Metrics } from "./telemetry/metrics.ts";
-import { WebAccess } from "./web-access.ts";
+import { AgentEgress } from "./web-access.ts";
 
 const checkout = new URL("../", import.meta.url);
 const databaseTimeoutMs = 3_000;
@@ -99,15 +99,24 @@ export async function createServer(
   const auditLog = new AuditLog(database);
   const turnStore = new TurnStore(database);
   const usual = (name: string) => usualResources(runtimes.find((each) => each.name === name)?.memoryMiB ?? leastMiB);
-  const web = new WebAccess({
-    ...{ config, database, sealer, logger, ownUrl: () => url },
+  const web = new AgentEgress({
+    config,
+    database,
+    sealer,
+    logger,
+    ownUrl: () => url,
     decided: (verdict) => metrics.connectionDecided(verdict),
     carried: (sent, received) => metrics.connectionEnded(sent, received),
   });
   cleanup.defer(() => web.close());
   // Machines need the gateway, the gateway the turns, the turns the machines: the turns are asked when they are there.
   const models = await ModelAccess.open({
-    ...{ config, runtimes, agents, ledger, logger, currentTurn: (agentId) => turns.current(agentId) },
+    config,
+    runtimes,
+    agents,
+    ledger,
+    logger,
+    currentTurn: (agentId) => turns.current(agentId),
     tunnel: (agentId, stream, authority) => web.tunnel(agentId, stream, authority),
     answered: (provider, seconds) => metrics.modelAnswered(provider, seconds),
   });
@@ -119,30 +128,35 @@ export async function createServer(
     (id, waiting) => {
       const failed = (error: unknown) =>
         warn("an agent's secrets cannot be read; trying again", { agentId: id, error });
-      return waiting ? patiently(() => web.guestSecrets(id), waiting, failed) : web.guestSecrets(id);
+      return waiting ? retryTransient(() => web.guestSecrets(id), waiting, failed) : web.guestSecrets(id);
     },
     (message, error) => warn(message, { error }),
   );
   cleanup.defer(() => machines.close());
   const timers = await Timers.open(database, (error) => logger.warn({ err: error }, "the timers have a fault"));
   cleanup.defer(() => timers.close());
-  const capacity: Capacity = new Capacity({
+  const slots: Slots = new Slots({
     memoryMiB: config.memoryMiB,
     machines: config.maximumAwake,
     accountShare: config.accountShare,
     waiting: config.maximumWaiting,
     waitMs: config.waitMs,
     shared: (accountId) => accounts.othersThan(accountId),
-    makeRoom: (accountId) => lifecycle.idleness.makeRoom(accountId),
+    evictIdle: (accountId) => lifecycle.idleness.evictIdle(accountId),
   });
   const metrics: Metrics = new Metrics({
     agents: () => agents.countByStatus(),
-    capacity: () => capacity,
+    slots: () => slots,
     unstoredEvents: () => turns.unstoredEvents,
     runningTurns: () => turns.running,
   });
   const lifecycle: Lifecycle = new Lifecycle({
-    ...{ rows: agents, machines, capacity, timers, idleMs: config.idleMs, log: warn },
+    rows: agents,
+    machines,
+    slots,
+    timers,
+    idleMs: config.idleMs,
+    log: warn,
     atWork: (id) => web.moves(id),
     measured: (what, seconds) => metrics.machine(what, seconds),
   });
@@ -150,14 +164,14 @@ export async function createServer(
     rows: turnStore,
     machines,
     ready: (agentId, queued) => lifecycle.ready(agentId, queued),
-    requireRoom: (agent) => lifecycle.requireRoom(agent),
+    requireSlot: (agent) => lifecycle.requireSlot(agent),
     measured: {
       firstDelta: (seconds) => metrics.firstDelta(seconds),
       stored: (seconds) => metrics.stored(seconds),
       ended: ({ id, agentId }, outcome, code) => {
         logger.info({ turnId: id, agentId, outcome, ...(code ? { code } : {}) }, "turn ended");
         metrics.turnEnded(outcome, code);
-        capacity.retry();
+        slots.retry();
       },
     },
     modelOf: (agent) => models.choice.modelOf(agent),
@@ -174,7 +188,11 @@ export async function createServer(
       .then((secrets) => machines.provide(agentId, secrets))
       .catch((error: unknown) => warn("a machine was not told of its secrets", { agentId, error }));
   const credits: Credits = new Credits({
-    ...{ database, machinePrice, stripe: config.stripe, returnUrl: () => config.publicUrl ?? url, log: warn },
+    database,
+    machinePrice,
+    stripe: config.stripe,
+    returnUrl: () => config.publicUrl ?? url,
+    log: warn,
     accountOfUser: (name) => identities.accountOfUser(name),
     suspend: (agentId) => lifecycle.suspend(agentId),
   });
@@ -236,8 +254,8 @@ export async function createServer(
       findTurn: (agentId, turnId) => turns.find(agentId, turnId),
       turnEvents: (turn, after, gone) => turns.events(turn, after, gone),
       cancelTurn: (turn) => turns.cancel(turn),
-      networkRules: (agent) => web.rules(agent.id),
-      setNetworkRules: (agent, lists) => web.setRules(agent.id, lists),
+      egressRules: (agent) => web.rules(agent.id),
+      setEgressRules: (agent, lists) => web.setRules(agent.id, lists),
       listConnections: (agentId, limit, after, verdict) => web.connections(agentId, limit, after, verdict),
       listSecrets: ({ id }) => web.secrets.list(id),
       setSecret: async ({ id }, name, secret) => {

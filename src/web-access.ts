@@ -1,21 +1,21 @@
 import type { ServerHttp2Stream } from "node:http2";
 import type { Logger } from "pino";
 import type { Config } from "./config/config.ts";
+import type { Network } from "./contract/egress.ts";
 import type { GuestSecrets } from "./contract/guest.ts";
-import type { Network } from "./contract/network.ts";
 import type { SetSecret } from "./contract/secrets.ts";
-import type { ConnectionPlace, NetworkLists, StoredConnection } from "./domain/network.ts";
-import type { StoredSecret } from "./domain/secrets.ts";
 import { makeAuthority } from "./egress/authority.ts";
 import { Certificates } from "./egress/certificates.ts";
 import { Egress } from "./egress/egress.ts";
 import type { Sealer } from "./identity/sealing.ts";
-import { AgentSecrets, type Authority } from "./postgres/agent-secrets.ts";
-import type { Database } from "./postgres/database.ts";
-import { NetworkLog } from "./postgres/network-log.ts";
-import { NetworkRules } from "./postgres/network-rules.ts";
+import type { ConnectionPosition, ConnectionState, EgressLists } from "./service/egress.ts";
+import type { SecretState } from "./service/secrets.ts";
+import { AgentSecrets, type Authority } from "./store/agent-secrets.ts";
+import type { Database } from "./store/database.ts";
+import { EgressLog } from "./store/egress-log.ts";
+import { EgressRules } from "./store/egress-rules.ts";
 
-interface WebAccessOptions {
+interface AgentEgressOptions {
   config: Config;
   database: Database;
   sealer: Sealer;
@@ -29,29 +29,32 @@ interface WebAccessOptions {
 }
 
 /** The web as agents reach it: its policy, the way there, and what is written down of it. */
-export class WebAccess {
-  readonly #operator: NetworkLists;
-  readonly #rules: NetworkRules;
-  readonly #log: NetworkLog;
+export class AgentEgress {
+  readonly #operator: EgressLists;
+  readonly #rules: EgressRules;
+  readonly #log: EgressLog;
   readonly #egress: Egress;
   readonly secrets: AgentSecrets;
   readonly #certificates: Certificates;
 
-  constructor({ config, database, sealer, logger, ownUrl, decided, carried }: WebAccessOptions) {
-    this.#operator = config.web;
-    this.#rules = new NetworkRules(database);
-    this.#log = new NetworkLog(database);
+  constructor({ config, database, sealer, logger, ownUrl, decided, carried }: AgentEgressOptions) {
+    this.#operator = config.egress;
+    this.#rules = new EgressRules(database);
+    this.#log = new EgressLog(database);
     this.secrets = new AgentSecrets(database, sealer);
     this.#certificates = new Certificates((agentId) => this.#authorityOf(agentId));
     this.#egress = new Egress({
-      ...{ operator: config.web, inside: config.webInside, own: () => ownPlaces(config, ownUrl()) },
+      operator: config.egress,
+      inside: config.egressInside,
+      own: () => ownPlaces(config, ownUrl()),
       rulesOf: (agentId) => this.#rules.of(agentId),
       secrets: {
         of: (agentId) => this.secrets.open(agentId),
         certificate: (agentId, host) => this.#certificates.of(agentId, host),
       },
       write: (entries) => this.#log.write(entries),
-      ...{ decided, carried },
+      decided,
+      carried,
       warn: (message, error) => logger.warn({ err: error }, message),
     });
   }
@@ -71,7 +74,7 @@ export class WebAccess {
   }
 
   /** Sets the agent's lists, and cuts its connections that they do not allow. */
-  async setRules(agentId: string, lists: NetworkLists): Promise<void> {
+  async setRules(agentId: string, lists: EgressLists): Promise<void> {
     await this.#rules.set(agentId, lists);
     await this.#egress.recheck(agentId);
   }
@@ -86,7 +89,7 @@ export class WebAccess {
   }
 
   /** Makes a secret or changes it, and the agent's authority with the first. */
-  async setSecret(agentId: string, name: string, secret: SetSecret): Promise<{ secret: StoredSecret; made: boolean }> {
+  async setSecret(agentId: string, name: string, secret: SetSecret): Promise<{ secret: SecretState; made: boolean }> {
     const set = await this.secrets.set(agentId, name, secret);
     await this.#authorityOf(agentId);
     return set;
@@ -96,9 +99,9 @@ export class WebAccess {
   connections(
     agentId: string,
     limit: number,
-    after: ConnectionPlace | null,
+    after: ConnectionPosition | null,
     verdict: "allowed" | "refused" | null,
-  ): Promise<StoredConnection[]> {
+  ): Promise<ConnectionState[]> {
     return this.#log.list(agentId, limit, after, verdict);
   }
 

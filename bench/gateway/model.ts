@@ -30,14 +30,15 @@ process.exit();
 
 async function answer(response: ServerResponse, words: number): Promise<void> {
   await sleep(thinkMs);
-  const send = (event: { type: string }) => response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+  const send = (event: { type: string; [field: string]: unknown }) =>
+    response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
   response.writeHead(200, { "content-type": "text/event-stream" });
-  send({ type: "message_start", ...{ message: { usage: { input_tokens: 9, output_tokens: 1 } } } });
+  send({ type: "message_start", message: { usage: { input_tokens: 9, output_tokens: 1 } } });
   for (let word = 0; word < words && !response.destroyed; word++) {
     await sleep(paceMs);
-    send({ type: "content_block_delta", ...{ index: 0, delta: { type: "text_delta", text: "word " } } });
+    send({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "word " } });
   }
-  send({ type: "message_delta", ...{ usage: { output_tokens: words } } });
+  send({ type: "message_delta", usage: { output_tokens: words } });
   send({ type: "message_stop" });
   response.end();
 }

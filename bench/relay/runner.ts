@@ -8,9 +8,16 @@ import { relayRuntime } from "./runtime.ts";
 export async function runner(home: string, uplink: Uplink): Promise<Server> {
   return createRunner({
     runtimes: [relayRuntime()],
-    surroundings: {
-      ...{ uid: 0, gid: 0, home, stateFolder: home, packages: "", gatewayUrl: "", proxyUrl: "" },
-      ...{ environmentFile: "/dev/null", log: console.error },
+    context: {
+      uid: 0,
+      gid: 0,
+      home,
+      stateFolder: home,
+      packages: "",
+      gatewayUrl: "",
+      proxyUrl: "",
+      environmentFile: "/dev/null",
+      log: console.error,
     },
     journalFolder: join(home, "turns"),
     uplink,

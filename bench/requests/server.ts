@@ -3,10 +3,10 @@ import { join } from "node:path";
 import fastify from "fastify";
 import { serializerCompiler, validatorCompiler } from "fastify-type-provider-zod";
 import { AgentList, ListQuery } from "../../src/contract/agents.ts";
-import { toRecord } from "../../src/domain/agents.ts";
-import { Agents } from "../../src/postgres/agents.ts";
-import { openDatabase } from "../../src/postgres/database.ts";
-import { startEmbeddedPostgres } from "../../src/postgres/embedded.ts";
+import { toAgentView } from "../../src/service/agents.ts";
+import { Agents } from "../../src/store/agents.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { startEmbeddedPostgres } from "../../src/store/embedded.ts";
 import { ScriptedService } from "../../test/support/scripted-service.ts";
 
 // A service with ten agents, and a bare Fastify route that answers the same list from the same database to anybody.
@@ -30,7 +30,7 @@ const agents = 10;
   bare.setSerializerCompiler(serializerCompiler);
   const schema = { querystring: ListQuery, response: { 200: AgentList } };
   bare.get("/agents", { schema }, async () => {
-    return { data: (await rows.list(id, 51, null, null)).map(toRecord), nextCursor: null };
+    return { data: (await rows.list(id, 51, null, null)).map(toAgentView), nextCursor: null };
   });
   const url = await bare.listen({ host: "127.0.0.1", port: 0 });
 

@@ -40,9 +40,19 @@ test("the models are listed over all pages, with their prices", async () => {
 function runtime(name: string, changes: Partial<RuntimeRecord> = {}): RuntimeRecord {
   const able = { supported: true, reason: null };
   return {
-    ...{ name, package: name, version: "1.2.3", providers: ["demo"], defaultModel: "anthropic/a" },
+    name,
+    package: name,
+    version: "1.2.3",
+    providers: ["demo"],
+    defaultModel: "anthropic/a",
     abilities: {
-      ...{ instructions: able, model: able, reset: able, cancel: able, tools: able, reasoning: able, usage: able },
+      instructions: able,
+      model: able,
+      reset: able,
+      cancel: able,
+      tools: able,
+      reasoning: able,
+      usage: able,
     },
     ...changes,
   };
@@ -51,7 +61,8 @@ function runtime(name: string, changes: Partial<RuntimeRecord> = {}): RuntimeRec
 test("the runtimes are listed, and below them what each cannot do and why", async () => {
   const { abilities } = runtime("any");
   const limited = runtime("limited", {
-    ...{ version: null, defaultModel: null },
+    version: null,
+    defaultModel: null,
     abilities: {
       ...abilities,
       tools: { supported: true, reason: "Not all." },
@@ -170,7 +181,13 @@ test("logs are shown, cleaned of control characters, and followed to the machine
 function turn(message: string, changes: Partial<TurnRecord> = {}): TurnRecord {
   const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
   return {
-    ...{ id: message, conversation: 1, message, reply: "", status: "completed", error: null, model: null },
+    id: message,
+    conversation: 1,
+    message,
+    reply: "",
+    status: "completed",
+    error: null,
+    model: null,
     usage: { ...usage, credits: "1" },
     createdAt: "2026-01-02T03:04:05.678Z",
     finishedAt: "2026-01-02T03:05:05.678Z",
@@ -198,7 +215,7 @@ test("the turns are shown with the newest last, on one line each; a failed one w
   expect(JSON.parse(stdout)).toEqual({ data: turns, nextCursor: null });
 });
 
-test("as many turns are asked for as are wanted, in pages", async () => {
+test("as many turns are asked for as are desired, in pages", async () => {
   const page = (length: number, nextCursor: string | null) =>
     json({ data: Array.from({ length }, () => turn("x")), nextCursor });
   api.answers["GET /agents/ada/turns?limit=100"] = [page(100, "a")];

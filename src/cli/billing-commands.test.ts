@@ -14,14 +14,24 @@ afterAll(() => api[Symbol.dispose]());
 const id = "0b7cbe0e-7c0a-4d3c-9d55-0123456789ab";
 
 const used = {
-  ...{ credits: "12.5", inputTokens: 12_345, outputTokens: 67, cacheReadTokens: 0, cacheWriteTokens: 0 },
-  ...{ reasoningTokens: 0, machineSeconds: 0 },
+  credits: "12.5",
+  inputTokens: 12_345,
+  outputTokens: 67,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+  machineSeconds: 0,
 };
 
 function billing(changes: Partial<Billing> = {}): Billing {
   return {
-    ...{ balance: "987.5", held: "1.25", spentThisMonth: "12.5", monthlyLimit: null, plan: "prepaid" },
-    ...{ prices: { machine: { perGiBHour: "1" } }, usage: [] },
+    balance: "987.5",
+    held: "1.25",
+    spentThisMonth: "12.5",
+    monthlyLimit: null,
+    plan: "prepaid",
+    prices: { machine: { perGiBHour: "1" } },
+    usage: [],
     ...changes,
   };
 }
@@ -39,7 +49,11 @@ test("credits are shown with what this month has used", async () => {
   ];
   api.answers["GET /billing"] = [json(billing({ usage })), json(billing({ balance: "-0.5", monthlyLimit: "20" }))];
   expect(lines((await api.berth(["billing"])).stdout)).toEqual([
-    ...["balance 987.5", "held 1.25", "spent this month 12.5", "monthly limit none", ""],
+    "balance 987.5",
+    "held 1.25",
+    "spent this month 12.5",
+    "monthly limit none",
+    "",
     "DAY AGENT MODEL CREDITS TOKENS IN TOKENS OUT MACHINE",
     "2026-01-02 ada demo/demo 12.5 12,345 67 ",
     "2026-01-02 ada 12.5 26 h 03 min",
@@ -48,16 +62,31 @@ test("credits are shown with what this month has used", async () => {
     "",
   ]);
   expect(lines((await api.berth(["billing"])).stdout)).toEqual([
-    ...["balance -0.5", "held 1.25", "spent this month 12.5", "monthly limit 20", ""],
+    "balance -0.5",
+    "held 1.25",
+    "spent this month 12.5",
+    "monthly limit 20",
+    "",
   ]);
   expect(JSON.parse((await api.berth(["billing", "--json"])).stdout).balance).toBe("-0.5");
 });
 
 test("the ledger is shown with the newest last, or as CSV as it comes", async () => {
   const entry = (changes: Partial<CreditEntry>): CreditEntry => ({
-    ...{ number: 1, at: "2026-01-02T03:04:05.678Z", kind: "starting", credits: "1000", balance: "1000" },
-    ...{ agent: null, agentId: null, turnId: null, keyId: null, model: null, tokens: null },
-    ...{ machineSeconds: null, memoryMiB: null, note: null },
+    number: 1,
+    at: "2026-01-02T03:04:05.678Z",
+    kind: "starting",
+    credits: "1000",
+    balance: "1000",
+    agent: null,
+    agentId: null,
+    turnId: null,
+    keyId: null,
+    model: null,
+    tokens: null,
+    machineSeconds: null,
+    memoryMiB: null,
+    note: null,
     ...changes,
   });
   const data = [
@@ -91,7 +120,10 @@ test("the ledger is shown with the newest last, or as CSV as it comes", async ()
 
 test("what was used is summed up by what was asked", async () => {
   const report = (by: UsageReport["by"], data: UsageReport["data"]): UsageReport => ({
-    ...{ by, since: "2026-01-01T00:00:00.000Z", until: "2026-01-02T00:00:00.000Z", data },
+    by,
+    since: "2026-01-01T00:00:00.000Z",
+    until: "2026-01-02T00:00:00.000Z",
+    data,
   });
   const none = { ...used, group: null, name: null };
   api.answers["GET /billing/usage?by=key"] = [json(report("key", [{ ...used, group: id, name: "site" }, none]))];
@@ -130,13 +162,19 @@ test("the monthly limit is set and taken away", async () => {
   expect(api.seen.map(({ body }) => JSON.parse(body))).toEqual([{ monthlyLimit: "500" }, { monthlyLimit: null }]);
   api.answers["PATCH /billing"] = [refuse(400, "monthlyLimit: a decimal string.", "request_invalid")];
   expect(await api.berth(["billing", "limit", "much"])).toMatchObject({
-    ...{ code: 1, stderr: "berth: monthlyLimit: a decimal string.\n" },
+    code: 1,
+    stderr: "berth: monthlyLimit: a decimal string.\n",
   });
 });
 
 test("the operator lists accounts and gives them credits, or takes some back", async () => {
   const account: AccountCredits = {
-    ...{ accountId: id, name: "Ulla", balance: "5", held: "0", spentThisMonth: "2", monthlyLimit: null },
+    accountId: id,
+    name: "Ulla",
+    balance: "5",
+    held: "0",
+    spentThisMonth: "2",
+    monthlyLimit: null,
   };
   api.answers["GET /admin/credits?limit=100"] = [json({ data: [account], nextCursor: null })];
   expect(lines((await api.berth(["admin", "credits", "list"])).stdout)).toEqual([

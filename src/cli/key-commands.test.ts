@@ -17,8 +17,15 @@ const secret = `berth_ak_${"x".repeat(39)}`;
 
 function record(changes: Partial<KeyRecord> = {}): KeyRecord {
   return {
-    ...{ id, name: null, kind: "full", agents: null, creditLimit: null, keyPrefix: "berth_sk_abc" },
-    ...{ createdAt: "2026-01-02T03:04:05.678Z", lastUsedAt: null, expiresAt: null },
+    id,
+    name: null,
+    kind: "full",
+    agents: null,
+    creditLimit: null,
+    keyPrefix: "berth_sk_abc",
+    createdAt: "2026-01-02T03:04:05.678Z",
+    lastUsedAt: null,
+    expiresAt: null,
     ...changes,
   };
 }
@@ -45,7 +52,9 @@ test("the keys are listed with what each is for", async () => {
     "",
   ]);
   expect(await api.berth(["keys", "list"])).toEqual({
-    ...{ code: 0, stdout: "", stderr: "There are no keys. To make one: berth keys create\n" },
+    code: 0,
+    stdout: "",
+    stderr: "There are no keys. To make one: berth keys create\n",
   });
 });
 
@@ -54,10 +63,15 @@ test("a key is made of what was asked, and is alone on standard output", async (
   api.answers["POST /keys"] = [json(created, 201)];
   const options = ["--name", "site", "--agent", "ada", "--agent", "bob", "--credit-limit", "12.5"];
   expect(await api.berth(["keys", "create", ...options, "--expires", "2030-01-31"])).toEqual({
-    ...{ code: 0, stdout: `${secret}\n`, stderr: "Keep the key now: it is not shown again.\n" },
+    code: 0,
+    stdout: `${secret}\n`,
+    stderr: "Keep the key now: it is not shown again.\n",
   });
   expect(JSON.parse(api.seen[0]!.body)).toEqual({
-    ...{ name: "site", kind: "agent", agents: ["ada", "bob"], creditLimit: "12.5" },
+    name: "site",
+    kind: "agent",
+    agents: ["ada", "bob"],
+    creditLimit: "12.5",
     expiresAt: "2030-01-31T00:00:00.000Z",
   });
   const { stdout, stderr } = await api.berth(["keys", "create", "--json"]);
@@ -106,8 +120,17 @@ test("a key is revoked by its id, and what is no id is not repeated", async () =
 
 test("the audit log is shown with the newest last, of one agent where that is asked", async () => {
   const entry = (changes: Partial<AuditEntry>): AuditEntry => ({
-    ...{ id, at: "2026-01-02T03:04:05.678Z", credential: "full", keyId: id, address: "127.0.0.1" },
-    ...{ operation: "DELETE /agents/{name}", agent: "ada", agentId: id, status: 204, code: null, requestId: id },
+    id,
+    at: "2026-01-02T03:04:05.678Z",
+    credential: "full",
+    keyId: id,
+    address: "127.0.0.1",
+    operation: "DELETE /agents/{name}",
+    agent: "ada",
+    agentId: id,
+    status: 204,
+    code: null,
+    requestId: id,
     ...changes,
   });
   const refused = { operation: "GET /keys", agent: null, agentId: null, status: 403, code: "forbidden" };

@@ -215,7 +215,11 @@ test("a turn that failed is exit code 1 with its reason and its code", async () 
 
 test("what a turn has used is told on stderr, over lost connections too, and in its event with --json", async () => {
   const usage: Usage = {
-    ...{ inputTokens: 1200, outputTokens: 34, cacheReadTokens: 1000, cacheWriteTokens: 0, reasoningTokens: 0 },
+    inputTokens: 1200,
+    outputTokens: 34,
+    cacheReadTokens: 1000,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
     credits: "0.6",
   };
   api.answers["POST /agents/ada/chat"] = [turn([delta("Hello")], { breaks: true })];

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { NetworkLogEntry } from "../contract/network.ts";
+import type { EgressLogEntry } from "../contract/egress.ts";
 import { json, refuse, ScriptedApi } from "./scripted-api.ts";
 
 let api: ScriptedApi;
@@ -54,11 +54,21 @@ test("nothing to set, and one and the other at once, are wrong use; a rule that 
   expect(refused).toEqual({ code: 1, stdout: "", stderr: "berth: allow.0: This is no rule.\n" });
 });
 
-function entry(changes: Partial<NetworkLogEntry>): NetworkLogEntry {
+function entry(changes: Partial<EgressLogEntry>): EgressLogEntry {
   return {
-    ...{ id: "id", startedAt: "2026-01-02T03:04:05.678Z", finishedAt: "2026-01-02T03:04:06.678Z", verdict: "allowed" },
-    ...{ reason: null, outcome: "closed", host: "example.com", port: 443, address: "93.184.215.14" },
-    ...{ bytesSent: 517, bytesReceived: 20_480, count: 1, ...changes },
+    id: "id",
+    startedAt: "2026-01-02T03:04:05.678Z",
+    finishedAt: "2026-01-02T03:04:06.678Z",
+    verdict: "allowed",
+    reason: null,
+    outcome: "closed",
+    host: "example.com",
+    port: 443,
+    address: "93.184.215.14",
+    bytesSent: 517,
+    bytesReceived: 20_480,
+    count: 1,
+    ...changes,
   };
 }
 

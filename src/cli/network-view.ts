@@ -1,4 +1,4 @@
-import type { Network } from "../contract/network.ts";
+import type { Network } from "../contract/egress.ts";
 import { formatFields } from "./table.ts";
 import { writeJson } from "./terminal.ts";
 

@@ -10,8 +10,11 @@ afterAll(() => api[Symbol.dispose]());
 
 const time = "2026-01-02T03:04:05.678Z";
 const secret = {
-  ...{ name: "TOKEN", hosts: ["a.com", "*.b.com"], placeholder: "berth-secret-TOKEN-1f" },
-  ...{ createdAt: time, updatedAt: time },
+  name: "TOKEN",
+  hosts: ["a.com", "*.b.com"],
+  placeholder: "berth-secret-TOKEN-1f",
+  createdAt: time,
+  updatedAt: time,
 };
 
 test("a secret's value comes from standard input, without its line's end, and is not printed", async () => {

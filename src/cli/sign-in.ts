@@ -83,7 +83,10 @@ function toLogin(
 ): Login {
   const lifetimeMs = (tokens.expires_in ?? usualLifetimeSeconds) * 1000;
   return {
-    ...{ issuer, clientId, audience, accessToken: tokens.access_token },
+    issuer,
+    clientId,
+    audience,
+    accessToken: tokens.access_token,
     refreshToken: tokens.refresh_token ?? refreshToken,
     expiresAt: new Date(Date.now() + lifetimeMs).toISOString(),
   };

@@ -11,7 +11,11 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 const login = (accessToken: string): Login => ({
-  ...{ issuer: "https://login.example", clientId: "berth", audience: "berth", accessToken, refreshToken: null },
+  issuer: "https://login.example",
+  clientId: "berth",
+  audience: "berth",
+  accessToken,
+  refreshToken: null,
   expiresAt: "2030-01-01T00:00:00.000Z",
 });
 

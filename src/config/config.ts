@@ -55,9 +55,9 @@ export interface Config {
   /** Addresses and networks of the proxies whose word on a client's address is taken. */
   trustedProxies: readonly string[];
   /** Where agents may connect to and where not, as rules in their normal spelling. */
-  web: { allow: string[]; deny: string[] };
+  egress: { allow: string[]; deny: string[] };
   /** `HOST:PORT` that agents may connect with although their addresses are inside. */
-  webInside: readonly string[];
+  egressInside: readonly string[];
   /** For how long the log of agents' connections is kept. */
   networkLogDays: number;
   /** For how long the audit log is kept. */

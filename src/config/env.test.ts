@@ -24,7 +24,9 @@ test("a key makes Anthropic the provider, at its own address or another", () => 
 test("an issuer is kept as it is written, with its slash or without", () => {
   const issuer = "https://login.example/";
   expect(readConfig({ BERTH_OIDC_ISSUER: issuer, BERTH_OIDC_AUDIENCE: "berth" }).oidc).toMatchObject({
-    ...{ issuer, audience: "berth", clientId: "berth" },
+    issuer,
+    audience: "berth",
+    clientId: "berth",
   });
   expect(readConfig({}).oidc).toBeNull();
   expect(readConfig({ BERTH_PUBLIC_URL: "https://berth.example/" }).publicUrl).toBe("https://berth.example");
@@ -67,6 +69,6 @@ test("the rules of the web are taken in their normal spelling", () => {
     BERTH_WEB_DENY: "*.EXAMPLE.com.:80, 2001:DB8::/32",
     BERTH_WEB_INSIDE: "Mirror.corp:443,[FD12:0::1]:80",
   });
-  expect(set.web).toEqual({ allow: ["*"], deny: ["*.example.com:80", "[2001:db8::/32]"] });
-  expect(set.webInside).toEqual(["mirror.corp:443", "[fd12::1]:80"]);
+  expect(set.egress).toEqual({ allow: ["*"], deny: ["*.example.com:80", "[2001:db8::/32]"] });
+  expect(set.egressInside).toEqual(["mirror.corp:443", "[fd12::1]:80"]);
 });

@@ -1,7 +1,7 @@
 import { homedir, totalmem } from "node:os";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { authorityText, parseAuthority, parseRule, ruleForms, ruleText } from "../contract/network-rules.ts";
+import { authorityText, parseAuthority, parseRule, ruleForms, ruleText } from "../contract/egress-rules.ts";
 import type { Config, ExternalIssuer, ProviderAccount } from "./config.ts";
 import { readPrices } from "./prices.ts";
 
@@ -140,8 +140,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     maximumStreams: values.BERTH_MAX_STREAMS,
     corsOrigins: values.BERTH_CORS_ORIGINS,
     trustedProxies: values.BERTH_TRUSTED_PROXIES,
-    web: { allow: values.BERTH_WEB_ALLOW, deny: values.BERTH_WEB_DENY },
-    webInside: values.BERTH_WEB_INSIDE,
+    egress: { allow: values.BERTH_WEB_ALLOW, deny: values.BERTH_WEB_DENY },
+    egressInside: values.BERTH_WEB_INSIDE,
     networkLogDays: values.BERTH_NETWORK_LOG_DAYS,
     auditDays: values.BERTH_AUDIT_DAYS,
     logLevel: values.BERTH_LOG_LEVEL,

@@ -42,8 +42,10 @@ export function readPrices(file: string): Readonly<Record<string, ModelPrice>> {
     Object.entries(parsed.data).map(([id, { inputPrice, outputPrice, cacheReadPrice, cacheWritePrice }]) => [
       id,
       {
-        ...{ input: inputPrice, output: outputPrice },
-        ...{ cacheRead: cacheReadPrice ?? inputPrice, cacheWrite: cacheWritePrice ?? inputPrice },
+        input: inputPrice,
+        output: outputPrice,
+        cacheRead: cacheReadPrice ?? inputPrice,
+        cacheWrite: cacheWritePrice ?? inputPrice,
       },
     ]),
   );

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseRule, ruleText } from "./network-rules.ts";
+import { parseRule, ruleText } from "./egress-rules.ts";
 
 const maximumHosts = 50;
 /** HTTP servers take a header of 8 KiB in all; what is longer reaches nobody. */

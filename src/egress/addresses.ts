@@ -34,11 +34,11 @@ export function mayBeExempt(address: string): boolean {
 
 /** Whether an address leads to this host: one of its own, as they are now. */
 export function isOwn(address: string): boolean {
-  const wanted = ipaddr.parse(address);
-  if (wanted.range() === "loopback" || wanted.range() === "unspecified") return true;
+  const desired = ipaddr.parse(address);
+  if (desired.range() === "loopback" || desired.range() === "unspecified") return true;
   return Object.values(networkInterfaces())
     .flatMap((each) => each ?? [])
-    .some((each) => ipaddr.parse(each.address.split("%")[0]!).toString() === wanted.toString());
+    .some((each) => ipaddr.parse(each.address.split("%")[0]!).toString() === desired.toString());
 }
 
 /** Whether an address lies in a network. */

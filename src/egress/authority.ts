@@ -32,7 +32,10 @@ const earlierMs = dayMs;
 export async function makeAuthority(agentId: string): Promise<Certified> {
   const keys = await makeKeys();
   const certificate = await X509CertificateGenerator.createSelfSigned({
-    ...{ name: `CN=Berth agent ${agentId}`, keys, signingAlgorithm: algorithm, ...lifetime(authorityMs) },
+    name: `CN=Berth agent ${agentId}`,
+    keys,
+    signingAlgorithm: algorithm,
+    ...lifetime(authorityMs),
     extensions: [
       new BasicConstraintsExtension(true, 0, true),
       new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
@@ -57,8 +60,12 @@ export async function certify(
     ["sign"],
   );
   const certificate = await X509CertificateGenerator.create({
-    ...{ subject: "CN=Berth", issuer: issuer.subject, publicKey: keys.publicKey, signingKey },
-    ...{ signingAlgorithm: algorithm, ...lifetime(hostCertificateMs) },
+    subject: "CN=Berth",
+    issuer: issuer.subject,
+    publicKey: keys.publicKey,
+    signingKey,
+    signingAlgorithm: algorithm,
+    ...lifetime(hostCertificateMs),
     extensions: [
       new BasicConstraintsExtension(false, undefined, true),
       new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),

@@ -1,4 +1,4 @@
-import type { Host } from "../contract/network-rules.ts";
+import type { Host } from "../contract/egress-rules.ts";
 import { type Certified, certify, hostCertificateMs } from "./authority.ts";
 
 /** So many are kept; to make one takes twenty milliseconds. */

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { NetworkOutcome, NetworkRefusal } from "../contract/network.ts";
+import type { EgressOutcome, EgressRefusal } from "../contract/egress.ts";
 
 /** A connection of an agent that has ended, or refusals of the same. */
 export interface LoggedConnection {
@@ -8,9 +8,9 @@ export interface LoggedConnection {
   startedAt: Date;
   finishedAt: Date;
   /** Null where it was allowed. */
-  reason: NetworkRefusal | null;
+  reason: EgressRefusal | null;
   /** Null where it was refused. */
-  outcome: NetworkOutcome | null;
+  outcome: EgressOutcome | null;
   host: string;
   port: number | null;
   address: string | null;
@@ -54,7 +54,7 @@ export class ConnectionLog {
   }
 
   /** Notes a refusal. */
-  refused(agentId: string, reason: NetworkRefusal, host: string, port: number | null): void {
+  refused(agentId: string, reason: EgressRefusal, host: string, port: number | null): void {
     const now = new Date();
     const known = this.#refusals.get(keyOf(agentId, reason, host, port));
     const isOne = known !== undefined || this.#spend(agentId, now.getTime());

@@ -25,7 +25,11 @@ async function uplinkTo(options: Partial<EgressOptions>) {
   const entries: LoggedConnection[] = [];
   const faults: string[] = [];
   const egress = new Egress({
-    ...{ operator: { allow: ["*"], deny: [] }, inside: [], own: () => [], decided: () => {}, carried: () => {} },
+    operator: { allow: ["*"], deny: [] },
+    inside: [],
+    own: () => [],
+    decided: () => {},
+    carried: () => {},
     rulesOf: async () => ({ allow: ["*"], deny: [] }),
     secrets: { of: async () => [], certificate: () => Promise.reject(new Error("no secrets")) },
     write: async (batch) => void entries.push(...batch),

@@ -3,9 +3,9 @@ import type { ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { EgressOutcome, EgressRefusal } from "../contract/egress.ts";
+import { type Host, parseAuthority } from "../contract/egress-rules.ts";
 import { verdictHeader } from "../contract/guest.ts";
-import type { NetworkOutcome, NetworkRefusal } from "../contract/network.ts";
-import { type Host, parseAuthority } from "../contract/network-rules.ts";
 import { ConnectionLog, type LoggedConnection } from "./connection-log.ts";
 import { intercept } from "./interception.ts";
 import { type Resolve, resolveHere, resolvePublic } from "./names.ts";
@@ -166,7 +166,7 @@ export class Egress {
   async #decide(
     { agentId, traffic }: Request,
     destination: Destination | null,
-  ): Promise<{ refusal: NetworkRefusal } | { destination: Destination; addresses: string[] }> {
+  ): Promise<{ refusal: EgressRefusal } | { destination: Destination; addresses: string[] }> {
     if (isTooMany(traffic)) return { refusal: "too_many" };
     if (!destination) return { refusal: "destination_invalid" };
     const rules = await this.#options.rulesOf(agentId);
@@ -204,7 +204,7 @@ export class Egress {
   #ended(
     { agentId }: Request,
     begun: Pick<LoggedConnection, "startedAt" | "host" | "port">,
-    outcome: NetworkOutcome,
+    outcome: EgressOutcome,
     address: string | null,
     socket: Socket | null,
   ): void {
@@ -218,7 +218,7 @@ export class Egress {
     { traffic, stream }: Request,
     target: Pick<Tunnel, "destination" | "address">,
     end: Duplex,
-  ): Promise<NetworkOutcome> {
+  ): Promise<EgressOutcome> {
     const tunnel: Tunnel = { ...target, cut: new AbortController(), movedAt: Date.now() };
     const moved = () => {
       tunnel.movedAt = Date.now();
@@ -245,7 +245,7 @@ export class Egress {
     return resolve(host.text).catch(() => []);
   }
 
-  async #refusalOf(destination: Destination, addresses: string[], rules: RuleLists): Promise<NetworkRefusal | null> {
+  async #refusalOf(destination: Destination, addresses: string[], rules: RuleLists): Promise<EgressRefusal | null> {
     const asked = this.#policy.refuseAsked(destination, rules);
     return asked ?? (await this.#policy.refuseAddresses(destination, addresses, rules));
   }

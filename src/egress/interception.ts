@@ -12,7 +12,7 @@ import type { Socket } from "node:net";
 import { type Duplex, duplexPair } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { connect as connectTls, createSecureContext, type SecureContext, TLSSocket } from "node:tls";
-import { parseAuthority } from "../contract/network-rules.ts";
+import { parseAuthority } from "../contract/egress-rules.ts";
 import type { Destination } from "./policy.ts";
 import { revealed, type Secret } from "./secrets.ts";
 
@@ -71,7 +71,8 @@ async function openTls(program: Duplex, dialled: Socket, options: InterceptionOp
   const secureContext: SecureContext = createSecureContext({ cert, key });
   const secure = new TLSSocket(program as Socket, { isServer: true, secureContext, ALPNProtocols: ["http/1.1"] });
   const upstream = connectTls({
-    ...{ socket: dialled, ALPNProtocols: ["http/1.1"] },
+    socket: dialled,
+    ALPNProtocols: ["http/1.1"],
     ...(host.kind === "name" ? { servername: host.text } : { host: host.text }),
   });
   secure.on("error", () => program.destroy());

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
-import type { NetworkRefusal } from "../contract/network.ts";
-import { authorityText, type Host, type NetworkRule, parseRule } from "../contract/network-rules.ts";
+import type { EgressRefusal } from "../contract/egress.ts";
+import { authorityText, type EgressRule, type Host, parseRule } from "../contract/egress-rules.ts";
 import { isIn, isOwn, isPublic, mayBeExempt } from "./addresses.ts";
 import type { Resolve } from "./names.ts";
 
@@ -44,7 +44,7 @@ export class Policy {
    * Why a destination is refused for what was asked, before its name is looked up: a look-up itself tells somebody
    * something. Null where it is not.
    */
-  refuseAsked(destination: Destination, agent: RuleLists): NetworkRefusal | null {
+  refuseAsked(destination: Destination, agent: RuleLists): EgressRefusal | null {
     const { host, port } = destination;
     if (port === mailPort) return "port_refused";
     const isInside = host.kind === "name" && (!host.text.includes(".") || insideName.test(host.text));
@@ -61,7 +61,7 @@ export class Policy {
     destination: Destination,
     addresses: readonly string[],
     agent: RuleLists,
-  ): Promise<NetworkRefusal | null> {
+  ): Promise<EgressRefusal | null> {
     const { port } = destination;
     const mayBe = this.isException(destination) ? mayBeExempt : (each: string) => isPublic(each) && !isOwn(each);
     for (const address of addresses) {
@@ -97,7 +97,7 @@ function matches(rules: readonly string[], destination: Destination): boolean {
   });
 }
 
-function matchesHost(rule: NetworkRule, { kind, text }: Host): boolean {
+function matchesHost(rule: EgressRule, { kind, text }: Host): boolean {
   switch (rule.kind) {
     case "any":
       return true;

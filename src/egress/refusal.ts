@@ -1,4 +1,4 @@
-import type { NetworkOutcome, NetworkRefusal } from "../contract/network.ts";
+import type { EgressOutcome, EgressRefusal } from "../contract/egress.ts";
 
 /** What the program in the guest is answered. `word` is for programs, `text` for people. */
 export interface Answer {
@@ -7,7 +7,7 @@ export interface Answer {
   text: string;
 }
 
-const refusals: Record<NetworkRefusal, string> = {
+const refusals: Record<EgressRefusal, string> = {
   destination_invalid: "it is not a host and a port in their usual spelling",
   inside: "it is not on the internet but in the network of this installation, or an address of a special kind",
   port_refused: "port 25 is for mail servers",
@@ -19,7 +19,7 @@ const refusals: Record<NetworkRefusal, string> = {
 };
 
 /** How a refusal is answered; `asked` is what was asked for. */
-export function refused(reason: NetworkRefusal, asked: string): Answer {
+export function refused(reason: EgressRefusal, asked: string): Answer {
   const status = reason === "too_many" ? 429 : reason === "destination_invalid" ? 400 : 403;
   return { status, word: reason, text: `Berth refused the connection to ${asked}: ${refusals[reason]}.` };
 }
@@ -30,7 +30,7 @@ export function failed(outcome: "unresolved" | "unreachable" | "timeout", asked:
     unresolved: `There is no address of ${asked}.`,
     unreachable: `${asked} cannot be reached.`,
     timeout: `${asked} does not answer.`,
-  } satisfies Partial<Record<NetworkOutcome, string>>;
+  } satisfies Partial<Record<EgressOutcome, string>>;
   return { status: outcome === "timeout" ? 504 : 502, word: outcome, text: texts[outcome] };
 }
 

@@ -1,4 +1,4 @@
-import { parseRule } from "../contract/network-rules.ts";
+import { parseRule } from "../contract/egress-rules.ts";
 import type { Destination } from "./policy.ts";
 
 /** A secret as it goes out: what stands for it in the machine, its value, and the hosts that may have it. */

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { NetworkOutcome } from "../contract/network.ts";
+import type { EgressOutcome } from "../contract/egress.ts";
 
 /** One address after the other has so long to answer before the next is tried beside it. */
 const attemptMs = 1_000;
@@ -18,8 +18,13 @@ export function dial(
   const found = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
   return new Promise((resolve, reject) => {
     const socket = connect({
-      ...{ port, host: "checked", allowHalfOpen: true, noDelay: true, signal: gone },
-      ...{ autoSelectFamily: true, autoSelectFamilyAttemptTimeout: attemptMs },
+      port,
+      host: "checked",
+      allowHalfOpen: true,
+      noDelay: true,
+      signal: gone,
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: attemptMs,
       lookup: (_host, _options, answer) => answer(null, found),
     });
     const late = setTimeout(() => socket.destroy(new Unconnected("timeout")), timeoutMs);
@@ -59,7 +64,7 @@ export interface Carriage {
  * Carries bytes between a tunnel's end and what it leads to, both ways, each as fast as the other end takes them and to its
  * own end. Resolves when both ways have ended.
  */
-export async function carry(tunnel: Duplex, end: Duplex, { idleMs, cut, moved }: Carriage): Promise<NetworkOutcome> {
+export async function carry(tunnel: Duplex, end: Duplex, { idleMs, cut, moved }: Carriage): Promise<EgressOutcome> {
   let idle = false;
   const timer = setTimeout(() => {
     idle = true;

@@ -46,7 +46,7 @@ class NotedTurn implements ModelTurn {
   readonly #interruption = new AbortController();
   readonly interrupted = this.#interruption.signal;
   readonly tokens: TokenCounts[] = [];
-  readonly refusals: { code: string; message: string; arguable: boolean }[] = [];
+  readonly refusals: { code: string; message: string; recoverable: boolean }[] = [];
   answers = 0;
   microCredits = 0;
   /** A tool runs, so a refusal does not end it. */
@@ -68,9 +68,9 @@ class NotedTurn implements ModelTurn {
     this.microCredits += microCredits ?? Number.NaN;
   }
 
-  refused(fault: { code: string; message: string }, arguable: boolean): boolean {
-    this.refusals.push({ ...fault, arguable });
-    if (arguable || this.toolRuns) return false;
+  refused(fault: { code: string; message: string }, recoverable: boolean): boolean {
+    this.refusals.push({ ...fault, recoverable });
+    if (recoverable || this.toolRuns) return false;
     this.#interruption.abort();
     return true;
   }
@@ -150,7 +150,12 @@ async function uplinkTo(
   const [guest, server] = await socketPair();
   const gateway = new Gateway({
     providers: { anthropic: null, openai: null, ...providers },
-    ...{ prices, allowUnpriced: false, silenceMs, retryMs, answered: () => {}, warn: () => {} },
+    prices,
+    allowUnpriced: false,
+    silenceMs,
+    retryMs,
+    answered: () => {},
+    warn: () => {},
   });
   gateway.serve(server, {
     id: "agent-1",
@@ -266,7 +271,10 @@ test.each([
     "/openai/v1/chat/completions",
     { model: "m", stream: true, user: "u", messages: [{ role: "system", content: "You are X." }] },
     {
-      ...{ model: "m", stream: true, user: "agent-1", stream_options: { include_usage: true } },
+      model: "m",
+      stream: true,
+      user: "agent-1",
+      stream_options: { include_usage: true },
       messages: [{ role: "system", content: "You are X.\n\nBe kind." }],
     },
   ],
@@ -389,7 +397,7 @@ test.each([
   // A runtime that is interrupted hangs up.
   turn.interrupted.addEventListener("abort", () => setTimeout(() => session.destroy(new Error("interrupted")), 50));
   const answer = await post(session, "/anthropic/v1/messages", hello).catch((error: Error) => error);
-  expect(turn.refusals).toEqual([{ code, message: expect.stringMatching(message), arguable: what === "400" }]);
+  expect(turn.refusals).toEqual([{ code, message: expect.stringMatching(message), recoverable: what === "400" }]);
   if (what === "400") expect(answer).toMatchObject({ status: 400, text: expect.stringContaining("too long") });
   else expect(JSON.stringify(answer)).not.toMatch(/Overloaded|oops|slow|pay/);
 });

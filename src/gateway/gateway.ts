@@ -67,9 +67,9 @@ export interface ModelTurn {
   answered(): void;
   /**
    * A call was refused for good. True: the turn has ended with it and its runtime is being interrupted, so the
-   * runtime need not be told. `arguable`: the runtime may know what to do, so it is.
+   * runtime need not be told. `recoverable`: the runtime may know what to do, so it is.
    */
-  refused(fault: Fault, arguable: boolean): boolean;
+  refused(fault: Fault, recoverable: boolean): boolean;
 }
 
 /** On whose behalf a guest's calls are made. */
@@ -102,7 +102,7 @@ export interface GatewayOptions {
 }
 
 /** One call on its way. */
-interface Passage {
+interface ModelRequest {
   stream: ServerHttp2Stream;
   wire: Wire;
   /** As prices know it. */
@@ -197,8 +197,17 @@ export class Gateway {
     const over = turn ? AbortSignal.any([gone.signal, turn.interrupted]) : gone.signal;
     const chosen = this.#providerOf(wire, settings.model);
     const model = chosen === demo ? "demo/demo" : `${wire.provider}/${asked}`;
-    const passage: Passage = { stream, wire, model, turn, charge: null, meter: null, gone: gone.signal, over };
-    if (!chosen) return refuse(passage, unconfigured(wire.provider));
+    const modelRequest: ModelRequest = {
+      stream,
+      wire,
+      model,
+      turn,
+      charge: null,
+      meter: null,
+      gone: gone.signal,
+      over,
+    };
+    if (!chosen) return refuse(modelRequest, unconfigured(wire.provider));
     const call = {
       wire,
       query: query === undefined ? "" : `?${query}`,
@@ -206,30 +215,30 @@ export class Gateway {
       body: Buffer.from(JSON.stringify(request)),
       signal: over,
     };
-    if (!wire.generates) return this.#pass(passage, chosen, call);
-    if (!(await this.#charge(passage, request, caller.payer()))) return;
+    if (!wire.generates) return this.#pass(modelRequest, chosen, call);
+    if (!(await this.#charge(modelRequest, request, caller.payer()))) return;
     try {
-      await this.#pass(passage, chosen, call);
+      await this.#pass(modelRequest, chosen, call);
     } finally {
       // Of an answer in one piece, too, what has come is paid when its guest has gone.
       await immediate(); // The answer leaves first.
-      passage.meter?.finish();
-      await passage.charge?.settle(passage.meter);
+      modelRequest.meter?.finish();
+      await modelRequest.charge?.settle(modelRequest.meter);
     }
   }
 
   /** Has credits held for the call. False: it cannot be made, and that is answered. */
-  async #charge(passage: Passage, request: JsonObject, payer: Payer): Promise<boolean> {
-    const { model, turn, over } = passage;
+  async #charge(modelRequest: ModelRequest, request: JsonObject, payer: Payer): Promise<boolean> {
+    const { model, turn, over } = modelRequest;
     const { prices, allowUnpriced } = this.#options;
     const tell = (tokens: TokenCounts, microCredits: number | null) => turn?.used(tokens, microCredits);
     try {
-      passage.charge = await Charge.open({ request, model, prices, allowUnpriced, payer, tell }, over);
-      if (!passage.charge) await refuse(passage, unpriced(model));
-      return passage.charge !== null;
+      modelRequest.charge = await Charge.open({ request, model, prices, allowUnpriced, payer, tell }, over);
+      if (!modelRequest.charge) await refuse(modelRequest, unpriced(model));
+      return modelRequest.charge !== null;
     } catch (error) {
-      if (isShort(error)) await refuse(passage, short(error));
-      else if (over.aborted) await hold(passage);
+      if (isShort(error)) await refuse(modelRequest, short(error));
+      else if (over.aborted) await hold(modelRequest);
       else throw error;
       return false;
     }
@@ -243,29 +252,29 @@ export class Gateway {
     return none ? demo : providers[wire.provider];
   }
 
-  async #pass(passage: Passage, provider: Provider, call: ModelCall): Promise<void> {
+  async #pass(modelRequest: ModelRequest, provider: Provider, call: ModelCall): Promise<void> {
     const begun = Date.now();
     for (let pause = firstRetryMs; ; pause *= 2) {
       const silence = new Silence(this.#options.silenceMs);
-      const refused = passage.charge?.refused;
+      const refused = modelRequest.charge?.refused;
       const signal = AbortSignal.any([call.signal, silence.signal, ...(refused ? [refused] : [])]);
       try {
         const outcome = await ask(provider, { ...call, signal }, silence);
-        await passage.charge?.held();
+        await modelRequest.charge?.held();
         if (!("fault" in outcome)) {
-          const provider = passage.model.slice(0, passage.model.indexOf("/"));
+          const provider = modelRequest.model.slice(0, modelRequest.model.indexOf("/"));
           this.#options.answered(provider, (Date.now() - begun) / 1000);
-          return await this.#relay(passage, outcome, silence);
+          return await this.#relay(modelRequest, outcome, silence);
         }
         const wait = outcome.retryAfterMs ?? pause;
         const late = Date.now() - begun + wait > this.#options.retryMs;
-        if (!passage.turn || !outcome.transient || late) return await refuse(passage, outcome);
-        await sleep(wait, undefined, { signal: passage.over });
+        if (!modelRequest.turn || !outcome.transient || late) return await refuse(modelRequest, outcome);
+        await sleep(wait, undefined, { signal: modelRequest.over });
       } catch (error) {
-        if (passage.over.aborted) return await hold(passage);
+        if (modelRequest.over.aborted) return await hold(modelRequest);
         if (!refused?.aborted) throw error;
         if (!isShort(refused.reason)) throw refused.reason;
-        return await refuse(passage, short(refused.reason));
+        return await refuse(modelRequest, short(refused.reason));
       } finally {
         silence.end();
       }
@@ -273,20 +282,20 @@ export class Gateway {
   }
 
   /** Passes an answer on, as fast as the guest takes it, and reads along. */
-  async #relay(passage: Passage, { status, headers, body }: ModelAnswer, silence: Silence): Promise<void> {
-    const { stream, wire, turn, charge, over } = passage;
+  async #relay(modelRequest: ModelRequest, { status, headers, body }: ModelAnswer, silence: Silence): Promise<void> {
+    const { stream, wire, turn, charge, over } = modelRequest;
     if (wire.generates) turn?.answered();
     stream.respond({ ":status": status, ...headers });
     const meter = new Meter(wire, headers["content-type"] ?? "");
-    passage.meter = meter;
+    modelRequest.meter = meter;
     try {
       for await (const chunk of body) {
         silence.heard();
         const error = meter.see(chunk);
         charge?.count(meter);
-        if (error && (await endedBy(passage, error))) return;
+        if (error && (await endedBy(modelRequest, error))) return;
         const fault = (await charge?.cover(meter)) ?? null;
-        if (fault) return await cutOff(passage, fault);
+        if (fault) return await cutOff(modelRequest, fault);
         if (!stream.write(chunk)) {
           silence.end(); // It is the guest that is slow.
           await drained(stream);
@@ -296,30 +305,30 @@ export class Gateway {
       }
       const error = meter.finish();
       charge?.count(meter);
-      if (error && (await endedBy(passage, error))) return;
+      if (error && (await endedBy(modelRequest, error))) return;
       if (!meter.ended) throw new Error("the answer has no end");
       stream.end();
     } catch {
       const fault = silence.signal.aborted ? stalled(silence.ms).fault : interrupted;
-      if (over.aborted || (wire.generates && turn?.refused(fault, false))) return await hold(passage);
+      if (over.aborted || (wire.generates && turn?.refused(fault, false))) return await hold(modelRequest);
       stream.close(2);
     }
   }
 }
 
 /** True when the answer has ended in an error for which its turn was ended. */
-async function endedBy(passage: Passage, error: NonNullable<Reading["error"]>): Promise<boolean> {
-  const { turn, wire } = passage;
-  const { fault, arguable } = refusalOf(error.status, error.message, undefined);
-  if (!wire.generates || !turn?.refused(fault, arguable)) return false;
-  await hold(passage);
+async function endedBy(modelRequest: ModelRequest, error: NonNullable<Reading["error"]>): Promise<boolean> {
+  const { turn, wire } = modelRequest;
+  const { fault, recoverable } = refusalOf(error.status, error.message, undefined);
+  if (!wire.generates || !turn?.refused(fault, recoverable)) return false;
+  await hold(modelRequest);
   return true;
 }
 
 /** Ends an answer for which there are no credits any more. */
-async function cutOff(passage: Passage, fault: Fault): Promise<void> {
-  if (passage.turn?.refused(fault, false)) return hold(passage);
-  passage.stream.close(2);
+async function cutOff(modelRequest: ModelRequest, fault: Fault): Promise<void> {
+  if (modelRequest.turn?.refused(fault, false)) return hold(modelRequest);
+  modelRequest.stream.close(2);
 }
 
 /** The API whose clients ask for that path. */
@@ -327,10 +336,10 @@ function nearest(path: string): Wire {
   return path.startsWith("/openai/") ? chat : messages;
 }
 
-async function refuse(passage: Passage, refusal: Refusal): Promise<void> {
-  const { stream, wire, turn } = passage;
-  const { fault, arguable, status, body, retryAfterMs } = refusal;
-  if (wire.generates && turn?.refused(fault, arguable)) return hold(passage);
+async function refuse(modelRequest: ModelRequest, refusal: Refusal): Promise<void> {
+  const { stream, wire, turn } = modelRequest;
+  const { fault, recoverable, status, body, retryAfterMs } = refusal;
+  if (wire.generates && turn?.refused(fault, recoverable)) return hold(modelRequest);
   answer(stream, status, body ?? wire.error(status, fault.message), retryAfterMs);
 }
 
@@ -373,7 +382,7 @@ class Silence {
 }
 
 /** Keeps a call whose turn has ended without an answer until its runtime hangs up. */
-async function hold({ stream, gone }: Passage): Promise<void> {
+async function hold({ stream, gone }: ModelRequest): Promise<void> {
   await sleep(holdMs, undefined, { signal: gone, ref: false }).catch(() => {});
   stream.close(2);
 }

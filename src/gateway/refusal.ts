@@ -12,7 +12,7 @@ export interface Refusal {
   /** What the provider asks to wait, in milliseconds; null where it says nothing. */
   retryAfterMs: number | null;
   /** The runtime may know better: it shortens a conversation that has grown too long, for one. */
-  arguable: boolean;
+  recoverable: boolean;
 }
 
 /** What a provider's text is cut to, in characters. */
@@ -56,7 +56,7 @@ export function refusalOf(status: number, body: string, retryAfter: string | und
     body: code === "model_credentials_refused" ? null : body,
     transient: [408, 409, 429].includes(status) || status >= 500,
     retryAfterMs: wait,
-    arguable: code === "model_request_refused",
+    recoverable: code === "model_request_refused",
   };
 }
 
@@ -90,7 +90,7 @@ export function short({ code, message }: BerthError): Refusal {
 
 /** A refusal without an answer. */
 function without(fault: Fault, status: number): Refusal {
-  return { fault, status, body: null, transient: false, retryAfterMs: null, arguable: false };
+  return { fault, status, body: null, transient: false, retryAfterMs: null, recoverable: false };
 }
 
 export const interrupted: Fault = {

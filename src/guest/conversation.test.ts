@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { allAbilities, type Runtime, type Surroundings } from "../runtimes/runtime.ts";
+import { allAbilities, type Runtime, type RuntimeContext } from "../runtimes/runtime.ts";
 import { Conversation } from "./conversation.ts";
 import { type Journal, Journals } from "./journal.ts";
 
@@ -17,7 +17,12 @@ afterEach(() => rm(folder, { recursive: true }));
 
 /** Counts, until it is cancelled. */
 const counting: Runtime = {
-  ...{ name: "counting", package: "openclaw", abilities: allAbilities, memoryMiB: 1, providers: [], defaultModels: [] },
+  name: "counting",
+  package: "openclaw",
+  abilities: allAbilities,
+  memoryMiB: 1,
+  providers: [],
+  defaultModels: [],
   warmUp: [],
   start: async () => ({
     prompt: async (_, emit, signal) => {
@@ -36,10 +41,10 @@ const counting: Runtime = {
 
 function conversationIn(journalFolder: string, runtime = counting): Conversation {
   const files = { stateFolder: folder, environmentFile: join(folder, "environment") };
-  const surroundings = { uid: 2 ** 22, ...files, log: () => {} } as unknown as Surroundings;
+  const context = { uid: 2 ** 22, ...files, log: () => {} } as unknown as RuntimeContext;
   const conversation = new Conversation(
     [runtime],
-    surroundings,
+    context,
     new Journals(journalFolder),
     async () => {},
     () => calls,
@@ -76,8 +81,8 @@ test("a runtime that hangs as it begins an empty conversation is given up when i
   const hangs = Promise.withResolvers<void>();
   const hanging: Runtime = {
     ...counting,
-    start: async (surroundings) => {
-      const session = await counting.start(surroundings);
+    start: async (context) => {
+      const session = await counting.start(context);
       const clear = () => {
         hangs.resolve();
         return new Promise<void>(() => {});
@@ -100,10 +105,10 @@ test("a turn that is cancelled while the runtime starts does nothing, and the st
   const begun = Promise.withResolvers<void>();
   const slow: Runtime = {
     ...counting,
-    start: async (surroundings) => {
+    start: async (context) => {
       starts += 1;
       await begun.promise;
-      return counting.start(surroundings);
+      return counting.start(context);
     },
   };
   const conversation = conversationIn(folder, slow);
@@ -120,8 +125,8 @@ test("a runtime that ends without a word is given its message once more, but not
   let prompts = 0;
   const dying = (asks: boolean): Runtime => ({
     ...counting,
-    start: async (surroundings) => ({
-      ...(await counting.start(surroundings)),
+    start: async (context) => ({
+      ...(await counting.start(context)),
       ended: Promise.resolve(),
       prompt: async () => {
         prompts += 1;

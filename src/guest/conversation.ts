@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import type { Health, Prompt } from "../contract/guest.ts";
 import { endLeftRuntime, replaceFile } from "../runtimes/process.ts";
-import type { Runtime, Session, Surroundings } from "../runtimes/runtime.ts";
+import type { Runtime, RuntimeContext, Session } from "../runtimes/runtime.ts";
 import { processesOf } from "./activity.ts";
 import type { Journal, Journals } from "./journal.ts";
 import type { Syncer } from "./sync.ts";
@@ -32,7 +32,7 @@ const maximumSyncMs = 10_000;
  */
 export class Conversation {
   readonly #runtimes: readonly Runtime[];
-  readonly #surroundings: Surroundings;
+  readonly #context: RuntimeContext;
   readonly #journals: Journals;
   readonly #sync: Syncer;
   readonly #modelCalls: () => number;
@@ -52,13 +52,13 @@ export class Conversation {
   /** `modelCalls`: how many calls of models programs of this machine have made. */
   constructor(
     runtimes: readonly Runtime[],
-    surroundings: Surroundings,
+    context: RuntimeContext,
     journals: Journals,
     sync: Syncer,
     modelCalls: () => number,
   ) {
     this.#runtimes = runtimes;
-    this.#surroundings = surroundings;
+    this.#context = context;
     this.#journals = journals;
     this.#sync = sync;
     this.#modelCalls = modelCalls;
@@ -120,7 +120,7 @@ export class Conversation {
       for (let tries = throwawayTries; last?.type !== "response.completed" && tries > 0; tries--) {
         const begun = Date.now();
         last = await session.prompt(prompt, () => {}, new AbortController().signal);
-        this.#surroundings.log(`a throwaway turn took ${Date.now() - begun} ms: ${last.type}`);
+        this.#context.log(`a throwaway turn took ${Date.now() - begun} ms: ${last.type}`);
       }
       if (last?.type !== "response.completed") throw new Error(`a throwaway turn ended as ${JSON.stringify(last)}`);
     }
@@ -175,7 +175,7 @@ export class Conversation {
 
   /** Before anybody is told that the turn has ended, its files and its part of the conversation are on the disk. */
   async #keep(): Promise<void> {
-    const kept = this.#sync().catch((error: Error) => this.#surroundings.log(`nothing is kept: ${error.message}`));
+    const kept = this.#sync().catch((error: Error) => this.#context.log(`nothing is kept: ${error.message}`));
     await within(maximumSyncMs, kept);
   }
 
@@ -197,9 +197,9 @@ export class Conversation {
     }
     attempt.catch(() => {});
     if (this.#state === "starting") return { type: "response.cancelled" };
-    this.#surroundings.log("the runtime does not come back from a turn that was cancelled, and is given up");
+    this.#context.log("the runtime does not come back from a turn that was cancelled, and is given up");
     this.#forget("idle", null);
-    await endLeftRuntime(this.#surroundings);
+    await endLeftRuntime(this.#context);
     return { type: "response.cancelled" };
   }
 
@@ -226,7 +226,7 @@ export class Conversation {
 
   /** Goes on in the conversation of that number: an empty one where the turn before was in another. */
   async #enter(session: Session, number: number): Promise<void> {
-    const file = join(this.#surroundings.stateFolder, "conversation");
+    const file = join(this.#context.stateFolder, "conversation");
     this.#number ??= Number(await readFile(file, "utf8").catch(() => firstConversation));
     if (this.#number === number) return;
     await session.clear();
@@ -238,14 +238,14 @@ export class Conversation {
     if (!this.#runtime) throw new Error("no runtime was chosen");
     this.#state = "starting";
     this.#reason = null;
-    await endLeftRuntime(this.#surroundings);
-    const { uid } = this.#surroundings;
+    await endLeftRuntime(this.#context);
+    const { uid } = this.#context;
     const before = processesOf(uid);
-    const starting = this.#runtime.start(this.#surroundings);
+    const starting = this.#runtime.start(this.#context);
     const session = await within(maximumStartMs, starting);
     if (!session) {
       starting.catch(() => {});
-      await endLeftRuntime(this.#surroundings);
+      await endLeftRuntime(this.#context);
       throw new Error(`The runtime did not start within ${maximumStartMs / 60_000} minutes.`);
     }
     this.#own = new Set([...processesOf(uid).keys()].filter((name) => !before.has(name)));

@@ -1,18 +1,18 @@
 import { spawn } from "node:child_process";
 import type { Exec, ExecResult } from "../contract/guest.ts";
-import { webEnvironment } from "../runtimes/process.ts";
-import type { Surroundings } from "../runtimes/runtime.ts";
+import { proxyEnvironment } from "../runtimes/process.ts";
+import type { RuntimeContext } from "../runtimes/runtime.ts";
 
 /** What one command may print to each stream before the rest is dropped, in bytes. */
 const maximumOutput = 1024 * 1024;
 
 /** Runs one command in the guest and answers its output. A command that takes too long is killed: `exitCode` null. */
-export function exec({ command, user, timeoutMs }: Exec, agent: Surroundings) {
+export function exec({ command, user, timeoutMs }: Exec, agent: RuntimeContext) {
   const asAgent = user === "agent";
   const child = spawn("/bin/bash", ["-c", command], {
     cwd: asAgent ? agent.home : "/root",
     env: {
-      ...webEnvironment(agent),
+      ...proxyEnvironment(agent),
       HOME: asAgent ? agent.home : "/root",
       USER: user,
       LANG: "C.UTF-8",

@@ -3,13 +3,13 @@ import { mkdir } from "node:fs/promises";
 import { environmentFile, guestGatewayPort, guestPort, guestProxyPort } from "../contract/guest.ts";
 import { runtimes } from "../runtimes/all.ts";
 import { busy } from "./activity.ts";
+import { listenEgressProxy } from "./egress-proxy.ts";
 import { adopt, firmwareToken, loadIdentity, startRenewer } from "./identity.ts";
 import { boundLog } from "./log.ts";
 import { createRunner } from "./runner.ts";
 import { provideSecrets } from "./secrets.ts";
 import { startSyncer } from "./sync.ts";
 import { Uplink } from "./uplink.ts";
-import { listenWebProxy } from "./web-proxy.ts";
 
 // The one program of ours in a guest: the runner, as root, with the runtime as the agent's user.
 
@@ -21,7 +21,7 @@ const renew = startRenewer();
 const sync = startSyncer();
 const uplink = new Uplink();
 uplink.listen(guestGatewayPort);
-listenWebProxy(uplink, guestProxyPort);
+listenEgressProxy(uplink, guestProxyPort);
 const identity = await loadIdentity();
 const stateFolder = "/var/lib/berth";
 await mkdir(stateFolder, { recursive: true, mode: 0o711 });
@@ -29,7 +29,7 @@ await mkdir(stateFolder, { recursive: true, mode: 0o711 });
 const [uid, gid] = [1000, 1000];
 const runner = await createRunner({
   runtimes,
-  surroundings: {
+  context: {
     uid,
     gid,
     home: "/home/agent",

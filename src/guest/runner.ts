@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { createServer, type Server, type Socket } from "node:net";
 import type { Adoption, GuestSecrets, Hello, Welcome } from "../contract/guest.ts";
-import type { Runtime, Surroundings } from "../runtimes/runtime.ts";
+import type { Runtime, RuntimeContext } from "../runtimes/runtime.ts";
 import { controlServer } from "./control.ts";
 import { Conversation } from "./conversation.ts";
 import { exec } from "./exec.ts";
@@ -19,7 +19,7 @@ const toleratedMs = 500;
 /** What the runner is given of the machine that it runs in. */
 export interface RunnerOptions {
   runtimes: readonly Runtime[];
-  surroundings: Surroundings;
+  context: RuntimeContext;
   /** Where the turns' journals are kept. */
   journalFolder: string;
   uplink: Uplink;
@@ -46,19 +46,19 @@ export interface RunnerOptions {
  * caller has it listen.
  */
 export async function createRunner(options: RunnerOptions): Promise<Server> {
-  const { surroundings, uplink } = options;
+  const { context, uplink } = options;
   let { identity } = options;
   let token = identity?.token ?? options.firstToken;
   const journals = new Journals(options.journalFolder);
   await journals.closeInterrupted();
-  const conversation = new Conversation(options.runtimes, surroundings, journals, options.sync, () => uplink.calls);
+  const conversation = new Conversation(options.runtimes, context, journals, options.sync, () => uplink.calls);
 
   /** In a clone the runtime runs already; in a guest that has booted it is started now, ahead of the first message. */
   const take = (taken: Identity) => {
     identity = taken;
     token = taken.token;
     conversation.choose(taken.runtime);
-    void conversation.open().catch((error: Error) => surroundings.log(error.message));
+    void conversation.open().catch((error: Error) => context.log(error.message));
   };
   if (identity) take(identity);
 
@@ -101,7 +101,7 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
     },
     log: (tail, follow, signal) => logText(options.logFile, tail, follow, signal),
     activity: async () => ({ busy: await options.busy(conversation.own) }),
-    exec: (command) => exec(command, surroundings),
+    exec: (command) => exec(command, context),
   });
 
   return createServer((socket) => {

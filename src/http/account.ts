@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { AccountRecord } from "../contract/sign-in.ts";
-import type { Caller } from "../domain/caller.ts";
+import type { Caller } from "../service/caller.ts";
 
 /** What the account's route needs. */
 export interface AccountService {

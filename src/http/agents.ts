@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
+import { requireNamed } from "../api/permissions.ts";
 import {
   Agent,
   AgentList,
@@ -17,9 +18,8 @@ import {
   WaitQuery,
 } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
-import { requireAllowed, type StoredAgent, toRecord } from "../domain/agents.ts";
-import { toInstallStatus } from "../domain/install.ts";
-import { requireNamed } from "../domain/permissions.ts";
+import { type AgentState, requireAllowed, toAgentView } from "../service/agents.ts";
+import { toInstallStatus } from "../service/lifecycle/provisioning.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 import { type SseEvent, sendEvents } from "./sse.ts";
 import type { Streams } from "./streams.ts";
@@ -29,14 +29,14 @@ const waitMs = 60_000;
 declare module "fastify" {
   interface FastifyRequest {
     /** The agent that it is about, once that is known. */
-    agent?: StoredAgent;
+    agent?: AgentState;
   }
 }
 
 /** What the agents' routes need. */
 export interface AgentService {
   /** Throws `agent_exists`, `insufficient_credits`, `no_capacity`. */
-  create(agent: StoredAgent): Promise<void>;
+  create(agent: AgentState): Promise<void>;
   /** Throws what is missing for any agent to be made: `image_missing`, `qemu_missing`, …. */
   requireMachines(): Promise<void>;
   /** The runtimes that agents can be built on in this installation. */
@@ -48,29 +48,29 @@ export interface AgentService {
    */
   checkModel(model: string | null, runtime: string): Promise<void>;
   /** Sets what its owner may change. Answers the agent as it is then; null when it is gone or being deleted. */
-  configure(id: string, settings: Partial<Pick<StoredAgent, "model" | "instructions">>): Promise<StoredAgent | null>;
+  configure(id: string, settings: Partial<Pick<AgentState, "model" | "instructions">>): Promise<AgentState | null>;
   /** Throws `turn_in_progress`. */
-  resetConversation(agent: StoredAgent): Promise<StoredAgent>;
+  resetConversation(agent: AgentState): Promise<AgentState>;
   /**
    * Ends a running turn. Answers the agent while it is started again; null when it is gone or being deleted. Throws
    * `insufficient_credits`.
    */
-  restart(agent: StoredAgent): Promise<StoredAgent | null>;
+  restart(agent: AgentState): Promise<AgentState | null>;
   /** Answers the agent when it is suspended or was needed again. Throws `turn_in_progress`, `machine_failed`. */
-  suspend(agent: StoredAgent): Promise<StoredAgent | null>;
+  suspend(agent: AgentState): Promise<AgentState | null>;
   /** Begins to wake it. Answers null when it is gone. Throws `insufficient_credits`, `no_capacity`. */
-  resume(agent: StoredAgent): Promise<StoredAgent | null>;
+  resume(agent: AgentState): Promise<AgentState | null>;
   /**
    * The last `tail` lines of its runner's and runtime's output, and with `follow` what comes, until `gone` is aborted
    * or its machine ends.
    */
-  log(agent: StoredAgent, tail: number, follow: boolean, gone: AbortSignal): AsyncIterable<string[]>;
-  byName(accountId: string, name: string): Promise<StoredAgent | null>;
-  byId(id: string): Promise<StoredAgent | null>;
+  log(agent: AgentState, tail: number, follow: boolean, gone: AbortSignal): AsyncIterable<string[]>;
+  byName(accountId: string, name: string): Promise<AgentState | null>;
+  byId(id: string): Promise<AgentState | null>;
   /** With `ids`: of those only. */
-  list(accountId: string, limit: number, after: string | null, ids: readonly string[] | null): Promise<StoredAgent[]>;
-  watch(id: string, signal: AbortSignal): AsyncIterable<StoredAgent>;
-  delete(agent: StoredAgent): Promise<void>;
+  list(accountId: string, limit: number, after: string | null, ids: readonly string[] | null): Promise<AgentState[]>;
+  watch(id: string, signal: AbortSignal): AsyncIterable<AgentState>;
+  delete(agent: AgentState): Promise<void>;
 }
 
 /**
@@ -81,7 +81,7 @@ export async function findAgent(
   service: Pick<AgentService, "byName">,
   request: FastifyRequest,
   name: string,
-): Promise<StoredAgent> {
+): Promise<AgentState> {
   const possible = AgentName.safeParse(name).success;
   const agent = possible ? await service.byName(request.caller.accountId, name) : null;
   // What cannot be a name may be anything, a key that was mistaken for one too, and is not repeated.
@@ -101,7 +101,7 @@ export function agentRoutes(service: AgentService, streams: Streams): FastifyPlu
         const after = fromCursor(cursor, /^[a-z][a-z0-9-]{2,29}$/);
         const { accountId, agentIds } = request.caller;
         const agents = await service.list(accountId, limit + 1, after, agentIds);
-        return pageOf(agents.map(toRecord), limit, ({ name }) => name);
+        return pageOf(agents.map(toAgentView), limit, ({ name }) => name);
       },
     );
 
@@ -117,13 +117,13 @@ export function agentRoutes(service: AgentService, streams: Streams): FastifyPlu
       const agent = made ?? (await createAgent(service, resourceId, request.caller.accountId, request.body));
       request.agent = agent;
       reply.code(201).header("location", `/agents/${agent.name}`);
-      return toRecord(request.query.wait ? await settled(service, agent) : agent);
+      return toAgentView(request.query.wait ? await settled(service, agent) : agent);
     });
 
     app.get(
       "/agents/:name",
       { schema: { summary: "Read an agent", params: AgentParams, response: { 200: Agent } } },
-      async (request) => toRecord(await findAgent(service, request, request.params.name)),
+      async (request) => toAgentView(await findAgent(service, request, request.params.name)),
     );
 
     const changeSchema = {
@@ -141,7 +141,7 @@ export function agentRoutes(service: AgentService, streams: Streams): FastifyPlu
         ...(model === undefined ? {} : { model }),
         ...(instructions === undefined ? {} : { instructions: instructions || null }),
       });
-      return toRecord(changed ?? deleting(agent));
+      return toAgentView(changed ?? deleting(agent));
     });
 
     const restartSchema = {
@@ -156,7 +156,7 @@ export function agentRoutes(service: AgentService, streams: Streams): FastifyPlu
       requireAllowed("restart", agent);
       await service.requireMachines();
       const restarted = (await service.restart(agent)) ?? deleting(agent);
-      return toRecord(request.query.wait ? await settled(service, restarted) : restarted);
+      return toAgentView(request.query.wait ? await settled(service, restarted) : restarted);
     });
 
     const suspendSchema = {
@@ -169,7 +169,7 @@ export function agentRoutes(service: AgentService, streams: Streams): FastifyPlu
     app.post("/agents/:name/suspend", { schema: suspendSchema }, async (request) => {
       const agent = await findAgent(service, request, request.params.name);
       requireAllowed("suspend", agent);
-      return toRecord((await service.suspend(agent)) ?? deleting(agent));
+      return toAgentView((await service.suspend(agent)) ?? deleting(agent));
     });
 
     const resumeSchema = {
@@ -183,7 +183,7 @@ export function agentRoutes(service: AgentService, streams: Streams): FastifyPlu
       const agent = await findAgent(service, request, request.params.name);
       requireAllowed("resume", agent);
       const resumed = (await service.resume(agent)) ?? deleting(agent);
-      return toRecord(request.query.wait ? await settled(service, resumed) : resumed);
+      return toAgentView(request.query.wait ? await settled(service, resumed) : resumed);
     });
 
     const logSchema = {
@@ -215,7 +215,7 @@ export function agentRoutes(service: AgentService, streams: Streams): FastifyPlu
     app.post("/agents/:name/conversation/reset", { schema: resetSchema }, async (request) => {
       const agent = await findAgent(service, request, request.params.name);
       requireAllowed("change", agent);
-      return toRecord(await service.resetConversation(agent));
+      return toAgentView(await service.resetConversation(agent));
     });
 
     const deleteSchema = { summary: "Delete an agent", params: AgentParams, response: { 204: z.null() } };
@@ -244,7 +244,7 @@ async function createAgent(
   id: string,
   accountId: string,
   body: CreateAgent,
-): Promise<StoredAgent> {
+): Promise<AgentState> {
   if (!service.runtimes.includes(body.runtime)) {
     throw new BerthError(
       "runtime_not_available",
@@ -254,7 +254,7 @@ async function createAgent(
   }
   await service.checkModel(body.model ?? null, body.runtime);
   const now = new Date();
-  const agent: StoredAgent = {
+  const agent: AgentState = {
     id,
     accountId,
     name: body.name,
@@ -263,7 +263,7 @@ async function createAgent(
     instructions: body.instructions || null,
     conversation: 1,
     resources: { ...service.usualResources(body.runtime), ...given(body.resources) },
-    wanted: "running",
+    desired: "running",
     status: "provisioning",
     generation: 1,
     restarts: 0,
@@ -284,11 +284,11 @@ async function* logEvents(batches: AsyncIterable<string[]>): AsyncGenerator<SseE
 }
 
 /** The agent once nothing is being done to have it run, or as it stands after a minute. */
-async function settled(service: AgentService, agent: StoredAgent): Promise<StoredAgent> {
+async function settled(service: AgentService, agent: AgentState): Promise<AgentState> {
   let latest = agent;
   for await (const seen of service.watch(agent.id, AbortSignal.timeout(waitMs))) {
     latest = seen;
-    if (seen.status !== "provisioning" && (seen.status !== "suspended" || seen.wanted !== "running")) break;
+    if (seen.status !== "provisioning" && (seen.status !== "suspended" || seen.desired !== "running")) break;
   }
   return latest;
 }
@@ -308,6 +308,6 @@ function given(asked: CreateAgent["resources"] = {}): Partial<Resources> {
 }
 
 /** Throws what a request is answered that came too late. */
-function deleting({ name }: StoredAgent): never {
+function deleting({ name }: AgentState): never {
   throw new BerthError("agent_deleting", `The agent ${name} is being deleted.`);
 }

@@ -15,12 +15,12 @@ import {
   serializerCompiler,
   validatorCompiler,
 } from "fastify-type-provider-zod";
+import { permissions, requirePermission } from "../api/permissions.ts";
 import { BerthError } from "../contract/errors.ts";
 import { PostHeaders } from "../contract/idempotency.ts";
 import { type ProtectedResource, signInPrefix } from "../contract/sign-in.ts";
-import { type Caller, countedAs } from "../domain/caller.ts";
-import type { IdempotencyRows } from "../domain/idempotency.ts";
-import { permissions, requirePermission } from "../domain/permissions.ts";
+import { type Caller, countedAs } from "../service/caller.ts";
+import type { IdempotencyRows } from "../service/idempotency.ts";
 import { type AccountService, accountRoutes } from "./account.ts";
 import { type AgentService, agentRoutes } from "./agents.ts";
 import { type AuditService, audit, auditRoutes, writeEntry } from "./audit.ts";
@@ -29,11 +29,11 @@ import { type BillingService, billingRoutes } from "./billing.ts";
 import { type CatalogService, catalogRoutes } from "./catalog.ts";
 import { type ChatService, chatRoutes } from "./chat.ts";
 import { type CreditService, creditRoutes } from "./credits.ts";
+import { type EgressService, egressRoutes } from "./egress.ts";
 import { answerClientError, errorBody, handleError } from "./errors.ts";
 import { healthRoutes, type MetricsText, type Readiness } from "./health.ts";
 import { Idempotency } from "./idempotency.ts";
 import { type KeyService, keyRoutes } from "./keys.ts";
-import { type NetworkService, networkRoutes } from "./network.ts";
 import { type PaymentService, paymentEventRoutes, topUpRoutes } from "./payments.ts";
 import { clientOf, limit, type RateLimiters } from "./rate-limits.ts";
 import { type SecretService, secretRoutes } from "./secrets.ts";
@@ -73,7 +73,7 @@ export interface AppOptions {
   trustedProxies: readonly string[];
   idempotencyKeys: IdempotencyRows;
   credits: BillingService & CreditService & PaymentService;
-  service: AgentService & AuditService & CatalogService & ChatService & NetworkService & SecretService;
+  service: AgentService & AuditService & CatalogService & ChatService & EgressService & SecretService;
 }
 
 declare module "fastify" {
@@ -179,7 +179,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     };
     await guarded.register(chatRoutes(options.service, streams, begun));
     await guarded.register(catalogRoutes(options.service));
-    await guarded.register(networkRoutes(options.service));
+    await guarded.register(egressRoutes(options.service));
     await guarded.register(secretRoutes(options.service));
     await guarded.register(keyRoutes(identities));
     await guarded.register(topUpRoutes(options.credits));
@@ -205,8 +205,13 @@ const securityHeaders: FastifyHelmetOptions = {
 
 /** What a page of another origin may read of an answer, besides its body. */
 const exposedHeaders = [
-  ...["x-request-id", "x-turn-id", "location", "retry-after"],
-  ...["ratelimit", "ratelimit-policy", "idempotent-replayed"],
+  "x-request-id",
+  "x-turn-id",
+  "location",
+  "retry-after",
+  "ratelimit",
+  "ratelimit-policy",
+  "idempotent-replayed",
 ];
 
 /**

@@ -2,20 +2,20 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { AgentName } from "../contract/agents.ts";
 import { AuditList, AuditQuery } from "../contract/audit.ts";
-import { type AuditPlace, isAudited, type StoredAuditEntry, toAuditEntry } from "../domain/audit.ts";
-import type { Caller } from "../domain/caller.ts";
+import { type AuditEntryState, type AuditPosition, isAudited, toAuditEntry } from "../service/audit.ts";
+import type { Caller } from "../service/caller.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 
 /** What the audit log needs. */
 export interface AuditService {
-  writeAuditEntry(entry: Omit<StoredAuditEntry, "id" | "at">): Promise<void>;
+  writeAuditEntry(entry: Omit<AuditEntryState, "id" | "at">): Promise<void>;
   /** The newest first, after `after`; with `agent`: of the agents of that name. */
   listAuditEntries(
     accountId: string,
     limit: number,
-    after: AuditPlace | null,
+    after: AuditPosition | null,
     agent: string | null,
-  ): Promise<StoredAuditEntry[]>;
+  ): Promise<AuditEntryState[]>;
 }
 
 /**
@@ -34,9 +34,16 @@ export async function writeEntry(service: AuditService, request: FastifyRequest,
   const { accountId, credential, keyId } = caller;
   try {
     await service.writeAuditEntry({
-      ...{ accountId, credential, keyId, address: request.ip, operation: request.routeOptions.config.operation! },
-      ...{ agent: request.agent?.name ?? askedName(request), agentId: request.agent?.id ?? null },
-      ...{ status: reply.statusCode, code: request.errorCode ?? null, requestId: request.id },
+      accountId,
+      credential,
+      keyId,
+      address: request.ip,
+      operation: request.routeOptions.config.operation!,
+      agent: request.agent?.name ?? askedName(request),
+      agentId: request.agent?.id ?? null,
+      status: reply.statusCode,
+      code: request.errorCode ?? null,
+      requestId: request.id,
     });
   } catch (error) {
     request.log.error({ err: error }, "an audit entry could not be written");
@@ -55,7 +62,7 @@ export function auditRoutes(service: AuditService): FastifyPluginAsyncZod {
     };
     app.get("/audit", { schema }, async (request) => {
       const { limit, cursor, agent = null } = request.query;
-      const entries = await service.listAuditEntries(request.caller.accountId, limit + 1, placeOf(cursor), agent);
+      const entries = await service.listAuditEntries(request.caller.accountId, limit + 1, slotOf(cursor), agent);
       return pageOf(entries.map(toAuditEntry), limit, ({ at, id }) => `${Date.parse(at)} ${id}`);
     });
   };
@@ -68,7 +75,7 @@ function askedName({ params, routeOptions }: FastifyRequest): string | null {
   return name !== undefined && AgentName.safeParse(name).success ? name : null;
 }
 
-function placeOf(cursor: string | undefined): AuditPlace | null {
+function slotOf(cursor: string | undefined): AuditPosition | null {
   const place = fromCursor(cursor, /^\d{1,13} [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   if (place === null) return null;
   const [at, id] = place.split(" ") as [string, string];

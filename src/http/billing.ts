@@ -12,13 +12,13 @@ import {
 } from "../contract/billing.ts";
 import {
   type EntryFilter,
-  type StoredEntry,
+  type EntryState,
   spanOf,
-  toEntryRecord,
+  toEntryView,
   toUsageReport,
   type UsedSum,
-} from "../domain/billing.ts";
-import { fromCredits } from "../domain/credits.ts";
+} from "../service/billing.ts";
+import { fromCredits } from "../service/credits.ts";
 import { type CsvRow, sendCsv, wantsCsv } from "./csv.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 
@@ -28,7 +28,7 @@ export interface BillingService {
   /** In micro-credits; null: no limit. */
   setMonthlyLimit(accountId: string, micro: number | null): Promise<void>;
   /** The newest first, of numbers below `before`. */
-  listEntries(accountId: string, filter: EntryFilter, limit: number, before: number | null): Promise<StoredEntry[]>;
+  listEntries(accountId: string, filter: EntryFilter, limit: number, before: number | null): Promise<EntryState[]>;
   usage(
     accountId: string,
     by: UsageGroup,
@@ -75,7 +75,7 @@ export function billingRoutes(service: BillingService): FastifyPluginAsyncZod {
       }
       const before = fromCursor(cursor, /^\d{1,15}$/);
       const entries = await service.listEntries(accountId, filter, limit + 1, before === null ? null : Number(before));
-      return pageOf(entries.map(toEntryRecord), limit, ({ number }) => String(number));
+      return pageOf(entries.map(toEntryView), limit, ({ number }) => String(number));
     });
 
     const usageSchema = {
@@ -97,8 +97,20 @@ export function billingRoutes(service: BillingService): FastifyPluginAsyncZod {
 const tokenColumns = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"];
 const usedColumns = ["name", "credits", ...tokenColumns, "machineSeconds"];
 const entryColumns = [
-  ...["number", "at", "kind", "credits", "balance", "agent", "agentId", "turnId", "keyId", "model"],
-  ...[...tokenColumns, "machineSeconds", "memoryMiB", "note"],
+  "number",
+  "at",
+  "kind",
+  "credits",
+  "balance",
+  "agent",
+  "agentId",
+  "turnId",
+  "keyId",
+  "model",
+  ...tokenColumns,
+  "machineSeconds",
+  "memoryMiB",
+  "note",
 ];
 
 /** All entries, a part after the other, so that no more than one is in memory. */
@@ -108,8 +120,8 @@ async function* entryBatches(
   filter: EntryFilter,
 ): AsyncGenerator<CsvRow[]> {
   for (let before: number | null = null; ; ) {
-    const entries: StoredEntry[] = await service.listEntries(accountId, filter, csvBatch, before);
-    yield entries.map(toEntryRecord).map(toRow);
+    const entries: EntryState[] = await service.listEntries(accountId, filter, csvBatch, before);
+    yield entries.map(toEntryView).map(toRow);
     if (entries.length < csvBatch) return;
     before = entries.at(-1)!.number;
   }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
+import { requireOwnTurn } from "../api/permissions.ts";
 import { AgentParams, ListQuery } from "../contract/agents.ts";
 import {
   ChatRequest,
@@ -14,10 +15,9 @@ import {
   TurnParams,
 } from "../contract/chat.ts";
 import { uuidPattern } from "../contract/ids.ts";
-import type { StoredAgent } from "../domain/agents.ts";
-import type { Caller } from "../domain/caller.ts";
-import { requireOwnTurn } from "../domain/permissions.ts";
-import { type PastTurn, type StoredTurn, toTurnRecord } from "../domain/turn.ts";
+import type { AgentState } from "../service/agents.ts";
+import type { Caller } from "../service/caller.ts";
+import { type PastTurn, type TurnState, toTurnView } from "../service/turn.ts";
 import { type AgentService, findAgent } from "./agents.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 import { type SseEvent, sendEvents } from "./sse.ts";
@@ -29,16 +29,16 @@ export interface ChatService extends Pick<AgentService, "byName"> {
    * Throws what refuses a turn: `agent_failed`, `agent_deleting`, `model_not_available`, `turn_in_progress`,
    * `insufficient_credits`, `shutting_down`.
    */
-  beginTurn(id: string, agent: StoredAgent, message: string, caller: Caller): Promise<StoredTurn>;
+  beginTurn(id: string, agent: AgentState, message: string, caller: Caller): Promise<TurnState>;
   /** The turn that an earlier attempt has begun; null where there is none. Throws `database_unavailable`. */
-  begunTurn(agentId: string, turnId: string): Promise<StoredTurn | null>;
+  begunTurn(agentId: string, turnId: string): Promise<TurnState | null>;
   /** The newest first, beginning after the turn of that id. */
   listTurns(agentId: string, limit: number, after: string | null): Promise<PastTurn[]>;
   /** Throws `turn_not_found`. */
-  findTurn(agentId: string, turnId: string): Promise<StoredTurn>;
-  turnEvents(turn: StoredTurn, after: number, gone: AbortSignal): AsyncIterable<SequencedEvent[]>;
+  findTurn(agentId: string, turnId: string): Promise<TurnState>;
+  turnEvents(turn: TurnState, after: number, gone: AbortSignal): AsyncIterable<SequencedEvent[]>;
   /** Throws `turn_finished`. */
-  cancelTurn(turn: StoredTurn): Promise<void>;
+  cancelTurn(turn: TurnState): Promise<void>;
 }
 
 /** `begun` is told of each chat whose turn is there, before it is answered. */
@@ -76,7 +76,7 @@ export function chatRoutes(
       const { limit, cursor } = request.query;
       const after = fromCursor(cursor, uuidPattern);
       const turns = await service.listTurns(agent.id, limit + 1, after);
-      return pageOf(turns.map(toTurnRecord), limit, ({ id }) => id);
+      return pageOf(turns.map(toTurnView), limit, ({ id }) => id);
     });
 
     const eventsSchema = {
@@ -105,21 +105,21 @@ export function chatRoutes(
 
   async function beginTurn(
     { attempt, body, caller, log }: FastifyRequest & { body: ChatRequest },
-    agent: StoredAgent,
-  ): Promise<StoredTurn> {
+    agent: AgentState,
+  ): Promise<TurnState> {
     const turn = await service.beginTurn(attempt.resourceId, agent, body.message, caller);
     log.info({ turnId: turn.id, agentId: agent.id }, "turn begun");
     return turn;
   }
 
   /** What an earlier attempt has begun. Throws `turn_not_found` where that went with its agent. */
-  async function earlierTurn({ attempt }: FastifyRequest, agent: StoredAgent): Promise<StoredTurn | null> {
+  async function earlierTurn({ attempt }: FastifyRequest, agent: AgentState): Promise<TurnState | null> {
     if (attempt.earlier === "done") return service.findTurn(agent.id, attempt.resourceId);
     return attempt.earlier === "unknown" ? service.begunTurn(agent.id, attempt.resourceId) : null;
   }
 
   /** The turn of the path, where the caller may see it. */
-  async function find(request: FastifyRequest & { params: TurnParams }): Promise<StoredTurn> {
+  async function find(request: FastifyRequest & { params: TurnParams }): Promise<TurnState> {
     const { name, turnId } = request.params;
     const turn = await service.findTurn((await findAgent(service, request, name)).id, turnId);
     requireOwnTurn(request.caller, turn);

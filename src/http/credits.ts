@@ -2,8 +2,8 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { ListQuery } from "../contract/agents.ts";
 import { AccountCreditsList, CreditGrant, GrantCredits } from "../contract/billing.ts";
 import { uuidPattern } from "../contract/ids.ts";
-import { type AccountState, type StoredEntry, toAccountCredits, toEntryRecord } from "../domain/billing.ts";
-import { fromCredits } from "../domain/credits.ts";
+import { type AccountState, type EntryState, toAccountCredits, toEntryView } from "../service/billing.ts";
+import { fromCredits } from "../service/credits.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 
 /** What the routes of all accounts' credits need. */
@@ -17,7 +17,7 @@ export interface CreditService {
   grantCredits(
     to: { account: string } | { user: string },
     grant: { micro: number; note: string | null; reference: string },
-  ): Promise<{ account: AccountState; entry: StoredEntry }>;
+  ): Promise<{ account: AccountState; entry: EntryState }>;
 }
 
 /** `/admin/credits`: the credits of all accounts. For the operator. */
@@ -44,7 +44,7 @@ export function creditRoutes(service: CreditService): FastifyPluginAsyncZod {
       const granted = { micro: fromCredits(credits), note, reference: attempt.resourceId };
       const { account, entry } = await service.grantCredits(to, granted);
       reply.code(201);
-      return { account: toAccountCredits(account), entry: toEntryRecord(entry) };
+      return { account: toAccountCredits(account), entry: toEntryView(entry) };
     });
   };
 }

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { stringify } from "csv-stringify/sync";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-/** Whether rows are wanted in place of JSON. */
+/** Whether rows are desired in place of JSON. */
 export function wantsCsv(request: FastifyRequest, format: "json" | "csv" | undefined): boolean {
   if (format !== undefined) return format === "csv";
   return request.headers.accept?.includes("text/csv") ?? false;

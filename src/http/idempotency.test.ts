@@ -1,7 +1,7 @@
 import fastify, { type FastifyInstance } from "fastify";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BerthError } from "../contract/errors.ts";
-import type { Claim, IdempotencyRows } from "../domain/idempotency.ts";
+import type { Claim, IdempotencyRows } from "../service/idempotency.ts";
 import { handleError } from "./errors.ts";
 import { Idempotency } from "./idempotency.ts";
 

@@ -10,7 +10,7 @@ import {
   type IdempotencyRows,
   isKept,
   type KeptAnswer,
-} from "../domain/idempotency.ts";
+} from "../service/idempotency.ts";
 
 declare module "fastify" {
   interface FastifyRequest {

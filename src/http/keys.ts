@@ -4,16 +4,16 @@ import { ListQuery } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import { isUuid, uuidPattern } from "../contract/ids.ts";
 import { CreatedKey, CreateKey, KeyList, KeyParams } from "../contract/keys.ts";
-import type { Caller } from "../domain/caller.ts";
-import type { Attempt } from "../domain/idempotency.ts";
-import { type StoredKey, toKeyRecord } from "../domain/keys.ts";
+import type { Caller } from "../service/caller.ts";
+import type { Attempt } from "../service/idempotency.ts";
+import { type KeyState, toKeyView } from "../service/keys.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 
 /** What the keys' routes need. */
 export interface KeyService {
-  listKeys(accountId: string, limit: number, after: string | null): Promise<StoredKey[]>;
+  listKeys(accountId: string, limit: number, after: string | null): Promise<KeyState[]>;
   /** One that an earlier attempt has made gets another secret. Throws `request_invalid`, `forbidden`. */
-  createKey(caller: Caller, asked: CreateKey, attempt: Attempt): Promise<{ stored: StoredKey; key: string }>;
+  createKey(caller: Caller, asked: CreateKey, attempt: Attempt): Promise<{ stored: KeyState; key: string }>;
   /** False when the account has no such key. */
   revokeKey(accountId: string, id: string): Promise<boolean>;
 }
@@ -26,7 +26,7 @@ export function keyRoutes(service: KeyService): FastifyPluginAsyncZod {
       const { limit, cursor } = request.query;
       const after = fromCursor(cursor, uuidPattern);
       const keys = await service.listKeys(request.caller.accountId, limit + 1, after);
-      return pageOf(keys.map(toKeyRecord), limit, ({ id }) => id);
+      return pageOf(keys.map(toKeyView), limit, ({ id }) => id);
     });
 
     const createSchema = {
@@ -38,7 +38,7 @@ export function keyRoutes(service: KeyService): FastifyPluginAsyncZod {
     app.post("/keys", { schema: createSchema }, async (request, reply) => {
       const { stored, key } = await service.createKey(request.caller, request.body, request.attempt);
       reply.code(201).header("location", `/keys/${stored.id}`).header("cache-control", "no-store");
-      return { ...toKeyRecord(stored), key };
+      return { ...toKeyView(stored), key };
     });
 
     const revokeSchema = {

@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 import ipaddr from "ipaddr.js";
 import { BerthError } from "../contract/errors.ts";
-import { type Allowance, type RateLimiter, rateLimitWindow } from "../domain/rate-limits.ts";
+import { type Allowance, type RateLimiter, rateLimitWindow } from "../service/rate-limits.ts";
 
 /** What is limited, each over all servers. */
 export interface RateLimiters {

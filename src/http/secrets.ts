@@ -3,17 +3,17 @@ import { z } from "zod";
 import { AgentParams } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import { SecretList, SecretParams, SecretRecord, SetSecret } from "../contract/secrets.ts";
-import { requireAllowed, type StoredAgent } from "../domain/agents.ts";
-import { type StoredSecret, toSecretRecord } from "../domain/secrets.ts";
+import { type AgentState, requireAllowed } from "../service/agents.ts";
+import { type SecretState, toSecretView } from "../service/secrets.ts";
 import { type AgentService, findAgent } from "./agents.ts";
 
 /** What the routes of an agent's secrets need. */
 export interface SecretService extends Pick<AgentService, "byName"> {
-  listSecrets(agent: StoredAgent): Promise<StoredSecret[]>;
+  listSecrets(agent: AgentState): Promise<SecretState[]>;
   /** Makes one or changes it. `made`: there was none of that name. */
-  setSecret(agent: StoredAgent, name: string, secret: SetSecret): Promise<{ secret: StoredSecret; made: boolean }>;
+  setSecret(agent: AgentState, name: string, secret: SetSecret): Promise<{ secret: SecretState; made: boolean }>;
   /** False when the agent has no such secret. */
-  removeSecret(agent: StoredAgent, name: string): Promise<boolean>;
+  removeSecret(agent: AgentState, name: string): Promise<boolean>;
 }
 
 /** `/agents/{name}/secrets`: what an agent's programs use and never see. */
@@ -26,7 +26,7 @@ export function secretRoutes(service: SecretService): FastifyPluginAsyncZod {
     };
     app.get("/agents/:name/secrets", { schema: listSchema }, async (request) => {
       const secrets = await service.listSecrets(await findAgent(service, request, request.params.name));
-      return { data: secrets.map(toSecretRecord), nextCursor: null };
+      return { data: secrets.map(toSecretView), nextCursor: null };
     });
 
     const setSchema = {
@@ -41,7 +41,7 @@ export function secretRoutes(service: SecretService): FastifyPluginAsyncZod {
       const agent = await findAgent(service, request, request.params.name);
       requireAllowed("change", agent);
       const { secret, made } = await service.setSecret(agent, request.params.secret, request.body);
-      return reply.code(made ? 201 : 200).send(toSecretRecord(secret));
+      return reply.code(made ? 201 : 200).send(toSecretView(secret));
     });
 
     const removeSchema = { summary: "Remove an agent's secret", params: SecretParams, response: { 204: z.null() } };

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { BerthError } from "../contract/errors.ts";
-import { type Caller, countedAs } from "../domain/caller.ts";
+import { type Caller, countedAs } from "../service/caller.ts";
 
 /** For so long a stream may go on whose key was revoked, or whose account was disabled. */
 const checkMs = 3_000;

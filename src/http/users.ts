@@ -3,18 +3,18 @@ import { ListQuery } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import { uuidPattern } from "../contract/ids.ts";
 import { CreateUser, UserList, UserName, UserParams, UserRecord, UserWithLink } from "../contract/users.ts";
-import { type StoredUser, toUserRecord } from "../domain/users.ts";
+import { toUserView, type UserState } from "../service/users.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 
 /** What the users' routes need. All throw `users_managed_elsewhere` where another provider has the users. */
 export interface UserService {
-  listUsers(limit: number, after: string | null): Promise<StoredUser[]>;
+  listUsers(limit: number, after: string | null): Promise<UserState[]>;
   /** Throws `user_exists`. */
-  createUser(name: string): Promise<{ user: StoredUser; link: string }>;
+  createUser(name: string): Promise<{ user: UserState; link: string }>;
   /** Throws `user_not_found`. */
-  resetUser(name: string): Promise<{ user: StoredUser; link: string }>;
+  resetUser(name: string): Promise<{ user: UserState; link: string }>;
   /** Throws `user_not_found`, `operator_not_disabled`. */
-  setUserDisabled(name: string, disabled: boolean): Promise<StoredUser>;
+  setUserDisabled(name: string, disabled: boolean): Promise<UserState>;
 }
 
 /** `/admin/users`: who signs in at the service's own identity provider. For the operator. */
@@ -24,7 +24,7 @@ export function userRoutes(service: UserService): FastifyPluginAsyncZod {
     app.get("/admin/users", { schema: listSchema }, async ({ query: { limit, cursor } }) => {
       const users = await service.listUsers(limit + 1, fromCursor(cursor, uuidPattern));
       const { data, nextCursor } = pageOf(users, limit, ({ id }) => id);
-      return { data: data.map(toUserRecord), nextCursor };
+      return { data: data.map(toUserView), nextCursor };
     });
 
     const createSchema = {
@@ -36,7 +36,7 @@ export function userRoutes(service: UserService): FastifyPluginAsyncZod {
     app.post("/admin/users", { schema: createSchema }, async ({ body }, reply) => {
       const { user, link } = await service.createUser(body.name);
       reply.code(201).header("cache-control", "no-store");
-      return { ...toUserRecord(user), link };
+      return { ...toUserView(user), link };
     });
 
     const resetSchema = {
@@ -48,7 +48,7 @@ export function userRoutes(service: UserService): FastifyPluginAsyncZod {
     app.post("/admin/users/:name/reset", { schema: resetSchema }, async ({ params }, reply) => {
       const { user, link } = await service.resetUser(possibleName(params.name));
       reply.header("cache-control", "no-store");
-      return { ...toUserRecord(user), link };
+      return { ...toUserView(user), link };
     });
 
     for (const [verb, disabled] of [
@@ -58,7 +58,7 @@ export function userRoutes(service: UserService): FastifyPluginAsyncZod {
       const summary = disabled ? "Refuse a user and the keys of its account, at once" : "Let a user in again";
       const schema = { summary, params: UserParams, response: { 200: UserRecord } };
       app.post(`/admin/users/:name/${verb}`, { schema }, async ({ params }) =>
-        toUserRecord(await service.setUserDisabled(possibleName(params.name), disabled)),
+        toUserView(await service.setUserDisabled(possibleName(params.name), disabled)),
       );
     }
   };

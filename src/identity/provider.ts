@@ -24,8 +24,14 @@ const signature = "ES256";
 const day = 24 * 3_600;
 /** In seconds. */
 const lifetimes = {
-  ...{ AccessToken: 600, IdToken: 600, AuthorizationCode: 60, DeviceCode: 600, Interaction: 3_600 },
-  ...{ RefreshToken: 30 * day, Session: 30 * day, Grant: 365 * day },
+  AccessToken: 600,
+  IdToken: 600,
+  AuthorizationCode: 60,
+  DeviceCode: 600,
+  Interaction: 3_600,
+  RefreshToken: 30 * day,
+  Session: 30 * day,
+  Grant: 365 * day,
 };
 /** Of a session in which nobody has signed in: anybody can begin as many as they like. */
 const anonymousSessionSeconds = 3_600;
@@ -86,7 +92,9 @@ export class LocalProvider {
     request.originalUrl = pathname + path;
     request.url = path;
     Object.assign(request.headers, {
-      ...{ "x-forwarded-proto": protocol.slice(0, -1), "x-forwarded-host": host, "x-forwarded-for": address },
+      "x-forwarded-proto": protocol.slice(0, -1),
+      "x-forwarded-host": host,
+      "x-forwarded-for": address,
     });
     void this.#handle(request, response);
   }
@@ -160,13 +168,18 @@ function clientsOf(publicUrl: string): Configuration["clients"] {
   const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
   return [
     {
-      ...{ client_id: dashboardClient, client_name: "The dashboard", response_types: ["code"] },
+      client_id: dashboardClient,
+      client_name: "The dashboard",
+      response_types: ["code"],
       grant_types: ["authorization_code", "refresh_token"],
       redirect_uris: [`${publicUrl}/`],
       post_logout_redirect_uris: [`${publicUrl}/`],
     },
     {
-      ...{ client_id: toolClient, client_name: "The command line tool", response_types: [], redirect_uris: [] },
+      client_id: toolClient,
+      client_name: "The command line tool",
+      response_types: [],
+      redirect_uris: [],
       grant_types: [deviceGrant, "refresh_token"],
     },
   ];

@@ -52,7 +52,9 @@ export class RecordAdapter implements Adapter {
   async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
     const { userCode, uid, grantId, accountId } = payload;
     await this.#store.upsert(this.#model, hashOf(id), withoutSecrets(payload), {
-      ...{ accountId: accountId ?? null, grantId: grantId ?? null, uid: uid ?? null },
+      accountId: accountId ?? null,
+      grantId: grantId ?? null,
+      uid: uid ?? null,
       userCodeHash: userCode === undefined ? null : hashOf(userCode),
       expiresAt: expiresIn ? new Date(Date.now() + expiresIn * 1000) : null,
     });

@@ -51,7 +51,10 @@ export async function verifyToken(
   if (token.length > maximumTokenBytes || !tokenShape.test(token)) return null;
   try {
     const claims = await verifyWithAny(token, keys, {
-      ...{ issuer, audience, algorithms, clockTolerance: clockToleranceSeconds },
+      issuer,
+      audience,
+      algorithms,
+      clockTolerance: clockToleranceSeconds,
       requiredClaims: ["sub", "exp"],
     });
     const subject = subjectOf(claims);
@@ -147,7 +150,9 @@ async function discover({ issuer, unknownKeyMs }: IssuerOptions): Promise<Remote
   const found = Discovery.parse(await response.json());
   if (found.issuer !== issuer) throw new Error(`${url} is of the issuer ${found.issuer}, and not of ${issuer}`);
   return createRemoteJWKSet(new URL(found.jwks_uri), {
-    ...{ timeoutDuration: requestTimeoutMs, cooldownDuration: unknownKeyMs, cacheMaxAge: keysMaxAgeMs },
+    timeoutDuration: requestTimeoutMs,
+    cooldownDuration: unknownKeyMs,
+    cacheMaxAge: keysMaxAgeMs,
   });
 }
 

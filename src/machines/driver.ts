@@ -1,11 +1,11 @@
 import type { Socket } from "node:net";
 import type { InstallStepName, Resources } from "../contract/agents.ts";
 
-/** What a machine is to be. `generation` rises with every change of what is wanted; a step of an older one does nothing. */
+/** What a machine is to be. `generation` rises with every change of what is desired; a step of an older one does nothing. */
 export interface MachineSpec {
   id: string;
   generation: number;
-  /** Rises with every restart that is wanted: a machine of fewer is ended and boots from its disk, without its memory. */
+  /** Rises with every restart that is desired: a machine of fewer is ended and boots from its disk, without its memory. */
   restarts: number;
   runtime: string;
   /** The name that the guest calls itself. */

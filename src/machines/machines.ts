@@ -3,11 +3,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { SequencedEvent } from "../contract/chat.ts";
 import { asBerthError, BerthError, isShortage } from "../contract/errors.ts";
 import type { Exec, ExecResult, GuestSecrets, Health, Hello, Prompt } from "../contract/guest.ts";
+import { unlessAborted } from "../platform/abort.ts";
 import { newAdoption, newToken } from "./adoption.ts";
 import { ControlChannel } from "./channel.ts";
 import { type Channel, connectChannel } from "./connect.ts";
 import type { Driver, MachineObservation, MachineSpec, Progress, RunningMachine } from "./driver.ts";
-import { unlessAborted } from "./unless-aborted.ts";
 
 /** A restored machine answers in half a second, ten at once in five; far beyond that it is dead. */
 const restoredTimeoutMs = 60_000;
@@ -33,7 +33,7 @@ export interface TemplatingDriver extends Driver {
    * Gives up a restored machine that did not come to life: a clone, with its template when it is the second in a row; of a
    * woken one the memory, so that it boots from its disk.
    */
-  distrust(id: string): Promise<void>;
+  invalidate(id: string): Promise<void>;
 }
 
 /** What a machine has of its agent's secrets. Where they cannot be read just now, this waits until `waiting` is aborted. */
@@ -98,7 +98,7 @@ export class Machines {
         // One that this server hung up on itself is taken up by the next.
         if (!(error instanceof NotRestored) || this.#closed || tries <= 1) throw error;
         this.#log("a restored machine did not come to life", error.cause);
-        await driver.distrust(spec.id);
+        await driver.invalidate(spec.id);
       }
     }
   }

@@ -47,9 +47,12 @@ export class StripePayments {
     const { protocol, hostname, port } = new URL(options.apiUrl);
     this.#options = options;
     this.#stripe = new Stripe(options.secretKey, {
-      ...{ protocol: protocol === "http:" ? "http" : "https", host: hostname },
+      protocol: protocol === "http:" ? "http" : "https",
+      host: hostname,
       ...(port === "" ? {} : { port }),
-      ...{ timeout: timeoutMs, maxNetworkRetries: 1, telemetry: false },
+      timeout: timeoutMs,
+      maxNetworkRetries: 1,
+      telemetry: false,
     });
   }
 
@@ -69,8 +72,11 @@ export class StripePayments {
               price_data: { currency: "usd", unit_amount: credits, product_data: { name: `${credits} credits` } },
             },
           ],
-          ...{ metadata, payment_intent_data: { metadata }, client_reference_id: id },
-          ...{ success_url: returnUrl, cancel_url: returnUrl },
+          metadata,
+          payment_intent_data: { metadata },
+          client_reference_id: id,
+          success_url: returnUrl,
+          cancel_url: returnUrl,
         },
         { idempotencyKey: id },
       );

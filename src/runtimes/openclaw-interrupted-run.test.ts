@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { endInterruptedRuns } from "./openclaw-interrupted-run.ts";
-import type { Surroundings } from "./runtime.ts";
+import type { RuntimeContext } from "./runtime.ts";
 
 let home: string;
 let path: string;
@@ -18,7 +18,7 @@ async function endThem(): Promise<string[]> {
   const lines: string[] = [];
   const own = { uid: process.getuid!(), gid: process.getgid!(), log: (line: string) => lines.push(line) };
   const files = { environmentFile: "", proxyUrl: "", packages: "", gatewayUrl: "", stateFolder: home };
-  await endInterruptedRuns(process.execPath, { home, ...own, ...files } satisfies Surroundings);
+  await endInterruptedRuns(process.execPath, { home, ...own, ...files } satisfies RuntimeContext);
   return lines;
 }
 

@@ -3,7 +3,7 @@ import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { loginEnvironment } from "./process.ts";
-import type { Surroundings } from "./runtime.ts";
+import type { RuntimeContext } from "./runtime.ts";
 
 /** A matter of a tenth of a second, and under software emulation of one. */
 const maximumMs = 60_000;
@@ -47,8 +47,8 @@ try {
  * somebody has cancelled, and the next message refused for as long (`SESSION_WORK_START_CHANGED`). No setting keeps it from
  * it. What was said in them stays, since their conversation is not OpenClaw's main one. Never rejects: what fails is logged.
  */
-export async function endInterruptedRuns(node: string, surroundings: Surroundings): Promise<void> {
-  const { home, uid, gid, log } = surroundings;
+export async function endInterruptedRuns(node: string, context: RuntimeContext): Promise<void> {
+  const { home, uid, gid, log } = context;
   const database = join(home, ".openclaw/agents/main/agent/openclaw-agent.sqlite");
   const isThere = await access(database).then(
     () => true,
@@ -58,7 +58,7 @@ export async function endInterruptedRuns(node: string, surroundings: Surrounding
   try {
     const options = {
       cwd: home,
-      env: loginEnvironment(surroundings),
+      env: loginEnvironment(context),
       uid,
       gid,
       timeout: maximumMs,

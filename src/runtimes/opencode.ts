@@ -4,7 +4,7 @@ import { methods } from "@agentclientprotocol/sdk";
 import { type AcpConnection, startAcp } from "./acp.ts";
 import { claudeModels } from "./claude-models.ts";
 import { freePort, loginEnvironment, replaceFile } from "./process.ts";
-import { allAbilities, type Runtime, type Surroundings } from "./runtime.ts";
+import { allAbilities, type Runtime, type RuntimeContext } from "./runtime.ts";
 
 /**
  * opencode (https://opencode.ai) over its own ACP server. What is said about it here was found with 1.18.33.
@@ -29,17 +29,17 @@ export const opencode: Runtime = {
     { message: "run: true", model: "openai/gpt-4o" },
     { message: "Good night.", model: null },
   ],
-  async start(surroundings) {
+  async start(context) {
     const port = await freePort();
-    const files = filesOf(surroundings);
-    const models = new ModelSwitch(files.slots, `http://127.0.0.1:${port}`, surroundings.home);
-    await prepareHome(surroundings);
+    const files = filesOf(context);
+    const models = new ModelSwitch(files.slots, `http://127.0.0.1:${port}`, context.home);
+    await prepareHome(context);
     await models.write();
     return startAcp(
       {
-        command: join(surroundings.packages, "opencode-linux-x64/bin/opencode"),
+        command: join(context.packages, "opencode-linux-x64/bin/opencode"),
         args: ["acp", "--port", String(port), "--print-logs", "--log-level", "ERROR"],
-        env: environment(surroundings),
+        env: environment(context),
         conversation: await readFile(files.conversation, "utf8").catch(() => null),
         sessionMeta: {},
         authenticationMethod: null,
@@ -52,7 +52,7 @@ export const opencode: Runtime = {
         errorText: null,
         sessionLostText: null,
       },
-      surroundings,
+      context,
     );
   },
 };
@@ -230,13 +230,13 @@ class ModelSwitch {
  * Configuration goes by the environment, where it counts more than the agent's own `~/.config/opencode`, which stays
  * its own. The switches are for what opencode would look for on the internet, and wait for where there is none.
  */
-function environment(surroundings: Surroundings): Record<string, string> {
-  const { slots, catalog, unpacked } = filesOf(surroundings);
+function environment(context: RuntimeContext): Record<string, string> {
+  const { slots, catalog, unpacked } = filesOf(context);
   return {
-    ...loginEnvironment(surroundings),
+    ...loginEnvironment(context),
     BUN_TMPDIR: unpacked,
     OPENCODE_CONFIG: slots,
-    OPENCODE_CONFIG_CONTENT: JSON.stringify(configuration(surroundings.gatewayUrl)),
+    OPENCODE_CONFIG_CONTENT: JSON.stringify(configuration(context.gatewayUrl)),
     // Its own catalog of some thousand models costs two CPU-seconds and 100 MB at every reading of the configuration.
     OPENCODE_MODELS_PATH: catalog,
     OPENCODE_DISABLE_AUTOUPDATE: "1",
@@ -274,7 +274,7 @@ function configuration(gatewayUrl: string) {
   };
 }
 
-function filesOf({ home, stateFolder }: Surroundings) {
+function filesOf({ home, stateFolder }: RuntimeContext) {
   const own = join(home, ".local/share/opencode");
   return {
     /** Which session is the agent's conversation. */
@@ -291,23 +291,23 @@ function filesOf({ home, stateFolder }: Surroundings) {
  * Makes what opencode reads at its start. Among it is what it takes for its plugins' library being installed: it
  * fetches that from npm otherwise, at each reading of its configuration.
  */
-async function prepareHome(surroundings: Surroundings): Promise<void> {
-  const { home } = surroundings;
+async function prepareHome(context: RuntimeContext): Promise<void> {
+  const { home } = context;
   for (const folder of [".local", ".local/share", ".local/share/opencode", ".config", ".config/opencode"]) {
-    await makeOwn(join(home, folder), surroundings);
+    await makeOwn(join(home, folder), context);
   }
-  const { catalog, unpacked } = filesOf(surroundings);
-  await replaceFile(catalog, "{}", surroundings);
+  const { catalog, unpacked } = filesOf(context);
+  await replaceFile(catalog, "{}", context);
   await rm(unpacked, { recursive: true, force: true });
-  await makeOwn(unpacked, surroundings);
+  await makeOwn(unpacked, context);
   const packages = join(home, ".config/opencode/node_modules");
-  if (!(await makeOwn(packages, surroundings))) return;
+  if (!(await makeOwn(packages, context))) return;
   const lock = { packages: { "": { dependencies: { "@opencode-ai/plugin": "*" } } } };
-  await replaceFile(join(home, ".config/opencode/package-lock.json"), JSON.stringify(lock), surroundings);
+  await replaceFile(join(home, ".config/opencode/package-lock.json"), JSON.stringify(lock), context);
 }
 
 /** False where the folder was there already; it is left as it is then. */
-async function makeOwn(folder: string, { uid, gid }: Surroundings): Promise<boolean> {
+async function makeOwn(folder: string, { uid, gid }: RuntimeContext): Promise<boolean> {
   if ((await mkdir(folder, { recursive: true })) === undefined) return false;
   await chown(folder, uid, gid);
   return true;

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { endLeftRuntime, killTree, spawnRuntime } from "./process.ts";
-import type { Surroundings } from "./runtime.ts";
+import type { RuntimeContext } from "./runtime.ts";
 
 let folder: string;
-let surroundings: Surroundings;
+let context: RuntimeContext;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "berth-runtime-"));
 });
@@ -16,14 +16,14 @@ afterEach(() => rm(folder, { recursive: true }));
 /** By default a runtime with a command that runs, of which neither ends by itself. */
 function spawnOne(script = "sleep 600 & wait") {
   const own = { uid: process.getuid!(), gid: process.getgid!(), log: () => {} };
-  surroundings = { ...own, home: folder, environmentFile: join(folder, "environment") } as unknown as Surroundings;
-  return spawnRuntime("/bin/sh", ["-c", script], { PATH: process.env.PATH! }, "ignore", surroundings);
+  context = { ...own, home: folder, environmentFile: join(folder, "environment") } as unknown as RuntimeContext;
+  return spawnRuntime("/bin/sh", ["-c", script], { PATH: process.env.PATH! }, "ignore", context);
 }
 
 test("a runtime that a killed runner has left is ended, with its commands", async () => {
   const left = await spawnOne();
   const closed = once(left.child, "close"); // Its command has the same error output, and so has ended by then.
-  await endLeftRuntime(surroundings);
+  await endLeftRuntime(context);
   await closed;
   expect(left.child.signalCode).toBe("SIGKILL");
 });
@@ -34,7 +34,7 @@ test("another process that has got a runtime's number since is not taken for it"
   const [pid, start] = (await readFile(file, "utf8")).split(" ");
   for (const name of [`${pid} ${Number(start) - 1}`, `${pid}`, "no number", ""]) {
     await writeFile(file, name);
-    await endLeftRuntime(surroundings);
+    await endLeftRuntime(context);
     expect((await readFile(`/proc/${pid}/stat`, "utf8")).split(" ")[2]).toMatch(/[SR]/);
   }
   killTree(other.child);

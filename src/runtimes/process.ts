@@ -5,33 +5,37 @@ import { type AddressInfo, createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { authoritiesFile } from "../contract/guest.ts";
-import { processTable, statOf } from "./process-table.ts";
-import type { Surroundings } from "./runtime.ts";
+import { processTable, statOf } from "../platform/process-table.ts";
+import type { RuntimeContext } from "./runtime.ts";
 
 /**
  * What has programs go through the proxy: curl, git, npm, pip and most others read some of these, in capitals or not, and
  * Node from 24 on where the last one is set. The image has the same for whoever logs in.
  */
-export function webEnvironment({
+export function proxyEnvironment({
   proxyUrl,
   environmentFile,
-}: Pick<Surroundings, "proxyUrl" | "environmentFile">): Record<string, string> {
+}: Pick<RuntimeContext, "proxyUrl" | "environmentFile">): Record<string, string> {
   const variables = { HTTP_PROXY: proxyUrl, HTTPS_PROXY: proxyUrl, NO_PROXY: "localhost,127.0.0.1,::1" };
   const small = Object.entries(variables).map(([name, value]) => [name.toLowerCase(), value]);
   return {
-    ...{ ...variables, ...Object.fromEntries(small), NODE_USE_ENV_PROXY: "1" },
+    ...variables,
+    ...Object.fromEntries(small),
+    NODE_USE_ENV_PROXY: "1",
     // Programs with a list of authorities of their own would not know the agent's.
-    ...{ NODE_USE_SYSTEM_CA: "1", SSL_CERT_FILE: authoritiesFile, REQUESTS_CA_BUNDLE: authoritiesFile },
+    NODE_USE_SYSTEM_CA: "1",
+    SSL_CERT_FILE: authoritiesFile,
+    REQUESTS_CA_BUNDLE: authoritiesFile,
     // What stands for the agent's secrets: bash reads it before each script and command.
     BASH_ENV: environmentFile,
   };
 }
 
 /** What every runtime is started with: the environment of a login of the agent's user. */
-export function loginEnvironment(surroundings: Surroundings): Record<string, string> {
+export function loginEnvironment(context: RuntimeContext): Record<string, string> {
   return {
-    ...webEnvironment(surroundings),
-    HOME: surroundings.home,
+    ...proxyEnvironment(context),
+    HOME: context.home,
     USER: "agent",
     LOGNAME: "agent",
     SHELL: "/bin/bash",
@@ -47,14 +51,14 @@ const lastWordsMs = 1_000;
  * Ends the runtime that a runner which was killed has left, with all that it started: it would keep its locks, and answer
  * nobody.
  */
-export async function endLeftRuntime(surroundings: Surroundings): Promise<void> {
-  const left = await readFile(runtimeFileOf(surroundings), "utf8").catch(() => "");
+export async function endLeftRuntime(context: RuntimeContext): Promise<void> {
+  const left = await readFile(runtimeFileOf(context), "utf8").catch(() => "");
   const known = statOf(parseInt(left, 10));
   if (known?.name === left) killTreeOf(known.pid);
 }
 
 /** In memory: a machine that boots has none, and a clone has it with the runtime that it names. */
-function runtimeFileOf({ environmentFile }: Surroundings): string {
+function runtimeFileOf({ environmentFile }: RuntimeContext): string {
   return join(dirname(environmentFile), "runtime-process");
 }
 
@@ -67,9 +71,9 @@ export async function spawnRuntime(
   args: readonly string[],
   env: Record<string, string>,
   stdio: "pipe" | "ignore",
-  surroundings: Surroundings,
+  context: RuntimeContext,
 ): Promise<{ child: ChildProcess; ended: Promise<void> }> {
-  const { home, uid, gid, log } = surroundings;
+  const { home, uid, gid, log } = context;
   const child = spawn(command, args, { cwd: home, env, uid, gid, detached: true, stdio: [stdio, stdio, "pipe"] });
   child.stdin?.on("error", () => {}); // A runtime that died while it was written to is seen by its end.
   createInterface({ input: child.stderr! })
@@ -83,7 +87,7 @@ export async function spawnRuntime(
     child.once("exit", () => setTimeout(resolve, lastWordsMs).unref());
   });
   const name = child.pid === undefined ? undefined : statOf(child.pid)?.name;
-  await replaceFile(runtimeFileOf(surroundings), name ?? "");
+  await replaceFile(runtimeFileOf(context), name ?? "");
   return { child, ended };
 }
 

@@ -4,7 +4,7 @@ import type { ModelProvider } from "../contract/models.ts";
 import type { AbilityName } from "../contract/runtimes.ts";
 
 /** What a runtime is started with, in the guest. */
-export interface Surroundings {
+export interface RuntimeContext {
   /** The agent's home, which is also where it works. */
   home: string;
   uid: number;
@@ -86,5 +86,5 @@ export interface Runtime {
    * Starts the runtime, in the conversation that the agent's disk holds where there is one. Rejects with a
    * `BerthError` when it cannot.
    */
-  start(surroundings: Surroundings): Promise<Session>;
+  start(context: RuntimeContext): Promise<Session>;
 }

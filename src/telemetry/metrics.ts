@@ -12,7 +12,7 @@ const lagBuckets = [0.05, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 15, 60, 300];
 export interface Snapshot {
   agents(): Promise<Partial<Record<AgentStatus, number>>>;
   /** Machines that run, and agents that wait for a place. */
-  capacity(): { taken: number; waiting: number };
+  slots(): { used: number; waiting: number };
   /** Events that readers have seen or may see, and the database has not. */
   unstoredEvents(): number;
   runningTurns(): number;
@@ -27,7 +27,7 @@ export class Metrics {
   readonly #stored: Histogram;
   readonly #model: Histogram<"provider">;
   readonly #connections: Counter<"verdict">;
-  readonly #webBytes: Counter<"way">;
+  readonly #egressBytes: Counter<"way">;
 
   constructor(snapshot: Snapshot) {
     const registers = [this.#registry];
@@ -70,7 +70,7 @@ export class Metrics {
       labelNames: ["verdict"],
       registers,
     });
-    this.#webBytes = new Counter({
+    this.#egressBytes = new Counter({
       name: "berth_web_bytes_total",
       help: "Bytes of agents' connections to the web that have ended, sent and received.",
       labelNames: ["way"],
@@ -105,8 +105,8 @@ export class Metrics {
   }
 
   connectionEnded(bytesSent: number, bytesReceived: number): void {
-    this.#webBytes.inc({ way: "sent" }, bytesSent);
-    this.#webBytes.inc({ way: "received" }, bytesReceived);
+    this.#egressBytes.inc({ way: "sent" }, bytesSent);
+    this.#egressBytes.inc({ way: "received" }, bytesReceived);
   }
 
   /** The text of `GET /metrics`, and its content type. */
@@ -114,7 +114,7 @@ export class Metrics {
     return { type: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 
-  #look({ agents, capacity, unstoredEvents, runningTurns }: Snapshot): void {
+  #look({ agents, slots, unstoredEvents, runningTurns }: Snapshot): void {
     const gauge = (name: string, help: string, value: () => number) => {
       new Gauge({
         name,
@@ -135,8 +135,8 @@ export class Metrics {
         for (const status of agentStatuses) this.set({ status }, counts[status] ?? 0);
       },
     });
-    gauge("berth_machines_running", "Machines that have a place.", () => capacity().taken);
-    gauge("berth_agents_waiting", "Agents that wait for a place.", () => capacity().waiting);
+    gauge("berth_machines_running", "Machines that have a place.", () => slots().used);
+    gauge("berth_agents_waiting", "Agents that wait for a place.", () => slots().waiting);
     gauge("berth_turns_running", "Turns that go on.", runningTurns);
     gauge("berth_events_unstored", "Events that are not in the database yet.", unstoredEvents);
   }

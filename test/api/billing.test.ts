@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { toCredits } from "../../src/domain/credits.ts";
-import { writeEntry } from "../../src/postgres/credit-entries.ts";
-import type { Database } from "../../src/postgres/database.ts";
+import { toCredits } from "../../src/service/credits.ts";
+import { writeEntry } from "../../src/store/credit-entries.ts";
+import type { Database } from "../../src/store/database.ts";
 import { databaseOf, newAccount, newKey } from "../support/accounts.ts";
 import type { TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
@@ -22,7 +22,8 @@ afterAll(async () => {
 });
 
 const insufficient = (reason: string) => ({
-  ...{ status: 402, body: { code: "insufficient_credits", details: { reason } } },
+  status: 402,
+  body: { code: "insufficient_credits", details: { reason } },
 });
 
 async function idOf(client: TestClient): Promise<string> {
@@ -47,8 +48,13 @@ function grant(to: Record<string, string>, credits: string, more: Record<string,
 test("an account begins with credits, and sees what it has and has used", async () => {
   const client = await newAccount(service);
   expect((await client.call("GET", "/billing")).body).toEqual({
-    ...{ balance: "1000", held: "0", spentThisMonth: "0", monthlyLimit: null, plan: "prepaid" },
-    ...{ prices: { machine: { perGiBHour: "0" } }, usage: [] },
+    balance: "1000",
+    held: "0",
+    spentThisMonth: "0",
+    monthlyLimit: null,
+    plan: "prepaid",
+    prices: { machine: { perGiBHour: "0" } },
+    usage: [],
   });
   await use(client, 1_500_000);
   await use(client, 1);
@@ -57,8 +63,16 @@ test("an account begins with credits, and sees what it has and has used", async 
   const day = new Date().toISOString().slice(0, 10);
   expect(body.usage).toEqual([
     {
-      ...{ day, agent: "ada", model: "demo/demo", credits: "1.500001", inputTokens: 200, outputTokens: 20 },
-      ...{ cacheReadTokens: 80, cacheWriteTokens: 0, reasoningTokens: 0, machineSeconds: 0 },
+      day,
+      agent: "ada",
+      model: "demo/demo",
+      credits: "1.500001",
+      inputTokens: 200,
+      outputTokens: 20,
+      cacheReadTokens: 80,
+      cacheWriteTokens: 0,
+      reasoningTokens: 0,
+      machineSeconds: 0,
     },
   ]);
 });
@@ -86,8 +100,15 @@ test("the ledger is listed page by page and by agent, kind and time, the newest 
   expect(await numbersOf(`until=${at(-hour)}`)).toEqual([]);
   const [entry] = (await client.call("GET", "/billing/entries?limit=1")).body.data;
   expect(entry).toMatchObject({
-    ...{ number: 4, kind: "model", credits: "-0.00001", balance: "999.99997", agent: "ada", model: "demo/demo" },
-    ...{ tokens: { inputTokens: 100, cacheReadTokens: 40, reasoningTokens: 0 }, machineSeconds: null, note: null },
+    number: 4,
+    kind: "model",
+    credits: "-0.00001",
+    balance: "999.99997",
+    agent: "ada",
+    model: "demo/demo",
+    tokens: { inputTokens: 100, cacheReadTokens: 40, reasoningTokens: 0 },
+    machineSeconds: null,
+    note: null,
   });
 });
 
@@ -239,8 +260,12 @@ test("all accounts are listed for the operator, page by page", async () => {
   expect(new Set(ids).size).toBe(ids.length);
   expect(seen[0]).toMatchObject({ name: "operator" });
   expect(seen.at(-1)).toEqual({
-    ...{ accountId: await idOf(client), name: "another", balance: "1000", held: "0" },
-    ...{ spentThisMonth: "0", monthlyLimit: null },
+    accountId: await idOf(client),
+    name: "another",
+    balance: "1000",
+    held: "0",
+    spentThisMonth: "0",
+    monthlyLimit: null,
   });
   expect((await client.call("GET", "/admin/credits")).status).toBe(403);
 });

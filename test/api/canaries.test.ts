@@ -23,7 +23,8 @@ async function dumpOf(service: KillableService): Promise<string> {
 test("no key, token, password or provider's key is in a log line, an error, a measurement or the database", async () => {
   const providerKey = "canary-of-the-providers-key";
   await using service = await KillableService.start({
-    ...{ logLevel: "trace", anthropic: { baseUrl: "http://127.0.0.1:9", apiKey: providerKey } },
+    logLevel: "trace",
+    anthropic: { baseUrl: "http://127.0.0.1:9", apiKey: providerKey },
   });
   const { client } = service;
   const secrets = [providerKey, client.key];

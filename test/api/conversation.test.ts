@@ -38,12 +38,18 @@ test("the models are those of the provider's own list and the demonstration, wit
   const { body } = await client.call("GET", "/models?limit=100");
   expect(body.nextCursor).toBeNull();
   expect(body.data).toContainEqual({
-    ...{ id: sonnet, provider: "anthropic", runtimes: ["claude-code", "opencode", "openclaw"] },
-    ...{ inputPrice: "300", outputPrice: "1500" },
+    id: sonnet,
+    provider: "anthropic",
+    runtimes: ["claude-code", "opencode", "openclaw"],
+    inputPrice: "300",
+    outputPrice: "1500",
   });
   expect(body.data).toContainEqual({
-    ...{ id: "demo/demo", provider: "demo", runtimes: ["claude-code", "opencode", "openclaw"] },
-    ...{ inputPrice: "100", outputPrice: "500" },
+    id: "demo/demo",
+    provider: "demo",
+    runtimes: ["claude-code", "opencode", "openclaw"],
+    inputPrice: "100",
+    outputPrice: "500",
   });
   const first = await client.call("GET", "/models?limit=2");
   const second = await client.call("GET", `/models?limit=100&cursor=${first.body.nextCursor}`);
@@ -214,7 +220,11 @@ test("usage comes on the last event when it is asked for, and stands in the hist
   await client.createAgent("use", { model: sonnet });
   const reply = await client.chat("use", "ask", ["usage"]);
   const usage = {
-    ...{ inputTokens: 1000, outputTokens: 200, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+    inputTokens: 1000,
+    outputTokens: 200,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
     // 1,000 of a million at 300 credits, 200 of a million at 1,500.
     credits: "0.6",
   };

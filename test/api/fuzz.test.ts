@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { permissions } from "../../src/api/permissions.ts";
 import { ErrorBody } from "../../src/contract/agents.ts";
-import { permissions } from "../../src/domain/permissions.ts";
 import type { TestClient } from "../support/client.ts";
 import { almost, type Schema, strange } from "../support/json-schema.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
@@ -44,7 +44,8 @@ afterAll(() => service[Symbol.asyncDispose]());
 /** Whatever was asked, the answer is one that the interface speaks of, and it comes. */
 async function expectAnswer(method: string, path: string, body?: string): Promise<void> {
   const response = await fetch(client.url + path, {
-    ...{ method, signal: AbortSignal.timeout(hangMs) },
+    method,
+    signal: AbortSignal.timeout(hangMs),
     headers: {
       authorization: `Bearer ${client.key}`,
       ...(body === undefined ? {} : { "content-type": "application/json" }),
@@ -121,7 +122,9 @@ test.each(operations)("%s answers whatever it is asked", async (operation) => {
 test("what is no JSON, or not in UTF-8, or of another type, is refused in the one shape", async () => {
   const send = (body: string | Uint8Array<ArrayBuffer>, type: string) =>
     fetch(`${client.url}/agents`, {
-      ...{ method: "POST", body, headers: { authorization: `Bearer ${client.key}`, "content-type": type } },
+      method: "POST",
+      body,
+      headers: { authorization: `Bearer ${client.key}`, "content-type": type },
     });
   const cases: [string | Uint8Array<ArrayBuffer>, string, number][] = [
     [new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]), "application/json", 400],

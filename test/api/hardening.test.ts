@@ -12,7 +12,9 @@ let service: ScriptedService;
 let client: TestClient;
 beforeAll(async () => {
   service = await ScriptedService.start({
-    ...{ corsOrigins: [origin], maximumStreams: 2, trustedProxies: ["127.0.0.1"] },
+    corsOrigins: [origin],
+    maximumStreams: 2,
+    trustedProxies: ["127.0.0.1"],
     rateLimits: { requests: 0, address: 3, agents: 0, keys: 0 },
   });
   client = service.client;

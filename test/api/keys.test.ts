@@ -22,8 +22,15 @@ test("a key is shown once, works at once, and is listed without its secret", asy
   const { key, ...record } = body;
   expect(key).toMatch(/^berth_sk_[0-9A-Za-z]{39}$/);
   expect(record).toEqual({
-    ...{ id: record.id, name: "Schlüssel 🔑", kind: "full", agents: null, creditLimit: null },
-    ...{ keyPrefix: key.slice(0, 12), createdAt: record.createdAt, lastUsedAt: null, expiresAt: null },
+    id: record.id,
+    name: "Schlüssel 🔑",
+    kind: "full",
+    agents: null,
+    creditLimit: null,
+    keyPrefix: key.slice(0, 12),
+    createdAt: record.createdAt,
+    lastUsedAt: null,
+    expiresAt: null,
   });
   expect(headers.get("location")).toBe(`/keys/${record.id}`);
   expect((await new TestClient(client.url, key).call("GET", "/agents")).status).toBe(200);

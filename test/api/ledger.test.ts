@@ -3,10 +3,10 @@ import { rm } from "node:fs/promises";
 import fc from "fast-check";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import type { Hold, Spender } from "../../src/domain/ledger.ts";
-import { type Database, migrate, openDatabase } from "../../src/postgres/database.ts";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/postgres/embedded.ts";
-import { PostgresLedger } from "../../src/postgres/ledger.ts";
+import type { Hold, Spender } from "../../src/service/ledger.ts";
+import { type Database, migrate, openDatabase } from "../../src/store/database.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/embedded.ts";
+import { PostgresLedger } from "../../src/store/ledger.ts";
 import { newFolder } from "../support/config.ts";
 
 // The ledger by itself, over a real PostgreSQL and the connections of several servers.
@@ -141,8 +141,12 @@ test("a call's credits are held, and what it used is written instead", async () 
     ["2", "model", "-120", "880"],
   ]);
   expect(entries[1]).toMatchObject({
-    ...{ agent_id: spender.agentId, agent_name: "ada", turn_id: spender.turnId, model: "demo/demo" },
-    ...{ tokens: { input: 7, output: 2 }, reference: hold.id },
+    agent_id: spender.agentId,
+    agent_name: "ada",
+    turn_id: spender.turnId,
+    model: "demo/demo",
+    tokens: { input: 7, output: 2 },
+    reference: hold.id,
   });
   const free = await ledger.hold(spender, "demo/demo", 880);
   await ledger.settle(free, 0, {});

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { CreditEntry } from "../../src/contract/billing.ts";
-import { fromCredits } from "../../src/domain/credits.ts";
-import type { Database } from "../../src/postgres/database.ts";
-import { MachineTime } from "../../src/postgres/machine-time.ts";
+import { fromCredits } from "../../src/service/credits.ts";
+import type { Database } from "../../src/store/database.ts";
+import { MachineTime } from "../../src/store/machine-time.ts";
 import { databaseOf, newAccount } from "../support/accounts.ts";
 import type { TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
@@ -152,8 +152,15 @@ test("the timer of every minute releases what servers that are gone have held", 
   await database
     .insertInto("credit_holds")
     .values({
-      ...{ id: randomUUID(), account_id: account.id, key_id: null, agent_id: randomUUID(), agent_name: "ada" },
-      ...{ turn_id: null, model: "demo/demo", amount: "5000000", leased_until: new Date(0) },
+      id: randomUUID(),
+      account_id: account.id,
+      key_id: null,
+      agent_id: randomUUID(),
+      agent_name: "ada",
+      turn_id: null,
+      model: "demo/demo",
+      amount: "5000000",
+      leased_until: new Date(0),
     })
     .execute();
   await database.updateTable("accounts").set({ held: "5000000" }).where("id", "=", account.id).execute();

@@ -14,7 +14,8 @@ let accountId: string;
 beforeAll(async () => {
   provider = await StripeServer.start();
   service = await ScriptedService.start({
-    ...{ stripe: { secretKey: "sk_test_of_this_test", webhookSecret, apiUrl: provider.url }, startingCredits: "1" },
+    stripe: { secretKey: "sk_test_of_this_test", webhookSecret, apiUrl: provider.url },
+    startingCredits: "1",
     publicUrl: "https://berth.example",
   });
   client = service.client;
@@ -40,21 +41,31 @@ async function send(
   const timestamp = changes.timestamp === undefined ? {} : { timestamp: changes.timestamp };
   const header = new Stripe("sk_unused").webhooks.generateTestHeaderString({ ...signed, ...timestamp });
   return fetch(`${client.url}/webhooks/stripe`, {
-    ...{ method: "POST", body: changes.body ?? payload },
+    method: "POST",
+    body: changes.body ?? payload,
     headers: { "content-type": "application/json; charset=utf-8", "stripe-signature": header },
   });
 }
 
 function paid(payment: string, cents: number, changes: object = {}) {
   return {
-    ...{ id: `cs_${payment}`, object: "checkout.session", payment_intent: payment, payment_status: "paid" },
-    ...{ amount_subtotal: cents, currency: "usd", metadata: { berth_account: accountId } },
+    id: `cs_${payment}`,
+    object: "checkout.session",
+    payment_intent: payment,
+    payment_status: "paid",
+    amount_subtotal: cents,
+    currency: "usd",
+    metadata: { berth_account: accountId },
     ...changes,
   };
 }
 
 const refund = (id: string, payment: string, cents: number, state = "succeeded") => ({
-  ...{ id, object: "refund", payment_intent: payment, amount: cents, status: state },
+  id,
+  object: "refund",
+  payment_intent: payment,
+  amount: cents,
+  status: state,
 });
 
 /** The account's balance in cents, and its entries of payments. */
@@ -91,9 +102,13 @@ test("a page on which to pay is asked for, once for a request that is sent again
   expect(authorization).toBe("Bearer sk_test_of_this_test");
   expect(idempotencyKey).toMatch(/^[0-9a-f-]{36}$/);
   expect(Object.fromEntries(form)).toMatchObject({
-    ...{ mode: "payment", success_url: "https://berth.example", cancel_url: "https://berth.example" },
-    ...{ "line_items[0][quantity]": "1", "line_items[0][price_data][unit_amount]": "1000" },
-    ...{ "line_items[0][price_data][currency]": "usd", "metadata[berth_account]": accountId },
+    mode: "payment",
+    success_url: "https://berth.example",
+    cancel_url: "https://berth.example",
+    "line_items[0][quantity]": "1",
+    "line_items[0][price_data][unit_amount]": "1000",
+    "line_items[0][price_data][currency]": "usd",
+    "metadata[berth_account]": accountId,
   });
 });
 
@@ -127,7 +142,9 @@ test("who may not pay, and an installation without payments, say so", async () =
   const answer = await without.client.call("POST", "/billing/top-ups", { credits: "100" });
   expect(answer).toMatchObject({ status: 409, body: { code: "payments_not_configured" } });
   const event = await fetch(`${without.client.url}/webhooks/stripe`, {
-    ...{ method: "POST", body: "{}", headers: { "stripe-signature": "t=1,v1=00" } },
+    method: "POST",
+    body: "{}",
+    headers: { "stripe-signature": "t=1,v1=00" },
   });
   expect(event.status).toBe(409);
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { permissions } from "../../src/api/permissions.ts";
 import { ErrorBody } from "../../src/contract/agents.ts";
-import { permissions } from "../../src/domain/permissions.ts";
 import { createKey } from "../../src/identity/keys.ts";
 import { databaseOf, newAccount, newKey } from "../support/accounts.ts";
 import { TestClient } from "../support/client.ts";

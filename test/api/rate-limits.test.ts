@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AuditEntry } from "../../src/contract/audit.ts";
 import { clientOf } from "../../src/http/rate-limits.ts";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/postgres/embedded.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/embedded.ts";
 import { newKey } from "../support/accounts.ts";
 import { TestClient } from "../support/client.ts";
 import { newFolder } from "../support/config.ts";

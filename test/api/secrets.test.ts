@@ -46,7 +46,7 @@ beforeAll(async () => {
   });
   await Promise.all([plain, secure, other].map((server) => once(server, "listening")));
   service = await ScriptedService.start({
-    webInside: [plain, secure, other].map((server) => `localhost:${portOf(server)}`),
+    egressInside: [plain, secure, other].map((server) => `localhost:${portOf(server)}`),
   });
   client = service.client;
   await client.createAgent("ada");
@@ -101,9 +101,11 @@ test("a secret is set, listed and changed without its value, and the machine is 
   const made = await put("GITHUB_TOKEN", ["API.github.com", "*.example.com:8443"]);
   expect(made.status).toBe(201);
   expect(made.body).toEqual({
-    ...{ name: "GITHUB_TOKEN", hosts: ["api.github.com", "*.example.com:8443"] },
+    name: "GITHUB_TOKEN",
+    hosts: ["api.github.com", "*.example.com:8443"],
     placeholder: expect.stringMatching(/^berth-secret-GITHUB_TOKEN-[0-9a-f]{24}$/),
-    ...{ createdAt: expect.any(String), updatedAt: made.body.createdAt },
+    createdAt: expect.any(String),
+    updatedAt: made.body.createdAt,
   });
   const changed = await put("GITHUB_TOKEN", hostsOf(plain, secure), "another-canary-value");
   expect(changed).toMatchObject({ status: 200, body: { placeholder: made.body.placeholder } });
@@ -142,7 +144,9 @@ test("over TLS the value goes out in headers, to its hosts, and the body and the
   const { placeholder } = (await put("GITHUB_TOKEN", hostsOf(plain, secure))).body;
   const tls = await openTls(secure);
   const headers = {
-    ...{ host: `localhost:${portOf(secure)}`, "x-token": `token ${placeholder}!`, "X-Plain": "as it is" },
+    host: `localhost:${portOf(secure)}`,
+    "x-token": `token ${placeholder}!`,
+    "X-Plain": "as it is",
     authorization: `Basic ${Buffer.from(`ada:${placeholder}`).toString("base64")}`,
   };
   const first = await askOver(tls, { method: "POST", path: "/a?b=c", headers }, `the body ${placeholder}`);
@@ -182,7 +186,7 @@ test("a host whose certificate is not its own gets nothing", async () => {
   });
   const wrong = createHttpsServer({ cert, key }, tell).listen(0, "127.0.0.1");
   await once(wrong, "listening");
-  await using lying = await ScriptedService.start({ webInside: hostsOf(wrong) });
+  await using lying = await ScriptedService.start({ egressInside: hostsOf(wrong) });
   await lying.client.createAgent("bea");
   await lying.client.call("PUT", "/agents/bea/secrets/TOKEN", { value, hosts: hostsOf(wrong) });
   const [machine] = lying.driver.running as [string];

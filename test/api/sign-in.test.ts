@@ -6,7 +6,7 @@ import { secretKeyOf } from "../../src/config/secret-key.ts";
 import type { AuditEntry } from "../../src/contract/audit.ts";
 import { createTokenKey } from "../../src/identity/provider.ts";
 import { Sealer } from "../../src/identity/sealing.ts";
-import { sealedKey } from "../../src/postgres/provider-keys.ts";
+import { sealedKey } from "../../src/store/provider-keys.ts";
 import { databaseOf } from "../support/accounts.ts";
 import { Browser } from "../support/browser.ts";
 import { TestClient } from "../support/client.ts";
@@ -34,7 +34,8 @@ test("the first link makes the first user, to whom the operator's account belong
   expect((await useLink(earlier.body.link, password)).status).toBe(200);
   const link = service.server.firstSignIn!;
   expect(await useLink(link, password, "EARLIER")).toMatchObject({
-    ...{ status: 409, text: expect.stringContaining("There is a user EARLIER already.") },
+    status: 409,
+    text: expect.stringContaining("There is a user EARLIER already."),
   });
   const wrong = await useLink(link, "too short", "ulla");
   expect(wrong).toMatchObject({ status: 400, text: expect.stringContaining("at least 12 characters") });
@@ -49,7 +50,9 @@ test("the first link makes the first user, to whom the operator's account belong
 test("the provider tells where its parts are, and the service where its tokens come from", async () => {
   const { body } = await withToken("").call("GET", "/oidc/.well-known/openid-configuration");
   expect(body).toMatchObject({
-    ...{ issuer: `${url}/oidc`, token_endpoint: `${url}/oidc/token`, jwks_uri: `${url}/oidc/jwks` },
+    issuer: `${url}/oidc`,
+    token_endpoint: `${url}/oidc/token`,
+    jwks_uri: `${url}/oidc/jwks`,
     device_authorization_endpoint: `${url}/oidc/device/auth`,
     code_challenge_methods_supported: ["S256"],
   });
@@ -425,8 +428,11 @@ test("behind a proxy its addresses are the public ones, and its cookies go over 
   });
   expect(other.server.firstSignIn).toMatch(/^https:\/\/berth\.example\/at\/oidc\/welcome\?token=/);
   const query = new URLSearchParams({
-    ...{ client_id: "berth-dashboard", response_type: "code", scope: "openid" },
-    ...{ code_challenge: "x".repeat(43), code_challenge_method: "S256" },
+    client_id: "berth-dashboard",
+    response_type: "code",
+    scope: "openid",
+    code_challenge: "x".repeat(43),
+    code_challenge_method: "S256",
   });
   const forged = { "x-forwarded-host": "evil.example", "x-forwarded-proto": "http", host: "evil.example" };
   const response = await fetch(`${other.server.url}/oidc/auth?${query}`, { redirect: "manual", headers: forged });

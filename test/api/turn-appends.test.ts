@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SequencedEvent } from "../../src/contract/chat.ts";
-import { noUsage } from "../../src/domain/usage.ts";
-import { type Database, migrate, openDatabase } from "../../src/postgres/database.ts";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/postgres/embedded.ts";
-import { TurnAppends } from "../../src/postgres/turn-appends.ts";
-import { TurnStore } from "../../src/postgres/turns.ts";
+import { noUsage } from "../../src/service/usage.ts";
+import { type Database, migrate, openDatabase } from "../../src/store/database.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/embedded.ts";
+import { TurnAppends } from "../../src/store/turn-appends.ts";
+import { TurnStore } from "../../src/store/turns.ts";
 import { newFolder } from "../support/config.ts";
 
 // Events of many turns that are handed over at once, over a real PostgreSQL.
@@ -34,8 +34,16 @@ async function newTurn(): Promise<{ id: string; agentId: string }> {
   await database
     .insertInto("agents")
     .values({
-      ...{ id: agentId, account_id: accountId, name: "ada", runtime: "claude-code", model: null, instructions: null },
-      ...{ resources: "{}", install_steps: "[]", status: "ready", wanted: "running" },
+      id: agentId,
+      account_id: accountId,
+      name: "ada",
+      runtime: "claude-code",
+      model: null,
+      instructions: null,
+      resources: "{}",
+      install_steps: "[]",
+      status: "ready",
+      desired: "running",
     })
     .execute();
   const turn = { id, agentId, keyId: null, conversation: 1, message: "Hello", model: null, usage: noUsage };

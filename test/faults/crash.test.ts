@@ -5,13 +5,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { usualResources } from "../../src/contract/agents.ts";
 import { BerthError } from "../../src/contract/errors.ts";
 import { noSecrets } from "../../src/contract/guest.ts";
-import type { StoredAgent } from "../../src/domain/agents.ts";
-import { Capacity } from "../../src/domain/capacity.ts";
-import { Lifecycle } from "../../src/domain/lifecycle.ts";
 import { Machines } from "../../src/machines/machines.ts";
-import { Agents } from "../../src/postgres/agents.ts";
-import { type Database, migrate, openDatabase } from "../../src/postgres/database.ts";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/postgres/embedded.ts";
+import type { AgentState } from "../../src/service/agents.ts";
+import { Lifecycle } from "../../src/service/lifecycle/lifecycle.ts";
+import { Slots } from "../../src/service/lifecycle/slots.ts";
+import { Agents } from "../../src/store/agents.ts";
+import { type Database, migrate, openDatabase } from "../../src/store/database.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/embedded.ts";
 import { newFolder } from "../support/config.ts";
 import { ScriptedDriver } from "../support/scripted-driver.ts";
 import { scriptedRuntime } from "../support/scripted-runtime.ts";
@@ -124,14 +124,21 @@ function serverUntil(death: Death): Server {
     async () => noSecrets,
     () => {},
   );
-  const capacity: Capacity = new Capacity({
-    ...{ memoryMiB: 10_000, machines: 10, accountShare: 1, waiting: 10, waitMs: 10_000 },
+  const slots: Slots = new Slots({
+    memoryMiB: 10_000,
+    machines: 10,
+    accountShare: 1,
+    waiting: 10,
+    waitMs: 10_000,
     shared: async () => false,
-    makeRoom: (account) => lifecycle.idleness.makeRoom(account),
+    evictIdle: (account) => lifecycle.idleness.evictIdle(account),
   });
   const lifecycle: Lifecycle = new Lifecycle({
     rows: death.at(new Agents(database, 0)),
-    ...{ machines, capacity, timers: { idleCheck: async () => {} }, idleMs: 0 },
+    machines,
+    slots,
+    timers: { idleCheck: async () => {} },
+    idleMs: 0,
     atWork: () => false,
     measured: () => {},
     log: (message, fields) => faults.push(`${message}: ${JSON.stringify(fields)} ${fields.error}`),
@@ -139,13 +146,25 @@ function serverUntil(death: Death): Server {
   return { lifecycle, machines };
 }
 
-function newAgent(): StoredAgent {
+function newAgent(): AgentState {
   const now = new Date();
   return {
-    ...{ id: randomUUID(), accountId, name: `agent-${randomUUID().slice(0, 8)}`, runtime: "claude-code" },
-    ...{ model: null, instructions: null, conversation: 1, resources: usualResources(1536) },
-    ...{ wanted: "running", status: "provisioning", generation: 1, restarts: 0, error: null, installSteps: [] },
-    ...{ createdAt: now, lastActiveAt: now },
+    id: randomUUID(),
+    accountId,
+    name: `agent-${randomUUID().slice(0, 8)}`,
+    runtime: "claude-code",
+    model: null,
+    instructions: null,
+    conversation: 1,
+    resources: usualResources(1536),
+    desired: "running",
+    status: "provisioning",
+    generation: 1,
+    restarts: 0,
+    error: null,
+    installSteps: [],
+    createdAt: now,
+    lastActiveAt: now,
   };
 }
 
@@ -158,21 +177,20 @@ async function say(machines: Machines, id: string, message: string): Promise<voi
 }
 
 interface Operation {
-  prepare: (server: Server, agent: StoredAgent) => Promise<unknown>;
-  act: (lifecycle: Lifecycle, agent: StoredAgent) => Promise<unknown>;
+  prepare: (server: Server, agent: AgentState) => Promise<unknown>;
+  act: (lifecycle: Lifecycle, agent: AgentState) => Promise<unknown>;
   /** What it may have come to once another server has taken over. */
-  expected: readonly (StoredAgent["status"] | "gone")[];
+  expected: readonly (AgentState["status"] | "gone")[];
 }
 
-const make = (lifecycle: Lifecycle, agent: StoredAgent) =>
-  lifecycle.create(agent).then(() => lifecycle.ready(agent.id));
+const make = (lifecycle: Lifecycle, agent: AgentState) => lifecycle.create(agent).then(() => lifecycle.ready(agent.id));
 
-async function made({ lifecycle, machines }: Server, agent: StoredAgent): Promise<void> {
+async function made({ lifecycle, machines }: Server, agent: AgentState): Promise<void> {
   await make(lifecycle, agent);
   await say(machines, agent.id, "remember this");
 }
 
-async function suspended(server: Server, agent: StoredAgent): Promise<void> {
+async function suspended(server: Server, agent: AgentState): Promise<void> {
   await made(server, agent);
   await server.lifecycle.suspend(agent.id);
 }
@@ -218,7 +236,7 @@ test.each(Object.keys(operations))(
         const status = row?.status ?? "gone";
         return (
           expected.includes(status) &&
-          status === (row ? { running: "ready", suspended: "suspended", deleted: "-" }[row.wanted] : "gone")
+          status === (row ? { running: "ready", suspended: "suspended", deleted: "-" }[row.desired] : "gone")
         );
       };
       await expect

@@ -2,11 +2,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import type { Hold, Spender } from "../../src/domain/ledger.ts";
-import { type Database, openDatabase } from "../../src/postgres/database.ts";
-import { startEmbeddedPostgres } from "../../src/postgres/embedded.ts";
-import { PostgresLedger } from "../../src/postgres/ledger.ts";
-import { MachineTime } from "../../src/postgres/machine-time.ts";
+import type { Hold, Spender } from "../../src/service/ledger.ts";
+import { type Database, openDatabase } from "../../src/store/database.ts";
+import { startEmbeddedPostgres } from "../../src/store/embedded.ts";
+import { PostgresLedger } from "../../src/store/ledger.ts";
+import { MachineTime } from "../../src/store/machine-time.ts";
 import { KillableService } from "../support/killable-service.ts";
 import { randomOf } from "../support/random.ts";
 
@@ -48,11 +48,11 @@ test("whatever dies, each second of a machine and each model call is charged onc
   const machineTime = new MachineTime(database, price);
   const before = await sumOf(database);
   const used: number[] = [];
-  const patiently = async <T>(what: () => Promise<T>): Promise<T> =>
-    what().catch(() => sleep(100).then(() => patiently(what)));
+  const retryTransient = async <T>(what: () => Promise<T>): Promise<T> =>
+    what().catch(() => sleep(100).then(() => retryTransient(what)));
   for (let round = 0; round < rounds; round++) {
     const holds: Hold[] = await Promise.all(
-      [1, 2, 3].map(() => patiently(() => ledger.hold(spender, "demo/demo", 1_000))),
+      [1, 2, 3].map(() => retryTransient(() => ledger.hold(spender, "demo/demo", 1_000))),
     );
     const charging = Array.from({ length: 10 }, () => machineTime.charge().catch(() => {}));
     const settling = holds.map(async (hold) => {
@@ -67,7 +67,7 @@ test("whatever dies, each second of a machine and each model call is charged onc
       await service.startServer();
     }
     await Promise.all([...charging, ...settling]);
-    await patiently(() => machineTime.charge());
+    await retryTransient(() => machineTime.charge());
   }
   await expect
     .poll(async () => (await sumOf(database)).model, { timeout: 60_000 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CreditEntry } from "../../src/contract/billing.ts";
-import { fromCredits } from "../../src/domain/credits.ts";
 import { runtimes } from "../../src/runtimes/all.ts";
+import { fromCredits } from "../../src/service/credits.ts";
 import { newAccount } from "../support/accounts.ts";
 import type { TestClient } from "../support/client.ts";
 import { DemoServer } from "../support/demo-server.ts";
@@ -49,7 +49,9 @@ describe.each(settings)("with $name", ({ keys, model }) => {
     // What is left is not enough for another call, and is still the account's.
     await explained(account);
     const granted = await service.client.call("POST", "/admin/credits/grants", {
-      ...{ account: (await account.call("GET", "/account")).body.id, credits: "5", note: "more" },
+      account: (await account.call("GET", "/account")).body.id,
+      credits: "5",
+      note: "more",
     });
     expect(granted.status).toBe(201);
     const after = await account.chat("ada", "Do you go on?", ["usage"]);

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { fromCredits } from "../../src/domain/credits.ts";
 import { createKey } from "../../src/identity/keys.ts";
-import { writeEntry, writeStartingEntry } from "../../src/postgres/credit-entries.ts";
-import { type Database, openDatabase } from "../../src/postgres/database.ts";
-import { startEmbeddedPostgres } from "../../src/postgres/embedded.ts";
+import { fromCredits } from "../../src/service/credits.ts";
+import { writeEntry, writeStartingEntry } from "../../src/store/credit-entries.ts";
+import { type Database, openDatabase } from "../../src/store/database.ts";
+import { startEmbeddedPostgres } from "../../src/store/embedded.ts";
 import { TestClient } from "./client.ts";
 import type { ScriptedService } from "./scripted-service.ts";
 

@@ -42,7 +42,7 @@ export class Browser {
     const location = headers.get("location");
     if (location === null) return { url, status, headers, text: await response.text() };
     const next = new URL(location, url);
-    // The dashboard itself is not there: its address, with the code, is what is wanted.
+    // The dashboard itself is not there: its address, with the code, is what is desired.
     if (next.origin !== origin || next.pathname === "/") return { url: next.href, status, headers, text: "" };
     return this.#go(next.href, { method: "GET" });
   }

@@ -1,8 +1,8 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../../src/config/config.ts";
-import { clearRemains, postmaster } from "../../src/postgres/postmaster.ts";
 import { freePort } from "../../src/runtimes/process.ts";
+import { clearRemains, postmaster } from "../../src/store/postmaster.ts";
 import { TestClient } from "./client.ts";
 import { testConfig } from "./config.ts";
 import { ProcessDriver } from "./process-driver.ts";

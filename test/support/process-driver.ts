@@ -17,7 +17,7 @@ const startTries = 200;
 type Running = MachineRecord & { port: number };
 
 /** For what the machine was last started or ended. */
-interface Wanted {
+interface DesiredState {
   generation: number;
   restarts: number;
   suspended: boolean;
@@ -46,7 +46,7 @@ export class ProcessDriver implements TemplatingDriver {
     if (before.restarts < restarts) await this.stop(id);
     const origin = before.phase === "suspended" && before.restarts === restarts ? "wake" : "boot";
     const running = (await this.#running(id)) ?? (await this.#start(disk, progress));
-    await this.#write(id, "wanted.json", { generation, restarts, suspended: false });
+    await this.#write(id, "desired.json", { generation, restarts, suspended: false });
     const identity = await readJson<MachineIdentity>(join(disk, "identity.json"));
     const adopted = identity?.pid === running.pid;
     return { id, origin, unadopted: !adopted, tokens: [adopted ? identity.token : running.firstToken] };
@@ -62,7 +62,7 @@ export class ProcessDriver implements TemplatingDriver {
     if (phase === "suspended") return;
     await this.#require(id);
     signal?.throwIfAborted();
-    await this.#write(id, "wanted.json", { generation, restarts, suspended: true });
+    await this.#write(id, "desired.json", { generation, restarts, suspended: true });
     await this.stop(id);
   }
 
@@ -89,14 +89,14 @@ export class ProcessDriver implements TemplatingDriver {
     await rm(join(this.#folder, id), { recursive: true, force: true, maxRetries: 10 });
   }
 
-  async distrust(id: string): Promise<void> {
+  async invalidate(id: string): Promise<void> {
     await this.destroy(id);
   }
 
   async observe(id: string): Promise<MachineObservation> {
     const there = await stat(join(this.#folder, id)).catch(() => null);
-    const wanted = await readJson<Wanted>(join(this.#folder, id, "wanted.json"));
-    const { generation, restarts, suspended } = wanted ?? { generation: 0, restarts: 0, suspended: false };
+    const desired = await readJson<DesiredState>(join(this.#folder, id, "desired.json"));
+    const { generation, restarts, suspended } = desired ?? { generation: 0, restarts: 0, suspended: false };
     const off = suspended ? "suspended" : there ? "stopped" : "absent";
     return { id, generation, restarts, phase: (await this.#running(id)) ? "running" : off };
   }

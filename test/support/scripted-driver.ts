@@ -6,10 +6,10 @@ import type { AddressInfo, Server, Socket } from "node:net";
 import { join } from "node:path";
 import { BerthError } from "../../src/contract/errors.ts";
 import type { GuestSecrets } from "../../src/contract/guest.ts";
+import { listenEgressProxy } from "../../src/guest/egress-proxy.ts";
 import { createRunner } from "../../src/guest/runner.ts";
 import { writePlaceholders } from "../../src/guest/secrets.ts";
 import { Uplink } from "../../src/guest/uplink.ts";
-import { listenWebProxy } from "../../src/guest/web-proxy.ts";
 import { dialPort } from "../../src/machines/connect.ts";
 import type {
   MachineObservation,
@@ -73,9 +73,9 @@ export class ScriptedDriver implements TemplatingDriver {
     this.#packages = packages;
     this.#runtimes = runtimes.map((runtime) => ({
       ...runtime,
-      start: async (surroundings) => {
-        const session = await runtime.start(surroundings);
-        this.#sessions.get(surroundings.home)?.push(session);
+      start: async (context) => {
+        const session = await runtime.start(context);
+        this.#sessions.get(context.home)?.push(session);
         return session;
       },
     }));
@@ -169,7 +169,7 @@ export class ScriptedDriver implements TemplatingDriver {
     await rm(join(this.#folder, id), { recursive: true, force: true });
   }
 
-  async distrust(id: string): Promise<void> {
+  async invalidate(id: string): Promise<void> {
     if (this.#machines.get(id)?.origin === "wake") this.kill(id);
     else await this.destroy(id);
   }
@@ -219,7 +219,7 @@ export class ScriptedDriver implements TemplatingDriver {
     await Promise.all([...this.#sessions.values()].flat().map(({ ended }) => ended));
   }
 
-  /** Tells the steps of what is done for a machine that does not run, and fails where that is wanted. */
+  /** Tells the steps of what is done for a machine that does not run, and fails where that is desired. */
   async #told(id: string, progress: Progress, signal?: AbortSignal): Promise<void> {
     const isNew = await stat(join(this.#folder, id)).then(
       () => false,
@@ -262,13 +262,20 @@ export class ScriptedDriver implements TemplatingDriver {
     const uplink = new Uplink();
     const gateway = uplink.listen(0);
     await once(gateway, "listening");
-    const proxy = listenWebProxy(uplink, 0);
+    const proxy = listenEgressProxy(uplink, 0);
     await once(proxy, "listening");
     const runner = await createRunner({
       runtimes: this.#runtimes,
-      surroundings: {
-        ...{ uid: process.getuid!(), gid: process.getgid!(), home: disk, stateFolder: disk, packages: this.#packages },
-        ...{ gatewayUrl: urlOf(gateway), proxyUrl: urlOf(proxy), environmentFile, log },
+      context: {
+        uid: process.getuid!(),
+        gid: process.getgid!(),
+        home: disk,
+        stateFolder: disk,
+        packages: this.#packages,
+        gatewayUrl: urlOf(gateway),
+        proxyUrl: urlOf(proxy),
+        environmentFile,
+        log,
       },
       journalFolder: join(disk, "turns"),
       uplink,

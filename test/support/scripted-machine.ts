@@ -51,9 +51,16 @@ await once(gateway, "listening");
 const gatewayUrl = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
 const runner = await createRunner({
   runtimes: scriptedRuntimes,
-  surroundings: {
-    ...{ uid: process.getuid!(), gid: process.getgid!(), home: folder, stateFolder: folder, packages: "" },
-    ...{ gatewayUrl, proxyUrl: "", environmentFile: "/dev/null", log: console.error },
+  context: {
+    uid: process.getuid!(),
+    gid: process.getgid!(),
+    home: folder,
+    stateFolder: folder,
+    packages: "",
+    gatewayUrl,
+    proxyUrl: "",
+    environmentFile: "/dev/null",
+    log: console.error,
   },
   journalFolder: file("turns"),
   uplink,

@@ -6,8 +6,8 @@ import {
   allAbilities,
   type Prompt,
   type Runtime,
+  type RuntimeContext,
   type Session,
-  type Surroundings,
 } from "../../src/runtimes/runtime.ts";
 
 /**
@@ -33,7 +33,7 @@ export function scriptedRuntime(name: string): Runtime {
     providers: ["anthropic", "openai"],
     defaultModels: ["anthropic/claude-sonnet", "openai/"],
     warmUp: [],
-    start: async (surroundings) => new ScriptedSession(surroundings),
+    start: async (context) => new ScriptedSession(context),
   };
 }
 
@@ -52,13 +52,13 @@ export function deltasOf(message: string): string[] {
 class ScriptedSession implements Session {
   readonly #end = Promise.withResolvers<void>();
   readonly ended = this.#end.promise;
-  readonly #surroundings: Surroundings;
+  readonly #context: RuntimeContext;
   /** Of the conversation: kept over a restart, as real runtimes keep it. */
   readonly #file: string;
 
-  constructor(surroundings: Surroundings) {
-    this.#surroundings = surroundings;
-    this.#file = join(surroundings.home, "messages");
+  constructor(context: RuntimeContext) {
+    this.#context = context;
+    this.#file = join(context.home, "messages");
   }
 
   async prompt({ message, model }: Prompt, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<LastEvent> {
@@ -95,7 +95,7 @@ class ScriptedSession implements Session {
         say(await readFile(this.#file, "utf8"));
         break;
       case "ask": {
-        const response = await fetch(this.#surroundings.gatewayUrl + (words[0] ?? "/anthropic/v1/messages"), {
+        const response = await fetch(this.#context.gatewayUrl + (words[0] ?? "/anthropic/v1/messages"), {
           method: "POST",
           body: JSON.stringify({
             model: model?.split("/")[1],

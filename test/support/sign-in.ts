@@ -41,8 +41,11 @@ export async function signIn(url: string, name: string, password: string, browse
 
 export function exchange(url: string, code: string, verifier: string) {
   return tokenRequest(url, {
-    ...{ grant_type: "authorization_code", client_id: "berth-dashboard", redirect_uri: `${url}/` },
-    ...{ code, code_verifier: verifier },
+    grant_type: "authorization_code",
+    client_id: "berth-dashboard",
+    redirect_uri: `${url}/`,
+    code,
+    code_verifier: verifier,
   });
 }
 

@@ -1,11 +1,15 @@
 import { CompiledQuery, sql } from "kysely";
 import { PgBoss } from "pg-boss";
-import type { Database } from "../../src/postgres/database.ts";
+import type { Database } from "../../src/store/database.ts";
 
 /** Does at once what the service's timer of that name does at its time. */
 export async function ring(database: Database, timer: string): Promise<void> {
   const boss = new PgBoss({
-    ...{ schema: "timers", createSchema: false, migrate: false, supervise: false, schedule: false },
+    schema: "timers",
+    createSchema: false,
+    migrate: false,
+    supervise: false,
+    schedule: false,
     db: { executeSql: async (text, values = []) => database.executeQuery(CompiledQuery.raw(text, [...values])) },
   });
   await boss.start();

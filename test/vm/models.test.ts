@@ -36,8 +36,14 @@ afterAll(async () => {
 async function bundle(): Promise<Buffer> {
   const entry = new URL("../support/sdk-program.ts", import.meta.url).pathname;
   const { outputFiles } = await build({
-    ...{ entryPoints: [entry], bundle: true, write: false, minify: true, keepNames: true },
-    ...{ platform: "node", format: "esm", target: "node24" },
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    minify: true,
+    keepNames: true,
+    platform: "node",
+    format: "esm",
+    target: "node24",
   });
   return Buffer.from(outputFiles[0]!.contents);
 }
@@ -60,7 +66,9 @@ describe("the providers' own packages, in a machine", () => {
   test("work with a model server behind the providers' settings: streams, tools, errors", async () => {
     const answers = await run("claude-haiku-4-5");
     const heard = {
-      ...{ whole: "Hello from the mock model.", streamed: "Hello from the mock model.", tool: { command: "uname" } },
+      whole: "Hello from the mock model.",
+      streamed: "Hello from the mock model.",
+      tool: { command: "uname" },
       deltas: expect.any(Number),
     };
     expect(answers).toMatchObject({ messages: heard, chat: heard, responses: heard });
@@ -68,7 +76,9 @@ describe("the providers' own packages, in a machine", () => {
     // Six calls, of which the first three came to the mock, and the others are not offered.
     expect(answers.refusals).toEqual([
       ...Array(3).fill("BadRequestError 400"),
-      ...["NotFoundError 404", "NotFoundError 404", "NotFoundError 404"],
+      "NotFoundError 404",
+      "NotFoundError 404",
+      "NotFoundError 404",
     ]);
   });
 
@@ -119,17 +129,17 @@ describe("a provider's key is nowhere in the machine", () => {
 
 /** How often a text is in the memory of a process: the guest's, and what QEMU has of it. */
 async function occurrences(pid: number, text: string): Promise<number> {
-  const wanted = Buffer.from(text);
+  const desired = Buffer.from(text);
   const chunk = Buffer.alloc(4 * 1024 * 1024);
   await using memory = await open(`/proc/${pid}/mem`);
   let found = 0;
   for (const line of (await readFile(`/proc/${pid}/maps`, "utf8")).split("\n")) {
     const [, from, to] = /^([0-9a-f]+)-([0-9a-f]+) r/.exec(line) ?? [];
     if (!from || !to || line.includes("[v")) continue;
-    for (let at = Number.parseInt(from, 16); at < Number.parseInt(to, 16); at += chunk.length - wanted.length) {
+    for (let at = Number.parseInt(from, 16); at < Number.parseInt(to, 16); at += chunk.length - desired.length) {
       const length = Math.min(chunk.length, Number.parseInt(to, 16) - at);
       const { bytesRead } = await memory.read(chunk, 0, length, at).catch(() => ({ bytesRead: 0 }));
-      if (chunk.subarray(0, bytesRead).includes(wanted)) found++;
+      if (chunk.subarray(0, bytesRead).includes(desired)) found++;
     }
   }
   return found;

@@ -43,10 +43,10 @@ async function images(): Promise<string[]> {
   return (await readdir(vm.file(id))).filter((name) => name.startsWith("memory-"));
 }
 
-/** What is wanted of the machine now. */
-let wanted = { generation: 1, restarts: 0 };
+/** What is desired of the machine now. */
+let desired = { generation: 1, restarts: 0 };
 
-/** Suspends, and waits until the memory image has the wanted form. */
+/** Suspends, and waits until the memory image has the desired form. */
 async function suspended({ compressed }: { compressed: boolean }): Promise<void> {
   step = async (name) => {
     if (name === "compressed" && !compressed) throw new Error("it is to stay as it is");
@@ -71,8 +71,8 @@ test("a suspended machine has no process; woken, it goes on with its files, its 
   expect((await stat(vm.file(id, "agent.log"))).mode & 0o777).toBe(0o600);
   expect(await vm.driver.keptLog(id)).toContain("\n");
   await sleep(5_000);
-  wanted = { ...wanted, generation: 2 };
-  await vm.ensure(id, wanted);
+  desired = { ...desired, generation: 2 };
+  await vm.ensure(id, desired);
   const after = await vm.record(id);
   expect(after).toMatchObject({ origin: "wake", memory: null, generation: 2, unadopted: false });
   expect(after.token).not.toBe(before.token);
@@ -92,7 +92,7 @@ test("a conversation goes on over ten sleeps, whether the memory was compressed 
   expect(await vm.chat(id, "What is she called?")).toContain("My cat is called Miez.");
   for (let cycle = 0; cycle < 10; cycle++) {
     await suspended({ compressed: cycle % 2 === 1 });
-    await vm.ensure(id, wanted);
+    await vm.ensure(id, desired);
     expect(await remembered()).toEqual(all);
     expect(await images()).toEqual([]);
   }
@@ -108,13 +108,13 @@ test("a template that is not trusted any more still wakes those that sleep over 
   for (let clones = 1; clones <= 2; clones++) {
     await vm.ensureGuest(other);
     expect((await vm.record(other)).template).toBe(template);
-    await vm.driver.distrust(other);
+    await vm.driver.invalidate(other);
     expect((await vm.driver.observe(other)).phase).toBe("absent");
   }
   expect(vm.log.join("\n")).toContain(`the template ${template} is not usable`);
   await vm.close();
   await vm.open({ step: (name) => step(name) });
-  await vm.ensureGuest(id, wanted);
+  await vm.ensureGuest(id, desired);
   expect(await vm.record(id)).toMatchObject({ origin: "wake" });
   expect(await remembered()).toEqual(all);
 });
@@ -128,30 +128,30 @@ test("programs that an agent left running count as activity, as root too; the ru
   }
 });
 
-test("a running machine is taken as it is when only its generation rises; a wanted restart boots it", async () => {
+test("a running machine is taken as it is when only its generation rises; a desired restart boots it", async () => {
   const pids = await vm.processes();
   await vm.ensure(id, { generation: 3 });
   expect(await vm.processes()).toEqual(pids);
   expect(await vm.record(id)).toMatchObject({ generation: 3, restarts: 0 });
   await expect(vm.ensure(id, { generation: 2 })).rejects.toMatchObject({ code: "machine_failed" });
-  wanted = { generation: 4, restarts: 1 };
-  await vm.ensureGuest(id, wanted);
+  desired = { generation: 4, restarts: 1 };
+  await vm.ensureGuest(id, desired);
   expect(await vm.processes()).not.toEqual(pids);
-  expect(await vm.record(id)).toMatchObject({ ...wanted, origin: "boot" });
+  expect(await vm.record(id)).toMatchObject({ ...desired, origin: "boot" });
   expect(await remembered()).toEqual({ disk: "kept", memory: "", sleeper: "" });
 });
 
-test("a machine that booted is suspended and woken too; a restart that is wanted while it sleeps boots it", async () => {
+test("a machine that booted is suspended and woken too; a restart that is desired while it sleeps boots it", async () => {
   await rememberAgain();
   await suspended({ compressed: true });
   expect((await vm.record(id)).memory).toMatchObject({ kind: "whole" });
-  await vm.ensureGuest(id, wanted);
+  await vm.ensureGuest(id, desired);
   expect(await vm.record(id)).toMatchObject({ origin: "wake" });
   expect(await remembered()).toEqual(all);
   await vm.suspend(id);
-  wanted = { generation: 5, restarts: 2 };
-  await vm.ensureGuest(id, wanted);
-  expect(await vm.record(id)).toMatchObject({ ...wanted, origin: "boot", memory: null });
+  desired = { generation: 5, restarts: 2 };
+  await vm.ensureGuest(id, desired);
+  expect(await vm.record(id)).toMatchObject({ ...desired, origin: "boot", memory: null });
   expect(await images()).toEqual([]);
   expect(await remembered()).toMatchObject({ disk: "kept", memory: "" });
 });
@@ -186,7 +186,7 @@ test.each(spoilt)(
     await each.spoil();
     vm.log.length = 0;
     await vm.open({ step: (name) => step(name) });
-    await vm.ensureGuest(id, wanted);
+    await vm.ensureGuest(id, desired);
     expect(await vm.record(id)).toMatchObject({ origin: "boot", memory: null });
     expect(vm.log.join("\n")).toMatch(new RegExp(`cannot be restored, so it boots from its disk: .*${each.reason}`));
     expect(await vm.output(id, "cat ~/newest")).toBe("newest");
@@ -236,7 +236,7 @@ test("a server that is killed at any step of suspending, compressing or waking l
   }
   for (const name of ["started", "pages loaded", "state loaded", "used up", "woken"]) {
     await vm.suspend(id);
-    await crashAt(name, () => vm.ensureGuest(id, wanted));
+    await crashAt(name, () => vm.ensureGuest(id, desired));
     await expectOne(name);
   }
 });
@@ -253,12 +253,12 @@ test("a QEMU that ends while its guest's pages are laid in is started again, wit
 
   await vm.suspend(id);
   kills = 2;
-  await vm.ensureGuest(id, wanted);
+  await vm.ensureGuest(id, desired);
   expect(kills).toBe(0);
   step = async () => {};
   expect(await vm.record(id)).toMatchObject({ origin: "boot", memory: null });
   await vm.suspend(id);
-  await vm.ensureGuest(id, wanted);
+  await vm.ensureGuest(id, desired);
   expect(await vm.record(id)).toMatchObject({ origin: "wake" });
   await rememberAgain();
 });
@@ -269,7 +269,7 @@ test("a server that is stopped while a machine wakes leaves it, with its memory,
     step = async (reached) => {
       if (reached === name) await vm.close();
     };
-    await vm.driver.ensure(vm.spec(id, wanted), { plan: () => {}, begin: () => {} }).catch(() => {});
+    await vm.driver.ensure(vm.spec(id, desired), { plan: () => {}, begin: () => {} }).catch(() => {});
     step = async () => {};
     await vm.open({ step: (at) => step(at) });
     await expectOne(name);
@@ -309,7 +309,7 @@ test.runIf(process.getuid?.() === 0)(
 
 /** One process, with all that was in its memory. */
 async function expectOne(crashedAt: string): Promise<void> {
-  await vm.ensureGuest(id, wanted);
+  await vm.ensureGuest(id, desired);
   expect([crashedAt, await vm.processes()]).toEqual([crashedAt, [expect.any(Number)]]);
   expect([crashedAt, await remembered()]).toEqual([crashedAt, all]);
   expect((await vm.record(id)).memory).toBe(null);
@@ -321,7 +321,7 @@ test("where a machine's memory cannot be read from outside, QEMU writes it whole
   await vm.open({ onlyWholeMemory: true });
   await vm.suspend(id);
   expect((await vm.record(id)).memory).toMatchObject({ kind: "stream" });
-  await vm.ensureGuest(id, wanted);
+  await vm.ensureGuest(id, desired);
   expect(await vm.record(id)).toMatchObject({ origin: "wake" });
   expect(await remembered()).toEqual(all);
 });

@@ -20,7 +20,12 @@ export function registerCreditsList(credits: Command): void {
       const all = await readList<AccountCredits>(client, "/admin/credits");
       if (json) return writeJson(process.stdout, all);
       const rows = all.data.map(({ accountId, name, balance, held, spentThisMonth, monthlyLimit }) => [
-        ...[accountId, name, balance, held, spentThisMonth, monthlyLimit ?? "none"],
+        accountId,
+        name,
+        balance,
+        held,
+        spentThisMonth,
+        monthlyLimit ?? "none",
       ]);
       process.stdout.write(formatTable(process.stdout, headings, rows));
     });

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Network } from "../../contract/network.ts";
+import type { Network } from "../../contract/egress.ts";
 import { agentPath, Client } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { showNetwork } from "../network-view.ts";

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { NetworkLogEntry } from "../../contract/network.ts";
+import type { EgressLogEntry } from "../../contract/egress.ts";
 import { agentPath, Client } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption, positiveNumber } from "../options.ts";
@@ -28,7 +28,7 @@ export function registerNetworkLog(network: Command): void {
     .action(async (name: string, { limit, verdict, json }: LogOptions) => {
       const client = await Client.connect(readEnvironment());
       const filter = verdict === undefined ? {} : { verdict };
-      const entries = await readList<NetworkLogEntry>(client, `${agentPath(name)}/network/log`, limit, filter);
+      const entries = await readList<EgressLogEntry>(client, `${agentPath(name)}/network/log`, limit, filter);
       if (json) return writeJson(process.stdout, entries);
       const { data, nextCursor } = entries;
       if (data.length === 0) return void console.error(`${printable(name)} has connected to nothing yet.`);
@@ -37,13 +37,18 @@ export function registerNetworkLog(network: Command): void {
     });
 }
 
-function rowOf(entry: NetworkLogEntry): Cell[] {
+function rowOf(entry: EgressLogEntry): Cell[] {
   const { startedAt, verdict, reason, outcome, host, port, address, bytesSent, bytesReceived, count } = entry;
   const to = port === null ? host : `${host.includes(":") ? `[${host}]` : host}:${port}`;
   const came = verdict === "refused" ? `refused: ${reason}` : (outcome ?? "");
   const style = verdict === "refused" ? "red" : outcome === "closed" ? "green" : "yellow";
   return [
-    ...[localTime(startedAt), to, address ?? "", { text: came, style } as const],
-    ...[`${bytesSent}`, `${bytesReceived}`, `${count}`],
+    localTime(startedAt),
+    to,
+    address ?? "",
+    { text: came, style } as const,
+    `${bytesSent}`,
+    `${bytesReceived}`,
+    `${count}`,
   ];
 }

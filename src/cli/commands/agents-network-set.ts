@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { ChangeNetwork, Network } from "../../contract/network.ts";
+import type { ChangeEgress, Network } from "../../contract/egress.ts";
 import { agentPath, Client } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
@@ -49,6 +49,6 @@ async function setNetwork(name: string, { json, ...options }: SetOptions): Promi
     throw new CliError("Nothing is to be set: give --allow, --allow-all, --deny or --deny-nothing.", 2);
   }
   const before = allow && deny ? { allow, deny } : await client.json<Network>("GET", path);
-  const change: ChangeNetwork = { allow: allow ?? before.allow, deny: deny ?? before.deny };
+  const change: ChangeEgress = { allow: allow ?? before.allow, deny: deny ?? before.deny };
   showNetwork(await client.json<Network>("PUT", path, { json: change }), json);
 }

@@ -37,7 +37,12 @@ function showBilling({ balance, held, spentThisMonth, monthlyLimit, usage }: Bil
 function rowOf({ day, agent, model, credits, inputTokens, outputTokens, machineSeconds }: UsageByDay): Cell[] {
   const tokens = (count: number) => (model === null ? "" : count.toLocaleString("en"));
   return [
-    ...[day, agent ?? "", model ?? "", credits, tokens(inputTokens), tokens(outputTokens)],
+    day,
+    agent ?? "",
+    model ?? "",
+    credits,
+    tokens(inputTokens),
+    tokens(outputTokens),
     durationText(machineSeconds),
   ];
 }

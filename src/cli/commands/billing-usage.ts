@@ -50,7 +50,10 @@ async function showUsage({ by, since, until, csv, json }: UsageOptions): Promise
 function rowOf(by: UsageGroup, { group, name, credits, inputTokens, outputTokens, machineSeconds }: UsageSum): Cell[] {
   const label = name === null ? (group ?? absent[by]) : `${name} (${group})`;
   return [
-    ...[label, credits, inputTokens.toLocaleString("en"), outputTokens.toLocaleString("en")],
+    label,
+    credits,
+    inputTokens.toLocaleString("en"),
+    outputTokens.toLocaleString("en"),
     durationText(machineSeconds),
   ];
 }

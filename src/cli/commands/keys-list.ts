@@ -27,7 +27,12 @@ export function registerListKeys(keys: Command): void {
 
 function rowOf({ id, name, kind, keyPrefix, agents, lastUsedAt, expiresAt }: KeyRecord): Cell[] {
   return [
-    ...[id, name ?? "", kind, `${keyPrefix}…`, agents === null ? "all" : agents.join(", ") || "none"],
-    ...[lastUsedAt === null ? "never" : localTime(lastUsedAt), expiresAt === null ? "never" : localTime(expiresAt)],
+    id,
+    name ?? "",
+    kind,
+    `${keyPrefix}…`,
+    agents === null ? "all" : agents.join(", ") || "none",
+    lastUsedAt === null ? "never" : localTime(lastUsedAt),
+    expiresAt === null ? "never" : localTime(expiresAt),
   ];
 }

@@ -3,11 +3,11 @@ import type { Socket } from "node:net";
 import { relative } from "node:path";
 import type { Resources } from "../../contract/agents.ts";
 import { BerthError, isShortage } from "../../contract/errors.ts";
+import { unlessAborted } from "../../platform/abort.ts";
 import { newToken } from "../adoption.ts";
 import { dialPort } from "../connect.ts";
 import type { MachineObservation, MachineSpec, Progress, RunningMachine } from "../driver.ts";
 import type { TemplatingDriver } from "../machines.ts";
-import { unlessAborted } from "../unless-aborted.ts";
 import type { Accelerator } from "./command.ts";
 import { Compression } from "./compression.ts";
 import { nullWhereMissing, requireSpace, writeWhole } from "./files.ts";
@@ -200,12 +200,12 @@ export class QemuDriver implements TemplatingDriver {
     await rm(this.#layout.machine(id).folder, { recursive: true, force: true });
   }
 
-  async distrust(id: string): Promise<void> {
+  async invalidate(id: string): Promise<void> {
     const { origin, template } = await this.#records.require(id);
     // Its memory was used up when it was woken, so the next start is from its disk.
     if (origin === "wake") return this.stop(id);
     await this.destroy(id);
-    if (template) await this.#templates.doubt(template);
+    if (template) await this.#templates.markSuspect(template);
   }
 
   async observe(id: string): Promise<MachineObservation> {
@@ -266,7 +266,7 @@ export class QemuDriver implements TemplatingDriver {
         await this.destroy(spec.id);
         const mayBeOfTemplate = error instanceof BerthError && error.code === "machine_failed" && !isShortage(error);
         if (tries <= 1 || !template || !mayBeOfTemplate) throw error;
-        await this.#templates.doubt(template.name);
+        await this.#templates.markSuspect(template.name);
       }
     }
   }

@@ -148,8 +148,8 @@ export class MemoryImages {
     }
     if (!image || image.kind === "stream") return;
     const { folder, pages, compressedPages } = memoryFiles(join(files.folder, image.folder));
-    const wanted = new Set(["state", basename(image.pages.compressed ? compressedPages : pages)]);
-    for (const name of await readdir(folder)) if (!wanted.has(name)) await rm(join(folder, name), { force: true });
+    const desired = new Set(["state", basename(image.pages.compressed ? compressedPages : pages)]);
+    for (const name of await readdir(folder)) if (!desired.has(name)) await rm(join(folder, name), { force: true });
   }
 
   async #write(

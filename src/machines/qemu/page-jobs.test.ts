@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(large));
 
-test("a wake does not wait for other machines' memory to be saved, nor does a save that is not wanted any more", async () => {
+test("a wake does not wait for other machines' memory to be saved, nor does a save that is not desired any more", async () => {
   const jobs = PageJobs.forWakes();
   const order: string[] = [];
   const long = jobs.crc(large).then(() => order.push("a long job"));

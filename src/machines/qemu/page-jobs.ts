@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import { unlessAborted } from "../unless-aborted.ts";
+import { unlessAborted } from "../../platform/abort.ts";
 import type { CompressJob, LoadJob, PagesFile, Saved, SaveJob } from "./pages.ts";
 
 interface CrcJob {
@@ -90,7 +90,7 @@ class PageThread {
     return done;
   }
 
-  /** A job that is not wanted any more ends with its thread; the next one gets another. */
+  /** A job that is not desired any more ends with its thread; the next one gets another. */
   #run(job: Job, signal?: AbortSignal): Promise<unknown> {
     signal?.throwIfAborted();
     if (this.#closed) throw new Error(hasEnded);

@@ -293,7 +293,7 @@ function* readChunks(file: number, pages: PagesFile, next: () => number): Genera
   const [runCount, chunkCount] = [numbers[0]!, numbers[1]!];
   let run = 0;
   let position = 0;
-  let wanted = next();
+  let desired = next();
   for (let chunk = 0; chunk < chunkCount; chunk++) {
     const [stored, size, crc] = numbers.subarray(2 + 2 * runCount + 3 * chunk) as unknown as [number, number, number];
     const runs: Run[] = [];
@@ -302,12 +302,12 @@ function* readChunks(file: number, pages: PagesFile, next: () => number): Genera
       runs.push({ first, pages: count });
       left -= count * pageBytes;
     }
-    if (chunk === wanted) {
+    if (chunk === desired) {
       const content = chunkBuffer.subarray(0, stored);
       readWhole(file, content, position);
       if (crc32(content) !== crc) throw new Error("the memory image is corrupt");
       yield { runs, content: pages.compressed ? decompressed(content, size) : content };
-      wanted = next();
+      desired = next();
     }
     position += stored;
   }

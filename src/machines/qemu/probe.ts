@@ -58,10 +58,29 @@ async function kvmWorks(
 
 function runProbe({ kernel, initrd }: ImageFiles, privilege: Privilege): Promise<boolean> {
   const [program, args] = privilege.reduced("qemu-system-x86_64", [
-    ...["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-sandbox", "on"],
-    ...["-machine", "microvm,acpi=on", "-accel", "kvm", "-cpu", "host", "-m", "256M"],
-    ...["-kernel", kernel, "-initrd", initrd, "-append", "console=ttyS0 panic=-1 reboot=t berth.probe"],
-    ...["-serial", "stdio"],
+    "-nodefaults",
+    "-no-user-config",
+    "-display",
+    "none",
+    "-no-reboot",
+    "-sandbox",
+    "on",
+    "-machine",
+    "microvm,acpi=on",
+    "-accel",
+    "kvm",
+    "-cpu",
+    "host",
+    "-m",
+    "256M",
+    "-kernel",
+    kernel,
+    "-initrd",
+    initrd,
+    "-append",
+    "console=ttyS0 panic=-1 reboot=t berth.probe",
+    "-serial",
+    "stdio",
   ]);
   const child = spawn(program, args, { stdio: ["ignore", "pipe", "ignore"] });
   return new Promise((resolve) => {

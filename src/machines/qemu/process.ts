@@ -165,15 +165,15 @@ export class QemuProcess {
     }
   }
 
-  async #become(wanted: string, passing: readonly string[]): Promise<void> {
+  async #become(desired: string, passing: readonly string[]): Promise<void> {
     const deadline = Date.now() + startTimeoutMs;
     while (Date.now() < deadline) {
       const status = await this.status();
-      if (status === wanted) return;
+      if (status === desired) return;
       if (!passing.includes(status)) throw new Error(`the guest is ${status}`);
       await sleep(3);
     }
-    throw new Error(`the guest did not become ${wanted}`);
+    throw new Error(`the guest did not become ${desired}`);
   }
 }
 

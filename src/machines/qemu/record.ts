@@ -9,7 +9,7 @@ import type { MemoryImage } from "./memory-image.ts";
 /** What is known of a machine beside its disk. Written before each start, so that a crash finds a true one. */
 export interface MachineRecord {
   generation: number;
-  /** Of the wanted restarts, the one that the machine has made. */
+  /** Of the desired restarts, the one that the machine has made. */
   restarts: number;
   runtime: string;
   resources: Resources;

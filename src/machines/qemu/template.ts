@@ -40,7 +40,7 @@ interface TemplateRecord {
   /** Name, size in bytes and time of change of each part, to see that it is still what was saved. */
   parts: Record<string, { size: number; mtimeMs: number }>;
   /** No machine is made from it any more; those that sleep over it wake. */
-  isDistrusted?: true;
+  isInvalidated?: true;
 }
 
 export interface Template {
@@ -75,7 +75,7 @@ export class Templates {
   readonly #log: (message: string) => void;
   readonly #making = new Map<string, Promise<Template>>();
   /** Those of which the last clone did not come to life. */
-  readonly #doubted = new Set<string>();
+  readonly #suspect = new Set<string>();
   /** Those in which a template is being warmed. */
   readonly #warming = new Set<QemuProcess>();
 
@@ -103,26 +103,26 @@ export class Templates {
   }
 
   /** A clone did not come to life. Its process may have been ended; of a second one the template is thought to be the cause. */
-  async doubt(name: string): Promise<void> {
-    if (!this.#doubted.has(name)) return void this.#doubted.add(name);
-    this.#doubted.delete(name);
-    await this.#distrust(name);
+  async markSuspect(name: string): Promise<void> {
+    if (!this.#suspect.has(name)) return void this.#suspect.add(name);
+    this.#suspect.delete(name);
+    await this.#invalidate(name);
   }
 
   /** A machine that was made from it is alive. */
   trust(name: string): void {
-    this.#doubted.delete(name);
+    this.#suspect.delete(name);
   }
 
   /**
    * Has no more machines made from a template; the next that asks gets a new one. Machines that were made from it stand on
    * its disk and sleep over its memory: the sweep removes it after the last of them.
    */
-  async #distrust(name: string): Promise<void> {
+  async #invalidate(name: string): Promise<void> {
     this.#log(`the template ${name} is not usable; a new one will be made`);
     const { record: file } = this.#layout.template(name);
     const record = await readRecord<TemplateRecord>(file);
-    if (record) await writeWhole(file, JSON.stringify({ ...record, isDistrusted: true } satisfies TemplateRecord));
+    if (record) await writeWhole(file, JSON.stringify({ ...record, isInvalidated: true } satisfies TemplateRecord));
   }
 
   /** Removes what a crash left half made, and what is neither in use nor of `currentImage`. */
@@ -130,7 +130,7 @@ export class Templates {
     for (const name of await readdir(this.#layout.templates)) {
       const files = this.#layout.template(name);
       const record = await readRecord<TemplateRecord>(files.record);
-      const isWhole = record && !record.isDistrusted && !name.endsWith(partialEnding);
+      const isWhole = record && !record.isInvalidated && !name.endsWith(partialEnding);
       if (inUse.has(name) || (isWhole && record.imageId === currentImage)) continue;
       await rm(files.folder, { recursive: true, force: true });
     }
@@ -154,10 +154,10 @@ export class Templates {
       if (!name.startsWith(`${key}-`) || name.endsWith(partialEnding)) continue;
       const files = this.#layout.template(name);
       const record = await readRecord<TemplateRecord>(files.record);
-      if (!record || record.isDistrusted) continue;
+      if (!record || record.isInvalidated) continue;
       const template = await asSaved(name, files, record);
       if (template) return template;
-      await this.#distrust(name);
+      await this.#invalidate(name);
     }
     return null;
   }

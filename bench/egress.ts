@@ -1,0 +1,136 @@
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { cpus } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ExecResult } from "../src/contract/guest.ts";
+import { testConfig } from "../test/support/config.ts";
+import { VmService } from "../test/support/vm-service.ts";
+import { makeSeed, plantSeed } from "../test/support/warm-seed.ts";
+
+// `node bench/web.ts`: a download by a program in a machine through the proxy, beside the raw connection to that machine in
+// the same run: the same bytes over the one port that QEMU forwards, read there by a program that does nothing else. For
+// that, it takes a copy of the runner's listening socket, and stops the runner for the time.
+
+const bytes = 100_000_000;
+const rounds = 5;
+/** Not 127.0.0.1, which no program asks a proxy for. */
+const address = "127.0.0.2";
+const chunk = Buffer.alloc(1_000_000, "x");
+
+const reader = `
+import ctypes, os, signal, socket, subprocess, time
+pid = int(subprocess.check_output(["pgrep", "-f", "runner.mjs"]).split()[0])
+listening = {line.split()[9] for name in ("tcp", "tcp6") for line in open("/proc/net/" + name) if ":1B58 " in line and " 0A " in line}
+fds = [fd for fd in os.listdir(f"/proc/{pid}/fd") if os.readlink(f"/proc/{pid}/fd/{fd}")[8:-1] in listening]
+# pidfd_open and pidfd_getfd
+call = ctypes.CDLL(None).syscall
+listener = socket.socket(fileno=call(438, call(434, pid, 0), int(fds[0]), 0))
+listener.setblocking(True)
+os.kill(pid, signal.SIGSTOP)
+try:
+    one, _ = listener.accept()
+    one.setblocking(True)
+    one.send(b".")
+    buffer, count = bytearray(262144), one.recv_into(bytearray(1))
+    begun = time.monotonic()
+    while (got := one.recv_into(buffer)):
+        count += got
+    print(count / (time.monotonic() - begun))
+finally:
+    listener.setblocking(False)
+    os.kill(pid, signal.SIGCONT)
+`;
+
+const web = createServer((_request, response) => {
+  response.setHeader("content-length", bytes);
+  let sent = 0;
+  const more = () => {
+    while (sent < bytes) {
+      sent += chunk.length;
+      if (!response.write(chunk)) return void response.once("drain", more);
+    }
+    response.end();
+  };
+  more();
+}).listen(0, address);
+await once(web, "listening");
+const host = `${address}:${portOf(web)}`;
+
+await makeSeed("claude-code");
+const config = await testConfig({ egressInside: [host] });
+await plantSeed(config.dataFolder, { only: "claude-code" });
+await using service = await VmService.on(config);
+await service.client.createAgent("ada");
+const id = await service.machineId("ada");
+const { port } = await service.record(id);
+
+const raw: number[] = [];
+const tunnelled: number[] = [];
+const forwarded: number[] = [];
+for (let round = 0; round < rounds; round++) {
+  raw.push(await downloadRaw());
+  tunnelled.push(await download("--proxytunnel"));
+  forwarded.push(await download(""));
+}
+const { version } = JSON.parse(await readFile("package.json", "utf8")) as { version: string };
+print(`Berth ${version}, ${cpus().length} × ${cpus()[0]!.model}, TCG`);
+print(`\n${bytes / 1e6} MB into a machine (MB/s)`, "p50", "least", "most");
+for (const [label, speeds] of [
+  ["  raw, over the forwarded port", raw],
+  ["  through the proxy, CONNECT, as for https", tunnelled],
+  ["  through the proxy, a request to http://", forwarded],
+] as const) {
+  print(label, ...[median(speeds), Math.min(...speeds), Math.max(...speeds)].map((each) => each.toFixed(1)));
+}
+print("  CONNECT ÷ raw", (median(tunnelled) / median(raw)).toFixed(2));
+web.close().closeAllConnections();
+
+/** MB/s as curl tells. */
+async function download(how: "" | "--proxytunnel"): Promise<number> {
+  const { stdout } = await inGuest(`curl -sf ${how} -o /dev/null -w '%{speed_download}' http://${host}/`);
+  return Number(stdout) / 1e6;
+}
+
+/** MB/s, from the first byte in the guest to the last. */
+async function downloadRaw(): Promise<number> {
+  const reading = inGuest(`cat >/tmp/raw.py <<'END'\n${reader}END\npython3 /tmp/raw.py`);
+  const failed = reading.then(({ stderr }) => Promise.reject(new Error(`the reader has ended: ${stderr}`)));
+  failed.catch(() => {}); // It ends in any case.
+  const socket = await Promise.race([dialReader(), failed]);
+  for (let sent = 0; sent < bytes; sent += chunk.length) {
+    if (!socket.write(chunk)) await once(socket, "drain");
+  }
+  socket.end();
+  const { stdout, stderr } = await reading;
+  if (stdout === "") throw new Error(stderr);
+  return Number(stdout) / 1e6;
+}
+
+/** With more patience than tests have: all of it is slow where the machine is busy. */
+function inGuest(command: string): Promise<ExecResult> {
+  return service.server.machines.exec(id, { command, user: "root", timeoutMs: 600_000 });
+}
+
+/** A connection to the reader, which says a byte; the runner, which has the port until then, says nothing. */
+async function dialReader(): Promise<Socket> {
+  for (;;) {
+    const socket = connect(port, "127.0.0.1").on("error", () => {});
+    const said = await Promise.race([once(socket, "data"), sleep(1_000)]);
+    if (said) return socket;
+    socket.destroy();
+  }
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}
+
+function print(label: string, ...cells: string[]): void {
+  console.log(label.padEnd(44) + cells.map((cell) => cell.padStart(10)).join(""));
+}

@@ -1,0 +1,23 @@
+import type { AuditEntry } from "../contract/audit.ts";
+
+/** An entry of the audit log as the service keeps it. It has nothing of a request's body or headers. */
+export interface AuditEntryState extends Omit<AuditEntry, "at"> {
+  accountId: string;
+  at: Date;
+}
+
+/** Where an entry stands in the log, which goes by time. */
+export type AuditPosition = Pick<AuditEntryState, "at" | "id">;
+
+/**
+ * Whether a request has an entry: all that may change something, and every one that was forbidden. One too many changes
+ * nothing, and entries without end would be a way around the limit.
+ */
+export function isAudited(method: string, status: number): boolean {
+  return status !== 429 && (!["GET", "HEAD"].includes(method) || status === 403);
+}
+
+/** The entry as the account's owner sees it. */
+export function toAuditEntry({ accountId: _, at, ...entry }: AuditEntryState): AuditEntry {
+  return { ...entry, at: at.toISOString() };
+}

@@ -1,0 +1,88 @@
+import { BerthError } from "../contract/errors.ts";
+import type { CreateKey, KeyRecord } from "../contract/keys.ts";
+import type { Caller } from "./caller.ts";
+import { fromCredits, toCredits } from "./credits.ts";
+
+/** A key as the service keeps it. */
+export interface KeyState {
+  id: string;
+  accountId: string;
+  name: string | null;
+  kind: KeyRecord["kind"];
+  /** The agents that it names; null for a full key. */
+  agents: { id: string; name: string }[] | null;
+  creditLimitMicro: number | null;
+  prefix: string;
+  hash: Buffer;
+  createdAt: Date;
+  lastUsedAt: Date | null;
+  expiresAt: Date | null;
+}
+
+/**
+ * The key that is asked for, but for its secret. `agents` are those of the caller's account. Throws `request_invalid`,
+ * and `forbidden` where the key could do more than the caller.
+ */
+export function newKey(
+  caller: Caller,
+  asked: CreateKey,
+  agents: readonly { id: string; name: string }[],
+  now: Date,
+): Omit<KeyState, "id" | "prefix" | "hash"> {
+  const { kind, name = null, creditLimit = null } = asked;
+  return {
+    accountId: caller.accountId,
+    name,
+    kind,
+    agents: agentsOf(asked, agents),
+    creditLimitMicro: creditLimit === null ? null : limitOf(kind, creditLimit),
+    createdAt: now,
+    lastUsedAt: null,
+    expiresAt: expiryOf(caller, asked, now),
+  };
+}
+
+function agentsOf({ kind, agents: names }: CreateKey, agents: readonly { id: string; name: string }[]) {
+  if (kind === "full") {
+    if (names) throw new BerthError("request_invalid", "agents: only a key of the kind `agent` names agents.");
+    return null;
+  }
+  if (!names) throw new BerthError("request_invalid", "agents: a key of the kind `agent` names at least one agent.");
+  return [...new Set(names)].map((name) => {
+    const agent = agents.find((each) => each.name === name);
+    if (!agent) throw new BerthError("request_invalid", `agents: there is no agent ${name}.`);
+    return { id: agent.id, name };
+  });
+}
+
+function limitOf(kind: CreateKey["kind"], creditLimit: string): number {
+  if (kind === "agent") return fromCredits(creditLimit);
+  throw new BerthError("request_invalid", "creditLimit: only a key of the kind `agent` has a limit of its own.");
+}
+
+/** A key that ends could otherwise make one that goes on in its place. */
+function expiryOf(caller: Caller, { expiresAt }: CreateKey, now: Date): Date | null {
+  const expiry = expiresAt ? new Date(expiresAt) : null;
+  if (expiry && expiry <= now) throw new BerthError("request_invalid", "expiresAt: this time is in the past.");
+  const last = caller.expiresAt;
+  if (last && (!expiry || expiry > last)) {
+    const until = last.toISOString();
+    throw new BerthError("forbidden", `The key that makes this one ends at ${until}: give an expiresAt until then.`);
+  }
+  return expiry;
+}
+
+/** The key as its owner sees it. */
+export function toKeyView(key: KeyState): KeyRecord {
+  return {
+    id: key.id,
+    name: key.name,
+    kind: key.kind,
+    keyPrefix: key.prefix,
+    agents: key.agents?.map(({ name }) => name) ?? null,
+    creditLimit: key.creditLimitMicro === null ? null : toCredits(key.creditLimitMicro),
+    createdAt: key.createdAt.toISOString(),
+    lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+    expiresAt: key.expiresAt?.toISOString() ?? null,
+  };
+}

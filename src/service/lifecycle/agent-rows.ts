@@ -1,0 +1,34 @@
+import type { AgentState, DesiredState } from "../agents.ts";
+import type { InstallChange } from "./provisioning.ts";
+
+/** What a step changes in an agent's row. */
+export interface AgentChange extends InstallChange {
+  desired?: DesiredState;
+  /** Its machine has ended at a time that nobody knows: what is not charged of its time yet is let go. */
+  endUnknown?: true;
+}
+
+/** The agents' rows, as far as an agent's life needs them. Whatever changes what is desired raises the generation. */
+export interface AgentRows {
+  /** Throws `agent_exists`. */
+  insert(agent: AgentState): Promise<void>;
+  byId(id: string): Promise<AgentState | null>;
+  all(): Promise<AgentState[]>;
+  /** Those whose status is not what is desired. */
+  unsettled(): Promise<AgentState[]>;
+  /** Those that may be suspended (of that account, or of any), the one that has been idle longest first. */
+  idle(accountId: string | null, limit: number): Promise<AgentState[]>;
+  /** Writes nothing when the row is of another generation or gone; answers whether it wrote. */
+  change(id: string, generation: number, change: AgentChange): Promise<boolean>;
+  /** Wants it to run, where it is to be suspended. */
+  wake(id: string): Promise<void>;
+  /**
+   * Wants it suspended, unless it answers a message, has failed, is being deleted, or was active after `idleSince`.
+   * Answers the agent as it is then; null when it did not.
+   */
+  beginSuspension(id: string, idleSince: Date | null): Promise<AgentState | null>;
+  /** Wants it to run, anew. Answers what it is then; null when it is being deleted. */
+  beginRestart(id: string): Promise<AgentState | null>;
+  beginDeletion(id: string): Promise<void>;
+  remove(id: string): Promise<void>;
+}

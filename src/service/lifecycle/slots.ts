@@ -1,0 +1,203 @@
+import { BerthError } from "../../contract/errors.ts";
+
+/** What one machine takes while it runs. */
+export interface Slot {
+  agentId: string;
+  accountId: string;
+  memoryMiB: number;
+}
+
+export interface SlotsOptions {
+  /** Of all machines that run, together. */
+  memoryMiB: number;
+  /** How many may run. */
+  machines: number;
+  /** The part of either, 0 to 1, that one account has at most, where there are others. */
+  accountShare: number;
+  /** How many may wait for a slot. */
+  waiting: number;
+  /** How long one waits. */
+  waitMs: number;
+  /** Whether there is another account than this. */
+  shared: (accountId: string) => Promise<boolean>;
+  /**
+   * Asks that a machine of which nobody needs anything be ended: of that account, or of any. True when one will give
+   * its slot back.
+   */
+  evictIdle: (accountId: string | null) => Promise<boolean>;
+}
+
+/** What computes now, or is being read, may be idle a little later. */
+const lookAgainMs = 2_000;
+
+interface Waiting {
+  slot: Slot;
+  grant: () => void;
+  /** Told its position, 1 for the next, as it changes. */
+  moved: (position: number) => void;
+}
+
+/**
+ * The slots of the machines that run: memory, and how many. Whoever needs one when all are taken waits in order, while
+ * idle machines are asked to make room. An account that has its share does not keep others waiting behind it.
+ */
+export class Slots {
+  readonly #options: SlotsOptions;
+  readonly #used = new Map<string, Slot>();
+  readonly #queue: Waiting[] = [];
+  /** Of which account (null: of any) a machine is being asked for. */
+  readonly #asking = new Set<string | null>();
+  /** Those of which one more was needed meanwhile. */
+  readonly #askingAgain = new Set<string | null>();
+  #serving: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #again = false;
+
+  constructor(options: SlotsOptions) {
+    this.#options = options;
+  }
+
+  /** How many machines have a slot. */
+  get used(): number {
+    return this.#used.size;
+  }
+
+  /** How many wait for one. */
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
+  /** Throws `no_capacity` when so many wait already that one more is not taken. */
+  requireQueue(): void {
+    if (this.#queue.length < this.#options.waiting) return;
+    throw new BerthError(
+      "no_capacity",
+      `All slots for machines are taken; waiting for one: ${this.#queue.length}. Try again later.`,
+    );
+  }
+
+  /** Takes a slot for a machine that runs already, whether or not there is room. */
+  hold(slot: Slot): void {
+    this.#used.set(slot.agentId, slot);
+  }
+
+  /**
+   * Takes a slot, waiting in order while there is none; `moved` is told the position in the queue. Throws
+   * `no_capacity` for what can never fit and after the time that one waits, and rejects when `signal` is aborted.
+   */
+  async acquire(slot: Slot, moved: (position: number) => void, signal: AbortSignal): Promise<void> {
+    if (this.#used.has(slot.agentId)) return;
+    signal.throwIfAborted();
+    this.#requirePossible(slot);
+    const granted = Promise.withResolvers<void>();
+    const entry = { slot, grant: granted.resolve, moved };
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(this.#options.waitMs)]);
+    const give = () => {
+      const position = this.#queue.indexOf(entry);
+      if (position >= 0) this.#queue.splice(position, 1);
+      granted.reject(signal.aborted ? signal.reason : this.#waitedTooLong());
+      this.#serve();
+    };
+    limit.addEventListener("abort", give, { once: true });
+    this.#queue.push(entry);
+    this.#serve();
+    await granted.promise.finally(() => limit.removeEventListener("abort", give));
+  }
+
+  /** Gives a slot back. Nothing happens when it has none. */
+  release(agentId: string): void {
+    if (this.#used.delete(agentId)) this.#serve();
+  }
+
+  /** Looks again for room: a machine that could not make it before may be able to now. */
+  retry(): void {
+    if (this.#queue.length > 0) this.#serve();
+  }
+
+  #requirePossible({ memoryMiB }: Slot): void {
+    if (memoryMiB <= this.#options.memoryMiB) return;
+    throw new BerthError(
+      "no_capacity",
+      `The machine has ${memoryMiB} MiB, and all machines together may have ${this.#options.memoryMiB} MiB.`,
+    );
+  }
+
+  #waitedTooLong(): BerthError {
+    return new BerthError("no_capacity", `No slot came free within ${Math.round(this.#options.waitMs / 1000)} s.`);
+  }
+
+  /** One pass at a time over the queue, and another when something has changed meanwhile. */
+  #serve(): void {
+    this.#again = true;
+    clearTimeout(this.#timer);
+    this.#serving ??= this.#passes().finally(() => {
+      this.#serving = null;
+      if (this.#queue.length > 0) this.#timer = setTimeout(() => this.#serve(), lookAgainMs).unref();
+    });
+  }
+
+  async #passes(): Promise<void> {
+    while (this.#again) {
+      this.#again = false;
+      const over = new Set<string>();
+      for (const entry of [...this.#queue]) {
+        const { accountId } = entry.slot;
+        // Nobody behind one that waits for room goes before it, but for those whose account it is that is full.
+        if (over.has(accountId)) continue;
+        const full = await this.#isOverShare(entry.slot);
+        if (!this.#queue.includes(entry)) continue;
+        if (!full && this.#fits(entry.slot)) {
+          this.#grant(entry);
+          continue;
+        }
+        this.#askForRoom(full ? accountId : null);
+        if (!full) break;
+        over.add(accountId);
+      }
+      for (const [index, { moved }] of this.#queue.entries()) moved(index + 1);
+    }
+  }
+
+  /** Not waited for: machines take seconds to say whether they work, and a slot that comes free meanwhile is given away. */
+  #askForRoom(accountId: string | null): void {
+    if (this.#asking.has(accountId)) return void this.#askingAgain.add(accountId);
+    this.#asking.add(accountId);
+    const asked = this.#options.evictIdle(accountId).catch(() => false);
+    void asked.then(() => {
+      this.#asking.delete(accountId);
+      if (this.#askingAgain.delete(accountId)) this.retry();
+    });
+  }
+
+  #grant(entry: Waiting): void {
+    this.#queue.splice(this.#queue.indexOf(entry), 1);
+    this.#used.set(entry.slot.agentId, entry.slot);
+    entry.grant();
+  }
+
+  #fits({ memoryMiB }: Slot): boolean {
+    const { memory, machines } = this.#sum(() => true);
+    return memory + memoryMiB <= this.#options.memoryMiB && machines < this.#options.machines;
+  }
+
+  async #isOverShare({ accountId, memoryMiB }: Slot): Promise<boolean> {
+    const { accountShare, memoryMiB: allMemory, machines: allMachines, shared } = this.#options;
+    const { memory, machines } = this.#sum((slot) => slot.accountId === accountId);
+    // The first is let in whatever its size.
+    if (machines === 0) return false;
+    const within = memory + memoryMiB <= allMemory * accountShare && machines + 1 <= allMachines * accountShare;
+    // While the database is away it is not known; who waits goes on waiting.
+    return !within && (await shared(accountId).catch(() => true));
+  }
+
+  #sum(counts: (slot: Slot) => boolean): { memory: number; machines: number } {
+    let memory = 0;
+    let machines = 0;
+    for (const slot of this.#used.values()) {
+      if (!counts(slot)) continue;
+      memory += slot.memoryMiB;
+      machines += 1;
+    }
+    return { memory, machines };
+  }
+}

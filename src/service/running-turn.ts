@@ -1,0 +1,233 @@
+import type { Fault } from "../contract/agents.ts";
+import { type LastEvent, type SequencedEvent, statusAfter, type TurnEvent, type TurnStatus } from "../contract/chat.ts";
+import type { EventLog } from "../contract/event-log.ts";
+import { storable } from "./storable.ts";
+import type { TurnState } from "./turn.ts";
+import { TurnWriter } from "./turn-writer.ts";
+import { add, toUsage, type UsageState } from "./usage.ts";
+
+/** What the agent's model is asked with, as it was when the turn began. */
+export interface TurnSettings {
+  model: string | null;
+  instructions: string | null;
+}
+
+/** After a refusal that the runtime may know how to mend, how long it has to ask again or to give up. */
+const recoveryGraceMs = 20_000;
+
+/** What a running turn needs of the service. */
+export interface TurnHooks {
+  /** Stores events, the turn's status after them and what was used so far (null: no more than before). */
+  store: (events: SequencedEvent[], status: TurnStatus, usage: UsageState | null) => Promise<void>;
+  /** Told how long the first of some events, which are in the store now, has waited for it. */
+  stored: (waitedMs: number) => void;
+  /** Told of a try to store that failed and is made again. */
+  storeFailed: (error: unknown) => void;
+  /** Has the guest end the turn. */
+  interrupt: () => void;
+  /** The turn has ended, and that is stored. */
+  ended: (last: LastEvent) => void;
+}
+
+/** How far a turn had come that an earlier server began. */
+export interface TurnProgress {
+  /** The number of its `response.in_progress`; null before it. */
+  head: number | null;
+  /** Tools that were started and have not completed. */
+  openTools: Iterable<string>;
+}
+
+/** A turn that goes on in this server: its events, and what its model calls have come to. */
+export class RunningTurn {
+  readonly turn: TurnState;
+  readonly log: EventLog;
+  readonly settings: TurnSettings;
+  readonly writer: TurnWriter;
+  /** Aborted when the turn has ended and that is stored, whoever ended it. */
+  readonly over = new AbortController();
+  /** Resolves when what was announced is stored and on its way to the readers: events of the guest come after it. */
+  announced: Promise<void> = Promise.resolve();
+  /** When this server began it or took it up, in milliseconds since 1970. */
+  readonly startedAt = Date.now();
+  /** The reply's first text has come. */
+  hasSpoken: boolean;
+  cancelled = false;
+  /** A last event has come; it may not be stored yet. */
+  ending = false;
+  usage: UsageState;
+  #storedUsage: UsageState;
+  /** Tools that were started and have not completed: what asks a model now may be theirs. */
+  readonly openTools: Set<string>;
+  #head: number | null;
+  #position = 0;
+  #nextSeq: number;
+  readonly #interrupted = new AbortController();
+  readonly #keeper: TurnHooks;
+  /** Why the last model call got no answer, until one does. */
+  #refusal: Fault | null = null;
+  #refusalTimer: NodeJS.Timeout | undefined;
+
+  constructor(
+    turn: TurnState,
+    log: EventLog,
+    settings: TurnSettings,
+    keeper: TurnHooks,
+    { head, openTools }: TurnProgress = { head: null, openTools: [] },
+  ) {
+    this.turn = turn;
+    this.log = log;
+    this.#nextSeq = log.nextSeq;
+    this.settings = settings;
+    this.usage = turn.usage;
+    this.#storedUsage = turn.usage;
+    this.openTools = new Set(openTools);
+    this.#head = head;
+    this.hasSpoken = head !== null;
+    this.#keeper = keeper;
+    this.writer = new TurnWriter({
+      store: (events) => this.#store(events),
+      stored: (events, waitedMs) => {
+        keeper.stored(waitedMs);
+        this.#stored(events);
+      },
+      failed: (error) => keeper.storeFailed(error),
+    });
+    this.over.signal.addEventListener("abort", () => clearTimeout(this.#refusalTimer));
+  }
+
+  /** Aborted when the turn was cancelled or has failed: nobody waits for its model calls any more. */
+  get interrupted(): AbortSignal {
+    return this.#interrupted.signal;
+  }
+
+  /** The number that the turn's next event will have. */
+  get nextSeq(): number {
+    return this.#nextSeq;
+  }
+
+  /** The guest may have been given the message. */
+  get prompted(): boolean {
+    return this.#head !== null;
+  }
+
+  /** How many of the guest's events have been seen. */
+  get seen(): number {
+    return this.#head === null ? 0 : this.#nextSeq - 1 - this.#head;
+  }
+
+  /** The agent waits for a place; 1 is the next to get one. */
+  queued(position: number): void {
+    if (this.prompted || position === this.#position) return;
+    this.#position = position;
+    this.announce({ type: "response.queued", position });
+  }
+
+  /** The agent's machine is there, after `wakeMs`: what follows is the guest's. */
+  begin(wakeMs: number): void {
+    if (this.prompted) return;
+    this.#head = this.#nextSeq;
+    this.announce({ type: "response.in_progress", wakeMs });
+  }
+
+  /**
+   * An event of the guest's: to the readers at once, to the store soon, since after a crash it can be read from the
+   * guest once more. One of the server's own goes to the store first, so that no restart makes another of it: `announce`,
+   * and whoever's the last is, since who has read it may send the next message.
+   */
+  append(event: TurnEvent): void {
+    if (this.ending) return;
+    this.ending = statusAfter(event) !== "running";
+    const whole = storable(this.ending ? this.#last(event as LastEvent) : event);
+    this.writer.add({ seq: this.#nextSeq++, event: whole });
+    if (!this.ending) this.log.append(whole);
+    else if (whole.type !== "response.completed") this.#interrupted.abort();
+  }
+
+  /** An event of the server's own before the guest's first. */
+  announce(event: TurnEvent): void {
+    if (this.ending) return;
+    this.writer.add({ seq: this.#nextSeq++, event });
+    this.announced = this.writer.flushed();
+  }
+
+  fail(error: Fault): void {
+    this.append({ type: "response.failed", error });
+  }
+
+  /** Fails the turn, whose runtime does not know of it and is interrupted. */
+  giveUp(error: Fault): void {
+    if (this.ending) return;
+    this.fail(error);
+    this.#keeper.interrupt();
+  }
+
+  /** Keeps up with which tools run. */
+  sawTool(event: TurnEvent): void {
+    if (event.type === "response.tool_call.started") this.openTools.add(event.id);
+    if (event.type === "response.tool_call.completed") this.openTools.delete(event.id);
+  }
+
+  /** A model call has begun. */
+  asked(): void {
+    clearTimeout(this.#refusalTimer);
+  }
+
+  /** A provider has begun to answer a model call. */
+  answered(): void {
+    this.#refusal = null;
+  }
+
+  /** A provider has counted these tokens; `microCredits` is their price, null where it is not known. */
+  used(tokens: Parameters<typeof add>[1], microCredits: number | null): void {
+    this.usage = add(this.usage, tokens, microCredits);
+  }
+
+  /**
+   * A model call was refused for good. The runtime would try again for long, in silence, or tell of it in words of
+   * its own: so the turn ends here. Not where the runtime may know how to mend it (`recoverable`), and not while a tool
+   * runs, since the call may be the tool's. True when the turn has ended.
+   */
+  refused(fault: Fault, recoverable: boolean): boolean {
+    if (this.ending) return true;
+    if (!recoverable && this.openTools.size === 0) {
+      this.giveUp(fault);
+      return true;
+    }
+    this.#refusal = fault;
+    clearTimeout(this.#refusalTimer);
+    if (this.openTools.size === 0) this.#refusalTimer = setTimeout(() => this.giveUp(fault), recoveryGraceMs);
+    return false;
+  }
+
+  async #store(events: SequencedEvent[]): Promise<void> {
+    const { usage } = this;
+    const status = statusAfter(events.at(-1)!.event);
+    await this.#keeper.store(events, status, usage === this.#storedUsage ? null : usage);
+    this.#storedUsage = usage;
+  }
+
+  #stored(events: SequencedEvent[]): void {
+    for (const { seq, event } of events) {
+      if (seq === this.log.nextSeq) this.log.append(event); // One of the server's own.
+    }
+    this.log.stored(events.at(-1)!.seq);
+    if (!this.log.ended) return;
+    this.#keeper.ended(events.at(-1)!.event as LastEvent);
+    this.over.abort();
+  }
+
+  /** How the turn ended, in the light of what the server knows of it. */
+  #last(event: LastEvent): LastEvent {
+    const usage = toUsage(this.usage);
+    if (this.cancelled && event.type !== "response.completed") return { type: "response.cancelled", usage };
+    const ofRuntime =
+      event.type === "response.completed" || (event.type === "response.failed" && isOfRuntime(event.error));
+    // Whatever the runtime says of a call that got no answer, the server knows why.
+    if (this.#refusal && ofRuntime) return { type: "response.failed", error: this.#refusal, usage };
+    return { ...event, usage };
+  }
+}
+
+function isOfRuntime({ code }: Fault): boolean {
+  return code === "runtime_failed" || code === "model_failed";
+}

@@ -1,0 +1,39 @@
+import type { Usage } from "../contract/chat.ts";
+import { toCredits } from "./credits.ts";
+import type { TokenCounts } from "./ledger.ts";
+
+/** What a turn has used, as it is counted and stored. */
+export interface UsageState {
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+  reasoning: number;
+  /** Null once a part of it had no price. */
+  microCredits: number | null;
+}
+
+export const noUsage: UsageState = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0, microCredits: 0 };
+
+export function add(sum: UsageState, tokens: TokenCounts, microCredits: number | null): UsageState {
+  return {
+    input: sum.input + (tokens.input ?? 0),
+    output: sum.output + (tokens.output ?? 0),
+    cacheRead: sum.cacheRead + (tokens.cacheRead ?? 0),
+    cacheWrite: sum.cacheWrite + (tokens.cacheWrite ?? 0),
+    reasoning: sum.reasoning + (tokens.reasoning ?? 0),
+    microCredits: sum.microCredits === null || microCredits === null ? null : sum.microCredits + microCredits,
+  };
+}
+
+/** As clients see it. */
+export function toUsage({ input, output, cacheRead, cacheWrite, reasoning, microCredits }: UsageState): Usage {
+  return {
+    inputTokens: input,
+    outputTokens: output,
+    cacheReadTokens: cacheRead,
+    cacheWriteTokens: cacheWrite,
+    reasoningTokens: reasoning,
+    credits: microCredits === null ? null : toCredits(microCredits),
+  };
+}

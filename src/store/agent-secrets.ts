@@ -1,0 +1,128 @@
+import { type Selectable, sql } from "kysely";
+import { BerthError } from "../contract/errors.ts";
+import type { SetSecret } from "../contract/secrets.ts";
+import { maximumSecrets, newPlaceholder, type SecretState } from "../service/secrets.ts";
+import type { Database, Tables } from "./database.ts";
+import type { Sealing } from "./idempotency.ts";
+
+/** A secret with its value, for the way out. */
+export interface OpenedSecret {
+  placeholder: string;
+  hosts: string[];
+  value: string;
+}
+
+/** A certificate authority, in PEM. */
+export interface Authority {
+  certificate: string;
+  key: string;
+}
+
+/** The agents' secrets. Values and keys are kept sealed, bound to their rows. */
+export class AgentSecrets {
+  readonly #database: Database;
+  readonly #sealing: Sealing;
+
+  constructor(database: Database, sealing: Sealing) {
+    this.#database = database;
+    this.#sealing = sealing;
+  }
+
+  /** By name. */
+  async list(agentId: string): Promise<SecretState[]> {
+    const rows = this.#database.selectFrom("agent_secrets").selectAll().where("agent_id", "=", agentId);
+    return (await rows.orderBy("name").execute()).map(fromRow);
+  }
+
+  /**
+   * Makes a secret, or gives the one of that name another value and other hosts; its placeholder stays. `made`: there was
+   * none. Throws `request_invalid` for one too many, and `agent_not_found` where the agent is gone meanwhile.
+   */
+  async set(
+    agentId: string,
+    name: string,
+    { value, hosts }: SetSecret,
+  ): Promise<{ secret: SecretState; made: boolean }> {
+    const sealed = this.#sealing.seal(value, contextOf("agent_secrets", agentId, name));
+    return this.#database.transaction().execute(async (transaction) => {
+      // One after the other, so that they are counted.
+      const agents = transaction.selectFrom("agents").select("id").where("id", "=", agentId);
+      if (!(await agents.forNoKeyUpdate().executeTakeFirst())) {
+        throw new BerthError("agent_not_found", "The agent is gone.");
+      }
+      const own = transaction.selectFrom("agent_secrets").where("agent_id", "=", agentId);
+      const others = (await own.select("name").execute()).filter((each) => each.name !== name);
+      if (others.length >= maximumSecrets) {
+        throw new BerthError("request_invalid", `An agent has ${maximumSecrets} secrets at most.`);
+      }
+      const row = await transaction
+        .insertInto("agent_secrets")
+        .values({
+          agent_id: agentId,
+          name,
+          placeholder: newPlaceholder(name),
+          value: sealed,
+          hosts: JSON.stringify(hosts),
+        })
+        .onConflict((conflict) =>
+          conflict
+            .columns(["agent_id", "name"])
+            .doUpdateSet({ value: sealed, hosts: JSON.stringify(hosts), updated_at: sql`now()` }),
+        )
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      return { secret: fromRow(row), made: row.created_at.getTime() === row.updated_at.getTime() };
+    });
+  }
+
+  /** False when the agent has no such secret. */
+  async remove(agentId: string, name: string): Promise<boolean> {
+    const { numDeletedRows } = await this.#database
+      .deleteFrom("agent_secrets")
+      .where("agent_id", "=", agentId)
+      .where("name", "=", name)
+      .executeTakeFirst();
+    return numDeletedRows > 0n;
+  }
+
+  /** All of an agent's, with their values; without those that were sealed with another secret key. */
+  async open(agentId: string): Promise<OpenedSecret[]> {
+    const rows = this.#database.selectFrom("agent_secrets").selectAll().where("agent_id", "=", agentId);
+    return (await rows.execute()).flatMap(({ name, placeholder, hosts, value: sealed }) => {
+      const value = this.#sealing.open(sealed, contextOf("agent_secrets", agentId, name));
+      return value === null ? [] : [{ placeholder, hosts, value }];
+    });
+  }
+
+  /** The agent's authority; null where it has had no secret yet, or one that was sealed with another secret key. */
+  async authority(agentId: string): Promise<Authority | null> {
+    const rows = this.#database.selectFrom("agent_authorities").selectAll().where("agent_id", "=", agentId);
+    const row = await rows.executeTakeFirst();
+    const key = row && this.#sealing.open(row.key, contextOf("agent_authorities", agentId, ""));
+    return row && key ? { certificate: row.certificate, key } : null;
+  }
+
+  /** Keeps an authority that was made for an agent, unless it has one that can be used. Answers the one that it has. */
+  async keepAuthority(agentId: string, made: Authority): Promise<Authority> {
+    const known = await this.authority(agentId);
+    if (known) return known;
+    const key = this.#sealing.seal(made.key, contextOf("agent_authorities", agentId, ""));
+    const row = { certificate: made.certificate, key };
+    await this.#database
+      .insertInto("agent_authorities")
+      .values({ agent_id: agentId, ...row })
+      .onConflict((conflict) => conflict.column("agent_id").doUpdateSet(row))
+      .execute();
+    return (await this.authority(agentId)) ?? made;
+  }
+}
+
+/** What is sealed is of no use in another's row. */
+function contextOf(table: "agent_secrets" | "agent_authorities", agentId: string, name: string): string {
+  return JSON.stringify([table, agentId, name]);
+}
+
+function fromRow(row: Selectable<Tables["agent_secrets"]>): SecretState {
+  const { name, hosts, placeholder, created_at: createdAt, updated_at: updatedAt } = row;
+  return { name, hosts, placeholder, createdAt, updatedAt };
+}

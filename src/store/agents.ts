@@ -1,0 +1,271 @@
+import { type ExpressionBuilder, type Selectable, sql, type UpdateQueryBuilder, type UpdateResult } from "kysely";
+import { BerthError } from "../contract/errors.ts";
+import type { AgentState } from "../service/agents.ts";
+import type { AgentChange, AgentRows } from "../service/lifecycle/agent-rows.ts";
+import { type Database, isDuplicate, type Tables } from "./database.ts";
+
+/** The agents' rows. */
+export class Agents implements AgentRows {
+  readonly #database: Database;
+  readonly #machinePrice: number;
+
+  /** `machinePrice`: micro-credits for a GiB of a machine's memory and an hour. */
+  constructor(database: Database, machinePrice: number) {
+    this.#database = database;
+    this.#machinePrice = machinePrice;
+  }
+
+  async insert(agent: AgentState): Promise<void> {
+    try {
+      await this.#database
+        .insertInto("agents")
+        .values({
+          id: agent.id,
+          account_id: agent.accountId,
+          name: agent.name,
+          runtime: agent.runtime,
+          model: agent.model,
+          instructions: agent.instructions,
+          resources: JSON.stringify(agent.resources),
+          desired: agent.desired,
+          status: agent.status,
+          generation: agent.generation,
+          restarts: agent.restarts,
+          install_steps: JSON.stringify(agent.installSteps),
+          created_at: agent.createdAt,
+          last_active_at: agent.lastActiveAt,
+        })
+        .execute();
+    } catch (error) {
+      if (!isDuplicate(error, "agents_account_id_name_key")) throw error;
+      throw new BerthError("agent_exists", `There is already an agent ${agent.name}.`);
+    }
+  }
+
+  async byId(id: string): Promise<AgentState | null> {
+    const row = await this.#database.selectFrom("agents").selectAll().where("id", "=", id).executeTakeFirst();
+    return row ? fromRow(row) : null;
+  }
+
+  async byName(accountId: string, name: string): Promise<AgentState | null> {
+    const row = await this.#database
+      .selectFrom("agents")
+      .selectAll()
+      .where("account_id", "=", accountId)
+      .where("name", "=", name)
+      .executeTakeFirst();
+    return row ? fromRow(row) : null;
+  }
+
+  /**
+   * Up to `limit` agents of the account in the order of their names, beginning after the name `after`; of those with
+   * one of the `ids`, unless that is null.
+   */
+  async list(
+    accountId: string,
+    limit: number,
+    after: string | null,
+    ids: readonly string[] | null,
+  ): Promise<AgentState[]> {
+    const rows = await this.#database
+      .selectFrom("agents")
+      .selectAll()
+      .where("account_id", "=", accountId)
+      .$if(ids !== null, (query) => query.where("id", "=", sql<string>`any(${ids}::uuid[])`))
+      .$if(after !== null, (query) => query.where("name", ">", after))
+      .orderBy("name")
+      .limit(limit)
+      .execute();
+    return rows.map(fromRow);
+  }
+
+  async all(): Promise<AgentState[]> {
+    return (await this.#database.selectFrom("agents").selectAll().execute()).map(fromRow);
+  }
+
+  /** How many agents there are of each status. */
+  async countByStatus(): Promise<Partial<Record<AgentState["status"], number>>> {
+    const rows = await this.#database
+      .selectFrom("agents")
+      .select(["status", ({ fn }) => fn.countAll<string>().as("count")])
+      .groupBy("status")
+      .execute();
+    return Object.fromEntries(rows.map(({ status, count }) => [status, Number(count)]));
+  }
+
+  async unsettled(): Promise<AgentState[]> {
+    const rows = await this.#database
+      .selectFrom("agents")
+      .selectAll()
+      .where(({ eb, or, and }) =>
+        or([
+          eb("desired", "=", "deleted"),
+          and([eb("desired", "=", "running"), eb("status", "in", ["provisioning", "suspended"])]),
+          and([eb("desired", "=", "suspended"), eb("status", "in", ["provisioning", "ready"])]),
+        ]),
+      )
+      .execute();
+    return rows.map(fromRow);
+  }
+
+  async idle(accountId: string | null, limit: number): Promise<AgentState[]> {
+    const rows = await this.#database
+      .selectFrom("agents")
+      .selectAll()
+      .where("desired", "=", "running")
+      .where("status", "=", "ready")
+      .where(notAnswering)
+      .$if(accountId !== null, (query) => query.where("account_id", "=", accountId!))
+      .orderBy("last_active_at")
+      .limit(limit)
+      .execute();
+    return rows.map(fromRow);
+  }
+
+  async change(id: string, generation: number, change: AgentChange): Promise<boolean> {
+    const { status, desired, error, installSteps, endUnknown } = change;
+    const { numUpdatedRows } = await this.#database
+      .updateTable("agents")
+      .set({
+        ...(status ? { status } : {}),
+        ...(status === "ready" ? { machine_price: String(this.#machinePrice) } : {}),
+        ...(endUnknown ? { metered_until: null } : {}),
+        ...(desired ? { desired } : {}),
+        ...(error === undefined ? {} : { error: error && JSON.stringify(error) }),
+        ...(installSteps ? { install_steps: JSON.stringify(installSteps) } : {}),
+      })
+      .where("id", "=", id)
+      .where("generation", "=", generation)
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
+  }
+
+  /** Sets what its owner may change. Answers the agent as it is then; null when it is gone or being deleted. */
+  async configure(
+    id: string,
+    settings: Partial<Pick<AgentState, "model" | "instructions">>,
+  ): Promise<AgentState | null> {
+    const row = await this.#database
+      .updateTable("agents")
+      .set(settings)
+      .where("id", "=", id)
+      .where("status", "!=", "deleting")
+      .returningAll()
+      .executeTakeFirst();
+    return row ? fromRow(row) : null;
+  }
+
+  /** Begins the next conversation, unless a turn runs. Answers the agent as it is then; null when it did not. */
+  async beginConversation(id: string): Promise<AgentState | null> {
+    return this.#changeAtRest(id, (update) => update.set((agent) => ({ conversation: agent("conversation", "+", 1) })));
+  }
+
+  async wake(id: string): Promise<void> {
+    await this.#database
+      .updateTable("agents")
+      .set((agent) => ({ desired: "running", generation: agent("generation", "+", 1) }))
+      .where("id", "=", id)
+      .where("desired", "=", "suspended")
+      .execute();
+  }
+
+  async beginSuspension(id: string, idleSince: Date | null): Promise<AgentState | null> {
+    return this.#changeAtRest(id, (update) =>
+      update
+        .set((agent) => ({ desired: "suspended", generation: agent("generation", "+", 1) }))
+        .where("desired", "!=", "deleted")
+        .where("status", "!=", "failed")
+        .$if(idleSince !== null, (query) => query.where("last_active_at", "<=", idleSince!)),
+    );
+  }
+
+  async beginRestart(id: string): Promise<AgentState | null> {
+    const row = await this.#database
+      .updateTable("agents")
+      .set((agent) => ({
+        desired: "running",
+        status: "provisioning",
+        generation: agent("generation", "+", 1),
+        restarts: agent("restarts", "+", 1),
+        error: null,
+        install_steps: JSON.stringify([]),
+      }))
+      .where("id", "=", id)
+      .where("desired", "!=", "deleted")
+      .returningAll()
+      .executeTakeFirst();
+    return row ? fromRow(row) : null;
+  }
+
+  async beginDeletion(id: string): Promise<void> {
+    await this.#database
+      .updateTable("agents")
+      .set((row) => ({ desired: "deleted", status: "deleting", generation: row("generation", "+", 1) }))
+      .where("id", "=", id)
+      .execute();
+  }
+
+  /**
+   * Changes the row of an agent that answers no message. A turn's insertion writes that row first, so whichever of the
+   * two comes second sees the other; but only in a statement that begins once it has the row's lock.
+   */
+  async #changeAtRest(id: string, change: (update: AgentUpdate) => AgentUpdate): Promise<AgentState | null> {
+    return this.#database.transaction().execute(async (transaction) => {
+      await transaction.selectFrom("agents").select("id").where("id", "=", id).forUpdate().execute();
+      const row = await change(transaction.updateTable("agents"))
+        .where("id", "=", id)
+        .where(notAnswering)
+        .returningAll()
+        .executeTakeFirst();
+      return row ? fromRow(row) : null;
+    });
+  }
+
+  /** Those of the account that have one of the names. */
+  async byNames(accountId: string, names: readonly string[]): Promise<AgentState[]> {
+    if (names.length === 0) return [];
+    const rows = await this.#database
+      .selectFrom("agents")
+      .selectAll()
+      .where("account_id", "=", accountId)
+      .where("name", "in", names)
+      .execute();
+    return rows.map(fromRow);
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#database.deleteFrom("agents").where("id", "=", id).execute();
+  }
+}
+
+type AgentUpdate = UpdateQueryBuilder<Tables, "agents", "agents", UpdateResult>;
+
+/** That no turn of the agent runs. */
+function notAnswering({ not, exists, selectFrom }: ExpressionBuilder<Tables, "agents">) {
+  const running = selectFrom("turns")
+    .select("turns.id")
+    .whereRef("turns.agent_id", "=", "agents.id")
+    .where("turns.status", "=", "running");
+  return not(exists(running));
+}
+
+function fromRow(row: Selectable<Tables["agents"]>): AgentState {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    name: row.name,
+    runtime: row.runtime,
+    model: row.model,
+    instructions: row.instructions,
+    conversation: row.conversation,
+    resources: row.resources,
+    desired: row.desired,
+    status: row.status,
+    generation: row.generation,
+    restarts: row.restarts,
+    error: row.error,
+    installSteps: row.install_steps,
+    createdAt: row.created_at,
+    lastActiveAt: row.last_active_at,
+  };
+}

@@ -1,0 +1,73 @@
+import { randomUUID } from "node:crypto";
+import type { Selectable } from "kysely";
+import type { AuditEntryState, AuditPosition } from "../service/audit.ts";
+import type { Database, Tables } from "./database.ts";
+
+/** The accounts' audit log. */
+export class AuditLog {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Writes down what was done just now. */
+  async write(entry: Omit<AuditEntryState, "id" | "at">): Promise<void> {
+    await this.#database
+      .insertInto("audit_entries")
+      .values({
+        id: randomUUID(),
+        at: new Date(),
+        account_id: entry.accountId,
+        credential: entry.credential,
+        key_id: entry.keyId,
+        address: entry.address,
+        operation: entry.operation,
+        agent_id: entry.agentId,
+        agent_name: entry.agent,
+        status: entry.status,
+        code: entry.code,
+        request_id: entry.requestId,
+      })
+      .execute();
+  }
+
+  /** Up to `limit` entries of the account, the newest first, after `after`; with `agent`: of the agents of that name. */
+  async list(
+    accountId: string,
+    limit: number,
+    after: AuditPosition | null,
+    agent: string | null,
+  ): Promise<AuditEntryState[]> {
+    const rows = await this.#database
+      .selectFrom("audit_entries")
+      .selectAll()
+      .where("account_id", "=", accountId)
+      .$if(agent !== null, (query) => query.where("agent_name", "=", agent))
+      .$if(after !== null, (query) =>
+        query.where(({ eb, refTuple, tuple }) => eb(refTuple("at", "id"), "<", tuple(after!.at, after!.id))),
+      )
+      .orderBy("at", "desc")
+      .orderBy("id", "desc")
+      .limit(limit)
+      .execute();
+    return rows.map(fromRow);
+  }
+}
+
+function fromRow(row: Selectable<Tables["audit_entries"]>): AuditEntryState {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    at: row.at,
+    credential: row.credential,
+    keyId: row.key_id,
+    address: row.address,
+    operation: row.operation,
+    agent: row.agent_name,
+    agentId: row.agent_id,
+    status: row.status,
+    code: row.code,
+    requestId: row.request_id,
+  };
+}

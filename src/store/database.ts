@@ -1,0 +1,264 @@
+import { readdir, readFile } from "node:fs/promises";
+import {
+  type Generated,
+  type JSONColumnType,
+  Kysely,
+  type Migration,
+  Migrator,
+  PostgresDialect,
+  type PostgresPool,
+  type PostgresPoolClient,
+  sql,
+} from "kysely";
+import pg from "pg";
+import type { AgentStatus, Fault, InstallStep, Resources } from "../contract/agents.ts";
+import type { EntryKind } from "../contract/billing.ts";
+import type { TurnEvent, TurnStatus } from "../contract/chat.ts";
+import type { EgressOutcome, EgressRefusal } from "../contract/egress.ts";
+import type { DesiredState } from "../service/agents.ts";
+import type { Credential } from "../service/caller.ts";
+import type { TokenCounts } from "../service/ledger.ts";
+import type { UsageState } from "../service/usage.ts";
+import { asFault } from "./faults.ts";
+
+/** The tables as the migrations leave them. */
+export interface Tables {
+  accounts: {
+    id: string;
+    name: string;
+    created_at: Generated<Date>;
+    operator: Generated<boolean>;
+    issuer: string | null;
+    subject: string | null;
+    disabled_at: Date | null;
+    tokens_from: Date | null;
+    /** Bigints, which come as text; in micro-credits. */
+    balance: Generated<string>;
+    held: Generated<string>;
+    entries: Generated<string>;
+    monthly_limit: string | null;
+    month: Generated<Date | null>;
+    month_spent: Generated<string>;
+  };
+  api_keys: {
+    id: string;
+    account_id: string;
+    name: string | null;
+    kind: "full" | "agent";
+    prefix: string;
+    hash: Buffer;
+    /** A bigint, which comes as text. */
+    credit_limit: string | null;
+    spent: Generated<string>;
+    held: Generated<string>;
+    last_used_at: Date | null;
+    created_at: Generated<Date>;
+    expires_at: Date | null;
+    revoked_at: Date | null;
+  };
+  rate_limits: { key: string; points: number; expire: string | null };
+  key_agents: { key_id: string; agent_id: string };
+  idempotency_keys: {
+    owner: string;
+    account_id: string;
+    key_id: string | null;
+    key: string;
+    fingerprint: Buffer;
+    resource_id: string;
+    leased_until: Date;
+    status: number | null;
+    headers: JSONColumnType<Record<string, string>> | null;
+    body: Buffer | null;
+    created_at: Generated<Date>;
+  };
+  audit_entries: {
+    id: string;
+    account_id: string;
+    at: Date;
+    credential: Credential | null;
+    key_id: string | null;
+    address: string;
+    operation: string;
+    agent_id: string | null;
+    agent_name: string | null;
+    status: number;
+    code: string | null;
+    request_id: string;
+  };
+  agents: {
+    id: string;
+    account_id: string;
+    name: string;
+    runtime: string;
+    model: string | null;
+    instructions: string | null;
+    conversation: Generated<number>;
+    resources: JSONColumnType<Resources>;
+    desired: DesiredState;
+    status: AgentStatus;
+    generation: Generated<number>;
+    restarts: Generated<number>;
+    error: JSONColumnType<Fault> | null;
+    install_steps: JSONColumnType<InstallStep[]>;
+    created_at: Generated<Date>;
+    last_active_at: Generated<Date>;
+    metered_until: Generated<Date | null>;
+    /** A bigint, which comes as text; in micro-credits. */
+    machine_price: Generated<string>;
+  };
+  /** Written by functions of the database alone. */
+  credit_entries: {
+    account_id: string;
+    number: string;
+    at: Date;
+    kind: EntryKind;
+    amount: string;
+    balance_after: string;
+    agent_id: string | null;
+    agent_name: string | null;
+    turn_id: string | null;
+    key_id: string | null;
+    model: string | null;
+    tokens: JSONColumnType<TokenCounts> | null;
+    seconds: string | null;
+    memory_mib: number | null;
+    note: string | null;
+    reference: string | null;
+  };
+  credit_holds: {
+    id: string;
+    account_id: string;
+    key_id: string | null;
+    agent_id: string;
+    agent_name: string;
+    turn_id: string | null;
+    model: string;
+    amount: string;
+    leased_until: Date;
+  };
+  turns: {
+    id: string;
+    agent_id: string;
+    key_id: string | null;
+    conversation: number;
+    message: string;
+    model: string | null;
+    status: TurnStatus;
+    usage: JSONColumnType<UsageState>;
+    created_at: Generated<Date>;
+    finished_at: Date | null;
+  };
+  agent_secrets: {
+    agent_id: string;
+    name: string;
+    hosts: JSONColumnType<string[]>;
+    placeholder: string;
+    value: Buffer;
+    created_at: Generated<Date>;
+    updated_at: Generated<Date>;
+  };
+  agent_authorities: { agent_id: string; certificate: string; key: Buffer };
+  users: {
+    id: string;
+    account_id: string;
+    name: string;
+    name_key: string;
+    password_hash: string | null;
+    disabled_at: Date | null;
+    created_at: Generated<Date>;
+  };
+  user_links: { token_hash: Buffer; user_id: string | null; expires_at: Date; used_at: Date | null };
+  oidc_records: {
+    model: string;
+    id_hash: Buffer;
+    payload: JSONColumnType<object>;
+    account_id: string | null;
+    grant_id: string | null;
+    uid: string | null;
+    user_code_hash: Buffer | null;
+    consumed_at: Date | null;
+    expires_at: Date | null;
+  };
+  provider_keys: {
+    id: string;
+    purpose: "tokens" | "cookies";
+    value: JSONColumnType<object>;
+    created_at: Generated<Date>;
+  };
+  network_rules: { agent_id: string; allow: JSONColumnType<string[]>; deny: JSONColumnType<string[]> };
+  network_log: {
+    id: string;
+    agent_id: string;
+    started_at: Date;
+    finished_at: Date;
+    reason: EgressRefusal | null;
+    outcome: EgressOutcome | null;
+    host: string;
+    port: number | null;
+    address: string | null;
+    /** Bigints, which come as text. */
+    bytes_sent: string;
+    bytes_received: string;
+    count: number;
+  };
+  turn_events: { turn_id: string; seq: number; event: JSONColumnType<TurnEvent> };
+}
+
+export type Database = Kysely<Tables>;
+
+/**
+ * Opens a pool of connections; `failed` hears of idle connections that break, which are replaced by themselves.
+ * Queries throw `database_unavailable` while the database is away, and `disk_full`.
+ */
+export function openDatabase(config: pg.PoolConfig, failed: (error: Error) => void): Database {
+  const pool = new pg.Pool({ max: 16, connectionTimeoutMillis: 5_000, keepAlive: true, ...config });
+  // The pool's own error has the whole client with it. What breaks at the end was closed.
+  pool.on("error", ({ message }) => {
+    if (!pool.ending) failed(new Error(message));
+  });
+  // One that breaks between two queries of a transaction tells nobody but its listeners; the next query rejects.
+  pool.on("connect", (client) => client.on("error", () => {}));
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: withFaults(pool) }) });
+}
+
+/** The pool, with what it throws in the contract's words. */
+function withFaults(pool: pg.Pool): PostgresPool {
+  const refuse = (error: unknown): never => {
+    throw asFault(error);
+  };
+  return {
+    connect: async () => {
+      const client = await pool.connect().catch(refuse);
+      const query = (text: string, values: unknown[]) => client.query(text, values).catch(refuse);
+      // Kysely asks in this form alone, but for cursors, which are not used.
+      return { query, release: () => client.release() } as unknown as PostgresPoolClient;
+    },
+    end: () => pool.end(),
+  };
+}
+
+/** Brings the schema up to date; several servers that start at once do it one after the other, and once. */
+export async function migrate(database: Database): Promise<void> {
+  const folder = new URL("./migrations/", import.meta.url);
+  const getMigrations = async () => {
+    const migrations: Record<string, Migration> = {};
+    for (const file of (await readdir(folder)).filter((name) => name.endsWith(".sql"))) {
+      const text = await readFile(new URL(file, folder), "utf8");
+      migrations[file.replace(/\.sql$/, "")] = { up: async (db) => void (await sql.raw(text).execute(db)) };
+    }
+    return migrations;
+  };
+  const { error } = await new Migrator({ db: database, provider: { getMigrations } }).migrateToLatest();
+  if (error) throw error;
+}
+
+/** Resolves when the database answers; rejects when it does not within `timeoutMs`. */
+export async function ping(database: Database, timeoutMs: number): Promise<void> {
+  const late = new Promise<never>((_, reject) => setTimeout(reject, timeoutMs, new Error("no answer")).unref());
+  await Promise.race([sql`select 1`.execute(database), late]);
+}
+
+/** True for Postgres' refusal of a second row with the same unique value, optionally of that constraint. */
+export function isDuplicate(error: unknown, constraint: string): boolean {
+  return error instanceof pg.DatabaseError && error.code === "23505" && error.constraint === constraint;
+}

@@ -1,0 +1,79 @@
+import { type Selectable, sql } from "kysely";
+import type { ConnectionPosition, ConnectionState } from "../service/egress.ts";
+import type { Database, Tables } from "./database.ts";
+
+/** The log of agents' connections to the web. */
+export class EgressLog {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Writes connections down, in one statement. Those of agents that are gone are left out, and those that are there. */
+  async write(entries: readonly ConnectionState[]): Promise<void> {
+    await sql`
+      insert into network_log
+      select entry.* from jsonb_populate_recordset(null::network_log, ${JSON.stringify(entries.map(toRow))}::jsonb) entry
+      join agents on agents.id = entry.agent_id
+      on conflict do nothing`.execute(this.#database);
+  }
+
+  /** Up to `limit` connections of the agent, the newest first, after `after`; with a verdict: only those. */
+  async list(
+    agentId: string,
+    limit: number,
+    after: ConnectionPosition | null,
+    verdict: "allowed" | "refused" | null,
+  ): Promise<ConnectionState[]> {
+    const rows = await this.#database
+      .selectFrom("network_log")
+      .selectAll()
+      .where("agent_id", "=", agentId)
+      .$if(verdict !== null, (query) => query.where("reason", verdict === "allowed" ? "is" : "is not", null))
+      .$if(after !== null, (query) =>
+        query.where(({ eb, refTuple, tuple }) =>
+          eb(refTuple("started_at", "id"), "<", tuple(after!.startedAt, after!.id)),
+        ),
+      )
+      .orderBy("started_at", "desc")
+      .orderBy("id", "desc")
+      .limit(limit)
+      .execute();
+    return rows.map(fromRow);
+  }
+}
+
+function toRow(entry: ConnectionState) {
+  return {
+    id: entry.id,
+    agent_id: entry.agentId,
+    started_at: entry.startedAt,
+    finished_at: entry.finishedAt,
+    reason: entry.reason,
+    outcome: entry.outcome,
+    host: entry.host,
+    port: entry.port,
+    address: entry.address,
+    bytes_sent: entry.bytesSent,
+    bytes_received: entry.bytesReceived,
+    count: entry.count,
+  };
+}
+
+function fromRow(row: Selectable<Tables["network_log"]>): ConnectionState {
+  return {
+    id: row.id,
+    agentId: row.agent_id,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    reason: row.reason,
+    outcome: row.outcome,
+    host: row.host,
+    port: row.port,
+    address: row.address,
+    bytesSent: Number(row.bytes_sent),
+    bytesReceived: Number(row.bytes_received),
+    count: row.count,
+  };
+}

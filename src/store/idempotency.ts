@@ -1,0 +1,121 @@
+import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
+import type { Claim, Found, IdempotencyRows, KeptAnswer, KeyedRequest } from "../service/idempotency.ts";
+import type { Database } from "./database.ts";
+
+/** Encrypts what the database must not tell; `context` is what it belongs to, and must be the same to open it. */
+export interface Sealing {
+  seal(text: string, context: string): Buffer;
+  /** Null for what was sealed with another key, or belongs to something else. */
+  open(sealed: Buffer, context: string): string | null;
+}
+
+/** For how long an owner that says nothing is taken to be at work. By the database's clock, as all times here. */
+const lease = sql<Date>`now() + interval '10 seconds'`;
+
+/** The keys of `Idempotency-Key`. */
+export class IdempotencyKeys implements IdempotencyRows {
+  readonly #database: Database;
+  readonly #sealing: Sealing;
+
+  constructor(database: Database, sealing: Sealing) {
+    this.#database = database;
+    this.#sealing = sealing;
+  }
+
+  async claim(request: KeyedRequest): Promise<Found> {
+    for (;;) {
+      const row = await this.#find(request);
+      if (!row) {
+        const claim = await this.#begin(request);
+        if (claim) return { state: "claimed", claim, again: false };
+        continue; // Another was first.
+      }
+      const { owner, resource_id: resourceId, status, headers, body } = row;
+      if (row.outdated) {
+        await this.#remove(owner);
+        continue;
+      }
+      if (!row.fingerprint.equals(request.fingerprint)) return { state: "reused" };
+      if (status !== null) {
+        const text = body && this.#sealing.open(body, contextOf(request));
+        if (body !== null && text === null) return { state: "unreadable" };
+        return { state: "answered", resourceId, answer: { status, headers: headers ?? {}, body: text } };
+      }
+      if (!row.abandoned) return { state: "running" };
+      const claim = await this.#takeOver(request, owner, resourceId);
+      if (claim) return { state: "claimed", claim, again: true };
+    }
+  }
+
+  async renew({ owner }: Claim): Promise<void> {
+    await this.#unanswered(owner).set({ leased_until: lease }).execute();
+  }
+
+  async answer({ owner, request }: Claim, { status, headers, body }: KeptAnswer): Promise<boolean> {
+    const sealed = body === null ? null : this.#sealing.seal(body, contextOf(request));
+    const { numUpdatedRows } = await this.#unanswered(owner)
+      .set({ status, headers: JSON.stringify(headers), body: sealed })
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
+  }
+
+  async release({ owner }: Claim): Promise<void> {
+    await this.#unanswered(owner)
+      .set({ leased_until: new Date(0) })
+      .execute();
+  }
+
+  async #find({ accountId, keyId, key }: KeyedRequest) {
+    return this.#database
+      .selectFrom("idempotency_keys")
+      .select(["owner", "resource_id", "fingerprint", "status", "headers", "body"])
+      .select(sql<boolean>`created_at < now() - interval '24 hours'`.as("outdated"))
+      .select(sql<boolean>`leased_until < now()`.as("abandoned"))
+      .where("account_id", "=", accountId)
+      .where("key_id", keyId === null ? "is" : "=", keyId)
+      .where("key", "=", key)
+      .executeTakeFirst();
+  }
+
+  async #begin(request: KeyedRequest): Promise<Claim | null> {
+    const claim = { request, owner: randomUUID(), resourceId: randomUUID() };
+    const { numInsertedOrUpdatedRows } = await this.#database
+      .insertInto("idempotency_keys")
+      .values({
+        owner: claim.owner,
+        resource_id: claim.resourceId,
+        leased_until: lease,
+        account_id: request.accountId,
+        key_id: request.keyId,
+        key: request.key,
+        fingerprint: request.fingerprint,
+      })
+      .onConflict((conflict) => conflict.columns(["account_id", "key_id", "key"]).doNothing())
+      .executeTakeFirst();
+    return numInsertedOrUpdatedRows === 1n ? claim : null;
+  }
+
+  /** Of several that find the owner gone, one becomes the next. */
+  async #takeOver(request: KeyedRequest, gone: string, resourceId: string): Promise<Claim | null> {
+    const owner = randomUUID();
+    const { numUpdatedRows } = await this.#unanswered(gone)
+      .set({ owner, leased_until: lease })
+      .where("leased_until", "<", sql<Date>`now()`)
+      .executeTakeFirst();
+    return numUpdatedRows > 0n ? { request, owner, resourceId } : null;
+  }
+
+  #unanswered(owner: string) {
+    return this.#database.updateTable("idempotency_keys").where("owner", "=", owner).where("status", "is", null);
+  }
+
+  async #remove(owner: string): Promise<void> {
+    await this.#database.deleteFrom("idempotency_keys").where("owner", "=", owner).execute();
+  }
+}
+
+/** A sealed answer is of no use in another's row. */
+function contextOf({ accountId, keyId, key }: KeyedRequest): string {
+  return JSON.stringify(["idempotency", accountId, keyId, key]);
+}

@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+import { RateLimiterPostgres, RateLimiterRes } from "rate-limiter-flexible";
+import type { Database } from "./database.ts";
+import { countsIn } from "./rate-limiter.ts";
+
+const windowSeconds = 15 * 60;
+/** Some people share an address. */
+const namesPerAddress = 5;
+
+/** Attempts to sign in, counted for all servers of a database: per name, known or not, and per address. */
+export class SignInAttempts {
+  readonly #names: RateLimiterPostgres;
+  readonly #addresses: RateLimiterPostgres;
+  readonly #clientOf: (address: string) => string;
+
+  /** `wrongPerName`: how many wrong ones there may be in a quarter of an hour; `clientOf`: whom an address stands for. */
+  constructor(database: Database, wrongPerName: number, clientOf: (address: string) => string) {
+    this.#clientOf = clientOf;
+    const limiter = (keyPrefix: string, points: number) =>
+      new RateLimiterPostgres({
+        ...countsIn(database, "sign_in_attempts"),
+        keyPrefix,
+        points,
+        duration: windowSeconds,
+      });
+    this.#names = limiter("name", wrongPerName);
+    this.#addresses = limiter("address", wrongPerName * namesPerAddress);
+  }
+
+  /**
+   * Counts an attempt, before it is known whether it is a good one, so that many at once are counted too. Answers after
+   * how many seconds another may be made where there were too many, else null. Without a name, for the address alone.
+   */
+  async begin(name: string | null, address: string): Promise<number | null> {
+    const waits = [await secondsToWait(this.#addresses, this.#clientOf(address))];
+    if (name !== null) waits.push(await secondsToWait(this.#names, keyOf(name)));
+    const longest = Math.max(...waits);
+    return longest > 0 ? longest : null;
+  }
+
+  /** The attempt was a good one. */
+  async succeeded(name: string | null, address: string): Promise<void> {
+    await this.#addresses.reward(this.#clientOf(address));
+    if (name !== null) await this.#names.delete(keyOf(name));
+  }
+}
+
+/** Names may be longer than the table's keys. */
+function keyOf(name: string): string {
+  return createHash("sha256").update(name).digest("base64url");
+}
+
+async function secondsToWait(limiter: RateLimiterPostgres, key: string): Promise<number> {
+  try {
+    await limiter.consume(key);
+    return 0;
+  } catch (refused) {
+    if (refused instanceof RateLimiterRes) return Math.ceil(refused.msBeforeNext / 1000);
+    throw refused;
+  }
+}

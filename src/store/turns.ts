@@ -1,0 +1,169 @@
+import { type Selectable, sql } from "kysely";
+import type { Fault } from "../contract/agents.ts";
+import type { SequencedEvent, TurnStatus } from "../contract/chat.ts";
+import { BerthError } from "../contract/errors.ts";
+import { usualLimits } from "../contract/event-log.ts";
+import { type PastTurn, type TurnState, turnInProgress } from "../service/turn.ts";
+import type { TurnRows } from "../service/turns.ts";
+import type { UsageState } from "../service/usage.ts";
+import { type Database, isDuplicate, type Tables } from "./database.ts";
+import { olderThan } from "./paging.ts";
+import { TurnAppends } from "./turn-appends.ts";
+
+/** The turns and their events. */
+export class TurnStore implements TurnRows {
+  readonly #database: Database;
+  readonly #appends: TurnAppends;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#appends = new TurnAppends(database);
+  }
+
+  async insert(turn: TurnState, first: SequencedEvent): Promise<void> {
+    try {
+      await this.#database.transaction().execute(async (transaction) => {
+        // First of all, so that a suspension in the same moment comes before it, or sees it.
+        const agent = await transaction
+          .updateTable("agents")
+          .set({ last_active_at: new Date() })
+          .where("id", "=", turn.agentId)
+          .where("desired", "!=", "deleted")
+          .returning("id")
+          .executeTakeFirst();
+        if (!agent) throw new BerthError("agent_deleting", "The agent is being deleted.");
+        await transaction
+          .insertInto("turns")
+          .values({
+            id: turn.id,
+            agent_id: turn.agentId,
+            key_id: turn.keyId,
+            conversation: turn.conversation,
+            message: turn.message,
+            model: turn.model,
+            status: turn.status,
+            usage: JSON.stringify(turn.usage),
+          })
+          .execute();
+        await transaction.insertInto("turn_events").values(toRow(turn.id, first)).execute();
+      });
+    } catch (error) {
+      if (!isDuplicate(error, "one_running_turn")) throw error;
+      const running = await this.#database
+        .selectFrom("turns")
+        .select("id")
+        .where("agent_id", "=", turn.agentId)
+        .where("status", "=", "running")
+        .executeTakeFirst();
+      throw turnInProgress(running?.id ?? null);
+    }
+  }
+
+  async find(agentId: string, turnId: string): Promise<TurnState | null> {
+    const row = await this.#database
+      .selectFrom("turns")
+      .selectAll()
+      .where("agent_id", "=", agentId)
+      .where("id", "=", turnId)
+      .executeTakeFirst();
+    return row ? fromRow(row) : null;
+  }
+
+  async running(): Promise<(TurnState & { instructions: string | null })[]> {
+    const rows = await this.#database
+      .selectFrom("turns")
+      .innerJoin("agents", "agents.id", "turns.agent_id")
+      .selectAll("turns")
+      .select("agents.instructions")
+      .where("turns.status", "=", "running")
+      .execute();
+    return rows.map((row) => ({ ...fromRow(row), instructions: row.instructions }));
+  }
+
+  /** Up to `limit` turns of an agent, the newest first, beginning after the turn `after` (of the same agent). */
+  async list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]> {
+    const rows = await this.#database
+      .selectFrom("turns")
+      .selectAll()
+      .select(replyOf)
+      .select(faultOf)
+      .where("agent_id", "=", agentId)
+      .$if(after !== null, (query) => query.where(olderThan("turns", after!)))
+      .orderBy("created_at", "desc")
+      .orderBy("id", "desc")
+      .limit(limit)
+      .execute();
+    return rows.map((row) => ({
+      ...fromRow(row),
+      reply: row.reply,
+      error: row.error,
+      createdAt: row.created_at,
+      finishedAt: row.finished_at,
+    }));
+  }
+
+  async events(turnId: string, after: number): Promise<SequencedEvent[]> {
+    const { batchEvents, batchSize } = usualLimits;
+    // The sizes of a page's events are added up in the database, so that one page of large events is not read whole.
+    const { rows } = await sql<SequencedEvent>`
+      select seq, event from (
+        select seq, event, sum(octet_length(event::text)) over (order by seq) - octet_length(event::text) as before
+        from (
+          select seq, event from turn_events where turn_id = ${turnId} and seq > ${after} order by seq limit ${batchEvents}
+        ) page
+      ) sized
+      where before < ${batchSize} order by seq`.execute(this.#database);
+    return rows;
+  }
+
+  async progress(turnId: string): Promise<{ last: number; head: number | null; openTools: string[] }> {
+    const { rows } = await sql<{ last: number; head: number | null; openTools: string[] }>`
+      select coalesce(max(seq), 0) as last,
+        min(seq) filter (where event ->> 'type' = 'response.in_progress') as head, array(
+        select event ->> 'id' from turn_events where turn_id = ${turnId} and event ->> 'type' = 'response.tool_call.started'
+        except
+        select event ->> 'id' from turn_events where turn_id = ${turnId} and event ->> 'type' = 'response.tool_call.completed'
+      ) as "openTools"
+      from turn_events where turn_id = ${turnId}`.execute(this.#database);
+    return rows[0]!;
+  }
+
+  async touch(agentId: string): Promise<void> {
+    await this.#database.updateTable("agents").set({ last_active_at: new Date() }).where("id", "=", agentId).execute();
+  }
+
+  async remove(turnId: string): Promise<void> {
+    await this.#database.deleteFrom("turns").where("id", "=", turnId).execute();
+  }
+
+  append(turnId: string, events: SequencedEvent[], status: TurnStatus, usage: UsageState | null): Promise<void> {
+    return this.#appends.add(turnId, events, status, usage);
+  }
+}
+
+/** All deltas of the reply's text, together. */
+const replyOf = sql<string>`coalesce((
+  select string_agg(event ->> 'delta', '' order by seq) from turn_events
+  where turn_id = turns.id and event ->> 'type' = 'response.output_text.delta'), '')`.as("reply");
+
+/** Why a failed turn failed: its last event says it. */
+const faultOf = sql<Fault | null>`(
+  select event -> 'error' from turn_events
+  where turn_id = turns.id and event ->> 'type' = 'response.failed' limit 1)`.as("error");
+
+function fromRow(row: Selectable<Tables["turns"]>): TurnState {
+  return {
+    id: row.id,
+    agentId: row.agent_id,
+    keyId: row.key_id,
+    conversation: row.conversation,
+    message: row.message,
+    model: row.model,
+    status: row.status,
+    usage: row.usage,
+  };
+}
+
+function toRow(turnId: string, { seq, event }: SequencedEvent) {
+  return { turn_id: turnId, seq, event: JSON.stringify(event) };
+}
