@@ -6,7 +6,7 @@ import { readConfig } from "./config/env.ts";
 import { BerthError } from "./contract/errors.ts";
 import { Privilege } from "./machines/qemu/privilege.ts";
 import { qemuVersion } from "./machines/qemu/process.ts";
-import { lastBuiltImage } from "./server.ts";
+import { lastBuiltImage } from "./wiring/qemu.ts";
 
 // `berth doctor` runs this on the machine that the server is to run on. Each check is one line of JSON.
 

@@ -1,4 +1,5 @@
-import { chmod, mkdir, open, readFile, rm } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { chmod, mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
@@ -25,6 +26,20 @@ export async function lockDataFolder(folder: string): Promise<AsyncDisposable> {
     }
     await rm(file, { force: true });
   }
+}
+
+/**
+ * The id of the data folder, of `host.id` in it: agents belong to the folder that holds their machines. It is made at the
+ * first start, and goes where the folder goes.
+ */
+export async function hostIdOf(folder: string): Promise<string> {
+  const file = join(folder, "host.id");
+  const known = (await readFile(file, "utf8").catch(() => "")).trim();
+  if (known !== "") return known;
+  const id = randomUUID();
+  await writeFile(`${file}.partial`, `${id}\n`, { mode: 0o644, flush: true });
+  await rename(`${file}.partial`, file);
+  return id;
 }
 
 /** When a process started: field 22 of its stat, of which the state is field 3. Null when it is gone or a zombie. */

@@ -116,6 +116,13 @@ export const WaitQuery = z.strictObject({
     .meta({ description: "Hold the answer until the agent is ready or has failed, 60 s at most." }),
 });
 
+export const RestartQuery = WaitQuery.extend({
+  machine: z
+    .literal("new")
+    .optional()
+    .meta({ description: "Where the agent's machine was lost, begin with an empty one: its files are gone." }),
+});
+
 export const LogQuery = z.strictObject({
   tail: z.coerce
     .number()

@@ -32,7 +32,7 @@ export type ChangeEgress = z.infer<typeof ChangeEgress>;
 
 const shown = z.array(z.string());
 
-export const Network = z
+export const EgressPolicy = z
   .object({
     allow: shown,
     deny: shown,
@@ -41,7 +41,7 @@ export const Network = z
       .meta({ description: "The installation's own lists: what they do not allow, no agent's list can." }),
   })
   .meta({ id: "Network", description: "Where an agent's programs may connect to. What is denied is not allowed." });
-export type Network = z.infer<typeof Network>;
+export type EgressPolicy = z.infer<typeof EgressPolicy>;
 
 const verdicts = ["allowed", "refused"] as const;
 

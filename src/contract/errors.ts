@@ -61,6 +61,7 @@ export const errorStatuses = {
   privilege_missing: 503,
   disk_full: 503,
   no_capacity: 503,
+  agent_elsewhere: 503,
   database_unavailable: 503,
   identity_provider_unavailable: 503,
   payments_unavailable: 503,
@@ -90,9 +91,12 @@ export class BerthError extends Error {
   }
 }
 
-const shortages = new Set(["EAGAIN", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM", "ENOSPC"]);
+const shortages = new Set(["EAGAIN", "EBUSY", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM", "ENOSPC"]);
 
-/** True where the host was out of something, which passes: descriptors, processes, memory, space on a disk. */
+/**
+ * True where the host was out of something, which passes: descriptors, processes, memory, space on a disk, a file that
+ * another process has locked.
+ */
 export function isShortage(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   return ("code" in thrown && shortages.has(String(thrown.code))) || isShortage(thrown.cause);

@@ -6,7 +6,6 @@ import {
   Agent,
   AgentList,
   AgentLog,
-  AgentName,
   AgentParams,
   ChangeAgent,
   CreateAgent,
@@ -14,11 +13,11 @@ import {
   ListQuery,
   type LogEvent,
   LogQuery,
-  type Resources,
+  RestartQuery,
   WaitQuery,
 } from "../contract/agents.ts";
-import { BerthError } from "../contract/errors.ts";
-import { type AgentState, requireAllowed, toAgentView } from "../service/agents.ts";
+import { type AgentState, toAgentView } from "../service/agent.ts";
+import type { Agents } from "../service/agents.ts";
 import { toInstallStatus } from "../service/lifecycle/provisioning.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 import { type SseEvent, sendEvents } from "./sse.ts";
@@ -33,65 +32,21 @@ declare module "fastify" {
   }
 }
 
-/** What the agents' routes need. */
-export interface AgentService {
-  /** Throws `agent_exists`, `insufficient_credits`, `no_capacity`. */
-  create(agent: AgentState): Promise<void>;
-  /** Throws what is missing for any agent to be made: `image_missing`, `qemu_missing`, …. */
-  requireMachines(): Promise<void>;
-  /** The runtimes that agents can be built on in this installation. */
-  runtimes: readonly string[];
-  /** The size of a machine of the runtime where nothing else is asked. */
-  usualResources(runtime: string): Resources;
-  /**
-   * Throws `model_not_available` when the runtime cannot use the model, or for null, when it has none by default.
-   */
-  checkModel(model: string | null, runtime: string): Promise<void>;
-  /** Sets what its owner may change. Answers the agent as it is then; null when it is gone or being deleted. */
-  configure(id: string, settings: Partial<Pick<AgentState, "model" | "instructions">>): Promise<AgentState | null>;
-  /** Throws `turn_in_progress`. */
-  resetConversation(agent: AgentState): Promise<AgentState>;
-  /**
-   * Ends a running turn. Answers the agent while it is started again; null when it is gone or being deleted. Throws
-   * `insufficient_credits`.
-   */
-  restart(agent: AgentState): Promise<AgentState | null>;
-  /** Answers the agent when it is suspended or was needed again. Throws `turn_in_progress`, `machine_failed`. */
-  suspend(agent: AgentState): Promise<AgentState | null>;
-  /** Begins to wake it. Answers null when it is gone. Throws `insufficient_credits`, `no_capacity`. */
-  resume(agent: AgentState): Promise<AgentState | null>;
-  /**
-   * The last `tail` lines of its runner's and runtime's output, and with `follow` what comes, until `gone` is aborted
-   * or its machine ends.
-   */
-  log(agent: AgentState, tail: number, follow: boolean, gone: AbortSignal): AsyncIterable<string[]>;
-  byName(accountId: string, name: string): Promise<AgentState | null>;
-  byId(id: string): Promise<AgentState | null>;
-  /** With `ids`: of those only. */
-  list(accountId: string, limit: number, after: string | null, ids: readonly string[] | null): Promise<AgentState[]>;
-  watch(id: string, signal: AbortSignal): AsyncIterable<AgentState>;
-  delete(agent: AgentState): Promise<void>;
-}
+/** Finds agents by their owners' names for them. */
+type FindAgents = Pick<Agents, "find">;
 
 /**
  * The caller's agent of that name. Throws `agent_not_found`, for another account's too, and `forbidden` for one that the
  * caller's key does not name.
  */
-export async function findAgent(
-  service: Pick<AgentService, "byName">,
-  request: FastifyRequest,
-  name: string,
-): Promise<AgentState> {
-  const possible = AgentName.safeParse(name).success;
-  const agent = possible ? await service.byName(request.caller.accountId, name) : null;
-  // What cannot be a name may be anything, a key that was mistaken for one too, and is not repeated.
-  if (!agent) throw new BerthError("agent_not_found", `There is no agent ${possible ? name : "of this name"}.`);
+export async function findAgent(agents: FindAgents, request: FastifyRequest, name: string): Promise<AgentState> {
+  const agent = await agents.find(request.caller.accountId, name);
   request.agent = agent;
   requireNamed(request.caller, agent);
   return agent;
 }
 
-export function agentRoutes(service: AgentService, streams: Streams): FastifyPluginAsyncZod {
+export function agentRoutes(service: Agents, streams: Streams): FastifyPluginAsyncZod {
   return async (app) => {
     app.get(
       "/agents",
@@ -112,12 +67,10 @@ export function agentRoutes(service: AgentService, streams: Streams): FastifyPlu
       response: { 201: Agent },
     };
     app.post("/agents", { schema: createSchema }, async (request, reply) => {
-      const { resourceId, earlier } = request.attempt;
-      const made = earlier === "none" ? null : await service.byId(resourceId);
-      const agent = made ?? (await createAgent(service, resourceId, request.caller.accountId, request.body));
+      const agent = await service.create(request.caller.accountId, request.body, request.attempt);
       request.agent = agent;
       reply.code(201).header("location", `/agents/${agent.name}`);
-      return toAgentView(request.query.wait ? await settled(service, agent) : agent);
+      return toAgentView(request.query.wait ? await service.settled(agent) : agent);
     });
 
     app.get(
@@ -134,29 +87,20 @@ export function agentRoutes(service: AgentService, streams: Streams): FastifyPlu
     };
     app.patch("/agents/:name", { schema: changeSchema }, async (request) => {
       const agent = await findAgent(service, request, request.params.name);
-      requireAllowed("change", agent);
-      const { model, instructions } = request.body;
-      if (model !== undefined) await service.checkModel(model, agent.runtime);
-      const changed = await service.configure(agent.id, {
-        ...(model === undefined ? {} : { model }),
-        ...(instructions === undefined ? {} : { instructions: instructions || null }),
-      });
-      return toAgentView(changed ?? deleting(agent));
+      return toAgentView(await service.change(agent, request.body));
     });
 
     const restartSchema = {
       summary: "Boot an agent again from its disk",
       description: "Its files and its conversation stay; a running turn ends as failed. Also the way out of `failed`.",
       params: AgentParams,
-      querystring: WaitQuery,
+      querystring: RestartQuery,
       response: { 200: Agent },
     };
     app.post("/agents/:name/restart", { schema: restartSchema }, async (request) => {
       const agent = await findAgent(service, request, request.params.name);
-      requireAllowed("restart", agent);
-      await service.requireMachines();
-      const restarted = (await service.restart(agent)) ?? deleting(agent);
-      return toAgentView(request.query.wait ? await settled(service, restarted) : restarted);
+      const restarted = await service.restart(agent, { newMachine: request.query.machine === "new" });
+      return toAgentView(request.query.wait ? await service.settled(restarted) : restarted);
     });
 
     const suspendSchema = {
@@ -168,8 +112,7 @@ export function agentRoutes(service: AgentService, streams: Streams): FastifyPlu
     };
     app.post("/agents/:name/suspend", { schema: suspendSchema }, async (request) => {
       const agent = await findAgent(service, request, request.params.name);
-      requireAllowed("suspend", agent);
-      return toAgentView((await service.suspend(agent)) ?? deleting(agent));
+      return toAgentView(await service.suspend(agent));
     });
 
     const resumeSchema = {
@@ -181,9 +124,8 @@ export function agentRoutes(service: AgentService, streams: Streams): FastifyPlu
     };
     app.post("/agents/:name/resume", { schema: resumeSchema }, async (request) => {
       const agent = await findAgent(service, request, request.params.name);
-      requireAllowed("resume", agent);
-      const resumed = (await service.resume(agent)) ?? deleting(agent);
-      return toAgentView(request.query.wait ? await settled(service, resumed) : resumed);
+      const resumed = await service.resume(agent);
+      return toAgentView(request.query.wait ? await service.settled(resumed) : resumed);
     });
 
     const logSchema = {
@@ -214,7 +156,6 @@ export function agentRoutes(service: AgentService, streams: Streams): FastifyPlu
     };
     app.post("/agents/:name/conversation/reset", { schema: resetSchema }, async (request) => {
       const agent = await findAgent(service, request, request.params.name);
-      requireAllowed("change", agent);
       return toAgentView(await service.resetConversation(agent));
     });
 
@@ -233,48 +174,10 @@ export function agentRoutes(service: AgentService, streams: Streams): FastifyPlu
       const agent = await findAgent(service, request, request.params.name);
       if (!request.headers.accept?.includes("text/event-stream")) return toInstallStatus(agent);
       using _ = streams.enter(request);
-      await sendEvents(reply, {}, (gone) => installEvents(service, agent.id, gone));
+      await sendEvents(reply, {}, (gone) => installEvents(service.watchInstallation(agent, gone)));
       return reply;
     });
   };
-}
-
-async function createAgent(
-  service: AgentService,
-  id: string,
-  accountId: string,
-  body: CreateAgent,
-): Promise<AgentState> {
-  if (!service.runtimes.includes(body.runtime)) {
-    throw new BerthError(
-      "runtime_not_available",
-      `There is no runtime ${body.runtime}. Available: ${service.runtimes.join(", ")}.`,
-      { details: { available: service.runtimes } },
-    );
-  }
-  await service.checkModel(body.model ?? null, body.runtime);
-  const now = new Date();
-  const agent: AgentState = {
-    id,
-    accountId,
-    name: body.name,
-    runtime: body.runtime,
-    model: body.model ?? null,
-    instructions: body.instructions || null,
-    conversation: 1,
-    resources: { ...service.usualResources(body.runtime), ...given(body.resources) },
-    desired: "running",
-    status: "provisioning",
-    generation: 1,
-    restarts: 0,
-    error: null,
-    installSteps: [],
-    createdAt: now,
-    lastActiveAt: now,
-  };
-  await service.requireMachines();
-  await service.create(agent);
-  return agent;
 }
 
 async function* logEvents(batches: AsyncIterable<string[]>): AsyncGenerator<SseEvent[]> {
@@ -283,31 +186,7 @@ async function* logEvents(batches: AsyncIterable<string[]>): AsyncGenerator<SseE
   yield [event({ ended: true })];
 }
 
-/** The agent once nothing is being done to have it run, or as it stands after a minute. */
-async function settled(service: AgentService, agent: AgentState): Promise<AgentState> {
-  let latest = agent;
-  for await (const seen of service.watch(agent.id, AbortSignal.timeout(waitMs))) {
-    latest = seen;
-    if (seen.status !== "provisioning" && (seen.status !== "suspended" || seen.desired !== "running")) break;
-  }
-  return latest;
-}
-
-/** The installation at each change; ends with it. */
-async function* installEvents(service: AgentService, id: string, gone: AbortSignal): AsyncGenerator<SseEvent[]> {
-  for await (const agent of service.watch(id, gone)) {
-    const status = toInstallStatus(agent);
-    yield [{ data: status }];
-    if (status.status === "installed" || status.status === "failed" || agent.status === "deleting") return;
-  }
-}
-
-/** What was asked for, without what was left out. */
-function given(asked: CreateAgent["resources"] = {}): Partial<Resources> {
-  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
-}
-
-/** Throws what a request is answered that came too late. */
-function deleting({ name }: AgentState): never {
-  throw new BerthError("agent_deleting", `The agent ${name} is being deleted.`);
+/** The installation at each change. */
+async function* installEvents(changes: AsyncIterable<InstallStatus>): AsyncGenerator<SseEvent[]> {
+  for await (const data of changes) yield [{ data }];
 }

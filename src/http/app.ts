@@ -19,27 +19,36 @@ import { permissions, requirePermission } from "../api/permissions.ts";
 import { BerthError } from "../contract/errors.ts";
 import { PostHeaders } from "../contract/idempotency.ts";
 import { type ProtectedResource, signInPrefix } from "../contract/sign-in.ts";
-import { type Caller, countedAs } from "../service/caller.ts";
+import type { Agents } from "../service/agents.ts";
+import type { Billing } from "../service/billing.ts";
+import { countedAs } from "../service/caller.ts";
+import type { AgentEgress } from "../service/egress.ts";
 import type { IdempotencyRows } from "../service/idempotency.ts";
-import { type AccountService, accountRoutes } from "./account.ts";
-import { type AgentService, agentRoutes } from "./agents.ts";
-import { type AuditService, audit, auditRoutes, writeEntry } from "./audit.ts";
-import { authenticate, type FindCaller } from "./authenticate.ts";
-import { type BillingService, billingRoutes } from "./billing.ts";
-import { type CatalogService, catalogRoutes } from "./catalog.ts";
-import { type ChatService, chatRoutes } from "./chat.ts";
-import { type CreditService, creditRoutes } from "./credits.ts";
-import { type EgressService, egressRoutes } from "./egress.ts";
+import type { Keys } from "../service/keys.ts";
+import type { ModelChoice } from "../service/models.ts";
+import type { Principals } from "../service/principals.ts";
+import type { Secrets } from "../service/secrets.ts";
+import type { Turns } from "../service/turns.ts";
+import type { Users } from "../service/users.ts";
+import { accountRoutes } from "./account.ts";
+import { agentRoutes } from "./agents.ts";
+import { type AuditRows, audit, auditRoutes, writeEntry } from "./audit.ts";
+import { authenticate } from "./authenticate.ts";
+import { billingRoutes } from "./billing.ts";
+import { catalogRoutes } from "./catalog.ts";
+import { chatRoutes } from "./chat.ts";
+import { creditRoutes } from "./credits.ts";
+import { egressRoutes } from "./egress.ts";
 import { answerClientError, errorBody, handleError } from "./errors.ts";
 import { healthRoutes, type MetricsText, type Readiness } from "./health.ts";
 import { Idempotency } from "./idempotency.ts";
-import { type KeyService, keyRoutes } from "./keys.ts";
-import { type PaymentService, paymentEventRoutes, topUpRoutes } from "./payments.ts";
+import { keyRoutes } from "./keys.ts";
+import { paymentEventRoutes, topUpRoutes } from "./payments.ts";
 import { clientOf, limit, type RateLimiters } from "./rate-limits.ts";
-import { type SecretService, secretRoutes } from "./secrets.ts";
+import { secretRoutes } from "./secrets.ts";
 import { type HandleSignIn, protectedResourceRoutes, signInRoutes } from "./sign-in.ts";
 import { Streams } from "./streams.ts";
-import { type UserService, userRoutes } from "./users.ts";
+import { userRoutes } from "./users.ts";
 
 const maximumBodyBytes = 1024 * 1024;
 
@@ -47,21 +56,23 @@ const maximumBodyBytes = 1024 * 1024;
 const headersTimeoutMs = 15_000;
 const timeoutCheckMs = 5_000;
 
-/** Those who ask, and how they are known. */
-interface IdentityService extends AccountService, KeyService, UserService {
-  findCaller: FindCaller;
-  /** Whether the caller's key and account still are what they were; a token may end meanwhile. */
-  isValid(caller: Caller): Promise<boolean>;
-  /** Where tokens come from. */
-  protectedResource(): ProtectedResource;
-  /** The service's own identity provider; null where another is configured. */
-  signIn: HandleSignIn | null;
-}
-
 export interface AppOptions {
   version: string;
   logger: FastifyBaseLogger;
-  identities: IdentityService;
+  agents: Agents;
+  turns: Turns;
+  secrets: Secrets;
+  egress: AgentEgress;
+  models: ModelChoice;
+  keys: Keys;
+  users: Users;
+  billing: Billing;
+  principals: Principals;
+  auditLog: AuditRows;
+  /** Where tokens come from. */
+  protectedResource: () => ProtectedResource;
+  /** The service's own identity provider; null where another is configured. */
+  signIn: { handle: HandleSignIn } | null;
   readiness: () => Promise<Readiness>;
   metrics: MetricsText;
   limiters: RateLimiters;
@@ -72,8 +83,6 @@ export interface AppOptions {
   /** Addresses and networks of the proxies whose word on a client's address is taken. */
   trustedProxies: readonly string[];
   idempotencyKeys: IdempotencyRows;
-  credits: BillingService & CreditService & PaymentService;
-  service: AgentService & AuditService & CatalogService & ChatService & EgressService & SecretService;
 }
 
 declare module "fastify" {
@@ -117,7 +126,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   if (options.corsOrigins.length > 0) {
     await app.register(cors, { origin: [...options.corsOrigins], exposedHeaders: exposedHeaders, maxAge: 600 });
   }
-  const { limiters, identities } = options;
+  const { limiters, principals, billing, signIn, agents, turns, auditLog } = options;
   const limitAddress = (request: FastifyRequest, reply: FastifyReply) =>
     limit(reply, limiters.address, clientOf(request.ip));
   const methodsOf = rememberRoutes(app);
@@ -142,9 +151,9 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     transformObject: jsonSchemaTransformObject,
   });
   await app.register(healthRoutes(options.readiness, options.metrics));
-  await app.register(protectedResourceRoutes(() => identities.protectedResource()));
-  await app.register(paymentEventRoutes(options.credits, limitAddress));
-  if (identities.signIn) await app.register(signInRoutes(identities.signIn, limitAddress));
+  await app.register(protectedResourceRoutes(options.protectedResource));
+  await app.register(paymentEventRoutes(billing, limitAddress));
+  if (signIn) await app.register(signInRoutes((...request) => signIn.handle(...request), limitAddress));
   app.get("/openapi.json", { schema: { hide: true }, onRequest: limitAddress }, async () => app.swagger());
   await app.register(async (guarded) => {
     guarded.addHook("onRoute", (route) => {
@@ -154,7 +163,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     });
     guarded.addHook("onRequest", async (request, reply) => {
       try {
-        request.caller = await authenticate(request, (credential) => identities.findCaller(credential));
+        request.caller = await authenticate(request, (credential) => principals.find(credential));
       } catch (error) {
         if (error instanceof BerthError && error.status === 401) await limitAddress(request, reply);
         throw error;
@@ -165,29 +174,29 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     const idempotency = new Idempotency(options.idempotencyKeys);
     // In this order: what is written down is what is really answered.
     idempotency.addTo(guarded);
-    audit(guarded, options.service);
+    audit(guarded, auditLog);
     // What is refused for its form, or answered again, is not counted as made.
     guarded.addHook("preHandler", async (request, reply) => {
       const made = creations[request.routeOptions.config.operation!];
       if (made) await limit(reply, limiters[made], request.caller.accountId);
     });
-    const streams = new Streams(options.maximumStreams, (caller) => identities.isValid(caller));
-    await guarded.register(agentRoutes(options.service, streams));
+    const streams = new Streams(options.maximumStreams, (caller) => principals.isValid(caller));
+    await guarded.register(agentRoutes(agents, streams));
     const begun = async (request: FastifyRequest, reply: FastifyReply) => {
       await idempotency.streams(request);
-      await writeEntry(options.service, request, reply);
+      await writeEntry(auditLog, request, reply);
     };
-    await guarded.register(chatRoutes(options.service, streams, begun));
-    await guarded.register(catalogRoutes(options.service));
-    await guarded.register(egressRoutes(options.service));
-    await guarded.register(secretRoutes(options.service));
-    await guarded.register(keyRoutes(identities));
-    await guarded.register(topUpRoutes(options.credits));
-    await guarded.register(auditRoutes(options.service));
-    await guarded.register(accountRoutes(identities));
-    await guarded.register(userRoutes(identities));
-    await guarded.register(billingRoutes(options.credits));
-    await guarded.register(creditRoutes(options.credits));
+    await guarded.register(chatRoutes(agents, turns, streams, begun));
+    await guarded.register(catalogRoutes(options.models));
+    await guarded.register(egressRoutes(agents, options.egress));
+    await guarded.register(secretRoutes(agents, options.secrets));
+    await guarded.register(keyRoutes(options.keys));
+    await guarded.register(topUpRoutes(billing));
+    await guarded.register(auditRoutes(auditLog));
+    await guarded.register(accountRoutes(principals));
+    await guarded.register(userRoutes(options.users));
+    await guarded.register(billingRoutes(billing));
+    await guarded.register(creditRoutes(billing));
   });
   return app;
 }

@@ -6,34 +6,29 @@ import { type AuditEntryState, type AuditPosition, isAudited, toAuditEntry } fro
 import type { Caller } from "../service/caller.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 
-/** What the audit log needs. */
-export interface AuditService {
-  writeAuditEntry(entry: Omit<AuditEntryState, "id" | "at">): Promise<void>;
-  /** The newest first, after `after`; with `agent`: of the agents of that name. */
-  listAuditEntries(
-    accountId: string,
-    limit: number,
-    after: AuditPosition | null,
-    agent: string | null,
-  ): Promise<AuditEntryState[]>;
+/** The audit log's rows. */
+export interface AuditRows {
+  write(entry: Omit<AuditEntryState, "id" | "at">): Promise<void>;
+  /** Up to `limit`, the newest first, after `after`; with `agent`: of the agents of that name. */
+  list(accountId: string, limit: number, after: AuditPosition | null, agent: string | null): Promise<AuditEntryState[]>;
 }
 
 /**
  * Has the requests of all routes that are added to `app` afterwards written down, each before its answer is sent: what
  * was done and answered is in the log also when the process ends in that moment.
  */
-export function audit(app: FastifyInstance, service: AuditService): void {
-  app.addHook("onSend", (request, reply) => writeEntry(service, request, reply));
+export function audit(app: FastifyInstance, rows: AuditRows): void {
+  app.addHook("onSend", (request, reply) => writeEntry(rows, request, reply));
 }
 
 /** `audit` for a handler that is about to stream its answer, which no hook sees. */
-export async function writeEntry(service: AuditService, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+export async function writeEntry(rows: AuditRows, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   // Whoever has not said who they are has no account to write it to.
   const caller: Caller | undefined = request.caller;
   if (!caller || !isAudited(request.method, reply.statusCode)) return;
   const { accountId, credential, keyId } = caller;
   try {
-    await service.writeAuditEntry({
+    await rows.write({
       accountId,
       credential,
       keyId,
@@ -51,7 +46,7 @@ export async function writeEntry(service: AuditService, request: FastifyRequest,
 }
 
 /** `GET /audit` */
-export function auditRoutes(service: AuditService): FastifyPluginAsyncZod {
+export function auditRoutes(rows: AuditRows): FastifyPluginAsyncZod {
   return async (app) => {
     const schema = {
       summary: "Read the audit log",
@@ -62,7 +57,7 @@ export function auditRoutes(service: AuditService): FastifyPluginAsyncZod {
     };
     app.get("/audit", { schema }, async (request) => {
       const { limit, cursor, agent = null } = request.query;
-      const entries = await service.listAuditEntries(request.caller.accountId, limit + 1, slotOf(cursor), agent);
+      const entries = await rows.list(request.caller.accountId, limit + 1, slotOf(cursor), agent);
       return pageOf(entries.map(toAuditEntry), limit, ({ at, id }) => `${Date.parse(at)} ${id}`);
     });
   };

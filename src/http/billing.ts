@@ -6,36 +6,20 @@ import {
   type CreditEntry,
   CreditEntryList,
   EntriesQuery,
-  type UsageGroup,
   UsageQuery,
   UsageReport,
 } from "../contract/billing.ts";
 import {
+  type Billing as BillingService,
   type EntryFilter,
   type EntryState,
   spanOf,
   toEntryView,
   toUsageReport,
-  type UsedSum,
 } from "../service/billing.ts";
 import { fromCredits } from "../service/credits.ts";
 import { type CsvRow, sendCsv, wantsCsv } from "./csv.ts";
 import { fromCursor, pageOf } from "./paging.ts";
-
-/** What the routes of an account's credits need. */
-export interface BillingService {
-  billing(accountId: string): Promise<Billing>;
-  /** In micro-credits; null: no limit. */
-  setMonthlyLimit(accountId: string, micro: number | null): Promise<void>;
-  /** The newest first, of numbers below `before`. */
-  listEntries(accountId: string, filter: EntryFilter, limit: number, before: number | null): Promise<EntryState[]>;
-  usage(
-    accountId: string,
-    by: UsageGroup,
-    span: { since: Date; until: Date },
-    limit: number,
-  ): Promise<(UsedSum & { group: string | null; name: string | null })[]>;
-}
 
 const maximumSums = 1_000;
 const csvBatch = 1_000;
@@ -47,18 +31,18 @@ function orCsv<Schema extends z.ZodType>(schema: Schema) {
 }
 
 /** `/billing`: what the account has, what it has used, and why. */
-export function billingRoutes(service: BillingService): FastifyPluginAsyncZod {
+export function billingRoutes(billing: BillingService): FastifyPluginAsyncZod {
   return async (app) => {
     app.get(
       "/billing",
       { schema: { summary: "Read the account's credits and what it has used", response: { 200: Billing } } },
-      async ({ caller }) => service.billing(caller.accountId),
+      async ({ caller }) => billing.summary(caller.accountId),
     );
 
     const changeSchema = { summary: "Set what a month may cost", body: ChangeBilling, response: { 200: Billing } };
     app.patch("/billing", { schema: changeSchema }, async ({ caller: { accountId }, body: { monthlyLimit } }) => {
-      await service.setMonthlyLimit(accountId, monthlyLimit === null ? null : fromCredits(monthlyLimit));
-      return service.billing(accountId);
+      await billing.setMonthlyLimit(accountId, monthlyLimit === null ? null : fromCredits(monthlyLimit));
+      return billing.summary(accountId);
     });
 
     const entriesSchema = {
@@ -71,10 +55,10 @@ export function billingRoutes(service: BillingService): FastifyPluginAsyncZod {
       const { accountId } = request.caller;
       const filter = { agent, kind, since: since ? new Date(since) : null, until: until ? new Date(until) : null };
       if (wantsCsv(request, format)) {
-        return sendCsv(reply, "berth-entries", entryColumns, entryBatches(service, accountId, filter));
+        return sendCsv(reply, "berth-entries", entryColumns, entryBatches(billing, accountId, filter));
       }
       const before = fromCursor(cursor, /^\d{1,15}$/);
-      const entries = await service.listEntries(accountId, filter, limit + 1, before === null ? null : Number(before));
+      const entries = await billing.listEntries(accountId, filter, limit + 1, before === null ? null : Number(before));
       return pageOf(entries.map(toEntryView), limit, ({ number }) => String(number));
     });
 
@@ -86,7 +70,7 @@ export function billingRoutes(service: BillingService): FastifyPluginAsyncZod {
     app.get("/billing/usage", { schema: usageSchema }, async (request, reply) => {
       const { by, since, until, format } = request.query;
       const span = spanOf(since, until, new Date());
-      const report = toUsageReport(by, span, await service.usage(request.caller.accountId, by, span, maximumSums));
+      const report = toUsageReport(by, span, await billing.usage(request.caller.accountId, by, span, maximumSums));
       if (!wantsCsv(request, format)) return report;
       const rows = report.data.map(({ group, ...used }): CsvRow => ({ [by]: group, ...used }));
       return sendCsv(reply, `berth-usage-by-${by}`, [by, ...usedColumns], batchOf(rows));
@@ -114,13 +98,9 @@ const entryColumns = [
 ];
 
 /** All entries, a part after the other, so that no more than one is in memory. */
-async function* entryBatches(
-  service: BillingService,
-  accountId: string,
-  filter: EntryFilter,
-): AsyncGenerator<CsvRow[]> {
+async function* entryBatches(billing: Billing, accountId: string, filter: EntryFilter): AsyncGenerator<CsvRow[]> {
   for (let before: number | null = null; ; ) {
-    const entries: EntryState[] = await service.listEntries(accountId, filter, csvBatch, before);
+    const entries: EntryState[] = await billing.listEntries(accountId, filter, csvBatch, before);
     yield entries.map(toEntryView).map(toRow);
     if (entries.length < csvBatch) return;
     before = entries.at(-1)!.number;

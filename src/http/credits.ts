@@ -2,26 +2,12 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { ListQuery } from "../contract/agents.ts";
 import { AccountCreditsList, CreditGrant, GrantCredits } from "../contract/billing.ts";
 import { uuidPattern } from "../contract/ids.ts";
-import { type AccountState, type EntryState, toAccountCredits, toEntryView } from "../service/billing.ts";
+import { type Billing, toAccountCredits, toEntryView } from "../service/billing.ts";
 import { fromCredits } from "../service/credits.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 
-/** What the routes of all accounts' credits need. */
-export interface CreditService {
-  /** The oldest first, beginning after the account `after`. */
-  listCredits(limit: number, after: string | null): Promise<AccountState[]>;
-  /**
-   * Gives micro-credits to an account, or takes them back: once, for one `reference`. Throws `account_not_found`,
-   * `user_not_found`, `users_managed_elsewhere`, `request_invalid`.
-   */
-  grantCredits(
-    to: { account: string } | { user: string },
-    grant: { micro: number; note: string | null; reference: string },
-  ): Promise<{ account: AccountState; entry: EntryState }>;
-}
-
 /** `/admin/credits`: the credits of all accounts. For the operator. */
-export function creditRoutes(service: CreditService): FastifyPluginAsyncZod {
+export function creditRoutes(billing: Billing): FastifyPluginAsyncZod {
   return async (app) => {
     const listSchema = {
       summary: "List all accounts with their credits",
@@ -29,7 +15,7 @@ export function creditRoutes(service: CreditService): FastifyPluginAsyncZod {
       response: { 200: AccountCreditsList },
     };
     app.get("/admin/credits", { schema: listSchema }, async ({ query: { limit, cursor } }) => {
-      const accounts = await service.listCredits(limit + 1, fromCursor(cursor, uuidPattern));
+      const accounts = await billing.listAccounts(limit + 1, fromCursor(cursor, uuidPattern));
       return pageOf(accounts.map(toAccountCredits), limit, ({ accountId }) => accountId);
     });
 
@@ -42,7 +28,7 @@ export function creditRoutes(service: CreditService): FastifyPluginAsyncZod {
       const { account: id, user, credits, note = null } = body;
       const to = id === undefined ? { user: user! } : { account: id };
       const granted = { micro: fromCredits(credits), note, reference: attempt.resourceId };
-      const { account, entry } = await service.grantCredits(to, granted);
+      const { account, entry } = await billing.grant(to, granted);
       reply.code(201);
       return { account: toAccountCredits(account), entry: toEntryView(entry) };
     });

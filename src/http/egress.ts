@@ -1,36 +1,22 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { AgentParams } from "../contract/agents.ts";
-import { ChangeEgress, EgressLog, EgressLogQuery, Network } from "../contract/egress.ts";
-import { type AgentState, requireAllowed } from "../service/agents.ts";
-import { type ConnectionPosition, type ConnectionState, type EgressLists, toLogEntry } from "../service/egress.ts";
-import { type AgentService, findAgent } from "./agents.ts";
+import { ChangeEgress, EgressLog, EgressLogQuery, EgressPolicy } from "../contract/egress.ts";
+import { requireAllowed } from "../service/agent.ts";
+import type { Agents } from "../service/agents.ts";
+import { type AgentEgress, type ConnectionPosition, toLogEntry } from "../service/egress.ts";
+import { findAgent } from "./agents.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 
-/** What the routes of an agent's web need. */
-export interface EgressService extends Pick<AgentService, "byName"> {
-  /** The agent's lists, and the operator's. */
-  egressRules(agent: AgentState): Promise<Network>;
-  /** Sets the agent's lists, and cuts its connections that they do not allow. */
-  setEgressRules(agent: AgentState, lists: EgressLists): Promise<void>;
-  /** The newest first, after `after`. */
-  listConnections(
-    agentId: string,
-    limit: number,
-    after: ConnectionPosition | null,
-    verdict: "allowed" | "refused" | null,
-  ): Promise<ConnectionState[]>;
-}
-
 /** `/agents/{name}/network` and its log. */
-export function egressRoutes(service: EgressService): FastifyPluginAsyncZod {
+export function egressRoutes(agents: Agents, egress: AgentEgress): FastifyPluginAsyncZod {
   return async (app) => {
     const readSchema = {
       summary: "Read where an agent's programs may connect to",
       params: AgentParams,
-      response: { 200: Network },
+      response: { 200: EgressPolicy },
     };
     app.get("/agents/:name/network", { schema: readSchema }, async (request) =>
-      service.egressRules(await findAgent(service, request, request.params.name)),
+      egress.policy((await findAgent(agents, request, request.params.name)).id),
     );
 
     const setSchema = {
@@ -39,13 +25,13 @@ export function egressRoutes(service: EgressService): FastifyPluginAsyncZod {
         "Holds from the next connection on; what is open and not allowed any more is cut off. What is denied is not allowed, and the operator's own lists hold beside these.",
       params: AgentParams,
       body: ChangeEgress,
-      response: { 200: Network },
+      response: { 200: EgressPolicy },
     };
     app.put("/agents/:name/network", { schema: setSchema }, async (request) => {
-      const agent = await findAgent(service, request, request.params.name);
+      const agent = await findAgent(agents, request, request.params.name);
       requireAllowed("change", agent);
-      await service.setEgressRules(agent, request.body);
-      return service.egressRules(agent);
+      await egress.setRules(agent.id, request.body);
+      return egress.policy(agent.id);
     });
 
     const logSchema = {
@@ -57,9 +43,9 @@ export function egressRoutes(service: EgressService): FastifyPluginAsyncZod {
       response: { 200: EgressLog },
     };
     app.get("/agents/:name/network/log", { schema: logSchema }, async (request) => {
-      const agent = await findAgent(service, request, request.params.name);
+      const agent = await findAgent(agents, request, request.params.name);
       const { limit, cursor, verdict = null } = request.query;
-      const connections = await service.listConnections(agent.id, limit + 1, slotOf(cursor), verdict);
+      const connections = await egress.connections(agent.id, limit + 1, slotOf(cursor), verdict);
       return pageOf(connections.map(toLogEntry), limit, ({ startedAt, id }) => `${Date.parse(startedAt)} ${id}`);
     });
   };

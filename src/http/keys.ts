@@ -4,29 +4,18 @@ import { ListQuery } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import { isUuid, uuidPattern } from "../contract/ids.ts";
 import { CreatedKey, CreateKey, KeyList, KeyParams } from "../contract/keys.ts";
-import type { Caller } from "../service/caller.ts";
-import type { Attempt } from "../service/idempotency.ts";
-import { type KeyState, toKeyView } from "../service/keys.ts";
+import { type Keys, toKeyView } from "../service/keys.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 
-/** What the keys' routes need. */
-export interface KeyService {
-  listKeys(accountId: string, limit: number, after: string | null): Promise<KeyState[]>;
-  /** One that an earlier attempt has made gets another secret. Throws `request_invalid`, `forbidden`. */
-  createKey(caller: Caller, asked: CreateKey, attempt: Attempt): Promise<{ stored: KeyState; key: string }>;
-  /** False when the account has no such key. */
-  revokeKey(accountId: string, id: string): Promise<boolean>;
-}
-
 /** `/keys`: the account's API keys. */
-export function keyRoutes(service: KeyService): FastifyPluginAsyncZod {
+export function keyRoutes(keys: Keys): FastifyPluginAsyncZod {
   return async (app) => {
     const listSchema = { summary: "List the keys", querystring: ListQuery, response: { 200: KeyList } };
     app.get("/keys", { schema: listSchema }, async (request) => {
       const { limit, cursor } = request.query;
       const after = fromCursor(cursor, uuidPattern);
-      const keys = await service.listKeys(request.caller.accountId, limit + 1, after);
-      return pageOf(keys.map(toKeyView), limit, ({ id }) => id);
+      const page = await keys.list(request.caller.accountId, limit + 1, after);
+      return pageOf(page.map(toKeyView), limit, ({ id }) => id);
     });
 
     const createSchema = {
@@ -36,7 +25,7 @@ export function keyRoutes(service: KeyService): FastifyPluginAsyncZod {
       response: { 201: CreatedKey },
     };
     app.post("/keys", { schema: createSchema }, async (request, reply) => {
-      const { stored, key } = await service.createKey(request.caller, request.body, request.attempt);
+      const { stored, key } = await keys.create(request.caller, request.body, request.attempt);
       reply.code(201).header("location", `/keys/${stored.id}`).header("cache-control", "no-store");
       return { ...toKeyView(stored), key };
     });
@@ -50,7 +39,7 @@ export function keyRoutes(service: KeyService): FastifyPluginAsyncZod {
       const { id } = request.params;
       // What is no id may be a key itself, and is not repeated.
       if (!isUuid(id)) throw new BerthError("key_not_found", "This is no key's id: GET /keys lists them.");
-      const revoked = await service.revokeKey(request.caller.accountId, id);
+      const revoked = await keys.revoke(request.caller.accountId, id);
       if (!revoked) throw new BerthError("key_not_found", `There is no key ${id}.`);
       return reply.code(204).send(null);
     });

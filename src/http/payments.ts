@@ -3,17 +3,10 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { BerthError } from "../contract/errors.ts";
 import { CreateTopUp, TopUp } from "../contract/payments.ts";
-
-/** What the payments' routes need. */
-export interface PaymentService {
-  /** A page on which the account can pay. Throws `payments_not_configured`, `payments_unavailable`. */
-  beginTopUp(id: string, accountId: string, asked: CreateTopUp): Promise<TopUp>;
-  /** Takes an event of the payments' provider. Throws `payments_not_configured`, `request_invalid`. */
-  receivePayment(body: Buffer, signature: string): Promise<void>;
-}
+import type { Billing } from "../service/billing.ts";
 
 /** `/billing/top-ups`: credits by card. */
-export function topUpRoutes(service: PaymentService): FastifyPluginAsyncZod {
+export function topUpRoutes(billing: Billing): FastifyPluginAsyncZod {
   return async (app) => {
     const schema = {
       summary: "Buy credits",
@@ -24,7 +17,7 @@ export function topUpRoutes(service: PaymentService): FastifyPluginAsyncZod {
     app.post("/billing/top-ups", { schema }, async (request, reply) => {
       const { resourceId } = request.attempt;
       reply.code(201);
-      return service.beginTopUp(resourceId, request.caller.accountId, request.body);
+      return billing.beginTopUp(resourceId, request.caller.accountId, request.body);
     });
   };
 }
@@ -34,7 +27,7 @@ export function topUpRoutes(service: PaymentService): FastifyPluginAsyncZod {
  * are not.
  */
 export function paymentEventRoutes(
-  service: PaymentService,
+  billing: Billing,
   limitAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>,
 ): FastifyPluginAsyncZod {
   return async (app) => {
@@ -48,7 +41,7 @@ export function paymentEventRoutes(
         if (typeof signature !== "string" || !Buffer.isBuffer(request.body)) {
           throw new BerthError("request_invalid", "An event with the header stripe-signature is needed.");
         }
-        await service.receivePayment(request.body, signature);
+        await billing.receivePayment(request.body, signature);
       } catch (error) {
         if (error instanceof BerthError && error.status === 400) await limitAddress(request, reply);
         throw error;

@@ -3,27 +3,16 @@ import { ListQuery } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import { uuidPattern } from "../contract/ids.ts";
 import { CreateUser, UserList, UserName, UserParams, UserRecord, UserWithLink } from "../contract/users.ts";
-import { toUserView, type UserState } from "../service/users.ts";
+import { toUserView, type Users } from "../service/users.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 
-/** What the users' routes need. All throw `users_managed_elsewhere` where another provider has the users. */
-export interface UserService {
-  listUsers(limit: number, after: string | null): Promise<UserState[]>;
-  /** Throws `user_exists`. */
-  createUser(name: string): Promise<{ user: UserState; link: string }>;
-  /** Throws `user_not_found`. */
-  resetUser(name: string): Promise<{ user: UserState; link: string }>;
-  /** Throws `user_not_found`, `operator_not_disabled`. */
-  setUserDisabled(name: string, disabled: boolean): Promise<UserState>;
-}
-
 /** `/admin/users`: who signs in at the service's own identity provider. For the operator. */
-export function userRoutes(service: UserService): FastifyPluginAsyncZod {
+export function userRoutes(users: Users): FastifyPluginAsyncZod {
   return async (app) => {
     const listSchema = { summary: "List the users", querystring: ListQuery, response: { 200: UserList } };
     app.get("/admin/users", { schema: listSchema }, async ({ query: { limit, cursor } }) => {
-      const users = await service.listUsers(limit + 1, fromCursor(cursor, uuidPattern));
-      const { data, nextCursor } = pageOf(users, limit, ({ id }) => id);
+      const page = await users.list(limit + 1, fromCursor(cursor, uuidPattern));
+      const { data, nextCursor } = pageOf(page, limit, ({ id }) => id);
       return { data: data.map(toUserView), nextCursor };
     });
 
@@ -34,7 +23,7 @@ export function userRoutes(service: UserService): FastifyPluginAsyncZod {
       response: { 201: UserWithLink },
     };
     app.post("/admin/users", { schema: createSchema }, async ({ body }, reply) => {
-      const { user, link } = await service.createUser(body.name);
+      const { user, link } = await users.create(body.name);
       reply.code(201).header("cache-control", "no-store");
       return { ...toUserView(user), link };
     });
@@ -46,7 +35,7 @@ export function userRoutes(service: UserService): FastifyPluginAsyncZod {
       response: { 200: UserWithLink },
     };
     app.post("/admin/users/:name/reset", { schema: resetSchema }, async ({ params }, reply) => {
-      const { user, link } = await service.resetUser(possibleName(params.name));
+      const { user, link } = await users.reset(possibleName(params.name));
       reply.header("cache-control", "no-store");
       return { ...toUserView(user), link };
     });
@@ -58,7 +47,7 @@ export function userRoutes(service: UserService): FastifyPluginAsyncZod {
       const summary = disabled ? "Refuse a user and the keys of its account, at once" : "Let a user in again";
       const schema = { summary, params: UserParams, response: { 200: UserRecord } };
       app.post(`/admin/users/:name/${verb}`, { schema }, async ({ params }) =>
-        toUserView(await service.setUserDisabled(possibleName(params.name), disabled)),
+        toUserView(await users.setDisabled(possibleName(params.name), disabled)),
       );
     }
   };

@@ -20,9 +20,10 @@ export function hashKey(key: string): Buffer {
   return createHash("sha256").update(key).digest();
 }
 
-/** True for what means to be a key of ours, and so is no token. */
-export function isOfKeys(credential: string): boolean {
-  return credential.startsWith("berth_");
+/** The hash of what means to be a key of ours: null for one that is malformed, undefined for what is no key. */
+export function parseKey(credential: string): Buffer | null | undefined {
+  if (!credential.startsWith("berth_")) return undefined;
+  return isWellFormed(credential) ? hashKey(credential) : null;
 }
 
 /** True when the key has the form and the checksum of one of ours: anything else is refused without a look-up. */

@@ -11,9 +11,9 @@ import {
   devicePath,
   of,
   type SignInAction,
+  type SignInUsers,
   signInPages,
   signInPath,
-  type UserStore,
   welcomePath,
 } from "./sign-in.ts";
 import { type VerifiedToken, verifyToken } from "./tokens.ts";
@@ -40,7 +40,7 @@ export interface LocalProviderParts {
   /** Where clients reach the service, without a slash at its end. */
   publicUrl: string;
   records: RecordStore;
-  users: UserStore;
+  users: SignInUsers;
   attempts: AttemptLimits;
   /** Writes down what users did. Does not reject. */
   record: (action: SignInAction) => Promise<void>;

@@ -19,7 +19,7 @@ export interface SignInAction {
 }
 
 /** The local users, as far as signing in needs them. */
-export interface UserStore {
+export interface SignInUsers {
   byName(name: string): Promise<{ id: string; passwordHash: string | null; disabledAt: Date | null } | null>;
   byId(id: string): Promise<{ disabledAt: Date | null } | null>;
   /** Null when the link has ended; without a name it is the first user's. */
@@ -46,7 +46,7 @@ const nameOrPassword = "The name or the password is not right.";
 
 export interface SignInParts {
   provider: Provider;
-  users: UserStore;
+  users: SignInUsers;
   attempts: AttemptLimits;
   record: (action: SignInAction) => Promise<void>;
   /** The path under which the provider is mounted. */

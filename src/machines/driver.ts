@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { InstallStepName, Resources } from "../contract/agents.ts";
+import type { MachinePhase } from "../service/lifecycle/plan.ts";
 
 /** What a machine is to be. `generation` rises with every change of what is desired; a step of an older one does nothing. */
 export interface MachineSpec {
@@ -12,12 +13,6 @@ export interface MachineSpec {
   hostname: string;
   resources: Resources;
 }
-
-/**
- * `suspended`: it does not run, and has a memory to be woken with. `lost`: it may still run somewhere out of reach, so
- * it must not be started a second time.
- */
-type MachinePhase = "absent" | "stopped" | "suspended" | "running" | "lost";
 
 export interface MachineObservation {
   id: string;
@@ -53,11 +48,27 @@ export interface Progress {
  * after the other.
  */
 export interface Driver {
+  /** Makes the template of a runtime ahead of the first agent that needs it. */
+  prepare(runtime: string): Promise<void>;
+  observe(id: string): Promise<MachineObservation>;
+  list(): Promise<MachineObservation[]>;
   /**
-   * Makes the machine run: finds it running, wakes it, boots it from its disk, or makes it new. Rejects when `signal`
-   * is aborted while it waits for a template, before anything of the machine is made.
+   * Creates a machine and starts it: a clone of its runtime's template, or a boot from the image where the template has
+   * another size. What a crash left of an earlier try is removed. Rejects when `signal` is aborted while it waits for a
+   * template, before anything of the machine is made.
    */
-  ensure(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine>;
+  create(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine>;
+  /** Starts the machine from its disk. A run that goes on is ended; a memory is given up. */
+  boot(spec: MachineSpec): Promise<RunningMachine>;
+  /** Starts a suspended machine with its memory. Null when the memory is unusable; it is given up then. */
+  wake(spec: MachineSpec): Promise<RunningMachine | null>;
+  /** Takes a machine that runs for this generation. */
+  attach(spec: MachineSpec): Promise<RunningMachine>;
+  /**
+   * Gives up a restored machine that did not come to life: a clone, with its template when it is the second in a row; of
+   * a woken one the memory, so that it boots from its disk.
+   */
+  invalidate(id: string): Promise<void>;
   /** Stores the token that the guest takes now and, beside it, the one that it will be given. */
   adopting(id: string, token: string, next: string): Promise<void>;
   /** The guest has taken that token, and its identity. */
@@ -65,7 +76,7 @@ export interface Driver {
   /** The token that an adopted guest takes. */
   token(id: string): Promise<string>;
   /**
-   * Ends the run and keeps its memory, for `ensure` to wake it with. Nothing happens when it is suspended already. When
+   * Ends the run and keeps its memory, for `wake`. Nothing happens when it is suspended already. When
    * it cannot be done, or `signal` is aborted before the memory is kept, this rejects and the machine runs on.
    */
   suspend(id: string, signal?: AbortSignal): Promise<void>;
@@ -73,8 +84,6 @@ export interface Driver {
   stop(id: string): Promise<void>;
   /** Ends the run and removes every byte. Nothing happens when there is no such machine. */
   destroy(id: string): Promise<void>;
-  observe(id: string): Promise<MachineObservation>;
-  list(): Promise<MachineObservation[]>;
   /** Keeps the last of the guest's own log beyond the run. */
   keepLog(id: string, log: string): Promise<void>;
   /** What was last kept; empty when nothing was. */

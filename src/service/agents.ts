@@ -1,93 +1,223 @@
-import type { Agent, AgentStatus, Fault, InstallStep, Resources } from "../contract/agents.ts";
-import type { ErrorCode } from "../contract/errors.ts";
+import {
+  AgentName,
+  type ChangeAgent,
+  type CreateAgent,
+  type InstallStatus,
+  type Resources,
+} from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
+import { type AgentState, requireAllowed } from "./agent.ts";
+import type { Attempt } from "./idempotency.ts";
+import type { Lifecycle } from "./lifecycle/lifecycle.ts";
+import { toInstallStatus } from "./lifecycle/provisioning.ts";
+import type { Turns } from "./turns.ts";
 
-/** What its owner, or the service for them, wants of an agent. */
-export type DesiredState = "running" | "suspended" | "deleted";
-
-/** An agent as the service keeps it; clients see the part that `toAgentView` answers. */
-export interface AgentState {
-  id: string;
-  accountId: string;
-  name: string;
-  runtime: string;
-  model: string | null;
-  instructions: string | null;
-  /** 1, 2, …: rises with each reset of the conversation. */
-  conversation: number;
-  resources: Resources;
-  desired: DesiredState;
-  status: AgentStatus;
-  /** Rises with each change of what is desired. */
-  generation: number;
-  /** Rises with each restart that was asked for. */
-  restarts: number;
-  error: Fault | null;
-  installSteps: InstallStep[];
-  createdAt: Date;
-  lastActiveAt: Date;
+/** The agents' rows, as far as their owners read and change them. */
+interface OwnedAgentRows {
+  byId(id: string): Promise<AgentState | null>;
+  byName(accountId: string, name: string): Promise<AgentState | null>;
+  /** In the order of their names, beginning after the name `after`; with `ids`: of those only. */
+  list(accountId: string, limit: number, after: string | null, ids: readonly string[] | null): Promise<AgentState[]>;
+  /** Null when the agent is gone or being deleted. */
+  configure(id: string, settings: Partial<Pick<AgentState, "model" | "instructions">>): Promise<AgentState | null>;
+  /** Begins the next conversation. Null when a turn runs. */
+  beginConversation(id: string): Promise<AgentState | null>;
 }
 
-type Operation = "chat" | "change" | "restart" | "suspend" | "resume";
-
-/** What may be asked of an agent in which status; where it may not, the code of the refusal. */
-const permissions = {
-  chat: {
-    provisioning: "allowed",
-    ready: "allowed",
-    suspended: "allowed",
-    failed: "agent_failed",
-    deleting: "agent_deleting",
-  },
-  change: {
-    provisioning: "allowed",
-    ready: "allowed",
-    suspended: "allowed",
-    failed: "allowed",
-    deleting: "agent_deleting",
-  },
-  restart: {
-    provisioning: "allowed",
-    ready: "allowed",
-    suspended: "allowed",
-    failed: "allowed",
-    deleting: "agent_deleting",
-  },
-  suspend: {
-    provisioning: "allowed",
-    ready: "allowed",
-    suspended: "allowed",
-    failed: "agent_failed",
-    deleting: "agent_deleting",
-  },
-  resume: {
-    provisioning: "allowed",
-    ready: "allowed",
-    suspended: "allowed",
-    failed: "agent_failed",
-    deleting: "agent_deleting",
-  },
-} as const satisfies Record<Operation, Record<AgentStatus, "allowed" | ErrorCode>>;
-
-/** Throws when the operation is not allowed in the agent's status. */
-export function requireAllowed(operation: Operation, agent: AgentState): void {
-  const permission = permissions[operation][agent.status];
-  if (permission === "allowed") return;
-  const reason = agent.error ? `: ${agent.error.message}` : ".";
-  throw new BerthError(permission, `The agent ${agent.name} is ${agent.status}${reason}`);
+/** The machines, as far as agents' owners reach them by themselves. */
+interface MachinesOfAgents {
+  /** Throws what is missing for any machine: `image_missing`, `qemu_missing`, …. */
+  requireReady(): Promise<void>;
+  /** The last `tail` lines of the guest's output, and with `follow` what comes, until `gone` is aborted or the run ends. */
+  log(id: string, tail: number, follow: boolean, gone: AbortSignal): AsyncIterable<string[]>;
+  /** Has the guest be in that conversation now. Nothing happens where the machine does not run. */
+  enterConversation(id: string, conversation: number): Promise<void>;
 }
 
-/** The agent as its owner sees it. */
-export function toAgentView(agent: AgentState): Agent {
-  return {
-    name: agent.name,
-    runtime: agent.runtime,
-    model: agent.model,
-    instructions: agent.instructions,
-    status: agent.status,
-    createdAt: agent.createdAt.toISOString(),
-    lastActiveAt: agent.lastActiveAt.toISOString(),
-    error: agent.error,
-    resources: agent.resources,
-  };
+interface AgentOptions {
+  rows: OwnedAgentRows;
+  machines: MachinesOfAgents;
+  lifecycle: Lifecycle;
+  turns: Turns;
+  /** Throws `insufficient_credits` where the account has none left. */
+  requireCredits: (accountId: string) => Promise<void>;
+  /** The names of the runtimes that agents can be built on here. */
+  runtimes: readonly string[];
+  /** The size of a machine of the runtime where nothing else is asked. */
+  usualResources: (runtime: string) => Resources;
+  /** Throws `model_not_available` when the runtime cannot use the model, or for null, when it has none by default. */
+  checkModel: (model: string | null, runtime: string) => Promise<void>;
+  log: (message: string, fields: Record<string, unknown>) => void;
+}
+
+/** How long a caller waits at most for an agent to be ready. */
+const settleMs = 60_000;
+
+/** Agents, as their owners create, change, start, stop and delete them. */
+export class Agents {
+  readonly #options: AgentOptions;
+
+  constructor(options: AgentOptions) {
+    this.#options = options;
+  }
+
+  /** In the order of their names, beginning after the name `after`; with `ids`: of those only. */
+  list(accountId: string, limit: number, after: string | null, ids: readonly string[] | null): Promise<AgentState[]> {
+    return this.#options.rows.list(accountId, limit, after, ids);
+  }
+
+  /** Throws `agent_not_found`, for another account's agent too. */
+  async find(accountId: string, name: string): Promise<AgentState> {
+    const possible = AgentName.safeParse(name).success;
+    const agent = possible ? await this.#options.rows.byName(accountId, name) : null;
+    // What cannot be a name may be anything, a key that was mistaken for one too, and is not repeated.
+    if (!agent) throw new BerthError("agent_not_found", `There is no agent ${possible ? name : "of this name"}.`);
+    return agent;
+  }
+
+  /**
+   * Creates an agent and begins to make its machine; one that an earlier attempt has created is answered as it is.
+   * Throws `runtime_not_available`, `model_not_available`, `insufficient_credits`, `agent_exists`, `no_capacity`, and
+   * what is missing for any machine.
+   */
+  async create(accountId: string, asked: CreateAgent, { resourceId, earlier }: Attempt): Promise<AgentState> {
+    const { rows, machines, lifecycle, requireCredits, runtimes, checkModel } = this.#options;
+    const made = earlier === "none" ? null : await rows.byId(resourceId);
+    if (made) return made;
+    if (!runtimes.includes(asked.runtime)) {
+      throw new BerthError(
+        "runtime_not_available",
+        `There is no runtime ${asked.runtime}. Available: ${runtimes.join(", ")}.`,
+        { details: { available: runtimes } },
+      );
+    }
+    await checkModel(asked.model ?? null, asked.runtime);
+    await machines.requireReady();
+    await requireCredits(accountId);
+    const agent = this.#newAgent(resourceId, accountId, asked);
+    await lifecycle.create(agent);
+    return agent;
+  }
+
+  /** Changes the agent's model or instructions, from its next turn on. Throws `model_not_available`, `agent_deleting`. */
+  async change(agent: AgentState, { model, instructions }: ChangeAgent): Promise<AgentState> {
+    requireAllowed("change", agent);
+    if (model !== undefined) await this.#options.checkModel(model, agent.runtime);
+    const changed = await this.#options.rows.configure(agent.id, {
+      ...(model === undefined ? {} : { model }),
+      ...(instructions === undefined ? {} : { instructions: instructions || null }),
+    });
+    return changed ?? deleting(agent);
+  }
+
+  /** Begins an empty conversation. Throws `turn_in_progress`. */
+  async resetConversation(agent: AgentState): Promise<AgentState> {
+    requireAllowed("change", agent);
+    const { rows, machines, turns, log } = this.#options;
+    const reset = (await rows.beginConversation(agent.id)) ?? turns.refuseAnother(agent.id);
+    // Emptied now where the machine runs, and with the next message where this comes to nothing.
+    if (reset.status === "ready") {
+      void machines.enterConversation(agent.id, reset.conversation).catch((error: unknown) => {
+        log("a conversation could not be emptied at once", { agentId: agent.id, error });
+      });
+    }
+    return reset;
+  }
+
+  /** Suspends the agent. Answers it when that is done or it was needed again. Throws `turn_in_progress`. */
+  async suspend(agent: AgentState): Promise<AgentState> {
+    requireAllowed("suspend", agent);
+    const { lifecycle, turns } = this.#options;
+    return (await lifecycle.suspend(agent.id)) ?? turns.refuseAnother(agent.id);
+  }
+
+  /** Begins to wake the agent. Throws `insufficient_credits`, `no_capacity`. */
+  async resume(agent: AgentState): Promise<AgentState> {
+    requireAllowed("resume", agent);
+    await this.#options.requireCredits(agent.accountId);
+    return (await this.#options.lifecycle.resume(agent)) ?? deleting(agent);
+  }
+
+  /**
+   * Ends a running turn and boots the agent again from its disk. `newMachine`: where the machine was lost, an empty one
+   * takes its place. Throws `insufficient_credits`, and what is missing for any machine.
+   */
+  async restart(agent: AgentState, { newMachine }: { newMachine: boolean }): Promise<AgentState> {
+    requireAllowed("restart", agent);
+    const { machines, lifecycle, turns, requireCredits } = this.#options;
+    await machines.requireReady();
+    await requireCredits(agent.accountId);
+    await turns.failRunning(agent.id, "agent_restarted", "The agent was restarted.");
+    return (await lifecycle.restart(agent.id, newMachine)) ?? deleting(agent);
+  }
+
+  /** Removes the agent with every byte of its machine. Throws `agent_deleting` when that takes longer than a minute. */
+  async delete(agent: AgentState): Promise<void> {
+    requireAllowed("delete", agent);
+    await this.#options.turns.failRunning(agent.id, "agent_deleted", "The agent was deleted.");
+    await this.#options.lifecycle.delete(agent.id);
+  }
+
+  /** The agent once nothing is being done to have it run, or as it stands after a minute. */
+  async settled(agent: AgentState): Promise<AgentState> {
+    let latest = agent;
+    for await (const seen of this.#options.lifecycle.watch(agent.id, AbortSignal.timeout(settleMs))) {
+      latest = seen;
+      if (seen.status !== "provisioning" && (seen.status !== "suspended" || seen.desired !== "running")) break;
+    }
+    return latest;
+  }
+
+  /** The agent's installation at once and at each change; ends with it. */
+  async *watchInstallation({ id }: AgentState, gone: AbortSignal): AsyncGenerator<InstallStatus> {
+    for await (const agent of this.#options.lifecycle.watch(id, gone)) {
+      const status = toInstallStatus(agent);
+      yield status;
+      if (status.status === "installed" || status.status === "failed" || agent.status === "deleting") return;
+    }
+  }
+
+  /**
+   * The last `tail` lines of the agent's runner and runtime, and with `follow` what comes, until `gone` is aborted or
+   * the machine ends. An agent whose log is read is not idle.
+   */
+  async *log(agent: AgentState, tail: number, follow: boolean, gone: AbortSignal): AsyncGenerator<string[]> {
+    requireAllowed("log", agent);
+    using _ = this.#options.lifecycle.idleness.keepOpen(agent.id);
+    yield* this.#options.machines.log(agent.id, tail, follow, gone);
+  }
+
+  #newAgent(id: string, accountId: string, asked: CreateAgent): AgentState {
+    const now = new Date();
+    return {
+      id,
+      accountId,
+      name: asked.name,
+      runtime: asked.runtime,
+      model: asked.model ?? null,
+      instructions: asked.instructions || null,
+      conversation: 1,
+      resources: { ...this.#options.usualResources(asked.runtime), ...given(asked.resources) },
+      isHere: true,
+      hasMachine: false,
+      desired: "running",
+      status: "provisioning",
+      generation: 1,
+      restarts: 0,
+      error: null,
+      installSteps: [],
+      createdAt: now,
+      lastActiveAt: now,
+    };
+  }
+}
+
+/** What was asked for, without what was left out. */
+function given(asked: CreateAgent["resources"] = {}): Partial<Resources> {
+  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
+}
+
+/** Throws what a request is answered that came too late. */
+function deleting({ name }: AgentState): never {
+  throw new BerthError("agent_deleting", `The agent ${name} is being deleted.`);
 }

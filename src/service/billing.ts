@@ -1,5 +1,6 @@
 import type {
   AccountCredits,
+  Billing as BillingView,
   CreditEntry,
   EntryKind,
   UsageByDay,
@@ -8,6 +9,7 @@ import type {
   UsageSum,
 } from "../contract/billing.ts";
 import { BerthError } from "../contract/errors.ts";
+import type { CreateTopUp, TopUp } from "../contract/payments.ts";
 import { toCredits } from "./credits.ts";
 import type { TokenCounts } from "./ledger.ts";
 
@@ -53,6 +55,129 @@ export interface UsedSum {
   micro: number;
   tokens: Required<TokenCounts>;
   seconds: number;
+}
+
+/** The accounts' credits as they are stored. */
+export interface BillingRows {
+  /** Null when there is no such account. */
+  account(accountId: string): Promise<AccountState | null>;
+  accounts(limit: number, after: string | null): Promise<AccountState[]>;
+  entries(accountId: string, filter: EntryFilter, limit: number, before: number | null): Promise<EntryState[]>;
+  usage(
+    accountId: string,
+    by: UsageGroup,
+    span: { since: Date; until: Date },
+    limit: number,
+  ): Promise<(UsedSum & { group: string | null; name: string | null })[]>;
+  usageByDay(
+    accountId: string,
+    since: Date,
+    limit: number,
+  ): Promise<(UsedSum & Pick<UsageByDay, "day" | "agent" | "model">)[]>;
+  setMonthlyLimit(accountId: string, micro: number | null): Promise<void>;
+  grant(grant: { accountId: string; micro: number; note: string | null; reference: string }): Promise<EntryState>;
+}
+
+/** Card payments. */
+interface PaymentProvider {
+  /** A page on which the account can pay. Throws `payments_unavailable`. */
+  begin(id: string, accountId: string, credits: number, returnUrl: string): Promise<TopUp>;
+  /** Takes a signed event of the provider's. Throws `request_invalid`. */
+  receive(body: Buffer, signature: string): Promise<void>;
+}
+
+interface BillingOptions {
+  rows: BillingRows;
+  /** Null: none. */
+  payments: PaymentProvider | null;
+  /** Micro-credits for a GiB of a machine's memory and an hour. */
+  machinePrice: number;
+  /** The account of a local user. Throws `user_not_found`, `users_managed_elsewhere`. */
+  accountOfUser: (name: string) => Promise<string>;
+  /** Where the page of a payment leads back to. */
+  returnUrl: () => string;
+}
+
+/** How many rows the usage of this month has at most in the summary. */
+const maximumUsage = 500;
+
+/** What accounts have, what used it, and how they get more. */
+export class Billing {
+  readonly #options: BillingOptions;
+
+  constructor(options: BillingOptions) {
+    this.#options = options;
+  }
+
+  /** The account's credits and what this month has used. */
+  async summary(accountId: string): Promise<BillingView> {
+    const { rows, machinePrice } = this.#options;
+    const { balance, held, spentThisMonth, monthlyLimit } = toAccountCredits((await rows.account(accountId))!);
+    const usage = await rows.usageByDay(accountId, monthOf(new Date()), maximumUsage);
+    return {
+      balance,
+      held,
+      spentThisMonth,
+      monthlyLimit,
+      plan: "prepaid",
+      prices: { machine: { perGiBHour: toCredits(machinePrice) } },
+      usage: usage.map(toUsageByDay),
+    };
+  }
+
+  /** In micro-credits; null: no limit. */
+  setMonthlyLimit(accountId: string, micro: number | null): Promise<void> {
+    return this.#options.rows.setMonthlyLimit(accountId, micro);
+  }
+
+  /** The newest first, of numbers below `before`. */
+  listEntries(accountId: string, filter: EntryFilter, limit: number, before: number | null): Promise<EntryState[]> {
+    return this.#options.rows.entries(accountId, filter, limit, before);
+  }
+
+  usage(accountId: string, by: UsageGroup, span: { since: Date; until: Date }, limit: number) {
+    return this.#options.rows.usage(accountId, by, span, limit);
+  }
+
+  /** All accounts, the oldest first, beginning after the account `after`. */
+  listAccounts(limit: number, after: string | null): Promise<AccountState[]> {
+    return this.#options.rows.accounts(limit, after);
+  }
+
+  /**
+   * Gives micro-credits to an account, or takes them back: once, for one `reference`. Throws `account_not_found`,
+   * `user_not_found`, `users_managed_elsewhere`, `request_invalid`.
+   */
+  async grant(
+    to: { account: string } | { user: string },
+    grant: { micro: number; note: string | null; reference: string },
+  ): Promise<{ account: AccountState; entry: EntryState }> {
+    const { rows, accountOfUser } = this.#options;
+    const accountId = "user" in to ? await accountOfUser(to.user) : to.account;
+    if (!(await rows.account(accountId))) {
+      throw new BerthError("account_not_found", `There is no account ${accountId}.`);
+    }
+    const entry = await rows.grant({ accountId, ...grant });
+    return { account: (await rows.account(accountId))!, entry };
+  }
+
+  /** A page on which the account can pay. Throws `payments_not_configured`, `payments_unavailable`. */
+  async beginTopUp(id: string, accountId: string, { credits, returnUrl }: CreateTopUp): Promise<TopUp> {
+    return this.#requirePayments().begin(id, accountId, Number(credits), returnUrl ?? this.#options.returnUrl());
+  }
+
+  /** Takes an event of the payments' provider. Throws `payments_not_configured`, `request_invalid`. */
+  async receivePayment(body: Buffer, signature: string): Promise<void> {
+    await this.#requirePayments().receive(body, signature);
+  }
+
+  #requirePayments(): PaymentProvider {
+    if (this.#options.payments) return this.#options.payments;
+    throw new BerthError(
+      "payments_not_configured",
+      "This installation takes no payments (STRIPE_SECRET_KEY is not set): its operator grants credits.",
+    );
+  }
 }
 
 const noTokens: Required<TokenCounts> = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };

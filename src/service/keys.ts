@@ -2,6 +2,7 @@ import { BerthError } from "../contract/errors.ts";
 import type { CreateKey, KeyRecord } from "../contract/keys.ts";
 import type { Caller } from "./caller.ts";
 import { fromCredits, toCredits } from "./credits.ts";
+import type { Attempt } from "./idempotency.ts";
 
 /** A key as the service keeps it. */
 export interface KeyState {
@@ -19,11 +20,68 @@ export interface KeyState {
   expiresAt: Date | null;
 }
 
+/** The keys' rows. */
+export interface KeyRows {
+  /** Up to `limit`, the newest first, beginning after the key `after`. */
+  list(accountId: string, limit: number, after: string | null): Promise<KeyState[]>;
+  insert(key: KeyState): Promise<void>;
+  /** Gives the account's key another secret. Null when there is none, or it was revoked. */
+  replaceSecret(accountId: string, id: string, secret: { prefix: string; hash: Buffer }): Promise<KeyState | null>;
+  /** False when the account has no such key. */
+  revoke(accountId: string, id: string): Promise<boolean>;
+}
+
+interface KeyOptions {
+  rows: KeyRows;
+  /** Finds the account's agents by their names. */
+  agentsByName: (accountId: string, names: readonly string[]) => Promise<{ id: string; name: string }[]>;
+  /** Makes up a key: the key itself, the prefix that is shown of it, and the hash that is stored. */
+  createSecret: (kind: KeyRecord["kind"]) => { key: string; prefix: string; hash: Buffer };
+}
+
+/** The accounts' API keys. */
+export class Keys {
+  readonly #options: KeyOptions;
+
+  constructor(options: KeyOptions) {
+    this.#options = options;
+  }
+
+  /** Up to `limit` keys that are not revoked, the newest first, beginning after the key `after`. */
+  list(accountId: string, limit: number, after: string | null): Promise<KeyState[]> {
+    return this.#options.rows.list(accountId, limit, after);
+  }
+
+  /**
+   * Makes a key and answers it whole, this once. A key that an earlier attempt has made gets another secret. Throws
+   * `request_invalid`, and `forbidden` where it could do more than the caller.
+   */
+  async create(
+    caller: Caller,
+    asked: CreateKey,
+    { resourceId: id, earlier }: Attempt,
+  ): Promise<{ stored: KeyState; key: string }> {
+    const { rows, agentsByName, createSecret } = this.#options;
+    const { key, ...secret } = createSecret(asked.kind);
+    const made = earlier === "none" ? null : await rows.replaceSecret(caller.accountId, id, secret);
+    if (made) return { stored: made, key };
+    const named = await agentsByName(caller.accountId, asked.agents ?? []);
+    const stored = { id, ...newKey(caller, asked, named, new Date()), ...secret };
+    await rows.insert(stored);
+    return { stored, key };
+  }
+
+  /** Ends a key for ever. False when the account has no such key. */
+  revoke(accountId: string, id: string): Promise<boolean> {
+    return this.#options.rows.revoke(accountId, id);
+  }
+}
+
 /**
  * The key that is asked for, but for its secret. `agents` are those of the caller's account. Throws `request_invalid`,
  * and `forbidden` where the key could do more than the caller.
  */
-export function newKey(
+function newKey(
   caller: Caller,
   asked: CreateKey,
   agents: readonly { id: string; name: string }[],

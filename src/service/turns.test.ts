@@ -1,6 +1,8 @@
+import { once } from "node:events";
 import { expect, test } from "vitest";
 import type { SequencedEvent } from "../contract/chat.ts";
-import type { AgentState } from "./agents.ts";
+import type { AgentState } from "./agent.ts";
+import { RunningTurns } from "./running-turns.ts";
 import type { TurnState } from "./turn.ts";
 import { type TurnOptions, type TurnRows, Turns } from "./turns.ts";
 import { noUsage } from "./usage.ts";
@@ -11,7 +13,7 @@ const journal: SequencedEvent[] = [
 ];
 
 /** Rows that tell how far a turn had come only when they are let, and machines that have answered everything. */
-function scripted(progress: Promise<void>) {
+function scripted(progress: Promise<void>, { silent = false } = {}) {
   const turns = new Map<string, TurnState>();
   const events = new Map<string, SequencedEvent[]>();
   const rows: TurnRows = {
@@ -20,6 +22,7 @@ function scripted(progress: Promise<void>) {
       events.set(turn.id, [first]);
     },
     find: async (_, id) => turns.get(id) ?? null,
+    list: async () => [],
     running: async () =>
       [...turns.values()].filter(({ status }) => status === "running").map((turn) => ({ ...turn, instructions: null })),
     events: async (id, after) => events.get(id)!.filter(({ seq }) => seq > after),
@@ -34,15 +37,18 @@ function scripted(progress: Promise<void>) {
       turns.set(id, { ...turns.get(id)!, status });
     },
   };
-  const answer = async (after: number) =>
-    (async function* () {
-      yield journal.filter(({ seq }) => seq > after);
-    })();
+  const running = new RunningTurns();
+  async function* answer(after: number, signal: AbortSignal) {
+    if (silent) await once(signal, "abort");
+    yield journal.filter(({ seq }) => seq > after);
+  }
   const options: TurnOptions = {
     rows,
-    machines: {
-      prompt: () => answer(0),
-      events: (_, __, after) => answer(after),
+    running,
+    requireCredits: async () => {},
+    guests: {
+      prompt: (_agentId, _turnId, _prompt, signal) => answer(0, signal),
+      events: (_agentId, _turnId, after, signal) => answer(after, signal),
       cancel: async () => {},
       ended: () => new Promise(() => {}),
     },
@@ -53,14 +59,22 @@ function scripted(progress: Promise<void>) {
     stallMs: 60_000,
     log: () => {},
   };
-  return { rows, events, service: new Turns(options) };
+  return { rows, events, running, service: new Turns(options) };
 }
 
-const agentOf = (id: string) => ({ id, status: "ready", desired: "running", conversation: 1, instructions: null });
+const caller = { accountId: "account", keyId: null };
+const agentOf = (id: string) => ({
+  id,
+  isHere: true,
+  status: "ready",
+  desired: "running",
+  conversation: 1,
+  instructions: null,
+});
 
 test("a turn that begins and ends while a server finds what was left to it is not begun a second time", async () => {
   const progress = Promise.withResolvers<void>();
-  const { rows, events, service } = scripted(progress.promise);
+  const { rows, events, running, service } = scripted(progress.promise);
   const left = crypto.randomUUID();
   const first = { seq: 1, event: { type: "response.created" } } as const;
   const turn: TurnState = {
@@ -75,13 +89,25 @@ test("a turn that begins and ends while a server finds what was left to it is no
   };
   await rows.insert(turn, first);
   const begun = crypto.randomUUID();
-  await service.begin(begun, agentOf("ada") as AgentState, "hi", null);
+  await service.begin(begun, agentOf("ada") as AgentState, "hi", caller);
   const recovered = service.recover();
   await expect.poll(() => events.get(begun)!.at(-1)!.event.type).toBe("response.completed");
-  await expect.poll(() => service.running).toBe(0);
+  await expect.poll(() => running.size).toBe(0);
   progress.resolve();
   await recovered;
   await expect.poll(() => events.get(left)!.at(-1)!.event.type).toBe("response.completed");
-  expect(service.current("ada")).toBe(null);
+  expect(running.ofAgent("ada")).toBe(null);
   expect(events.get(begun)!.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
+});
+
+test("a turn that is cancelled lets go of a guest that says nothing", async () => {
+  const { rows, events, running, service } = scripted(Promise.resolve(), { silent: true });
+  const id = crypto.randomUUID();
+  const turn = await service.begin(id, agentOf("ada") as AgentState, "hi", caller);
+  await expect.poll(() => events.get(id)!.at(-1)!.event.type).toBe("response.in_progress");
+  const { over } = running.get(id)!;
+  await service.cancel(agentOf("ada") as AgentState, turn);
+  await expect.poll(() => over.signal.aborted).toBe(true);
+  expect(running.size).toBe(0);
+  expect((await rows.find("ada", id))!.status).toBe("cancelled");
 });

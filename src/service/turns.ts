@@ -1,12 +1,14 @@
 import { type LastEvent, type SequencedEvent, statusAfter, type TurnStatus } from "../contract/chat.ts";
 import { asBerthError, BerthError, type ErrorCode } from "../contract/errors.ts";
 import { EventLog } from "../contract/event-log.ts";
-import type { Prompt } from "../contract/guest.ts";
 import { isUuid } from "../contract/ids.ts";
 import { isTransient, pause } from "../platform/retry.ts";
-import { type AgentState, requireAllowed } from "./agents.ts";
+import { type AgentState, requireAllowed, requireHere } from "./agent.ts";
+import type { Caller } from "./caller.ts";
 import { RunningTurn, type TurnProgress } from "./running-turn.ts";
-import { type TurnState, turnInProgress } from "./turn.ts";
+import type { RunningTurns } from "./running-turns.ts";
+import { type PastTurn, type TurnState, turnInProgress } from "./turn.ts";
+import { type GuestsOfTurns, runTurn } from "./turn-run.ts";
 import { noUsage, type UsageState } from "./usage.ts";
 
 /** The turns' rows and events. */
@@ -14,7 +16,11 @@ export interface TurnRows {
   /** Stores a new turn with its first event. Throws `turn_in_progress`, with the running turn's id in `details`. */
   insert(turn: TurnState, first: SequencedEvent): Promise<void>;
   find(agentId: string, turnId: string): Promise<TurnState | null>;
-  /** All that run, each with its agent's instructions. */
+  /** Up to `limit`, the newest first, beginning after the turn of that id. */
+  list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]>;
+  /** Up to `limit`, the newest first, beginning after the turn of that id. */
+  list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]>;
+  /** All that run on this host, each with its agent's instructions. */
   running(): Promise<(TurnState & { instructions: string | null })[]>;
   /** A page of the turn's events after `after`, the oldest first, bounded in number and size; empty after the last. */
   events(turnId: string, after: number): Promise<SequencedEvent[]>;
@@ -34,15 +40,6 @@ export interface TurnRows {
   append(turnId: string, events: SequencedEvent[], status: TurnStatus, usage: UsageState | null): Promise<void>;
 }
 
-/** The machines, as far as a turn needs them. The guest numbers its events 1, 2, 3, …. */
-interface MachinesOfTurns {
-  prompt(agentId: string, turnId: string, prompt: Prompt): Promise<AsyncGenerator<SequencedEvent[]>>;
-  /** The first step throws `machine_lost` when the guest does not know the turn. */
-  events(agentId: string, turnId: string, after: number): Promise<AsyncGenerator<SequencedEvent[]>>;
-  cancel(agentId: string, turnId: string): Promise<void>;
-  ended(agentId: string): Promise<void>;
-}
-
 interface TurnMeasurements {
   firstDelta: (seconds: number) => void;
   stored: (seconds: number) => void;
@@ -52,16 +49,19 @@ interface TurnMeasurements {
 
 export interface TurnOptions {
   rows: TurnRows;
-  machines: MachinesOfTurns;
-  /** Resolves when the agent's machine is there; `queued` is told its position while it waits for a place. */
+  running: RunningTurns;
+  guests: GuestsOfTurns;
+  /** Throws `insufficient_credits` where the account has none left, or the key has used its limit. */
+  requireCredits: (accountId: string, keyId: string | null) => Promise<void>;
+  /** Resolves when the agent's machine is ready; `queued` is called with its position while it waits for a slot. */
   ready: (agentId: string, queued: (position: number) => void) => Promise<void>;
-  /** Throws `no_capacity` when the agent would have to wait for a place and no more may. */
+  /** Throws `no_capacity` when the agent would have to wait for a slot and the queue is full. */
   requireSlot: (agent: AgentState) => void;
   /** What was measured, in seconds. */
   measured: TurnMeasurements;
   /** The model that a turn of the agent asks now; null leaves it to the runtime. Throws `model_not_available`. */
   modelOf: (agent: AgentState) => Promise<string | null>;
-  /** A turn in which nothing has happened for so long, and no tool runs, has failed. */
+  /** A turn that is silent for this long, while no tool runs, has failed. */
   stallMs: number;
   log: (message: string, fields: Record<string, unknown>) => void;
 }
@@ -71,9 +71,6 @@ const cancelGraceMs = 1_500;
 const pollMs = 200;
 /** No turn has an event of a greater number: the database counts them in 32 bits. */
 const lastPossible = 2 ** 31 - 1;
-/** In a row, without an event between them. */
-const reconnectTries = 5;
-const reconnectDelayMs = 300;
 const databaseRetryMs = 500;
 
 /**
@@ -85,8 +82,7 @@ const databaseRetryMs = 500;
  */
 export class Turns {
   readonly #options: TurnOptions;
-  readonly #running = new Map<string, RunningTurn>();
-  readonly #byAgent = new Map<string, RunningTurn>();
+  readonly #running: RunningTurns;
   /** Turns that were refused because the database did not say whether it has them; they are being removed. */
   readonly #refused = new Set<string>();
   /** The turns that this server knows of until `recover` has found all others, so that none is begun twice; null then. */
@@ -95,13 +91,21 @@ export class Turns {
 
   constructor(options: TurnOptions) {
     this.#options = options;
+    this.#running = options.running;
   }
 
   /**
    * Begins a turn, with the agent's model and instructions as they are now. Throws what refuses it: `agent_failed`,
-   * `agent_deleting`, `model_not_available`, `turn_in_progress`, `no_capacity`, `shutting_down`.
+   * `agent_deleting`, `agent_elsewhere`, `model_not_available`, `turn_in_progress`, `insufficient_credits`,
+   * `no_capacity`, `shutting_down`.
    */
-  async begin(id: string, agent: AgentState, message: string, keyId: string | null): Promise<TurnState> {
+  async begin(
+    id: string,
+    agent: AgentState,
+    message: string,
+    { accountId, keyId }: Pick<Caller, "accountId" | "keyId">,
+  ): Promise<TurnState> {
+    await this.#options.requireCredits(accountId, keyId);
     if (this.#stopped) throw new BerthError("shutting_down", "The service is being stopped.");
     requireAllowed("chat", agent);
     this.#options.requireSlot(agent);
@@ -134,19 +138,9 @@ export class Turns {
     throw new BerthError("database_unavailable", "The database does not answer; try again soon.");
   }
 
-  /** How many go on in this server. */
-  get running(): number {
-    return this.#running.size;
-  }
-
-  /** How many events wait to be stored. */
-  get unstoredEvents(): number {
-    return [...this.#running.values()].reduce((sum, { writer }) => sum + writer.waiting, 0);
-  }
-
-  /** The turn of an agent that goes on in this server. */
-  current(agentId: string): RunningTurn | null {
-    return this.#byAgent.get(agentId) ?? null;
+  /** Up to `limit` of an agent's turns, the newest first, beginning after the turn of that id. */
+  list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]> {
+    return this.#options.rows.list(agentId, limit, after);
   }
 
   /** The turn of an agent. Throws `turn_not_found`. */
@@ -198,11 +192,12 @@ export class Turns {
 
   /** Throws `turn_in_progress`, for what cannot be done meanwhile. */
   refuseAnother(agentId: string): never {
-    throw turnInProgress(this.#byAgent.get(agentId)?.turn.id ?? null);
+    throw turnInProgress(this.#running.ofAgent(agentId)?.turn.id ?? null);
   }
 
-  /** Interrupts a running turn; its last event follows. Throws `turn_finished`. */
-  async cancel(turn: TurnState): Promise<void> {
+  /** Interrupts a running turn; its last event follows. Throws `turn_finished`, `agent_elsewhere`. */
+  async cancel(agent: AgentState, turn: TurnState): Promise<void> {
+    requireHere(agent);
     const running = await this.#takenUp(turn);
     if (!running) throw new BerthError("turn_finished", "The turn has ended already.");
     running.cancelled = true;
@@ -224,7 +219,7 @@ export class Turns {
 
   /** Ends the running turn of an agent, if there is one, as failed; resolves when that is stored. */
   async failRunning(agentId: string, code: ErrorCode, message: string): Promise<void> {
-    const running = this.#byAgent.get(agentId);
+    const running = this.#running.ofAgent(agentId);
     running?.fail({ code, message });
     await running?.writer.flushed();
   }
@@ -243,7 +238,7 @@ export class Turns {
   /** Takes no new turns and stops reading; the turns go on in their machines. Resolves when all read is stored. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    const turns = [...this.#running.values()];
+    const turns = [...this.#running];
     for (const { over } of turns) over.abort();
     await Promise.all(turns.map(({ writer }) => writer.stop()));
   }
@@ -297,9 +292,9 @@ export class Turns {
       },
       progress,
     );
-    this.#running.set(turn.id, running);
-    this.#byAgent.set(turn.agentId, running);
-    void this.#run(running).catch((error: unknown) => {
+    this.#running.add(running);
+    const { guests, ready, measured, stallMs } = this.#options;
+    void runTurn(running, { guests, ready, firstDelta: measured.firstDelta, stallMs }).catch((error: unknown) => {
       // A server that stops gives up what it waits for; the next one takes the turn up.
       if (this.#stopped) return;
       const { code, message } = asBerthError(error, "internal", "The turn failed within the service.");
@@ -309,116 +304,17 @@ export class Turns {
   }
 
   #ended(running: RunningTurn, last: LastEvent): void {
-    const { id, agentId } = running.turn;
-    this.#running.delete(id);
-    if (this.#byAgent.get(agentId) === running) this.#byAgent.delete(agentId);
+    this.#running.remove(running);
     const outcome = statusAfter(last) as Exclude<TurnStatus, "running">;
     this.#options.measured.ended(running.turn, outcome, last.type === "response.failed" ? last.error.code : "");
     // What comes of its not being noted: the agent may be taken for idle a little early.
-    this.#options.rows.touch(agentId).catch(() => {});
+    this.#options.rows.touch(running.turn.agentId).catch(() => {});
   }
 
   /** Has the guest end the turn. */
   #interrupt({ turn }: RunningTurn): void {
-    this.#options.machines.cancel(turn.agentId, turn.id).catch((error: unknown) => {
+    this.#options.guests.cancel(turn.agentId, turn.id).catch((error: unknown) => {
       this.#options.log("a turn could not be cancelled in its machine", { turnId: turn.id, error });
     });
   }
-
-  async #run(running: RunningTurn): Promise<void> {
-    const { turn, over } = running;
-    const begun = Date.now();
-    await this.#options.ready(turn.agentId, (position) => running.queued(position));
-    if (over.signal.aborted || running.ending) return;
-    running.begin(Date.now() - begun);
-    const lost = this.#options.machines.ended(turn.agentId).then(toLost);
-    for (let tries = reconnectTries, seen = running.nextSeq; !over.signal.aborted; tries--) {
-      const outcome = await Promise.race([this.#read(running).catch((error: unknown) => ({ error })), lost]);
-      if (outcome === "ended" || over.signal.aborted) return;
-      if (outcome === "lost") throw new BerthError("machine_lost", "The agent's machine ended while it answered.");
-      if (outcome !== "cut" && !isRetryable(outcome.error)) throw outcome.error;
-      if (running.nextSeq > seen) tries = reconnectTries;
-      seen = running.nextSeq;
-      if (tries <= 1)
-        throw new BerthError("machine_lost", "The connection to the agent's machine was lost.", { cause: outcome });
-      await pause(reconnectDelayMs);
-    }
-  }
-
-  /** Reads the guest's events from the cursor on. `cut`: the stream ended before the turn did. */
-  async #read(running: RunningTurn): Promise<"ended" | "cut"> {
-    const { over } = running;
-    const watch = new StallWatch(running, this.#options.stallMs);
-    try {
-      const events = await this.#source(running);
-      if (over.signal.aborted) return "ended";
-      over.signal.addEventListener("abort", () => void events.return(undefined).catch(() => {}), { once: true });
-      for await (const batch of events) {
-        // What is waited for now is the store, which may be away, and not the runtime.
-        watch.stop();
-        await running.announced;
-        if (over.signal.aborted || running.ending) return "ended";
-        for (const entry of batch) this.#take(running, entry);
-        // What comes meanwhile stays in the guest's journal, on the agent's disk.
-        if (!running.writer.hasRoom) await running.writer.room(over.signal);
-        watch.saw();
-      }
-      return running.ending ? "ended" : "cut";
-    } finally {
-      watch.stop();
-    }
-  }
-
-  #take(running: RunningTurn, { seq, event }: SequencedEvent): void {
-    if (running.ending) return;
-    if (seq !== running.seen + 1) {
-      throw new BerthError("internal", `turn ${running.turn.id}: the guest sent event ${seq}`);
-    }
-    if (event.type === "response.output_text.delta" && !running.hasSpoken) {
-      running.hasSpoken = true;
-      this.#options.measured.firstDelta((Date.now() - running.startedAt) / 1000);
-    }
-    running.sawTool(event);
-    running.append(event);
-  }
-
-  /** The prompt where the guest has not begun, else its journal from the cursor on. */
-  #source({ turn, seen }: RunningTurn): Promise<AsyncGenerator<SequencedEvent[]>> {
-    const { machines } = this.#options;
-    if (seen > 0) return machines.events(turn.agentId, turn.id, seen);
-    const { message, model, conversation } = turn;
-    return machines.prompt(turn.agentId, turn.id, { message, model, conversation });
-  }
-}
-
-/** Gives a turn up when nothing was heard of it for a time in which no tool was running. */
-class StallWatch {
-  readonly #running: RunningTurn;
-  readonly #stallMs: number;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(running: RunningTurn, stallMs: number) {
-    this.#running = running;
-    this.#stallMs = stallMs;
-    this.saw();
-  }
-
-  saw(): void {
-    this.stop();
-    if (this.#running.openTools.size > 0) return;
-    const message = `The runtime did nothing for ${this.#stallMs / 1000} s; the turn was given up.`;
-    this.#timer = setTimeout(() => this.#running.giveUp({ code: "runtime_stalled", message }), this.#stallMs);
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-  }
-}
-
-/** Holds nothing of a turn: the end of its machine's run, which may be far off, refers to this. */
-const toLost = () => "lost" as const;
-
-/** What is not a refusal by the guest or a fault of ours: the connection broke. */
-function isRetryable(error: unknown): boolean {
-  return !(error instanceof BerthError);
 }

@@ -4,7 +4,7 @@ import { writeStartingEntry } from "./credit-entries.ts";
 import type { Database } from "./database.ts";
 
 /** The accounts. */
-export class Accounts {
+export class AccountStore {
   readonly #database: Database;
   readonly #startingCredits: number;
 

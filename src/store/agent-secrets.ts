@@ -1,7 +1,13 @@
 import { type Selectable, sql } from "kysely";
 import { BerthError } from "../contract/errors.ts";
 import type { SetSecret } from "../contract/secrets.ts";
-import { maximumSecrets, newPlaceholder, type SecretState } from "../service/secrets.ts";
+import {
+  type Authority,
+  maximumSecrets,
+  newPlaceholder,
+  type SecretRows,
+  type SecretState,
+} from "../service/secrets.ts";
 import type { Database, Tables } from "./database.ts";
 import type { Sealing } from "./idempotency.ts";
 
@@ -12,14 +18,8 @@ export interface OpenedSecret {
   value: string;
 }
 
-/** A certificate authority, in PEM. */
-export interface Authority {
-  certificate: string;
-  key: string;
-}
-
 /** The agents' secrets. Values and keys are kept sealed, bound to their rows. */
-export class AgentSecrets {
+export class SecretStore implements SecretRows {
   readonly #database: Database;
   readonly #sealing: Sealing;
 

@@ -1,18 +1,28 @@
 import { type ExpressionBuilder, type Selectable, sql, type UpdateQueryBuilder, type UpdateResult } from "kysely";
 import { BerthError } from "../contract/errors.ts";
-import type { AgentState } from "../service/agents.ts";
+import type { AgentState } from "../service/agent.ts";
 import type { AgentChange, AgentRows } from "../service/lifecycle/agent-rows.ts";
 import { type Database, isDuplicate, type Tables } from "./database.ts";
 
 /** The agents' rows. */
-export class Agents implements AgentRows {
+export class AgentStore implements AgentRows {
   readonly #database: Database;
+  readonly #host: string;
   readonly #machinePrice: number;
 
-  /** `machinePrice`: micro-credits for a GiB of a machine's memory and an hour. */
-  constructor(database: Database, machinePrice: number) {
+  /**
+   * `host`: the id of the data folder that new agents' machines belong to. `machinePrice`: micro-credits for a GiB of a
+   * machine's memory and an hour.
+   */
+  constructor(database: Database, host: string, machinePrice: number) {
     this.#database = database;
+    this.#host = host;
     this.#machinePrice = machinePrice;
+  }
+
+  /** Takes the agents for this host that no host has: they were created before hosts had ids. */
+  async claim(): Promise<void> {
+    await this.#database.updateTable("agents").set({ host: this.#host }).where("host", "is", null).execute();
   }
 
   async insert(agent: AgentState): Promise<void> {
@@ -27,6 +37,8 @@ export class Agents implements AgentRows {
           model: agent.model,
           instructions: agent.instructions,
           resources: JSON.stringify(agent.resources),
+          host: this.#host,
+          has_machine: agent.hasMachine,
           desired: agent.desired,
           status: agent.status,
           generation: agent.generation,
@@ -44,7 +56,7 @@ export class Agents implements AgentRows {
 
   async byId(id: string): Promise<AgentState | null> {
     const row = await this.#database.selectFrom("agents").selectAll().where("id", "=", id).executeTakeFirst();
-    return row ? fromRow(row) : null;
+    return row ? this.#toState(row) : null;
   }
 
   async byName(accountId: string, name: string): Promise<AgentState | null> {
@@ -54,7 +66,7 @@ export class Agents implements AgentRows {
       .where("account_id", "=", accountId)
       .where("name", "=", name)
       .executeTakeFirst();
-    return row ? fromRow(row) : null;
+    return row ? this.#toState(row) : null;
   }
 
   /**
@@ -76,11 +88,12 @@ export class Agents implements AgentRows {
       .orderBy("name")
       .limit(limit)
       .execute();
-    return rows.map(fromRow);
+    return rows.map((row) => this.#toState(row));
   }
 
   async all(): Promise<AgentState[]> {
-    return (await this.#database.selectFrom("agents").selectAll().execute()).map(fromRow);
+    const rows = await this.#database.selectFrom("agents").selectAll().where("host", "=", this.#host).execute();
+    return rows.map((row) => this.#toState(row));
   }
 
   /** How many agents there are of each status. */
@@ -97,6 +110,7 @@ export class Agents implements AgentRows {
     const rows = await this.#database
       .selectFrom("agents")
       .selectAll()
+      .where("host", "=", this.#host)
       .where(({ eb, or, and }) =>
         or([
           eb("desired", "=", "deleted"),
@@ -105,13 +119,14 @@ export class Agents implements AgentRows {
         ]),
       )
       .execute();
-    return rows.map(fromRow);
+    return rows.map((row) => this.#toState(row));
   }
 
   async idle(accountId: string | null, limit: number): Promise<AgentState[]> {
     const rows = await this.#database
       .selectFrom("agents")
       .selectAll()
+      .where("host", "=", this.#host)
       .where("desired", "=", "running")
       .where("status", "=", "ready")
       .where(notAnswering)
@@ -119,7 +134,7 @@ export class Agents implements AgentRows {
       .orderBy("last_active_at")
       .limit(limit)
       .execute();
-    return rows.map(fromRow);
+    return rows.map((row) => this.#toState(row));
   }
 
   async change(id: string, generation: number, change: AgentChange): Promise<boolean> {
@@ -128,7 +143,7 @@ export class Agents implements AgentRows {
       .updateTable("agents")
       .set({
         ...(status ? { status } : {}),
-        ...(status === "ready" ? { machine_price: String(this.#machinePrice) } : {}),
+        ...(status === "ready" ? { machine_price: String(this.#machinePrice), has_machine: true } : {}),
         ...(endUnknown ? { metered_until: null } : {}),
         ...(desired ? { desired } : {}),
         ...(error === undefined ? {} : { error: error && JSON.stringify(error) }),
@@ -152,7 +167,7 @@ export class Agents implements AgentRows {
       .where("status", "!=", "deleting")
       .returningAll()
       .executeTakeFirst();
-    return row ? fromRow(row) : null;
+    return row ? this.#toState(row) : null;
   }
 
   /** Begins the next conversation, unless a turn runs. Answers the agent as it is then; null when it did not. */
@@ -179,7 +194,7 @@ export class Agents implements AgentRows {
     );
   }
 
-  async beginRestart(id: string): Promise<AgentState | null> {
+  async beginRestart(id: string, newMachine: boolean): Promise<AgentState | null> {
     const row = await this.#database
       .updateTable("agents")
       .set((agent) => ({
@@ -189,12 +204,13 @@ export class Agents implements AgentRows {
         restarts: agent("restarts", "+", 1),
         error: null,
         install_steps: JSON.stringify([]),
+        ...(newMachine ? { has_machine: false } : {}),
       }))
       .where("id", "=", id)
       .where("desired", "!=", "deleted")
       .returningAll()
       .executeTakeFirst();
-    return row ? fromRow(row) : null;
+    return row ? this.#toState(row) : null;
   }
 
   async beginDeletion(id: string): Promise<void> {
@@ -217,7 +233,7 @@ export class Agents implements AgentRows {
         .where(notAnswering)
         .returningAll()
         .executeTakeFirst();
-      return row ? fromRow(row) : null;
+      return row ? this.#toState(row) : null;
     });
   }
 
@@ -230,11 +246,34 @@ export class Agents implements AgentRows {
       .where("account_id", "=", accountId)
       .where("name", "in", names)
       .execute();
-    return rows.map(fromRow);
+    return rows.map((row) => this.#toState(row));
   }
 
   async remove(id: string): Promise<void> {
     await this.#database.deleteFrom("agents").where("id", "=", id).execute();
+  }
+
+  #toState(row: Selectable<Tables["agents"]>): AgentState {
+    return {
+      id: row.id,
+      accountId: row.account_id,
+      name: row.name,
+      runtime: row.runtime,
+      model: row.model,
+      instructions: row.instructions,
+      conversation: row.conversation,
+      resources: row.resources,
+      isHere: row.host === this.#host,
+      hasMachine: row.has_machine,
+      desired: row.desired,
+      status: row.status,
+      generation: row.generation,
+      restarts: row.restarts,
+      error: row.error,
+      installSteps: row.install_steps,
+      createdAt: row.created_at,
+      lastActiveAt: row.last_active_at,
+    };
   }
 }
 
@@ -247,25 +286,4 @@ function notAnswering({ not, exists, selectFrom }: ExpressionBuilder<Tables, "ag
     .whereRef("turns.agent_id", "=", "agents.id")
     .where("turns.status", "=", "running");
   return not(exists(running));
-}
-
-function fromRow(row: Selectable<Tables["agents"]>): AgentState {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    name: row.name,
-    runtime: row.runtime,
-    model: row.model,
-    instructions: row.instructions,
-    conversation: row.conversation,
-    resources: row.resources,
-    desired: row.desired,
-    status: row.status,
-    generation: row.generation,
-    restarts: row.restarts,
-    error: row.error,
-    installSteps: row.install_steps,
-    createdAt: row.created_at,
-    lastActiveAt: row.last_active_at,
-  };
 }

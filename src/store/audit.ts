@@ -4,7 +4,7 @@ import type { AuditEntryState, AuditPosition } from "../service/audit.ts";
 import type { Database, Tables } from "./database.ts";
 
 /** The accounts' audit log. */
-export class AuditLog {
+export class AuditStore {
   readonly #database: Database;
 
   constructor(database: Database) {

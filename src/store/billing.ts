@@ -1,7 +1,7 @@
 import { type Selectable, sql, type Transaction } from "kysely";
 import type { UsageByDay, UsageGroup, UsageSum } from "../contract/billing.ts";
 import { BerthError } from "../contract/errors.ts";
-import type { AccountState, EntryFilter, EntryState, UsedSum } from "../service/billing.ts";
+import type { AccountState, BillingRows, EntryFilter, EntryState, UsedSum } from "../service/billing.ts";
 import { toCredits } from "../service/credits.ts";
 import { writeEntry } from "./credit-entries.ts";
 import type { Database, Tables } from "./database.ts";
@@ -17,7 +17,7 @@ interface Grant {
 }
 
 /** What accounts have and have used, as their owners and the operator see it and change it. */
-export class BillingRecords {
+export class BillingStore implements BillingRows {
   readonly #database: Database;
 
   constructor(database: Database) {

@@ -15,7 +15,7 @@ import type { AgentStatus, Fault, InstallStep, Resources } from "../contract/age
 import type { EntryKind } from "../contract/billing.ts";
 import type { TurnEvent, TurnStatus } from "../contract/chat.ts";
 import type { EgressOutcome, EgressRefusal } from "../contract/egress.ts";
-import type { DesiredState } from "../service/agents.ts";
+import type { DesiredState } from "../service/agent.ts";
 import type { Credential } from "../service/caller.ts";
 import type { TokenCounts } from "../service/ledger.ts";
 import type { UsageState } from "../service/usage.ts";
@@ -94,6 +94,9 @@ export interface Tables {
     instructions: string | null;
     conversation: Generated<number>;
     resources: JSONColumnType<Resources>;
+    /** The id of the data folder that its machine is in. */
+    host: string | null;
+    has_machine: Generated<boolean>;
     desired: DesiredState;
     status: AgentStatus;
     generation: Generated<number>;

@@ -3,7 +3,7 @@ import type { ConnectionPosition, ConnectionState } from "../service/egress.ts";
 import type { Database, Tables } from "./database.ts";
 
 /** The log of agents' connections to the web. */
-export class EgressLog {
+export class EgressLogStore {
   readonly #database: Database;
 
   constructor(database: Database) {

@@ -2,7 +2,7 @@ import { type EgressLists, usualLists } from "../service/egress.ts";
 import type { Database } from "./database.ts";
 
 /** The agents' own lists of where their programs may connect to. */
-export class EgressRules {
+export class EgressRuleStore {
   readonly #database: Database;
 
   constructor(database: Database) {

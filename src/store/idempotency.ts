@@ -14,7 +14,7 @@ export interface Sealing {
 const lease = sql<Date>`now() + interval '10 seconds'`;
 
 /** The keys of `Idempotency-Key`. */
-export class IdempotencyKeys implements IdempotencyRows {
+export class IdempotencyStore implements IdempotencyRows {
   readonly #database: Database;
   readonly #sealing: Sealing;
 

@@ -1,11 +1,11 @@
 import { type Selectable, sql } from "kysely";
 import type { Caller } from "../service/caller.ts";
-import type { KeyState } from "../service/keys.ts";
+import type { KeyRows, KeyState } from "../service/keys.ts";
 import type { Database, Tables } from "./database.ts";
 import { olderThan } from "./paging.ts";
 
 /** The accounts' API keys. */
-export class Keys {
+export class KeyStore implements KeyRows {
   readonly #database: Database;
   /** Keys whose use is being noted. */
   readonly #noting = new Set<string>();

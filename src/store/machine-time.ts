@@ -7,11 +7,13 @@ import type { Database } from "./database.ts";
  */
 export class MachineTime {
   readonly #database: Database;
+  readonly #host: string;
   readonly #price: number;
 
-  /** `price`: micro-credits for a GiB of memory and an hour. */
-  constructor(database: Database, price: number) {
+  /** `host`: whose machines `unpaid` lists. `price`: micro-credits for a GiB of memory and an hour. */
+  constructor(database: Database, host: string, price: number) {
     this.#database = database;
+    this.#host = host;
     this.#price = price;
   }
 
@@ -29,12 +31,13 @@ export class MachineTime {
     }
   }
 
-  /** The agents that run though their account has used up its credits, or its monthly limit. */
+  /** The agents of this host that run though their account has used up its credits, or its monthly limit. */
   async unpaid(): Promise<{ id: string }[]> {
     return this.#database
       .selectFrom("agents")
       .innerJoin("accounts", "accounts.id", "agents.account_id")
       .select("agents.id")
+      .where("agents.host", "=", this.#host)
       .where("agents.desired", "=", "running")
       .where("agents.status", "=", "ready")
       .where(({ or, eb }) =>

@@ -20,12 +20,17 @@ interface Bucket {
   taking: Promise<void> | null;
 }
 
+/** A limit over all servers of the database; none where `limit` is 0. */
+export function openRateLimiter(database: Database, name: RateLimitPolicy["name"], limit: number): RateLimiter {
+  return limit === 0 ? { take: async () => null } : new SharedRateLimiter(database, { name, limit });
+}
+
 /**
  * Counts in the database, so that a limit holds over all servers. To ask it for each request would cost more than most
  * requests: a server takes a few times ahead (a twentieth of the limit) and gives them out itself. So never more
  * than the limit is given out, and with several servers a few less where a window ends with some not given out.
  */
-export class SharedRateLimiter implements RateLimiter {
+class SharedRateLimiter implements RateLimiter {
   readonly #policy: RateLimitPolicy;
   readonly #share: number;
   readonly #counts: RateLimiterPostgres;

@@ -3,10 +3,8 @@ import { PgBoss } from "pg-boss";
 import type { AgentTimers } from "../service/lifecycle/idleness.ts";
 import type { Database } from "./database.ts";
 
-const idleChecks = "agent-idle-check";
-const sweeps = "agent-sweep";
+/** Shared by all servers; the others are each host's own, since only its server reaches its machines. */
 const cleanUps = "clean-up";
-const charges = "machine-charge";
 /** How often the queue is looked into, which an alarm may be late by. */
 const pollSeconds = 2;
 /** Any number, the same in all servers. */
@@ -31,13 +29,16 @@ interface TimerHandlers {
  */
 export class Timers implements AgentTimers {
   readonly #boss: PgBoss;
+  readonly #queues: HostQueues;
 
-  private constructor(boss: PgBoss) {
+  private constructor(boss: PgBoss, queues: HostQueues) {
     this.#boss = boss;
+    this.#queues = queues;
   }
 
-  /** Makes its tables where they are not there. Nothing rings before `listen`. */
-  static async open(database: Database, failed: (error: Error) => void): Promise<Timers> {
+  /** Creates its tables where they are missing. Nothing rings before `listen`. */
+  static async open(database: Database, host: string, failed: (error: Error) => void): Promise<Timers> {
+    const queues = queuesOf(host);
     const boss = new PgBoss({
       schema: "timers",
       createSchema: false,
@@ -53,14 +54,20 @@ export class Timers implements AgentTimers {
       await boss.start().finally(() => sql`select pg_advisory_unlock(${openingLock})`.execute(connection));
     });
     // Of each agent one check waits at most: the first that was asked for looks when the next is due.
-    await boss.createQueue(idleChecks, { policy: "short", retryLimit: 5, retryDelay: 5, deleteAfterSeconds: 3600 });
-    await boss.createQueue(sweeps, { policy: "exclusive", retryLimit: 0, deleteAfterSeconds: 3600 });
-    await boss.createQueue(charges, { policy: "exclusive", retryLimit: 0, deleteAfterSeconds: 3600 });
+    await boss.createQueue(queues.idleChecks, {
+      policy: "short",
+      retryLimit: 5,
+      retryDelay: 5,
+      deleteAfterSeconds: 3600,
+    });
+    await boss.createQueue(queues.sweeps, { policy: "exclusive", retryLimit: 0, deleteAfterSeconds: 3600 });
+    await boss.createQueue(queues.charges, { policy: "exclusive", retryLimit: 0, deleteAfterSeconds: 3600 });
     await boss.createQueue(cleanUps, { policy: "exclusive", retryLimit: 0, deleteAfterSeconds: 3600 });
-    return new Timers(boss);
+    return new Timers(boss, queues);
   }
 
   async listen(handlers: TimerHandlers): Promise<void> {
+    const { idleChecks, sweeps, charges } = this.#queues;
     const options = { pollingIntervalSeconds: pollSeconds, batchSize: 20 };
     await this.#boss.work<{ agentId: string }>(idleChecks, options, async (jobs) => {
       for (const { data } of jobs) await handlers.lookForIdleness(data.agentId);
@@ -74,11 +81,21 @@ export class Timers implements AgentTimers {
   }
 
   async idleCheck(agentId: string, afterSeconds: number): Promise<void> {
-    await this.#boss.send(idleChecks, { agentId }, { singletonKey: agentId, startAfter: afterSeconds });
+    await this.#boss.send(this.#queues.idleChecks, { agentId }, { singletonKey: agentId, startAfter: afterSeconds });
   }
 
   /** Rings no more. */
   async close(): Promise<void> {
     await this.#boss.stop({ graceful: false, close: false });
   }
+}
+
+type HostQueues = ReturnType<typeof queuesOf>;
+
+function queuesOf(host: string) {
+  return {
+    idleChecks: `agent-idle-check-${host}`,
+    sweeps: `agent-sweep-${host}`,
+    charges: `machine-charge-${host}`,
+  };
 }

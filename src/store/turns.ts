@@ -13,10 +13,13 @@ import { TurnAppends } from "./turn-appends.ts";
 /** The turns and their events. */
 export class TurnStore implements TurnRows {
   readonly #database: Database;
+  readonly #host: string;
   readonly #appends: TurnAppends;
 
-  constructor(database: Database) {
+  /** `host`: whose running turns are read by `running`. */
+  constructor(database: Database, host: string) {
     this.#database = database;
+    this.#host = host;
     this.#appends = new TurnAppends(database);
   }
 
@@ -76,6 +79,7 @@ export class TurnStore implements TurnRows {
       .selectAll("turns")
       .select("agents.instructions")
       .where("turns.status", "=", "running")
+      .where("agents.host", "=", this.#host)
       .execute();
     return rows.map((row) => ({ ...fromRow(row), instructions: row.instructions }));
   }

@@ -2,21 +2,15 @@ import { randomUUID } from "node:crypto";
 import { type Selectable, sql, type Transaction } from "kysely";
 import { BerthError } from "../contract/errors.ts";
 import { userNameKey } from "../contract/users.ts";
-import type { UserState } from "../service/users.ts";
+import type { LinkState, UserRows, UserState } from "../service/users.ts";
 import { writeStartingEntry } from "./credit-entries.ts";
 import { type Database, isDuplicate, type Tables } from "./database.ts";
 
 /** The issuer under which the accounts of local users are kept: the service's address may change. */
 export const localIssuer = "berth:local";
 
-/** A one-time link, as it is stored. */
-export interface StoredLink {
-  tokenHash: Buffer;
-  expiresAt: Date;
-}
-
 /** The local users and the links with which they set their passwords. */
-export class Users {
+export class UserStore implements UserRows {
   readonly #database: Database;
   readonly #startingCredits: number;
 
@@ -64,7 +58,7 @@ export class Users {
   }
 
   /** Makes a user with an account of its own and a link for its password. Throws `user_exists`. */
-  async create(name: string, link: StoredLink): Promise<UserState> {
+  async create(name: string, link: LinkState): Promise<UserState> {
     const id = randomUUID();
     const accountId = randomUUID();
     await this.#database.transaction().execute(async (transaction) => {
@@ -78,7 +72,7 @@ export class Users {
   }
 
   /** Takes the user's password away, ends what it has signed in, and its older links. Throws `user_not_found`. */
-  async reset(name: string, link: StoredLink): Promise<UserState> {
+  async reset(name: string, link: LinkState): Promise<UserState> {
     const { id } = await this.require(name);
     await this.#database.transaction().execute(async (transaction) => {
       await transaction.updateTable("users").set({ password_hash: null }).where("id", "=", id).execute();
@@ -111,7 +105,7 @@ export class Users {
   }
 
   /** Stores the link for the operator's own user in place of older ones. False when there is one. */
-  async offerFirst(link: StoredLink): Promise<boolean> {
+  async offerFirst(link: LinkState): Promise<boolean> {
     return this.#database.transaction().execute(async (transaction) => {
       if (await hasOperator(transaction)) return false;
       await transaction.deleteFrom("user_links").where("user_id", "is", null).execute();
@@ -195,7 +189,7 @@ async function insertUser(
     });
 }
 
-async function insertLink(transaction: Transaction<Tables>, userId: string | null, link: StoredLink): Promise<void> {
+async function insertLink(transaction: Transaction<Tables>, userId: string | null, link: LinkState): Promise<void> {
   await transaction
     .insertInto("user_links")
     .values({ token_hash: link.tokenHash, user_id: userId, expires_at: link.expiresAt })

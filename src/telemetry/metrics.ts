@@ -12,10 +12,9 @@ const lagBuckets = [0.05, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 15, 60, 300];
 export interface Snapshot {
   agents(): Promise<Partial<Record<AgentStatus, number>>>;
   /** Machines that run, and agents that wait for a place. */
-  slots(): { used: number; waiting: number };
-  /** Events that readers have seen or may see, and the database has not. */
-  unstoredEvents(): number;
-  runningTurns(): number;
+  slots: { readonly used: number; readonly waiting: number };
+  /** Turns that go on, and their events that readers have seen or may see and the database has not. */
+  turns: { readonly size: number; readonly unstoredEvents: number };
 }
 
 /** The service's measurements in Prometheus' format. No label holds an account's, agent's or turn's name. */
@@ -29,7 +28,7 @@ export class Metrics {
   readonly #connections: Counter<"verdict">;
   readonly #egressBytes: Counter<"way">;
 
-  constructor(snapshot: Snapshot) {
+  constructor() {
     const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry, prefix: "berth_" });
     this.#machine = new Histogram({
@@ -76,7 +75,6 @@ export class Metrics {
       labelNames: ["way"],
       registers,
     });
-    this.#look(snapshot);
   }
 
   /** An agent's machine is ready or asleep. */
@@ -114,7 +112,8 @@ export class Metrics {
     return { type: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 
-  #look({ agents, slots, unstoredEvents, runningTurns }: Snapshot): void {
+  /** Has these looked up whenever the metrics are asked for. Once. */
+  watch({ agents, slots, turns }: Snapshot): void {
     const gauge = (name: string, help: string, value: () => number) => {
       new Gauge({
         name,
@@ -131,13 +130,16 @@ export class Metrics {
       labelNames: ["status"],
       registers: [this.#registry],
       async collect() {
-        const counts = await agents();
+        // The metrics are needed most when the database is away: this one is left out then.
+        const counts = await agents().catch(() => null);
+        this.reset();
+        if (counts === null) return;
         for (const status of agentStatuses) this.set({ status }, counts[status] ?? 0);
       },
     });
-    gauge("berth_machines_running", "Machines that have a place.", () => slots().used);
-    gauge("berth_agents_waiting", "Agents that wait for a place.", () => slots().waiting);
-    gauge("berth_turns_running", "Turns that go on.", runningTurns);
-    gauge("berth_events_unstored", "Events that are not in the database yet.", unstoredEvents);
+    gauge("berth_machines_running", "Machines that have a slot.", () => slots.used);
+    gauge("berth_agents_waiting", "Agents that wait for a slot.", () => slots.waiting);
+    gauge("berth_turns_running", "Turns that go on.", () => turns.size);
+    gauge("berth_events_unstored", "Events that are not in the database yet.", () => turns.unstoredEvents);
   }
 }

@@ -3,7 +3,7 @@ import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Accounts } from "../../src/store/accounts.ts";
+import { AccountStore } from "../../src/store/accounts.ts";
 import { migrate, openDatabase } from "../../src/store/database.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/embedded.ts";
 import { Browser } from "../support/browser.ts";
@@ -77,7 +77,7 @@ test("of several servers that make the operator's account in the same moment, on
   await sql`create database operators`.execute(admin);
   await admin.destroy();
   await migrate(database);
-  const accounts = new Accounts(database, 0);
+  const accounts = new AccountStore(database, 0);
   const slowly = () => new Promise<void>((resolve) => setTimeout(resolve, 50));
   const make = async (_: unknown, index: number) =>
     accounts.createOperator({ prefix: "berth_sk_", hash: Buffer.from([index]) }, slowly);

@@ -24,7 +24,7 @@ beforeAll(async () => {
   service = await ScriptedService.start({ machinePrice: price, startingCredits: "100000000" });
   database = await databaseOf(service);
   client = service.client;
-  machineTime = new MachineTime(database, fromCredits(price));
+  machineTime = new MachineTime(database, "here", fromCredits(price));
 });
 afterAll(async () => {
   await database.destroy();
@@ -101,7 +101,7 @@ test("many that charge at once, and a status that changes meanwhile, charge each
 test("a restart and a deletion charge what has run, and a price holds from when it is known", async () => {
   await client.createAgent("cleo");
   await runFor("cleo", 10);
-  await new MachineTime(database, 0).charge();
+  await new MachineTime(database, "here", 0).charge();
   expect(secondsIn(await entriesOf("cleo"))).toBeGreaterThanOrEqual(10);
   await runFor("cleo", 10_000);
   await machineTime.charge();

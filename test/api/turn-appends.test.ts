@@ -48,7 +48,7 @@ async function newTurn(): Promise<{ id: string; agentId: string }> {
     .execute();
   const turn = { id, agentId, keyId: null, conversation: 1, message: "Hello", model: null, usage: noUsage };
   const first = { seq: 1, event: { type: "response.created" } } as const;
-  await new TurnStore(database).insert({ ...turn, status: "running" }, first);
+  await new TurnStore(database, "here").insert({ ...turn, status: "running" }, first);
   return { id, agentId };
 }
 
@@ -57,7 +57,7 @@ function said(seq: number, delta: string): SequencedEvent {
 }
 
 async function stored({ id, agentId }: { id: string; agentId: string }) {
-  const store = new TurnStore(database);
+  const store = new TurnStore(database, "here");
   return { events: await store.events(id, 1), turn: await store.find(agentId, id) };
 }
 

@@ -6,10 +6,9 @@ import { usualResources } from "../../src/contract/agents.ts";
 import { BerthError } from "../../src/contract/errors.ts";
 import { noSecrets } from "../../src/contract/guest.ts";
 import { Machines } from "../../src/machines/machines.ts";
-import type { AgentState } from "../../src/service/agents.ts";
+import type { AgentState } from "../../src/service/agent.ts";
 import { Lifecycle } from "../../src/service/lifecycle/lifecycle.ts";
-import { Slots } from "../../src/service/lifecycle/slots.ts";
-import { Agents } from "../../src/store/agents.ts";
+import { AgentStore } from "../../src/store/agents.ts";
 import { type Database, migrate, openDatabase } from "../../src/store/database.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/embedded.ts";
 import { newFolder } from "../support/config.ts";
@@ -124,22 +123,20 @@ function serverUntil(death: Death): Server {
     async () => noSecrets,
     () => {},
   );
-  const slots: Slots = new Slots({
-    memoryMiB: 10_000,
-    machines: 10,
-    accountShare: 1,
-    waiting: 10,
-    waitMs: 10_000,
-    shared: async () => false,
-    evictIdle: (account) => lifecycle.idleness.evictIdle(account),
-  });
-  const lifecycle: Lifecycle = new Lifecycle({
-    rows: death.at(new Agents(database, 0)),
+  const lifecycle = new Lifecycle({
+    rows: death.at(new AgentStore(database, "here", 0)),
     machines,
-    slots,
+    slots: {
+      memoryMiB: 10_000,
+      machines: 10,
+      accountShare: 1,
+      waiting: 10,
+      waitMs: 10_000,
+      shared: async () => false,
+    },
     timers: { idleCheck: async () => {} },
     idleMs: 0,
-    atWork: () => false,
+    isBusyOutside: () => false,
     measured: () => {},
     log: (message, fields) => faults.push(`${message}: ${JSON.stringify(fields)} ${fields.error}`),
   });
@@ -157,6 +154,8 @@ function newAgent(): AgentState {
     instructions: null,
     conversation: 1,
     resources: usualResources(1536),
+    isHere: true,
+    hasMachine: false,
     desired: "running",
     status: "provisioning",
     generation: 1,
@@ -214,7 +213,7 @@ test.each(Object.keys(operations))(
   "a server that dies at any step of %s leaves nothing that the next cannot end",
   async (name) => {
     const { prepare, act, expected } = operations[name]!;
-    const rows = new Agents(database, 0);
+    const rows = new AgentStore(database, "here", 0);
     const outcomes = new Set<string>();
     let at = 1;
     for (let finished = false; !finished; at++) {

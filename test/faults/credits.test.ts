@@ -45,7 +45,7 @@ test("whatever dies, each second of a machine and each model call is charged onc
   const spender: Spender = { accountId, agentId: agent.id, agentName: "ada", turnId: null, keyId: null };
 
   const random = randomOf(7_420);
-  const machineTime = new MachineTime(database, price);
+  const machineTime = new MachineTime(database, "here", price);
   const before = await sumOf(database);
   const used: number[] = [];
   const retryTransient = async <T>(what: () => Promise<T>): Promise<T> =>

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { lastBuiltImage } from "../../src/server.ts";
+import { lastBuiltImage } from "../../src/wiring/qemu.ts";
 import { seedFolder } from "./warm-seed.ts";
 
 /**

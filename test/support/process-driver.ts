@@ -5,8 +5,14 @@ import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BerthError } from "../../src/contract/errors.ts";
 import { dialPort } from "../../src/machines/connect.ts";
-import type { MachineObservation, MachineSpec, Progress, RunningMachine } from "../../src/machines/driver.ts";
-import type { TemplatingDriver } from "../../src/machines/machines.ts";
+import type {
+  Driver,
+  MachineObservation,
+  MachineOrigin,
+  MachineSpec,
+  Progress,
+  RunningMachine,
+} from "../../src/machines/driver.ts";
 import { isAlive, kill } from "./process-table.ts";
 import type { MachineIdentity, MachineRecord } from "./scripted-machine.ts";
 
@@ -28,7 +34,7 @@ interface DesiredState {
  * Detached from the server that started them, they outlive its death, and another driver on the same folder finds
  * them. All state is in the folder; the driver has none, so that any number of them agree.
  */
-export class ProcessDriver implements TemplatingDriver {
+export class ProcessDriver implements Driver {
   readonly #folder: string;
 
   constructor(folder: string) {
@@ -37,19 +43,25 @@ export class ProcessDriver implements TemplatingDriver {
 
   async prepare(): Promise<void> {}
 
-  async ensure(spec: MachineSpec, progress: Progress): Promise<RunningMachine> {
-    const { id, generation, restarts } = spec;
-    const disk = join(this.#folder, id);
-    const before = await this.observe(id);
-    if (before.generation > generation)
-      throw new BerthError("machine_failed", "A later change has overtaken this one.");
-    if (before.restarts < restarts) await this.stop(id);
-    const origin = before.phase === "suspended" && before.restarts === restarts ? "wake" : "boot";
-    const running = (await this.#running(id)) ?? (await this.#start(disk, progress));
-    await this.#write(id, "desired.json", { generation, restarts, suspended: false });
-    const identity = await readJson<MachineIdentity>(join(disk, "identity.json"));
-    const adopted = identity?.pid === running.pid;
-    return { id, origin, unadopted: !adopted, tokens: [adopted ? identity.token : running.firstToken] };
+  async create(spec: MachineSpec, progress: Progress): Promise<RunningMachine> {
+    progress.plan(["disk", "machine", "runtime"]);
+    progress.begin("disk");
+    await mkdir(join(this.#folder, spec.id), { recursive: true });
+    progress.begin("machine");
+    return this.#taken(spec, "boot");
+  }
+
+  async boot(spec: MachineSpec): Promise<RunningMachine> {
+    await this.stop(spec.id);
+    return this.#taken(spec, "boot");
+  }
+
+  async wake(spec: MachineSpec): Promise<RunningMachine> {
+    return this.#taken(spec, "wake");
+  }
+
+  async attach(spec: MachineSpec): Promise<RunningMachine> {
+    return this.#taken(spec, "boot");
   }
 
   /** The machine writes it down itself. */
@@ -128,12 +140,19 @@ export class ProcessDriver implements TemplatingDriver {
     await Promise.all((await this.list()).map(({ id }) => this.stop(id)));
   }
 
-  async #start(disk: string, progress: Progress): Promise<Running> {
-    const isNew = (await stat(disk).catch(() => null)) === null;
-    progress.plan(isNew ? ["disk", "machine", "runtime"] : ["machine", "runtime"]);
-    if (isNew) progress.begin("disk");
-    await mkdir(disk, { recursive: true });
-    progress.begin("machine");
+  /** The machine of this generation, started where it does not run. */
+  async #taken(spec: MachineSpec, origin: MachineOrigin): Promise<RunningMachine> {
+    const { id, generation, restarts } = spec;
+    if ((await this.observe(id)).generation > generation)
+      throw new BerthError("machine_failed", "A later change has superseded this one.");
+    const running = (await this.#running(id)) ?? (await this.#start(join(this.#folder, id)));
+    await this.#write(id, "desired.json", { generation, restarts, suspended: false });
+    const identity = await readJson<MachineIdentity>(join(this.#folder, id, "identity.json"));
+    const adopted = identity?.pid === running.pid;
+    return { id, origin, unadopted: !adopted, tokens: [adopted ? identity.token : running.firstToken] };
+  }
+
+  async #start(disk: string): Promise<Running> {
     await using log = await open(join(disk, "machine.log"), "a");
     const child = spawn(process.execPath, [program, disk], { detached: true, stdio: ["ignore", log.fd, log.fd] });
     child.unref();

@@ -12,13 +12,13 @@ import { writePlaceholders } from "../../src/guest/secrets.ts";
 import { Uplink } from "../../src/guest/uplink.ts";
 import { dialPort } from "../../src/machines/connect.ts";
 import type {
+  Driver,
   MachineObservation,
   MachineOrigin,
   MachineSpec,
   Progress,
   RunningMachine,
 } from "../../src/machines/driver.ts";
-import type { TemplatingDriver } from "../../src/machines/machines.ts";
 import type { Runtime, Session } from "../../src/runtimes/runtime.ts";
 
 interface ScriptedMachine {
@@ -38,7 +38,7 @@ interface ScriptedMachine {
  * Machines without a VM: each is the real runner, listening on a port of this host, with the scripted runtime.
  * Its "disk" is a folder. Like real machines, they outlive the server that made them.
  */
-export class ScriptedDriver implements TemplatingDriver {
+export class ScriptedDriver implements Driver {
   readonly #folder: string;
   readonly #runtimes: readonly Runtime[];
   readonly #machines = new Map<string, ScriptedMachine>();
@@ -47,7 +47,7 @@ export class ScriptedDriver implements TemplatingDriver {
   readonly #logs = new Map<string, string>();
   /** Of each machine, by its home: real runtimes are processes, which end with their machine. */
   readonly #sessions = new Map<string, Session[]>();
-  /** The next calls of `ensure` fail with these. */
+  /** The next starts of machines fail with these. */
   readonly failures: Error[] = [];
   /** Each suspension waits for it where it can be given up no more. */
   suspendGate: Promise<void> = Promise.resolve();
@@ -83,20 +83,44 @@ export class ScriptedDriver implements TemplatingDriver {
 
   async prepare(): Promise<void> {}
 
-  async ensure(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine> {
-    const known = this.#machines.get(spec.id) ?? this.#suspended.get(spec.id);
-    if (known && known.spec.generation > spec.generation) {
-      throw new BerthError("machine_failed", "A later change of this agent has overtaken this one.");
-    }
-    if (known && known.spec.restarts < spec.restarts) await this.stop(spec.id);
-    let machine = this.#machines.get(spec.id);
-    if (!machine) {
-      await this.#told(spec.id, progress, signal);
-      machine = (await this.#wake(spec.id)) ?? (await this.#start(spec));
-    }
+  async create(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine> {
+    progress.plan(["disk", "machine", "runtime"]);
+    progress.begin("disk");
+    await this.#gated();
+    signal?.throwIfAborted();
+    progress.begin("machine");
+    return this.#taken(spec, await this.#start(spec));
+  }
+
+  async boot(spec: MachineSpec): Promise<RunningMachine> {
+    this.#requireLatest(spec);
+    this.kill(spec.id);
+    await this.#gated();
+    return this.#taken(spec, await this.#start(spec));
+  }
+
+  async wake(spec: MachineSpec): Promise<RunningMachine | null> {
+    this.#requireLatest(spec);
+    await this.#gated();
+    const machine = await this.#wake(spec.id);
+    return machine && this.#taken(spec, machine);
+  }
+
+  async attach(spec: MachineSpec): Promise<RunningMachine> {
+    this.#requireLatest(spec);
+    return this.#taken(spec, this.#require(spec.id));
+  }
+
+  #taken(spec: MachineSpec, machine: ScriptedMachine): RunningMachine {
     machine.spec = { ...machine.spec, generation: spec.generation };
     const { origin, token, nextToken, unadopted } = machine;
     return { id: spec.id, origin, tokens: nextToken === null ? [token] : [token, nextToken], unadopted };
+  }
+
+  #requireLatest({ id, generation }: MachineSpec): void {
+    const known = this.#machines.get(id) ?? this.#suspended.get(id);
+    if (!known || known.spec.generation <= generation) return;
+    throw new BerthError("machine_failed", "A later change of this agent has superseded this one.");
   }
 
   async adopting(id: string, token: string, next: string): Promise<void> {
@@ -176,7 +200,8 @@ export class ScriptedDriver implements TemplatingDriver {
 
   async observe(id: string): Promise<MachineObservation> {
     const machine = this.#machines.get(id) ?? this.#suspended.get(id);
-    const phase = this.#machines.has(id) ? "running" : machine ? "suspended" : "stopped";
+    const hasDisk = await stat(join(this.#folder, id)).catch(() => null);
+    const phase = this.#machines.has(id) ? "running" : machine ? "suspended" : hasDisk ? "stopped" : "absent";
     return { id, generation: machine?.spec.generation ?? 0, restarts: machine?.spec.restarts ?? 0, phase };
   }
 
@@ -219,19 +244,11 @@ export class ScriptedDriver implements TemplatingDriver {
     await Promise.all([...this.#sessions.values()].flat().map(({ ended }) => ended));
   }
 
-  /** Tells the steps of what is done for a machine that does not run, and fails where that is desired. */
-  async #told(id: string, progress: Progress, signal?: AbortSignal): Promise<void> {
-    const isNew = await stat(join(this.#folder, id)).then(
-      () => false,
-      () => true,
-    );
-    progress.plan(isNew ? ["disk", "machine", "runtime"] : ["machine", "runtime"]);
-    progress.begin(isNew ? "disk" : "machine");
+  /** Waits for the gate, and fails where a test asked for that. */
+  async #gated(): Promise<void> {
     await this.gate;
-    if (isNew) signal?.throwIfAborted();
     const failure = this.failures.shift();
     if (failure) throw failure;
-    progress.begin("machine");
   }
 
   /** A suspended machine listens again, its runner and its runtime as they were. */

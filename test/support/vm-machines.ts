@@ -13,7 +13,7 @@ import { QemuDriver, type QemuOptions } from "../../src/machines/qemu/driver.ts"
 import { qemuProcesses } from "../../src/machines/qemu/process.ts";
 import type { MachineRecord } from "../../src/machines/qemu/record.ts";
 import { runtimes } from "../../src/runtimes/all.ts";
-import { lastBuiltImage } from "../../src/server.ts";
+import { lastBuiltImage } from "../../src/wiring/qemu.ts";
 import { newFolder } from "./config.ts";
 import { makeSeed, plantSeed } from "./warm-seed.ts";
 

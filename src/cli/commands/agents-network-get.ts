@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Network } from "../../contract/egress.ts";
+import type { EgressPolicy } from "../../contract/egress.ts";
 import { agentPath, Client } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { showNetwork } from "../network-view.ts";
@@ -14,6 +14,6 @@ export function registerGetNetwork(network: Command): void {
     .addOption(jsonOption())
     .action(async (name: string, { json }: CommonOptions) => {
       const client = await Client.connect(readEnvironment());
-      showNetwork(await client.json<Network>("GET", `${agentPath(name)}/network`), json);
+      showNetwork(await client.json<EgressPolicy>("GET", `${agentPath(name)}/network`), json);
     });
 }

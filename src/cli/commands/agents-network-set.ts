@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { ChangeEgress, Network } from "../../contract/egress.ts";
+import type { ChangeEgress, EgressPolicy } from "../../contract/egress.ts";
 import { agentPath, Client } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
@@ -48,7 +48,7 @@ async function setNetwork(name: string, { json, ...options }: SetOptions): Promi
   if (!allow && !deny) {
     throw new CliError("Nothing is to be set: give --allow, --allow-all, --deny or --deny-nothing.", 2);
   }
-  const before = allow && deny ? { allow, deny } : await client.json<Network>("GET", path);
+  const before = allow && deny ? { allow, deny } : await client.json<EgressPolicy>("GET", path);
   const change: ChangeEgress = { allow: allow ?? before.allow, deny: deny ?? before.deny };
-  showNetwork(await client.json<Network>("PUT", path, { json: change }), json);
+  showNetwork(await client.json<EgressPolicy>("PUT", path, { json: change }), json);
 }

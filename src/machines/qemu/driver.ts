@@ -6,8 +6,7 @@ import { BerthError, isShortage } from "../../contract/errors.ts";
 import { unlessAborted } from "../../platform/abort.ts";
 import { newToken } from "../adoption.ts";
 import { dialPort } from "../connect.ts";
-import type { MachineObservation, MachineSpec, Progress, RunningMachine } from "../driver.ts";
-import type { TemplatingDriver } from "../machines.ts";
+import type { Driver, MachineObservation, MachineSpec, Progress, RunningMachine } from "../driver.ts";
 import type { Accelerator } from "./command.ts";
 import { Compression } from "./compression.ts";
 import { nullWhereMissing, requireSpace, writeWhole } from "./files.ts";
@@ -65,7 +64,7 @@ interface Parts {
  * Virtual machines as QEMU processes of this host. They are detached: they outlive the server, and `open` finds
  * them again. A disk is never used by two, since QEMU itself holds a lock on it.
  */
-export class QemuDriver implements TemplatingDriver {
+export class QemuDriver implements Driver {
   readonly #layout: Layout;
   readonly #privilege: Privilege;
   readonly #host: HostBasis;
@@ -140,26 +139,51 @@ export class QemuDriver implements TemplatingDriver {
     await this.#templates.get(this.#basisOf(runtime));
   }
 
-  async ensure(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine> {
-    await this.#compression.cancel(spec.id);
-    const known = await this.#records.read(spec.id);
-    if (known && known.generation > spec.generation) {
-      throw new BerthError("machine_failed", "A later change of this agent has overtaken this one.");
-    }
-    const mayGoOn = known !== null && known.restarts >= spec.restarts;
-    if (known && this.#running.has(spec.id)) {
-      if (mayGoOn) return this.#takeRunning(spec, known);
-      await this.stop(spec.id);
-    }
-    if (known?.hasDisk) {
-      progress.plan(["machine", "runtime"]);
-      progress.begin("machine");
-      const woken = mayGoOn ? await this.#suspension.wake(spec, known) : null;
-      return woken ?? this.#boot(spec, known);
-    }
+  async create(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine> {
     await this.destroy(spec.id);
     progress.plan(this.#isUsual(spec) ? ["template", "disk", "machine", "runtime"] : ["disk", "machine", "runtime"]);
-    return this.#create(spec, progress, signal);
+    await requireSpace(this.#layout.root);
+    for (let tries = cloneTries; ; tries--) {
+      const template = await this.#templateFor(spec, progress, signal);
+      try {
+        return await this.#createFrom(template, spec, progress);
+      } catch (error) {
+        await this.destroy(spec.id);
+        const mayBeOfTemplate = error instanceof BerthError && error.code === "machine_failed" && !isShortage(error);
+        if (tries <= 1 || !template || !mayBeOfTemplate) throw error;
+        await this.#templates.markSuspect(template.name);
+      }
+    }
+  }
+
+  async boot(spec: MachineSpec): Promise<RunningMachine> {
+    await this.#end(spec.id);
+    const { id, generation, restarts } = spec;
+    const known = await this.#known(spec);
+    const record: MachineRecord = {
+      ...known,
+      generation,
+      restarts: Math.max(known.restarts, restarts),
+      origin: "boot",
+      token: newToken(),
+      nextToken: null,
+      unadopted: true,
+      memory: null,
+    };
+    const running = await this.#start(id, record, null);
+    await this.#images.sweep(this.#layout.machine(id), null);
+    return running;
+  }
+
+  async wake(spec: MachineSpec): Promise<RunningMachine | null> {
+    await this.#compression.cancel(spec.id);
+    return this.#suspension.wake(spec, await this.#known(spec));
+  }
+
+  async attach(spec: MachineSpec): Promise<RunningMachine> {
+    const { generation } = await this.#known(spec);
+    const changes = generation < spec.generation ? { generation: spec.generation } : null;
+    return describe(spec.id, await this.#records.update(spec.id, () => changes));
   }
 
   async adopting(id: string, token: string, next: string): Promise<void> {
@@ -211,8 +235,8 @@ export class QemuDriver implements TemplatingDriver {
   async observe(id: string): Promise<MachineObservation> {
     const record = await this.#records.read(id);
     if (!record) return { id, generation: 0, restarts: 0, phase: "absent" };
-    const { generation, restarts, memory } = record;
-    const phase = this.#running.has(id) ? "running" : memory ? "suspended" : "stopped";
+    const { generation, restarts, memory, hasDisk } = record;
+    const phase = this.#running.has(id) ? "running" : memory ? "suspended" : hasDisk ? "stopped" : "absent";
     return { id, generation, restarts, phase };
   }
 
@@ -250,25 +274,11 @@ export class QemuDriver implements TemplatingDriver {
     await this.#running.end(id);
   }
 
-  async #takeRunning(spec: MachineSpec, { generation }: MachineRecord): Promise<RunningMachine> {
-    const changes = generation < spec.generation ? { generation: spec.generation } : null;
-    return describe(spec.id, await this.#records.update(spec.id, () => changes));
-  }
-
-  /** A new machine. Where QEMU cannot take its template up, it is made again, in the end from a new one. */
-  async #create(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine> {
-    await requireSpace(this.#layout.root);
-    for (let tries = cloneTries; ; tries--) {
-      const template = await this.#templateFor(spec, progress, signal);
-      try {
-        return await this.#createFrom(template, spec, progress);
-      } catch (error) {
-        await this.destroy(spec.id);
-        const mayBeOfTemplate = error instanceof BerthError && error.code === "machine_failed" && !isShortage(error);
-        if (tries <= 1 || !template || !mayBeOfTemplate) throw error;
-        await this.#templates.markSuspect(template.name);
-      }
-    }
+  /** The machine's record. Throws `machine_lost` without one, and when a later generation has superseded this one. */
+  async #known(spec: MachineSpec): Promise<MachineRecord> {
+    const known = await this.#records.require(spec.id);
+    if (known.generation <= spec.generation) return known;
+    throw new BerthError("machine_failed", "A later change of this agent has superseded this one.");
   }
 
   async #createFrom(template: Template | null, spec: MachineSpec, progress: Progress): Promise<RunningMachine> {
@@ -307,15 +317,6 @@ export class QemuDriver implements TemplatingDriver {
 
   async #createDiskOnImage(files: MachineFiles, sizeGiB: number): Promise<void> {
     await createOverlay(files.disk, relative(files.folder, this.#host.image.files.rootfs), "raw", sizeGiB);
-  }
-
-  /** Starts a machine from its disk, without the memory that it had. */
-  async #boot({ id, generation, restarts }: MachineSpec, known: MachineRecord): Promise<RunningMachine> {
-    const anew = { origin: "boot", token: newToken(), nextToken: null, unadopted: true, memory: null } as const;
-    const record = { ...known, generation, restarts: Math.max(known.restarts, restarts), ...anew };
-    const running = await this.#start(id, record, null);
-    await this.#images.sweep(this.#layout.machine(id), null);
-    return running;
   }
 
   #start(id: string, known: MachineRecord, template: Template | null): Promise<RunningMachine> {

@@ -71,7 +71,7 @@ export class QemuProcess {
       }
       const words = (await readFile(files.log, "utf8")).trim().split("\n").slice(-3).join("; ");
       throw new BerthError("machine_failed", `The virtual machine did not start${words ? `: ${words}` : "."}`, {
-        cause: error,
+        cause: isLocked(words) ? Object.assign(new Error(words), { code: "EBUSY" }) : error,
       });
     }
   }
@@ -175,6 +175,11 @@ export class QemuProcess {
     }
     throw new Error(`the guest did not become ${desired}`);
   }
+}
+
+/** QEMU's words for a disk or an image that another process has open, a backup for instance. It passes. */
+function isLocked(words: string): boolean {
+  return /Failed to get (shared )?"[a-z ]+" lock/.test(words);
 }
 
 /** Kills the QEMU with this monitor socket, if one runs, and resolves when it is gone. */

@@ -5,7 +5,7 @@ import { machineOptions } from "./command.ts";
 import type { Launcher } from "./launcher.ts";
 import type { Layout } from "./layout.ts";
 import type { MachineProcesses } from "./machine-processes.ts";
-import type { Conditions, MemoryImages, Step } from "./memory-image.ts";
+import type { Conditions, MemoryImage, MemoryImages, Step } from "./memory-image.ts";
 import type { QemuProcess } from "./process.ts";
 import { describe, type MachineRecord, type Records } from "./record.ts";
 import type { HostBasis, Templates } from "./template.ts";
@@ -55,11 +55,14 @@ export class Suspension {
     }
   }
 
-  /** Starts a suspended machine with the memory that it has; null, and the memory is given up, where that cannot be. */
+  /**
+   * Starts a suspended machine with its memory. Null, and the memory is given up, when it is unusable: damaged, of another
+   * QEMU, processor or size, or its guest may have run. Rejects and keeps the memory when QEMU fails for another reason.
+   */
   async wake(spec: MachineSpec, known: MachineRecord): Promise<RunningMachine | null> {
     if (!known.memory) return null;
-    const { layout, records, images, launcher, running, log } = this.#parts;
-    let reason = await images.fault(known.memory, layout.machine(spec.id), this.#conditions(known.resources));
+    const { records, launcher, running, log } = this.#parts;
+    let reason = await this.#fault(spec.id, known, known.memory);
     for (let tries = wakeTries; reason === null; tries--) {
       try {
         return await launcher.onFreePort((port) => this.#wakeOn(port, spec, known));
@@ -69,7 +72,8 @@ export class Suspension {
         const words = error instanceof Error ? detailed(error) : String(error);
         const { memory } = await records.require(spec.id);
         // Of one that was used up the guest may have run, and changed the disk that it belongs to.
-        if (tries <= 1 || !memory) reason = words;
+        if (!memory) reason = words;
+        else if (tries <= 1) throw error;
         else log(`machine ${spec.id} did not wake, which is tried again: ${words}`);
       }
     }
@@ -84,15 +88,19 @@ export class Suspension {
     await this.#parts.images.sweep(this.#parts.layout.machine(id), null);
   }
 
-  async #wakeOn(
-    port: number,
-    spec: MachineSpec,
-    { memory, template, resources }: MachineRecord,
-  ): Promise<RunningMachine> {
+  /** Why the memory cannot be restored; null when it can. */
+  async #fault(id: string, { resources }: MachineRecord, memory: MemoryImage): Promise<string | null> {
+    const { layout, templates, images } = this.#parts;
+    if (memory.kind === "difference" && !(await templates.named(memory.base))) {
+      return `its template ${memory.base} is not there any more`;
+    }
+    return images.fault(memory, layout.machine(id), this.#conditions(resources));
+  }
+
+  async #wakeOn(port: number, spec: MachineSpec, { memory, resources }: MachineRecord): Promise<RunningMachine> {
     const { layout, templates, images, launcher, running, step } = this.#parts;
     const files = layout.machine(spec.id);
     const base = memory!.kind === "difference" ? await templates.named(memory!.base) : null;
-    if (memory!.kind === "difference" && !base) throw new Error(`its template ${template} is not there any more`);
     const given = new AbortController();
     let loading: Promise<void> = Promise.resolve();
     const load = (pid: number) => {

@@ -1,4 +1,4 @@
-import type { AgentState, DesiredState } from "../agents.ts";
+import type { AgentState, DesiredState } from "../agent.ts";
 import type { InstallChange } from "./provisioning.ts";
 
 /** What a step changes in an agent's row. */
@@ -27,8 +27,11 @@ export interface AgentRows {
    * Answers the agent as it is then; null when it did not.
    */
   beginSuspension(id: string, idleSince: Date | null): Promise<AgentState | null>;
-  /** Wants it to run, anew. Answers what it is then; null when it is being deleted. */
-  beginRestart(id: string): Promise<AgentState | null>;
+  /**
+   * Desires that it runs, anew; with `newMachine` an empty machine may take the place of one that was lost. Null when it
+   * is being deleted.
+   */
+  beginRestart(id: string, newMachine: boolean): Promise<AgentState | null>;
   beginDeletion(id: string): Promise<void>;
   remove(id: string): Promise<void>;
 }

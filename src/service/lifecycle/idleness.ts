@@ -1,4 +1,4 @@
-import type { AgentState } from "../agents.ts";
+import type { AgentState } from "../agent.ts";
 import type { AgentRows } from "./agent-rows.ts";
 
 /** Alarms that outlive the server. */

@@ -1,5 +1,5 @@
 import type { InstallStatus, InstallStep, InstallStepName } from "../../contract/agents.ts";
-import type { AgentState } from "../agents.ts";
+import type { AgentState } from "../agent.ts";
 
 /** What is told of a machine's making, step by step. */
 export interface Progress {

@@ -20,10 +20,7 @@ export interface SlotsOptions {
   waitMs: number;
   /** Whether there is another account than this. */
   shared: (accountId: string) => Promise<boolean>;
-  /**
-   * Asks that a machine of which nobody needs anything be ended: of that account, or of any. True when one will give
-   * its slot back.
-   */
+  /** Evicts one idle machine, of that account or of any. True when one will give its slot back. */
   evictIdle: (accountId: string | null) => Promise<boolean>;
 }
 

@@ -1,19 +1,19 @@
 import { readFile } from "node:fs/promises";
-import type { ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
-import type { Logger } from "pino";
-import type { Config } from "./config/config.ts";
-import { BerthError } from "./contract/errors.ts";
-import { Models } from "./gateway/catalog.ts";
-import { nobody, type Payer } from "./gateway/charge.ts";
-import { Gateway } from "./gateway/gateway.ts";
-import { Prices } from "./gateway/prices.ts";
-import { Upstream } from "./gateway/upstream.ts";
-import type { Runtime } from "./runtimes/runtime.ts";
-import type { Ledger, Spender } from "./service/ledger.ts";
-import { ModelChoice } from "./service/models.ts";
-import type { RunningTurn } from "./service/running-turn.ts";
-import type { Agents } from "./store/agents.ts";
+import type { Config } from "../config/config.ts";
+import { BerthError } from "../contract/errors.ts";
+import type { Egress } from "../egress/egress.ts";
+import { Models } from "../gateway/catalog.ts";
+import { nobody, type Payer } from "../gateway/charge.ts";
+import { Gateway } from "../gateway/gateway.ts";
+import { Prices } from "../gateway/prices.ts";
+import { Upstream } from "../gateway/upstream.ts";
+import type { Runtime } from "../runtimes/runtime.ts";
+import type { Ledger, Spender } from "../service/ledger.ts";
+import { ModelChoice } from "../service/models.ts";
+import type { RunningTurns } from "../service/running-turns.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { Stores } from "./stores.ts";
 
 /** An account that had so many times what a call needs is taken to have that still, */
 const plentyTimes = 20;
@@ -23,15 +23,13 @@ const seenMs = 60_000;
 interface ModelAccessOptions {
   config: Config;
   runtimes: readonly Runtime[];
-  agents: Agents;
+  stores: Stores;
   ledger: Ledger;
-  logger: Logger;
-  /** The turn of an agent that goes on in this server. */
-  currentTurn: (agentId: string) => RunningTurn | null;
-  /** Serves a CONNECT of an agent's machine, which is not a model's. */
-  tunnel: (agentId: string, stream: ServerHttp2Stream, authority: string) => void;
-  /** A provider has begun to answer, so long after it was asked. */
-  answered: (provider: string, seconds: number) => void;
+  running: RunningTurns;
+  /** Serves an agent's connections to other hosts, which come the same way as its model calls. */
+  egress: Egress;
+  metrics: Metrics;
+  log: (message: string, fields: Record<string, unknown>) => void;
 }
 
 type Providers = Record<"anthropic" | "openai", Upstream | null>;
@@ -49,10 +47,14 @@ export class ModelAccess {
     this.#options = options;
     this.#providers = providers;
     const { modelSilenceMs: silenceMs, modelRetryMs: retryMs, allowUnpriced } = options.config;
-    const warn = (message: string, error: unknown) => options.logger.warn({ err: error }, message);
+    const warn = (message: string, error: unknown) => options.log(message, { error });
     const common = { prices, allowUnpriced, silenceMs, retryMs, warn };
     const asking = { anthropic: providers.anthropic?.ask ?? null, openai: providers.openai?.ask ?? null };
-    this.#gateway = new Gateway({ ...common, providers: asking, answered: options.answered });
+    this.#gateway = new Gateway({
+      ...common,
+      providers: asking,
+      answered: (provider, seconds) => options.metrics.modelAnswered(provider, seconds),
+    });
     // A template's throwaway turns cost nobody anything, whatever provider there is.
     const demoOnly = { anthropic: null, openai: null };
     this.#templateGateway = new Gateway({ ...common, providers: demoOnly, answered: () => {} });
@@ -70,13 +72,13 @@ export class ModelAccess {
 
   /** Serves an agent's machine until the connection ends. */
   serveUplink(agentId: string, socket: Socket): void {
-    const { agents, currentTurn, tunnel } = this.#options;
+    const { stores, running, egress } = this.#options;
     this.#gateway.serve(socket, {
       id: agentId,
-      settings: async () => (await agents.byId(agentId)) ?? { model: null, instructions: null },
-      turn: () => currentTurn(agentId),
+      settings: async () => (await stores.agents.byId(agentId)) ?? { model: null, instructions: null },
+      turn: () => running.ofAgent(agentId),
       payer: this.#payerOf(agentId),
-      tunnel: (stream, authority) => tunnel(agentId, stream, authority),
+      tunnel: (stream, authority) => void egress.serve(agentId, stream, authority),
     });
   }
 
@@ -93,13 +95,13 @@ export class ModelAccess {
   }
 
   #payerOf(agentId: string): () => Payer {
-    const { agents, ledger, currentTurn } = this.#options;
+    const { stores, ledger, running } = this.#options;
     /** Neither changes as long as the agent is there. */
     let account: Pick<Spender, "accountId" | "agentName"> | null = null;
     /** What was left after the last hold, and all that was asked for since. */
     let seen = { keyId: null as string | null, left: 0, at: 0 };
     return () => {
-      const { id: turnId = null, keyId = null } = currentTurn(agentId)?.turn ?? {};
+      const { id: turnId = null, keyId = null } = running.ofAgent(agentId)?.turn ?? {};
       return {
         hasPlenty: (micro) => {
           const plenty = seen.keyId === keyId && Date.now() - seen.at < seenMs && seen.left >= micro * plentyTimes;
@@ -108,7 +110,7 @@ export class ModelAccess {
         },
         hold: async (model, micro) => {
           if (!account) {
-            const agent = await agents.byId(agentId);
+            const agent = await stores.agents.byId(agentId);
             if (!agent) throw new BerthError("agent_deleted", "The agent was deleted.");
             account = { accountId: agent.accountId, agentName: agent.name };
           }
@@ -125,15 +127,14 @@ export class ModelAccess {
 }
 
 async function openChoice(
-  { config, runtimes, logger }: ModelAccessOptions,
+  { config: { allowUnpriced }, runtimes, log }: ModelAccessOptions,
   providers: Providers,
   prices: Prices,
 ): Promise<ModelChoice> {
-  const models = new Models(providers, prices, (message, error) => logger.warn({ err: error }, message));
+  const models = new Models(providers, prices, (message, error) => log(message, { error }));
   const configured = (["anthropic", "openai"] as const).filter((name) => providers[name] !== null);
-  const lock = await readFile(new URL("../image/runtimes/package-lock.json", import.meta.url), "utf8");
+  const lock = await readFile(new URL("../../image/runtimes/package-lock.json", import.meta.url), "utf8");
   const { packages } = JSON.parse(lock) as { packages: Record<string, { version?: string }> };
-  const { allowUnpriced } = config;
   return new ModelChoice(
     runtimes,
     async () => ({ configured, allowUnpriced, ...(await models.catalog()) }),

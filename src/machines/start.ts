@@ -1,0 +1,18 @@
+import type { StartFrom } from "../service/lifecycle/plan.ts";
+import type { Driver, MachineSpec, Progress, RunningMachine } from "./driver.ts";
+
+/** Starts a machine from what there is of it. A memory that is unusable counts as none: the machine boots. */
+export async function startMachine(
+  driver: Driver,
+  from: StartFrom,
+  spec: MachineSpec,
+  progress: Progress,
+  signal?: AbortSignal,
+): Promise<RunningMachine> {
+  if (from === "run") return driver.attach(spec);
+  if (from === "nothing") return driver.create(spec, progress, signal);
+  progress.plan(["machine", "runtime"]);
+  progress.begin("machine");
+  const woken = from === "memory" ? await driver.wake(spec) : null;
+  return woken ?? driver.boot(spec);
+}

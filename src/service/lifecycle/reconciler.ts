@@ -1,0 +1,377 @@
+import type { Fault, Resources } from "../../contract/agents.ts";
+import { asBerthError, BerthError, isShortage } from "../../contract/errors.ts";
+import { pause, retryTransient } from "../../platform/retry.ts";
+import type { AgentState } from "../agent.ts";
+import type { AgentChange, AgentRows } from "./agent-rows.ts";
+import { type MachinePhase, plan, type StartFrom } from "./plan.ts";
+import { InstallWriter, type Progress } from "./provisioning.ts";
+import type { Slots } from "./slots.ts";
+
+/** What an agent's machine is to be. */
+export interface MachineRequest {
+  id: string;
+  generation: number;
+  /** Rises with every restart that was asked for. */
+  restarts: number;
+  runtime: string;
+  hostname: string;
+  resources: Resources;
+}
+
+/** The machines, as far as an agent's life needs them. Each call may be made again after a crash at any point. */
+export interface MachinesOfLifecycle {
+  observe(id: string): Promise<{ phase: MachinePhase; restarts: number }>;
+  /** Makes the machine run, with its runtime ready for a message. A memory that is unusable counts as none. */
+  start(from: StartFrom, request: MachineRequest, progress: Progress, signal: AbortSignal): Promise<void>;
+  /** Keeps the memory and ends the run. Where it rejects, or `signal` is aborted in time, the machine runs on. */
+  suspend(id: string, signal?: AbortSignal): Promise<void>;
+  /** Ends the run, with all that was written on the disk. */
+  stop(id: string): Promise<void>;
+  destroy(id: string): Promise<void>;
+  /** Resolves when the run that goes on now has ended. */
+  ended(id: string): Promise<void>;
+  /** Whether something that the agent has started computes. */
+  activity(id: string): Promise<boolean>;
+  list(): Promise<{ id: string; phase: MachinePhase }[]>;
+}
+
+export interface ReconcilerOptions {
+  rows: AgentRows;
+  machines: MachinesOfLifecycle;
+  slots: Slots;
+  /** Called with what was measured, in seconds. */
+  measured: (what: "wake" | "suspend" | "create", seconds: number) => void;
+  /** The agent's row has changed. */
+  changed: (id: string) => void;
+  /** The agent waits for a slot; 1 is the next to get one. */
+  queued: (id: string, position: number) => void;
+  /** The agent's machine runs. */
+  started: (id: string) => void;
+  /** Nothing more is being done for the agent. */
+  settled: (id: string) => void;
+  log: (message: string, fields: Record<string, unknown>) => void;
+}
+
+/** A machine that ends this often within `lossWindowMs` is not started again by itself. */
+const maximumLosses = 3;
+const lossWindowMs = 10 * 60_000;
+/** How often a step is tried for which the host lacks something, over some minutes. */
+const maximumShortages = 10;
+/** Between two tries of a step that failed for a reason of the host's or the database's; doubles. */
+const retryMs = 500;
+const maximumRetryMs = 30_000;
+
+/** The work on one agent, one step at a time; `done` resolves when its desired state is reached or cannot be. */
+interface Work {
+  /** Of the row that the step works for. A row of a later one interrupts it. */
+  generation: number;
+  again: boolean;
+  /** How many tries in a row the host had too little for. */
+  shortages: number;
+  step: AbortController;
+  done: Promise<void>;
+}
+
+/**
+ * Moves machines towards their agents' desired state: one step at a time per agent, each of which may be made again after
+ * a crash at any point. A step of an older generation writes nothing.
+ */
+export class Reconciler {
+  readonly #options: ReconcilerOptions;
+  readonly #work = new Map<string, Work>();
+  /** When machines of each agent have ended by themselves, in milliseconds of the monotonic clock. */
+  readonly #losses = new Map<string, number[]>();
+  /** Why the last start came to nothing, for those who wait for it. */
+  readonly #refusals = new Map<string, BerthError>();
+  readonly #stop = new AbortController();
+  /** Before it is known which machines run, nothing is done with any. */
+  readonly #recovered = Promise.withResolvers<void>();
+  /** The agents whose machine's end is watched, as they were last started. */
+  readonly #watched = new Map<string, AgentState>();
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
+  }
+
+  /** Aborted when the service is being stopped. */
+  get stopped(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** Whether something is being done for the agent. */
+  isAtWork(id: string): boolean {
+    return this.#work.has(id);
+  }
+
+  /** Why the agent's last start came to nothing, since `forgetRefusal`. */
+  refusalOf(id: string): BerthError | null {
+    return this.#refusals.get(id) ?? null;
+  }
+
+  forgetRefusal(id: string): void {
+    this.#refusals.delete(id);
+  }
+
+  /** Forgets how often the agent's machines have ended. */
+  forgetLosses(id: string): void {
+    this.#losses.delete(id);
+  }
+
+  /** The agent is gone. */
+  forget(id: string): void {
+    this.#losses.delete(id);
+    this.#refusals.delete(id);
+  }
+
+  /** Lets work begin: it is known which machines run. */
+  begin(): void {
+    this.#recovered.resolve();
+  }
+
+  /** Resolves once work may begin. Throws `shutting_down`. */
+  async begun(): Promise<void> {
+    await this.#recovered.promise;
+    this.#stop.signal.throwIfAborted();
+  }
+
+  /** Begins no more steps. What waits is given up; steps under way come to an end by themselves and write nothing. */
+  stop(): void {
+    this.#stop.abort(new BerthError("shutting_down", "The service is being stopped."));
+    this.#recovered.resolve();
+  }
+
+  /** Works on the agent until its desired state is reached or cannot be; interrupts a step of an older generation. */
+  reconcile({ id, generation }: AgentState): Promise<void> {
+    const work = this.#work.get(id);
+    if (work) {
+      work.again = true;
+      if (work.generation < generation) work.step.abort(new Superseded());
+      return work.done;
+    }
+    const begun: Work = {
+      generation,
+      again: true,
+      shortages: 0,
+      step: new AbortController(),
+      done: Promise.resolve(),
+    };
+    this.#work.set(id, begun);
+    begun.done = this.#loop(id, begun).finally(() => {
+      this.#work.delete(id);
+      this.#options.settled(id);
+      // An idle machine may make room for another now.
+      this.#options.slots.retry();
+    });
+    return begun.done;
+  }
+
+  /** Reads or writes a row, and waits for a database that is away. Throws `shutting_down`. */
+  ask<T>(ask: () => Promise<T>): Promise<T> {
+    return retryTransient(ask, this.#stop.signal, (error) =>
+      this.#options.log("an agent's row cannot be reached; trying again", { error }),
+    );
+  }
+
+  async #loop(id: string, work: Work): Promise<void> {
+    await this.begun().catch(() => {});
+    for (let delay = retryMs; work.again && !this.#stop.signal.aborted; ) {
+      work.again = false;
+      work.step = new AbortController();
+      try {
+        await this.#step(id, work);
+        delay = retryMs;
+      } catch (error) {
+        if (this.#stop.signal.aborted) return;
+        work.again = true;
+        if (error instanceof Superseded) continue;
+        this.#options.log("a step of an agent's life failed; it is tried again", { agentId: id, error });
+        await pause(delay, this.#stop.signal);
+        delay = Math.min(delay * 2, maximumRetryMs);
+      }
+    }
+  }
+
+  /** One step towards the desired state. Rejects when it is to be tried again. */
+  async #step(id: string, work: Work): Promise<void> {
+    const { rows, machines, slots } = this.#options;
+    const agent = await rows.byId(id);
+    if (!agent) return slots.release(id);
+    work.generation = agent.generation;
+    const signal = AbortSignal.any([work.step.signal, this.#stop.signal]);
+    const action = plan(agent, await machines.observe(id));
+    switch (action.do) {
+      case "settle":
+        return;
+      case "remove":
+        await machines.destroy(id);
+        slots.release(id);
+        await rows.remove(id);
+        return;
+      case "fail":
+        return this.#fail(agent, action.error);
+      case "suspend":
+        return this.#suspend(agent, work, signal);
+      case "start":
+        await this.#start(action.from, agent, work, signal);
+        if (agent.desired === "suspended") work.again = true;
+    }
+  }
+
+  /** Makes the machine run, and writes each step of an installation down as it begins. */
+  async #start(from: StartFrom, agent: AgentState, work: Work, signal: AbortSignal): Promise<void> {
+    const { machines, slots, measured, queued, started } = this.#options;
+    const { id, generation } = agent;
+    const begun = performance.now();
+    const steps = new InstallWriter(agent, (change) => this.write(id, generation, change));
+    try {
+      await slots.acquire(slotOf(agent), (position) => queued(id, position), signal);
+      // A wake is no installation, and nobody waits for more than its end.
+      const progress = agent.status === "suspended" ? silent : steps;
+      await machines.start(from, { ...agent, hostname: agent.name }, progress, signal);
+      await steps.end("done", { status: "ready", error: null });
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (this.#isWorthAnotherTry(agent, work, error)) throw error;
+      return this.#refuse(agent, steps, error);
+    }
+    if (agent.status !== "ready")
+      measured(agent.status === "suspended" ? "wake" : "create", (performance.now() - begun) / 1000);
+    started(id);
+    this.#watch(agent);
+  }
+
+  #isWorthAnotherTry(agent: AgentState, work: Work, error: unknown): boolean {
+    // What the host lacks it has again soon; a machine that may run already is not given up for it at all.
+    if (isShortage(error)) return agent.status === "ready" || ++work.shortages < maximumShortages;
+    // A machine may be killed while it starts as well as later.
+    return isOfMachine(error) && this.#countLoss(agent.id) < maximumLosses;
+  }
+
+  /** The start came to nothing: the agent has failed, but one that only found no room sleeps on. */
+  async #refuse(agent: AgentState, steps: InstallWriter, error: unknown): Promise<void> {
+    const { machines, slots, log } = this.#options;
+    const failure = isShortage(error)
+      ? new BerthError("no_capacity", "The host has too little left to start the agent's machine.", { cause: error })
+      : asBerthError(error, "machine_failed", "The agent's machine could not be started.");
+    log("an agent's machine could not be started", { agent: agent.name, code: failure.code, error });
+    this.#refusals.set(agent.id, failure);
+    // One that was ready has lost its slot to another. A machine that runs after all keeps its memory, if that can be.
+    if (failure.code === "no_capacity" && agent.status !== "provisioning") {
+      await machines
+        .suspend(agent.id)
+        .catch(() => machines.stop(agent.id))
+        .catch((fault: unknown) => log("a superfluous machine could not be stopped", { error: fault }));
+      slots.release(agent.id);
+      await this.write(agent.id, agent.generation, { status: "suspended", desired: "suspended" });
+      return;
+    }
+    const { code, message } = failure;
+    await steps.end("failed", { status: "failed", error: { code, message } });
+    await this.#release(agent.id);
+  }
+
+  /** What does not work takes no memory: its disk, its memory image and the last words of its runtime stay. */
+  async #release(id: string): Promise<void> {
+    const { machines, slots, log } = this.#options;
+    const { phase } = await machines.observe(id);
+    if (phase === "running") {
+      await machines.stop(id).catch((fault: unknown) => log("a failed machine could not be stopped", { error: fault }));
+    }
+    slots.release(id);
+  }
+
+  /** There is no way on but by what the agent's owner chooses. */
+  async #fail(agent: AgentState, error: Fault): Promise<void> {
+    const { id, generation } = agent;
+    this.#options.log("an agent has failed", { agent: agent.name, code: error.code });
+    this.#refusals.set(id, new BerthError(error.code, error.message));
+    this.#options.slots.release(id);
+    await this.write(id, generation, { status: "failed", error });
+  }
+
+  async #suspend(agent: AgentState, work: Work, signal: AbortSignal): Promise<void> {
+    const { machines, slots, measured, log } = this.#options;
+    const { id, generation } = agent;
+    const begun = performance.now();
+    try {
+      await machines.suspend(id, signal);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      // It runs on; whoever asked for the suspension may ask again.
+      log("an agent could not be suspended", { agent: agent.name, error });
+      await this.write(id, generation, { desired: "running" });
+      work.again = true;
+      return;
+    }
+    slots.release(id);
+    await this.write(id, generation, { status: "suspended", error: null });
+    if (agent.status === "ready") measured("suspend", (performance.now() - begun) / 1000);
+  }
+
+  /** Acts on the end of the machine's run, once, for the agent as it was last started. */
+  #watch(agent: AgentState): void {
+    const { id, name } = agent;
+    const isWatched = this.#watched.has(id);
+    this.#watched.set(id, agent);
+    if (isWatched) return;
+    this.#options.machines
+      .ended(id)
+      .then(() => {
+        const latest = this.#watched.get(id)!;
+        this.#watched.delete(id);
+        return this.#lost(latest);
+      })
+      .catch((error: unknown) => {
+        this.#watched.delete(id);
+        if (this.#stop.signal.aborted) return;
+        this.#options.log("the end of a machine could not be handled", { agent: name, error });
+      });
+  }
+
+  /** The machine ended by itself: it is started again from its disk, unless it does so again and again. */
+  async #lost(agent: AgentState): Promise<void> {
+    const { rows, slots, log } = this.#options;
+    const { id, generation } = agent;
+    if (this.#stop.signal.aborted) return;
+    const current = await this.ask(() => rows.byId(id));
+    if (current?.desired !== "running" || current.status !== "ready" || current.generation !== generation) return;
+    slots.release(id);
+    const losses = this.#countLoss(id);
+    log("an agent's machine was lost", { agent: agent.name, losses });
+    if (losses >= maximumLosses) {
+      const message = `The agent's machine ended ${maximumLosses} times in ten minutes.`;
+      await this.write(id, generation, { status: "failed", error: { code: "machine_lost", message } });
+      return;
+    }
+    await this.write(id, generation, { status: "provisioning", installSteps: [] });
+    await this.reconcile(current);
+  }
+
+  /** How many machines of the agent have ended by themselves of late, this one included. */
+  #countLoss(id: string): number {
+    const now = performance.now();
+    const recent = (this.#losses.get(id) ?? []).filter((at) => now - at < lossWindowMs);
+    this.#losses.set(id, [...recent, now]);
+    return recent.length + 1;
+  }
+
+  /** After `stop` nothing is written: what the machines are is seen again at the next start. */
+  async write(id: string, generation: number, change: AgentChange): Promise<void> {
+    await this.ask(() => this.#options.rows.change(id, generation, change));
+    this.#options.changed(id);
+  }
+}
+
+const silent: Progress = { plan: () => {}, begin: () => {} };
+
+/** A later change of the desired state has interrupted a step. */
+class Superseded extends Error {}
+
+/** The slot that the agent's machine takes while it runs. */
+export function slotOf({ id, accountId, resources }: AgentState) {
+  return { agentId: id, accountId, memoryMiB: resources.memoryMiB };
+}
+
+function isOfMachine(error: unknown): boolean {
+  return error instanceof BerthError && (error.code === "machine_failed" || error.code === "machine_lost");
+}

@@ -1,0 +1,32 @@
+import { asBerthError } from "../contract/errors.ts";
+
+/** Whether the parts that every request may need are there, each with a sentence. */
+export interface Readiness {
+  ready: boolean;
+  checks: Record<"database" | "image" | "accelerator", { ok: boolean; message: string }>;
+}
+
+/** Asks the database and the machines' driver; each rejects with what is missing. */
+export async function checkReadiness(
+  pingDatabase: () => Promise<void>,
+  requireDriver: () => Promise<unknown>,
+): Promise<Readiness> {
+  const [databaseFault, driverFault] = await Promise.all([
+    pingDatabase().then(
+      () => null,
+      () => "The database does not answer.",
+    ),
+    requireDriver().then(
+      () => null,
+      (error: unknown) => asBerthError(error, "internal", String(error)),
+    ),
+  ]);
+  const ofImage = driverFault?.code.startsWith("image_") ?? false;
+  const unknown = "not known before the image is there";
+  const checks = {
+    database: { ok: databaseFault === null, message: databaseFault ?? "answers" },
+    image: { ok: !ofImage, message: ofImage ? driverFault!.message : "there" },
+    accelerator: { ok: driverFault === null, message: ofImage ? unknown : (driverFault?.message ?? "works") },
+  };
+  return { ready: Object.values(checks).every(({ ok }) => ok), checks };
+}

@@ -1,0 +1,40 @@
+import type { RunningTurn } from "./running-turn.ts";
+
+/** The turns that go on in this server, by their ids and by their agents. */
+export class RunningTurns implements Iterable<RunningTurn> {
+  readonly #byId = new Map<string, RunningTurn>();
+  readonly #byAgent = new Map<string, RunningTurn>();
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  /** How many events wait to be stored. */
+  get unstoredEvents(): number {
+    return [...this].reduce((sum, { writer }) => sum + writer.waiting, 0);
+  }
+
+  get(turnId: string): RunningTurn | null {
+    return this.#byId.get(turnId) ?? null;
+  }
+
+  /** The turn that the agent answers now. */
+  ofAgent(agentId: string): RunningTurn | null {
+    return this.#byAgent.get(agentId) ?? null;
+  }
+
+  add(running: RunningTurn): void {
+    this.#byId.set(running.turn.id, running);
+    this.#byAgent.set(running.turn.agentId, running);
+  }
+
+  remove(running: RunningTurn): void {
+    const { id, agentId } = running.turn;
+    this.#byId.delete(id);
+    if (this.#byAgent.get(agentId) === running) this.#byAgent.delete(agentId);
+  }
+
+  [Symbol.iterator](): Iterator<RunningTurn> {
+    return this.#byId.values();
+  }
+}

@@ -1,0 +1,120 @@
+import type { SequencedEvent } from "../contract/chat.ts";
+import { BerthError } from "../contract/errors.ts";
+import type { Prompt } from "../contract/guest.ts";
+import { pause } from "../platform/retry.ts";
+import type { RunningTurn } from "./running-turn.ts";
+
+/** The guests, as far as a turn needs them. A guest numbers its events 1, 2, 3, …. An abort ends a call at once. */
+export interface GuestsOfTurns {
+  /** Begins the turn, or finds it begun, and reads its events from the first. */
+  prompt(agentId: string, turnId: string, prompt: Prompt, signal: AbortSignal): AsyncIterable<SequencedEvent[]>;
+  /** The turn's events after `after`. The first step throws `machine_lost` when the guest does not know the turn. */
+  events(agentId: string, turnId: string, after: number, signal: AbortSignal): AsyncIterable<SequencedEvent[]>;
+  cancel(agentId: string, turnId: string): Promise<void>;
+  /** Resolves when the machine's run has ended. */
+  ended(agentId: string): Promise<void>;
+}
+
+interface TurnRunOptions {
+  guests: GuestsOfTurns;
+  /** Resolves when the agent's machine is ready; `queued` is called with its position while it waits for a slot. */
+  ready: (agentId: string, queued: (position: number) => void) => Promise<void>;
+  /** Called with the seconds to the first text of a reply. */
+  firstDelta: (seconds: number) => void;
+  /** A turn that is silent for this long, while no tool runs, is given up. */
+  stallMs: number;
+}
+
+/** In a row, without an event between them. */
+const reconnectTries = 5;
+const reconnectDelayMs = 300;
+
+/** Has the agent's machine ready, gives it the message and reads the answer to its end, over lost connections. */
+export async function runTurn(running: RunningTurn, options: TurnRunOptions): Promise<void> {
+  const { turn, over } = running;
+  const { guests, ready } = options;
+  const begun = performance.now();
+  await ready(turn.agentId, (position) => running.queued(position));
+  if (over.signal.aborted || running.ending) return;
+  running.begin(Math.round(performance.now() - begun));
+  const lost = guests.ended(turn.agentId).then(toLost);
+  for (let tries = reconnectTries, seen = running.nextSeq; !over.signal.aborted; tries--) {
+    const outcome = await Promise.race([readAnswer(running, options).catch((error: unknown) => ({ error })), lost]);
+    if (outcome === "ended" || over.signal.aborted) return;
+    if (outcome === "lost") throw new BerthError("machine_lost", "The agent's machine ended while it answered.");
+    if (outcome !== "cut" && outcome.error instanceof BerthError) throw outcome.error;
+    if (running.nextSeq > seen) tries = reconnectTries;
+    seen = running.nextSeq;
+    if (tries <= 1)
+      throw new BerthError("machine_lost", "The connection to the agent's machine was lost.", { cause: outcome });
+    await pause(reconnectDelayMs, over.signal);
+  }
+}
+
+/** Holds nothing of a turn: the end of its machine's run, which may be far off, refers to this. */
+const toLost = () => "lost" as const;
+
+/** Reads the guest's events from the cursor on. `cut`: the stream ended before the turn did. */
+async function readAnswer(running: RunningTurn, options: TurnRunOptions): Promise<"ended" | "cut"> {
+  const { over } = running;
+  const watch = new StallWatch(running, options.stallMs);
+  try {
+    for await (const batch of sourceOf(running, options.guests)) {
+      // What is waited for now is the store, which may be away, and not the runtime.
+      watch.stop();
+      await running.announced;
+      if (over.signal.aborted || running.ending) return "ended";
+      for (const entry of batch) take(running, entry, options.firstDelta);
+      // What comes meanwhile stays in the guest's journal, on the agent's disk.
+      if (!running.writer.hasRoom) await running.writer.room(over.signal);
+      watch.saw();
+    }
+    return running.ending || over.signal.aborted ? "ended" : "cut";
+  } finally {
+    watch.stop();
+  }
+}
+
+/** The prompt where the guest has not begun, else its journal from the cursor on. */
+function sourceOf({ turn, seen, over }: RunningTurn, guests: GuestsOfTurns): AsyncIterable<SequencedEvent[]> {
+  if (seen > 0) return guests.events(turn.agentId, turn.id, seen, over.signal);
+  const { message, model, conversation } = turn;
+  return guests.prompt(turn.agentId, turn.id, { message, model, conversation }, over.signal);
+}
+
+function take(running: RunningTurn, { seq, event }: SequencedEvent, firstDelta: (seconds: number) => void): void {
+  if (running.ending) return;
+  if (seq !== running.seen + 1) {
+    throw new BerthError("internal", `turn ${running.turn.id}: the guest sent event ${seq}`);
+  }
+  if (event.type === "response.output_text.delta" && !running.hasSpoken) {
+    running.hasSpoken = true;
+    firstDelta((Date.now() - running.startedAt) / 1000);
+  }
+  running.sawTool(event);
+  running.append(event);
+}
+
+/** Gives a turn up when nothing was heard of it for a time in which no tool was running. */
+class StallWatch {
+  readonly #running: RunningTurn;
+  readonly #stallMs: number;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(running: RunningTurn, stallMs: number) {
+    this.#running = running;
+    this.#stallMs = stallMs;
+    this.saw();
+  }
+
+  saw(): void {
+    this.stop();
+    if (this.#running.openTools.size > 0) return;
+    const message = `The runtime did nothing for ${this.#stallMs / 1000} s; the turn was given up.`;
+    this.#timer = setTimeout(() => this.#running.giveUp({ code: "runtime_stalled", message }), this.#stallMs);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+}

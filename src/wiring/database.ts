@@ -1,0 +1,48 @@
+import { rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { Config } from "../config/config.ts";
+import { createKey } from "../identity/keys.ts";
+import type { AccountStore } from "../store/accounts.ts";
+import { type Database, migrate, openDatabase } from "../store/database.ts";
+import { startEmbeddedPostgres } from "../store/embedded.ts";
+import { supervise } from "../store/supervise.ts";
+
+/** Queries that take longer than this fail as `database_unavailable`. */
+const queryTimeoutMs = 10_000;
+
+/** The database, and a connection to it for what may take long. */
+export interface Databases {
+  database: Database;
+  /** Without a limit of time: migrations, and the removal of what has been kept for long enough. */
+  maintenance: Database;
+}
+
+/** Opens the operator's database, or runs one in the data folder, and brings its schema up to date. */
+export async function openDatabases(config: Config, logger: Logger, cleanup: AsyncDisposableStack): Promise<Databases> {
+  const embedded =
+    config.databaseUrl === null ? await startEmbeddedPostgres(join(config.dataFolder, "postgres")) : null;
+  if (embedded) cleanup.use(supervise(embedded, (message, error) => logger.error({ err: error }, message)));
+  const connection = embedded?.config ?? { connectionString: config.databaseUrl! };
+  const failed = (error: Error) => logger.warn({ err: error }, "a database connection was lost");
+  const maintenance = openDatabase({ ...connection, max: 1 }, failed);
+  cleanup.defer(() => maintenance.destroy());
+  await migrate(maintenance);
+  const database = openDatabase({ ...connection, query_timeout: queryTimeoutMs }, failed);
+  cleanup.defer(() => database.destroy());
+  return { database, maintenance };
+}
+
+/** Makes the operator's account with its first key, which `berth` on this machine uses. */
+export async function makeOperator(accounts: AccountStore, dataFolder: string, logger: Logger): Promise<void> {
+  const { key, ...stored } = createKey("full");
+  const file = join(dataFolder, "operator.key");
+  const partial = `${file}.partial`;
+  await writeFile(partial, `${key}\n`, { mode: 0o600 });
+  // The file takes its name within the account's transaction: a crash leaves neither, or a key that is made anew.
+  const made = await accounts.createOperator(stored, () => rename(partial, file));
+  if (made) return;
+  await rm(partial, { force: true });
+  const here = await stat(file).catch(() => null);
+  if (!here) logger.warn(`the operator's key is not in ${file}: this database was set up from another data folder`);
+}

@@ -1,0 +1,52 @@
+import type { ServiceAddress } from "../config/address.ts";
+import type { Config } from "../config/config.ts";
+import { makeAuthority } from "../egress/authority.ts";
+import { Certificates } from "../egress/certificates.ts";
+import { Egress } from "../egress/egress.ts";
+import { authorityOf } from "../service/secrets.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { Stores } from "./stores.ts";
+
+interface EgressParts {
+  config: Config;
+  address: ServiceAddress;
+  stores: Stores;
+  metrics: Metrics;
+  log: (message: string, fields: Record<string, unknown>) => void;
+}
+
+/** The way from agents' machines to other hosts, by policy. */
+export function openEgress({ config, address, stores, metrics, log }: EgressParts): Egress {
+  const { egressRules, egressLog, secrets } = stores;
+  const certificates = new Certificates((agentId) => authorityOf(secrets, makeAuthority, agentId));
+  return new Egress({
+    operator: config.egress,
+    inside: config.egressInside,
+    own: () => ownAddresses(config, address.listening),
+    rulesOf: (agentId) => egressRules.of(agentId),
+    secrets: {
+      of: (agentId) => secrets.open(agentId),
+      certificate: (agentId, host) => certificates.of(agentId, host),
+    },
+    write: (entries) => egressLog.write(entries),
+    decided: (verdict) => metrics.connectionDecided(verdict),
+    carried: (sent, received) => metrics.connectionEnded(sent, received),
+    warn: (message, error) => log(message, { error }),
+  });
+}
+
+/** Where the service and its database listen. A database that the service runs itself has no port. */
+function ownAddresses({ databaseUrl }: Config, url: string): { host: string; port: number }[] {
+  const urls = [url, databaseUrl].filter((each) => each !== null).map((each) => new URL(each));
+  return urls.map(({ protocol, hostname, port }) => ({
+    host: hostname.replace(/^\[(.*)\]$/, "$1"),
+    port: port === "" ? defaultPorts[protocol]! : Number(port),
+  }));
+}
+
+const defaultPorts: Readonly<Record<string, number>> = {
+  "http:": 80,
+  "https:": 443,
+  "postgres:": 5432,
+  "postgresql:": 5432,
+};

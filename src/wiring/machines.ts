@@ -1,0 +1,40 @@
+import type { Logger } from "pino";
+import type { Config } from "../config/config.ts";
+import type { Resources } from "../contract/agents.ts";
+import { Machines } from "../machines/machines.ts";
+import { retryTransient } from "../platform/retry.ts";
+import { guestSecrets } from "../service/secrets.ts";
+import type { SecretStore } from "../store/agent-secrets.ts";
+import type { ModelAccess } from "./models.ts";
+import type { OpenDriver } from "./qemu.ts";
+
+interface MachineParts {
+  config: Config;
+  openDriver: OpenDriver;
+  /** The size of a machine of the runtime where nothing else is asked. */
+  usual: (runtime: string) => Resources;
+  models: ModelAccess;
+  secrets: SecretStore;
+  logger: Logger;
+  log: (message: string, fields: Record<string, unknown>) => void;
+}
+
+/** The machines of this host, whose model calls and connections this server answers. */
+export function openMachines({ config, openDriver, usual, models, secrets, logger, log }: MachineParts): Machines {
+  const open = () =>
+    openDriver(
+      config,
+      usual,
+      (socket) => models.serveTemplateUplink(socket),
+      (message) => logger.info(message),
+    );
+  return new Machines(
+    open,
+    (id, socket) => models.serveUplink(id, socket),
+    (id, waiting) => {
+      const failed = (error: unknown) => log("an agent's secrets cannot be read; trying again", { agentId: id, error });
+      return waiting ? retryTransient(() => guestSecrets(secrets, id), waiting, failed) : guestSecrets(secrets, id);
+    },
+    (message, error) => log(message, { error }),
+  );
+}

@@ -1,0 +1,31 @@
+import { readFile } from "node:fs/promises";
+import type { Socket } from "node:net";
+import type { Config } from "../config/config.ts";
+import type { Resources } from "../contract/agents.ts";
+import type { Driver } from "../machines/driver.ts";
+import { QemuDriver } from "../machines/qemu/driver.ts";
+
+/** Opens the driver of the machines; `serveTemplateUplink` answers the model calls of a template's throwaway turns. */
+export type OpenDriver = (
+  config: Config,
+  usual: (runtime: string) => Resources,
+  serveTemplateUplink: (socket: Socket) => void,
+  log: (message: string) => void,
+) => Promise<Driver>;
+
+/** Machines as QEMU processes of this host. */
+export const openQemu: OpenDriver = async (config, usual, serveTemplateUplink, log) =>
+  QemuDriver.open({
+    dataFolder: config.dataFolder,
+    builtImage: config.imageFolder ?? (await lastBuiltImage()),
+    accelerator: config.accelerator,
+    usualResources: usual,
+    serveTemplateUplink,
+    log,
+  });
+
+/** The folder that the last `make image` in this checkout named; null when there was none. */
+export async function lastBuiltImage(): Promise<string | null> {
+  const folder = await readFile(new URL("../../image/.built", import.meta.url), "utf8").catch(() => null);
+  return folder?.trim() ?? null;
+}

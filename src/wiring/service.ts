@@ -1,0 +1,154 @@
+import type { Logger } from "pino";
+import type { ServiceAddress } from "../config/address.ts";
+import type { Config } from "../config/config.ts";
+import { usualResources } from "../contract/agents.ts";
+import { makeAuthority } from "../egress/authority.ts";
+import type { Egress } from "../egress/egress.ts";
+import { createKey, parseKey } from "../identity/keys.ts";
+import { createLink } from "../identity/links.ts";
+import type { LocalSignIn } from "../identity/local-sign-in.ts";
+import { IssuerTokens } from "../identity/tokens.ts";
+import type { Machines } from "../machines/machines.ts";
+import { StripePayments } from "../payments/stripe.ts";
+import type { Runtime } from "../runtimes/runtime.ts";
+import { Agents } from "../service/agents.ts";
+import { Billing } from "../service/billing.ts";
+import { fromCredits } from "../service/credits.ts";
+import { AgentEgress } from "../service/egress.ts";
+import { Keys } from "../service/keys.ts";
+import type { AgentTimers } from "../service/lifecycle/idleness.ts";
+import { Lifecycle } from "../service/lifecycle/lifecycle.ts";
+import type { ModelChoice } from "../service/models.ts";
+import { Principals } from "../service/principals.ts";
+import type { RunningTurns } from "../service/running-turns.ts";
+import { Secrets } from "../service/secrets.ts";
+import { Turns } from "../service/turns.ts";
+import { Users } from "../service/users.ts";
+import type { PostgresLedger } from "../store/ledger.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { guestsOfTurns } from "./guests.ts";
+import type { Stores } from "./stores.ts";
+
+/** What the application stands on. */
+interface ServiceParts {
+  config: Config;
+  stores: Stores;
+  ledger: PostgresLedger;
+  timers: AgentTimers;
+  running: RunningTurns;
+  egress: Egress;
+  models: ModelChoice;
+  machines: Machines;
+  /** The service's own identity provider; null where another is configured. */
+  signIn: LocalSignIn | null;
+  address: ServiceAddress;
+  runtimes: readonly Runtime[];
+  metrics: Metrics;
+  logger: Logger;
+  log: (message: string, fields: Record<string, unknown>) => void;
+}
+
+export type Service = ReturnType<typeof openService>;
+
+/** The application: one class a noun, each with what it needs of the adapters. */
+export function openService(parts: ServiceParts) {
+  const { config, stores, ledger, machines, models, egress, signIn, address, runtimes, log } = parts;
+  const lifecycle = openLifecycle(parts);
+  const turns = openTurns(parts, lifecycle);
+  const agents = new Agents({
+    rows: stores.agents,
+    machines,
+    lifecycle,
+    turns,
+    requireCredits: (accountId) => ledger.requireCredits(accountId, null),
+    runtimes: runtimes.map(({ name }) => name),
+    usualResources: (name) => resourcesOf(runtimes, name),
+    checkModel: (model, runtime) => models.check(model, runtime),
+    log,
+  });
+  const external = config.oidc && new IssuerTokens(config.oidc);
+  const principals = new Principals({
+    accounts: stores.accounts,
+    keys: stores.keys,
+    parseKey,
+    verifyToken: async (token) => (external ?? signIn!).verify(token),
+  });
+  const users = new Users({ rows: stores.users, linkFor: signIn && ((token) => signIn.linkFor(token)), createLink });
+  const keys = new Keys({
+    rows: stores.keys,
+    agentsByName: (accountId, names) => stores.agents.byNames(accountId, names),
+    createSecret: createKey,
+  });
+  const billing = new Billing({
+    rows: stores.billing,
+    payments: config.stripe && new StripePayments({ ...config.stripe, ledger: stores.payments, warn: log }),
+    machinePrice: fromCredits(config.machinePrice),
+    accountOfUser: (name) => users.accountOf(name),
+    returnUrl: () => address.public,
+  });
+  const secrets = new Secrets({
+    rows: stores.secrets,
+    makeAuthority,
+    provide: (agentId, given) => machines.provide(agentId, given),
+    log,
+  });
+  const agentEgress = new AgentEgress({
+    operator: config.egress,
+    rules: stores.egressRules,
+    log: stores.egressLog,
+    recheck: (agentId) => egress.recheck(agentId),
+  });
+  return { agents, turns, lifecycle, principals, users, keys, billing, secrets, egress: agentEgress };
+}
+
+function openLifecycle({ config, stores, machines, timers, egress, metrics, log }: ServiceParts): Lifecycle {
+  return new Lifecycle({
+    rows: stores.agents,
+    machines,
+    timers,
+    slots: {
+      memoryMiB: config.memoryMiB,
+      machines: config.maximumAwake,
+      accountShare: config.accountShare,
+      waiting: config.maximumWaiting,
+      waitMs: config.waitMs,
+      shared: (accountId) => stores.accounts.othersThan(accountId),
+    },
+    isBusyOutside: (id) => egress.moves(id),
+    idleMs: config.idleMs,
+    measured: (what, seconds) => metrics.machine(what, seconds),
+    log,
+  });
+}
+
+function openTurns(parts: ServiceParts, lifecycle: Lifecycle): Turns {
+  const { config, stores, running, machines, ledger, models, metrics, logger, log } = parts;
+  return new Turns({
+    rows: stores.turns,
+    running,
+    guests: guestsOfTurns(machines),
+    requireCredits: (accountId, keyId) => ledger.requireCredits(accountId, keyId),
+    ready: (agentId, queued) => lifecycle.ready(agentId, queued),
+    requireSlot: (agent) => lifecycle.requireSlot(agent),
+    modelOf: (agent) => models.modelOf(agent),
+    measured: {
+      firstDelta: (seconds) => metrics.firstDelta(seconds),
+      stored: (seconds) => metrics.stored(seconds),
+      ended: ({ id, agentId }, outcome, code) => {
+        logger.info({ turnId: id, agentId, outcome, ...(code ? { code } : {}) }, "turn ended");
+        metrics.turnEnded(outcome, code);
+        lifecycle.slots.retry();
+      },
+    },
+    stallMs: config.stallMs,
+    log,
+  });
+}
+
+/** Of an agent whose runtime is not there any more. */
+const leastMiB = 1024;
+
+/** The size of a machine of the runtime where nothing else is asked. */
+export function resourcesOf(runtimes: readonly Runtime[], name: string) {
+  return usualResources(runtimes.find((each) => each.name === name)?.memoryMiB ?? leastMiB);
+}

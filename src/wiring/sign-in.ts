@@ -1,0 +1,67 @@
+import type { Logger } from "pino";
+import type { Config } from "../config/config.ts";
+import { dashboardClient, type ProtectedResource, signInPrefix, toolClient } from "../contract/sign-in.ts";
+import { clientOf } from "../http/rate-limits.ts";
+import { LocalSignIn } from "../identity/local-sign-in.ts";
+import { createCookieKey, createTokenKey, localAudience } from "../identity/provider.ts";
+import type { Sealer } from "../identity/sealing.ts";
+import type { SignInAction } from "../identity/sign-in.ts";
+import { AuditStore } from "../store/audit.ts";
+import type { Database } from "../store/database.ts";
+import { providerKeys } from "../store/provider-keys.ts";
+import { ProviderRecords } from "../store/provider-records.ts";
+import { SignInAttempts } from "../store/sign-in-attempts.ts";
+import { localIssuer, type UserStore } from "../store/users.ts";
+
+/** The identity provider that the service runs itself; null where another is configured. */
+export async function openLocalSignIn(
+  config: Config,
+  database: Database,
+  users: UserStore,
+  sealer: Sealer,
+  logger: Logger,
+): Promise<LocalSignIn | null> {
+  if (config.oidc) return null;
+  const tokenKeys = await providerKeys(database, sealer, "tokens", createTokenKey);
+  const cookieKeys = await providerKeys(database, sealer, "cookies", async () => ({ key: createCookieKey() }));
+  const log = (message: string, error: unknown) => logger.warn({ err: error }, message);
+  return new LocalSignIn({
+    accountIssuer: localIssuer,
+    records: new ProviderRecords(database),
+    users,
+    attempts: new SignInAttempts(database, config.signInAttempts, clientOf),
+    record: recorder(new AuditStore(database), users, log),
+    offerFirst: (link) => users.offerFirst(link),
+    tokenKeys,
+    cookieKeys: cookieKeys.map(({ key }) => key),
+    log,
+  });
+}
+
+/** Where clients get tokens from (RFC 9728). */
+export function protectedResource({ oidc }: Config, publicUrl: string): ProtectedResource {
+  return {
+    resource: publicUrl,
+    resource_name: "Berth",
+    bearer_methods_supported: ["header"],
+    authorization_servers: [oidc?.issuer ?? publicUrl + signInPrefix],
+    scopes_supported: ["openid", "offline_access"],
+    berth_audience: oidc?.audience ?? localAudience,
+    berth_tool_client_id: oidc?.clientId ?? toolClient,
+    berth_dashboard_client_id: oidc?.clientId ?? dashboardClient,
+  };
+}
+
+/** Writes what users do into their accounts' audit log. It never rejects. */
+function recorder(auditLog: AuditStore, users: UserStore, log: (message: string, error: unknown) => void) {
+  return async ({ userId, ...action }: SignInAction) => {
+    try {
+      const { accountId } = (await users.byId(userId))!;
+      const code = action.status === 401 ? "credentials_invalid" : null;
+      const nothing = { credential: null, keyId: null, agent: null, agentId: null };
+      await auditLog.write({ ...nothing, ...action, accountId, code });
+    } catch (error) {
+      log("an audit entry could not be written", error);
+    }
+  };
+}

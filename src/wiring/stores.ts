@@ -1,0 +1,48 @@
+import type { Config } from "../config/config.ts";
+import type { Sealer } from "../identity/sealing.ts";
+import { fromCredits } from "../service/credits.ts";
+import { AccountStore } from "../store/accounts.ts";
+import { SecretStore } from "../store/agent-secrets.ts";
+import { AgentStore } from "../store/agents.ts";
+import { AuditStore } from "../store/audit.ts";
+import { BillingStore } from "../store/billing.ts";
+import type { Database } from "../store/database.ts";
+import { EgressLogStore } from "../store/egress-log.ts";
+import { EgressRuleStore } from "../store/egress-rules.ts";
+import { IdempotencyStore } from "../store/idempotency.ts";
+import { KeyStore } from "../store/keys.ts";
+import { MachineTime } from "../store/machine-time.ts";
+import { Payments } from "../store/payments.ts";
+import { openRateLimiter } from "../store/rate-limiter.ts";
+import { TurnStore } from "../store/turns.ts";
+import { UserStore } from "../store/users.ts";
+
+export type Stores = ReturnType<typeof openStores>;
+
+/** What is kept in the database, by noun. `host`: the id of the data folder whose machines this server runs. */
+export function openStores(database: Database, host: string, sealer: Sealer, config: Config) {
+  const startingCredits = fromCredits(config.startingCredits);
+  const machinePrice = fromCredits(config.machinePrice);
+  const { requests, address, agents, keys } = config.rateLimits;
+  return {
+    accounts: new AccountStore(database, startingCredits),
+    agents: new AgentStore(database, host, machinePrice),
+    audit: new AuditStore(database),
+    billing: new BillingStore(database),
+    egressLog: new EgressLogStore(database),
+    egressRules: new EgressRuleStore(database),
+    idempotency: new IdempotencyStore(database, sealer),
+    keys: new KeyStore(database),
+    limiters: {
+      requests: openRateLimiter(database, "requests", requests),
+      address: openRateLimiter(database, "address", address),
+      agents: openRateLimiter(database, "agents", agents),
+      keys: openRateLimiter(database, "keys", keys),
+    },
+    machineTime: new MachineTime(database, host, machinePrice),
+    payments: new Payments(database),
+    secrets: new SecretStore(database, sealer),
+    turns: new TurnStore(database, host),
+    users: new UserStore(database, startingCredits),
+  };
+}
