@@ -4,10 +4,11 @@ import type { SequencedEvent } from "../contract/chat.ts";
 import { asBerthError, BerthError, isShortage } from "../contract/errors.ts";
 import type { Exec, ExecResult, GuestSecrets, Health, Hello, Prompt } from "../contract/guest.ts";
 import { unlessAborted } from "../platform/abort.ts";
+import type { Progress } from "../service/lifecycle/provisioning.ts";
 import { newAdoption, newToken } from "./adoption.ts";
 import { ControlChannel } from "./channel.ts";
 import { type Channel, connectChannel } from "./connect.ts";
-import type { Driver, MachineObservation, MachineSpec, Progress, RunningMachine } from "./driver.ts";
+import type { Driver, MachineObservation, MachineSpec, RunningMachine } from "./driver.ts";
 
 /** A restored machine answers in half a second, ten at once in five; far beyond that it is dead. */
 const restoredTimeoutMs = 60_000;

@@ -5,8 +5,9 @@ import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BerthError } from "../../src/contract/errors.ts";
 import { dialPort } from "../../src/machines/connect.ts";
-import type { MachineObservation, MachineSpec, Progress, RunningMachine } from "../../src/machines/driver.ts";
+import type { MachineObservation, MachineSpec, RunningMachine } from "../../src/machines/driver.ts";
 import type { TemplatingDriver } from "../../src/machines/machines.ts";
+import type { Progress } from "../../src/service/lifecycle/provisioning.ts";
 import { isAlive, kill } from "./process-table.ts";
 import type { MachineIdentity, MachineRecord } from "./scripted-machine.ts";
 
@@ -81,7 +82,7 @@ export class ProcessDriver implements TemplatingDriver {
   }
 
   async stop(id: string): Promise<void> {
-    for (let record = await this.record(id); record && (await isAlive(record)); await sleep(pollMs)) kill(record.pid);
+    for (let record = await this.record(id); record && isAlive(record); await sleep(pollMs)) kill(record.pid);
   }
 
   async destroy(id: string): Promise<void> {
@@ -113,7 +114,7 @@ export class ProcessDriver implements TemplatingDriver {
   async ended(id: string): Promise<void> {
     const record = await this.record(id);
     // It does not keep a server from exiting.
-    while (record && (await isAlive(record))) await sleep(pollMs, undefined, { ref: false });
+    while (record && isAlive(record)) await sleep(pollMs, undefined, { ref: false });
   }
 
   async close(): Promise<void> {}
@@ -158,7 +159,7 @@ export class ProcessDriver implements TemplatingDriver {
 
   async #running(id: string): Promise<Running | null> {
     const record = await this.record(id);
-    if (!record || record.port === null || !(await isAlive(record))) return null;
+    if (!record || record.port === null || !isAlive(record)) return null;
     return { ...record, port: record.port };
   }
 

@@ -11,15 +11,10 @@ import { createRunner } from "../../src/guest/runner.ts";
 import { writePlaceholders } from "../../src/guest/secrets.ts";
 import { Uplink } from "../../src/guest/uplink.ts";
 import { dialPort } from "../../src/machines/connect.ts";
-import type {
-  MachineObservation,
-  MachineOrigin,
-  MachineSpec,
-  Progress,
-  RunningMachine,
-} from "../../src/machines/driver.ts";
+import type { MachineObservation, MachineOrigin, MachineSpec, RunningMachine } from "../../src/machines/driver.ts";
 import type { TemplatingDriver } from "../../src/machines/machines.ts";
 import type { Runtime, Session } from "../../src/runtimes/runtime.ts";
+import type { Progress } from "../../src/service/lifecycle/provisioning.ts";
 
 interface ScriptedMachine {
   spec: MachineSpec;

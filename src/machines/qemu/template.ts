@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Resources } from "../../contract/agents.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { noSecrets } from "../../contract/guest.ts";
+import { freePort } from "../../platform/ports.ts";
 import { newAdoption, newToken } from "../adoption.ts";
 import { ControlChannel } from "../channel.ts";
 import { connectChannel, dialPort } from "../connect.ts";
@@ -14,7 +15,7 @@ import { force, nullWhereMissing, readRecord, requireSpace, writeWhole } from ".
 import type { Image } from "./image.ts";
 import type { Layout, TemplateFiles } from "./layout.ts";
 import type { Privilege } from "./privilege.ts";
-import { createOverlay, freePort, QemuProcess } from "./process.ts";
+import { createOverlay, QemuProcess } from "./process.ts";
 
 /** Raised when a template is made in another way, so that older ones are made anew. */
 const templateFormat = 1;
