@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { Resources } from "../../contract/agents.ts";
 import { asBerthError, BerthError, isShortage } from "../../contract/errors.ts";
-import { pause, retryTransient } from "../../platform/retry.ts";
+import { Backoff, pause, retryTransient } from "../../platform/retry.ts";
 import type { AgentState } from "../agents.ts";
 import type { AgentChange, AgentRows } from "./agent-rows.ts";
 import { type AgentTimers, Idleness } from "./idleness.ts";
@@ -54,9 +54,9 @@ const maximumLosses = 3;
 const lossWindowMs = 10 * 60_000;
 /** How often a step is tried for which the host lacks something, over some minutes. */
 const maximumShortages = 10;
-/** Between two tries of a step that failed for a reason of the host's or the database's, doubled each time. */
-const retryMs = 500;
-const maximumRetryMs = 30_000;
+/** Between two tries of a step that failed for a reason of the host's or the database's. */
+const leastRetryMs = 500;
+const mostRetryMs = 30_000;
 /** How long the one who deletes an agent waits for it. */
 const deletionMs = 60_000;
 
@@ -304,19 +304,18 @@ export class Lifecycle {
 
   async #until(id: string, work: Work): Promise<void> {
     await this.#known().catch(() => {});
-    for (let delay = retryMs; work.again && !this.#stop.signal.aborted; ) {
+    for (const backoff = new Backoff(leastRetryMs, mostRetryMs); work.again && !this.#stop.signal.aborted; ) {
       work.again = false;
       work.step = new AbortController();
       try {
         await this.#step(id, work);
-        delay = retryMs;
+        backoff.reset();
       } catch (error) {
         if (this.#stop.signal.aborted) return;
         work.again = true;
         if (error instanceof Superseded) continue;
         this.#options.log("a step of an agent's life failed; it is tried again", { agentId: id, error });
-        await pause(delay, this.#stop.signal);
-        delay = Math.min(delay * 2, maximumRetryMs);
+        await pause(backoff.next(), this.#stop.signal);
       }
     }
   }
