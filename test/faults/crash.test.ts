@@ -169,8 +169,8 @@ function newAgent(): AgentState {
 }
 
 async function say(machines: Machines, id: string, message: string): Promise<void> {
-  const prompt = { message, model: null, conversation: 1 };
-  for await (const events of await machines.prompt(id, randomUUID(), prompt)) {
+  const guest = await machines.guest(id);
+  for await (const events of guest.prompt({ turnId: randomUUID(), message, model: null, conversation: 1 })) {
     if (events.at(-1)!.event.type === "response.completed") return;
   }
   throw new Error("the turn did not end");

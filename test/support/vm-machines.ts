@@ -78,8 +78,8 @@ export class VmMachines implements AsyncDisposable {
     await this.machines.suspend(id, signal);
   }
 
-  exec(id: string, command: string, user: "agent" | "root" = "agent"): Promise<ExecResult> {
-    return this.machines.exec(id, { command, user, timeoutMs: 60_000 });
+  async exec(id: string, command: string, user: "agent" | "root" = "agent"): Promise<ExecResult> {
+    return (await this.machines.guest(id)).exec({ command, user, timeoutMs: 60_000 });
   }
 
   /** The output of a command. */
@@ -90,8 +90,9 @@ export class VmMachines implements AsyncDisposable {
   /** The answer to a message. */
   async chat(id: string, message: string): Promise<string> {
     let answer = "";
-    const prompt = { message, model: null, conversation: 1 };
-    for await (const events of await this.machines.prompt(id, crypto.randomUUID(), prompt)) {
+    const guest = await this.machines.guest(id);
+    const turnId = crypto.randomUUID();
+    for await (const events of guest.prompt({ turnId, message, model: null, conversation: 1 })) {
       for (const { event } of events) {
         if (event.type === "response.output_text.delta") answer += event.delta;
         if (event.type === "response.failed") throw new Error(event.error.message);

@@ -121,9 +121,10 @@ test("a template that is not trusted any more still wakes those that sleep over 
 
 test("programs that an agent left running count as activity, as root too; the runtime at rest does not", async () => {
   for (const user of ["agent", "root"] as const) {
-    expect(await vm.machines.activity(id)).toBe(false);
+    const guest = await vm.machines.guest(id);
+    expect(await guest.activity({})).toEqual({ busy: false });
     await vm.exec(id, "(sh -c 'while :; do :; done' >/dev/null 2>&1 & echo $! > ~/busy)", user);
-    expect(await vm.machines.activity(id)).toBe(true);
+    expect(await guest.activity({})).toEqual({ busy: true });
     await vm.exec(id, "kill $(cat ~/busy)", user);
   }
 });
