@@ -21,6 +21,7 @@ import { ModelAccess } from "./model-access.ts";
 import { retryTransient } from "./platform/retry.ts";
 import { runtimes as allRuntimes } from "./runtimes/all.ts";
 import type { Runtime } from "./runtimes/runtime.ts";
+import type { AgentState } from "./service/agents.ts";
 import { fromCredits } from "./service/credits.ts";
 import { Lifecycle } from "./service/lifecycle/lifecycle.ts";
 import { Slots } from "./service/lifecycle/slots.ts";
@@ -185,8 +186,15 @@ export async function createServer(
   const provide = (agentId: string) =>
     web
       .guestSecrets(agentId)
-      .then((secrets) => machines.provide(agentId, secrets))
+      .then(async (secrets) => {
+        if (await machines.isRunning(agentId)) await (await machines.guest(agentId)).provideSecrets(secrets);
+      })
       .catch((error: unknown) => warn("a machine was not told of its secrets", { agentId, error }));
+  /** Empties the conversation of an agent that is awake; of any other, the next message does. */
+  const enterConversation = async ({ id, status, conversation }: AgentState) => {
+    if (status !== "ready" || !(await machines.isRunning(id))) return;
+    await (await machines.guest(id)).enterConversation({ conversation });
+  };
   const credits: Credits = new Credits({
     database,
     machinePrice,
@@ -226,7 +234,13 @@ export async function createServer(
       list: (accountId, limit, after, ids) => agents.list(accountId, limit, after, ids),
       watch: (id, signal) => lifecycle.watch(id, signal),
       configure: (id, settings) => agents.configure(id, settings),
-      resetConversation: async ({ id }) => (await agents.beginConversation(id)) ?? turns.refuseAnother(id),
+      resetConversation: async ({ id }) => {
+        const agent = (await agents.beginConversation(id)) ?? (await turns.refuseAnother(id));
+        void enterConversation(agent).catch((error: unknown) =>
+          warn("a conversation was not emptied; the next message has it done", { agentId: id, error }),
+        );
+        return agent;
+      },
       suspend: async ({ id }) => (await lifecycle.suspend(id)) ?? turns.refuseAnother(id),
       resume: async (agent) => {
         await ledger.requireCredits(agent.accountId, null);

@@ -34,16 +34,17 @@ function scripted(progress: Promise<void>) {
       turns.set(id, { ...turns.get(id)!, status });
     },
   };
-  const answer = async (after: number) =>
-    (async function* () {
-      yield journal.filter(({ seq }) => seq > after);
-    })();
+  const answer = async function* (after: number) {
+    yield journal.filter(({ seq }) => seq > after);
+  };
   const options: TurnOptions = {
     rows,
     machines: {
-      prompt: () => answer(0),
-      events: (_, __, after) => answer(after),
-      cancel: async () => {},
+      guest: async () => ({
+        prompt: () => answer(0),
+        turnEvents: ({ after }) => answer(after),
+        cancel: async () => {},
+      }),
       ended: () => new Promise(() => {}),
     },
     ready: async () => {},

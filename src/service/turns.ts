@@ -34,12 +34,19 @@ export interface TurnRows {
   append(turnId: string, events: SequencedEvent[], status: TurnStatus, usage: UsageState | null): Promise<void>;
 }
 
-/** The machines, as far as a turn needs them. The guest numbers its events 1, 2, 3, …. */
-interface MachinesOfTurns {
-  prompt(agentId: string, turnId: string, prompt: Prompt): Promise<AsyncGenerator<SequencedEvent[]>>;
+/** A guest, as far as a turn needs it. It numbers its events 1, 2, 3, …. */
+interface GuestOfTurns {
+  /** Begins a turn, or finds it begun, and reads its events from the first. */
+  prompt(request: Prompt & { turnId: string }): AsyncGenerator<SequencedEvent[]>;
   /** The first step throws `machine_lost` when the guest does not know the turn. */
-  events(agentId: string, turnId: string, after: number): Promise<AsyncGenerator<SequencedEvent[]>>;
-  cancel(agentId: string, turnId: string): Promise<void>;
+  turnEvents(request: { turnId: string; after: number }): AsyncGenerator<SequencedEvent[]>;
+  /** Interrupts a turn; its events then come to their end. */
+  cancel(request: { turnId: string }): Promise<unknown>;
+}
+
+/** The machines, as far as a turn needs them. */
+interface MachinesOfTurns {
+  guest(agentId: string): Promise<GuestOfTurns>;
   ended(agentId: string): Promise<void>;
 }
 
@@ -320,9 +327,12 @@ export class Turns {
 
   /** Has the guest end the turn. */
   #interrupt({ turn }: RunningTurn): void {
-    this.#options.machines.cancel(turn.agentId, turn.id).catch((error: unknown) => {
-      this.#options.log("a turn could not be cancelled in its machine", { turnId: turn.id, error });
-    });
+    this.#options.machines
+      .guest(turn.agentId)
+      .then((guest) => guest.cancel({ turnId: turn.id }))
+      .catch((error: unknown) => {
+        this.#options.log("a turn could not be cancelled in its machine", { turnId: turn.id, error });
+      });
   }
 
   async #run(running: RunningTurn): Promise<void> {
@@ -383,11 +393,12 @@ export class Turns {
   }
 
   /** The prompt where the guest has not begun, else its journal from the cursor on. */
-  #source({ turn, seen }: RunningTurn): Promise<AsyncGenerator<SequencedEvent[]>> {
-    const { machines } = this.#options;
-    if (seen > 0) return machines.events(turn.agentId, turn.id, seen);
-    const { message, model, conversation } = turn;
-    return machines.prompt(turn.agentId, turn.id, { message, model, conversation });
+  async #source({ turn, seen }: RunningTurn): Promise<AsyncGenerator<SequencedEvent[]>> {
+    const guest = await this.#options.machines.guest(turn.agentId);
+    const { id: turnId, message, model, conversation } = turn;
+    return seen > 0
+      ? guest.turnEvents({ turnId, after: seen })
+      : guest.prompt({ turnId, message, model, conversation });
   }
 }
 

@@ -30,8 +30,8 @@ interface MachinesOfAgents {
   destroy(id: string): Promise<void>;
   /** Resolves when the run that goes on now has ended. */
   ended(id: string): Promise<void>;
-  /** Whether something that the agent has started computes. */
-  activity(id: string): Promise<boolean>;
+  /** Of one that runs. `busy`: something that the agent has started computes. */
+  guest(id: string): Promise<{ activity(request: object): Promise<{ busy: boolean }> }>;
   list(): Promise<{ id: string; phase: string }[]>;
 }
 
@@ -101,7 +101,7 @@ export class Lifecycle {
       idleMs,
       log,
       waiting: () => options.slots.waiting,
-      activity: (id) => options.machines.activity(id),
+      activity: async (id) => (await (await options.machines.guest(id)).activity({})).busy,
       isAtWork: (id) => this.#work.has(id) || options.atWork(id),
       suspend: (agent) => void this.#reconcile(agent),
       stopped: this.#stop.signal,
