@@ -109,8 +109,9 @@ async function downloadRaw(): Promise<number> {
 }
 
 /** With more patience than tests have: all of it is slow where the machine is busy. */
-function inGuest(command: string): Promise<ExecResult> {
-  return service.server.machines.exec(id, { command, user: "root", timeoutMs: 600_000 });
+async function inGuest(command: string): Promise<ExecResult> {
+  const guest = await service.server.machines.guest(id);
+  return guest.exec({ command, user: "root", timeoutMs: 600_000 });
 }
 
 /** A connection to the reader, which says a byte; the runner, which has the port until then, says nothing. */

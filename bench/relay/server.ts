@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { dialPort } from "../../src/machines/connect.ts";
-import type { TemplatingDriver } from "../../src/machines/machines.ts";
+import type { Driver, RunningMachine } from "../../src/machines/driver.ts";
 import { createServer } from "../../src/server.ts";
 import { testConfig } from "../../test/support/config.ts";
 import { relayRuntime } from "./runtime.ts";
@@ -14,14 +14,16 @@ const free = JSON.parse(process.argv[2]!) as number[];
 const machines = new Map<string, { port: number; token: string; unadopted: boolean }>();
 
 /** Machines that are there already, and never end. */
-const driver: TemplatingDriver = {
+const driver: Driver = {
   prepare: async () => {},
-  ensure: async ({ id }, progress) => {
-    const machine = machines.get(id) ?? { port: free.pop()!, token: "first", unadopted: true };
-    if (!machines.has(id)) progress.plan(["machine", "runtime"]);
-    machines.set(id, machine);
-    return { id, origin: "clone", tokens: [machine.token], unadopted: machine.unadopted };
+  create: async ({ id }, progress) => {
+    progress.plan(["machine", "runtime"]);
+    machines.set(id, { port: free.pop()!, token: "first", unadopted: true });
+    return running(id);
   },
+  boot: async ({ id }) => running(id),
+  wake: async ({ id }) => running(id),
+  attach: async ({ id }) => running(id),
   adopting: async (id, _, next) => void Object.assign(machines.get(id)!, { token: next }),
   adopted: async (id) => void Object.assign(machines.get(id)!, { unadopted: false }),
   token: async (id) => machines.get(id)!.token,
@@ -31,12 +33,17 @@ const driver: TemplatingDriver = {
   stop: async () => {},
   destroy: async () => {},
   invalidate: async () => {},
-  observe: async (id) => ({ id, generation: 1, restarts: 0, phase: "running" }),
+  observe: async (id) => ({ id, generation: 1, restarts: 0, phase: machines.has(id) ? "running" : "absent" }),
   list: async () => [],
   dial: async (id) => dialPort(machines.get(id)!.port),
   ended: () => new Promise(() => {}),
   close: async () => {},
 };
+
+function running(id: string): RunningMachine {
+  const { token, unadopted } = machines.get(id)!;
+  return { id, origin: "clone", tokens: [token], unadopted };
+}
 
 const provider = process.argv[3];
 const anthropic = provider === undefined ? null : { baseUrl: provider, apiKey: "key" };

@@ -2,10 +2,11 @@ import { spawn } from "node:child_process";
 import { mkdir, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { hasEnded } from "../platform/process-table.ts";
 import { programPath } from "./checkout.ts";
 import { CliError } from "./errors.ts";
 import type { Progress } from "./progress.ts";
-import { hasEnded, serverProgram } from "./server-process.ts";
+import { serverProgram } from "./server-process.ts";
 
 const pollMs = 200;
 const answerTimeoutMs = 5_000;
@@ -52,7 +53,7 @@ export async function untilReady(server: DetachedServer, progress: Progress): Pr
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const { waitingFor } = await askReadiness(server.url);
-    if (await hasEnded(server.pid)) throw new CliError(`The server has ended:\n${await endOfLog(server)}`);
+    if (hasEnded(server.pid)) throw new CliError(`The server has ended:\n${await endOfLog(server)}`);
     if (waitingFor === null) return;
     if (performance.now() > deadline) {
       throw new CliError(

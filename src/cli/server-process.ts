@@ -16,12 +16,6 @@ export async function findServer(dataFolder: string): Promise<number | null> {
   return Number.isSafeInteger(pid) && pid > 1 && (await isServer(pid)) ? pid : null;
 }
 
-/** True when the process of that id is gone, or is a zombie, which nothing runs any more. */
-export async function hasEnded(pid: number): Promise<boolean> {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
-  return stat === null || /^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
-}
-
 /** True for the command line of a server: the ids of processes are given again. */
 async function isServer(pid: number): Promise<boolean> {
   const commandLine = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");

@@ -1,3 +1,4 @@
+import type { ModelPrice } from "../contract/models.ts";
 /** All that an installation can set, checked. */
 export interface Config {
   host: string;
@@ -75,15 +76,6 @@ export interface Config {
   openai: ProviderAccount | null;
   /** Card payments; null: none. */
   stripe: { secretKey: string; webhookSecret: string; apiUrl: string } | null;
-}
-
-/** A model's price in whole micro-credits for a million tokens. */
-export interface ModelPrice {
-  input: number;
-  output: number;
-  /** Of input that came from the provider's cache, and that went into it. */
-  cacheRead: number;
-  cacheWrite: number;
 }
 
 /** An OpenID provider elsewhere. */

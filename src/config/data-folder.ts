@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { chmod, mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { startOf } from "../platform/process-table.ts";
 
 /**
  * Takes a data folder for this process, making it where there is none: two servers on one would run the same
@@ -15,13 +16,13 @@ export async function lockDataFolder(folder: string): Promise<AsyncDisposable> {
   for (;;) {
     try {
       await using handle = await open(file, "wx", 0o644);
-      await handle.writeFile(`${process.pid}\n${await startOf(process.pid)}\n`);
+      await handle.writeFile(`${process.pid}\n${startOf(process.pid)}\n`);
       return { [Symbol.asyncDispose]: () => rm(file, { force: true }) };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     }
     const [pid = "", start] = (await readFile(file, "utf8").catch(() => "")).split("\n");
-    if (start && (await startOf(Number(pid))) === start) {
+    if (start && startOf(Number(pid)) === start) {
       throw new Error(`The data folder ${folder} is in use by another server (process ${pid}).`);
     }
     await rm(file, { force: true });
@@ -40,12 +41,4 @@ export async function hostIdOf(folder: string): Promise<string> {
   await writeFile(`${file}.partial`, `${id}\n`, { mode: 0o644, flush: true });
   await rename(`${file}.partial`, file);
   return id;
-}
-
-/** When a process started: field 22 of its stat, of which the state is field 3. Null when it is gone or a zombie. */
-async function startOf(pid: number): Promise<string | null> {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
-  if (stat === null) return null;
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return fields[0] === "Z" ? null : (fields[19] ?? null);
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import type { ModelPrice } from "./config.ts";
+import type { ModelPrice } from "../contract/models.ts";
 
 const microPerCredit = 1_000_000;
 

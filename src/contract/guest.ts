@@ -6,11 +6,8 @@ import { TurnEvent } from "./chat.ts";
  * line of JSON from the server (`Hello`) and one from the runner (`Welcome`). Then both speak HTTP/2 over it:
  * on `control` the runner serves, on `uplink` the runner is the client and the server serves.
  *
- * On control: `POST /adopt` (Adoption → Health), `POST /turns/ID` (Prompt → events),
- * `GET /turns/ID/events?after=N` (events), `POST /turns/ID/cancel`, `GET /log?tail=N&follow=true`, `POST /exec` (Exec → ExecResult),
- * `POST /runtime` (start it, answered when it is ready or has failed → Health), `POST /runtime/warm` (the same, and
- * throwaway turns), `POST /quiesce` (before the machine is suspended or stopped: all that was written reaches the disk
- * → Quiesced), `POST /secrets` (GuestSecrets: what the machine has of them from now on), `GET /activity` (→ Activity, after a second). Events are lines of JSON (`JournalEntry`), to the turn's end.
+ * On control: the calls of `guest-calls.ts`, each as `POST /NAME`. What fails is answered with a status from 400 on and a
+ * `GuestFault`.
  *
  * On uplink: a request's path is a provider's name and then that provider's own path, `/anthropic/v1/messages`; a
  * CONNECT to `HOST:PORT` is a tunnel to there. What the server does not connect it answers with a text, and one word for
@@ -23,6 +20,9 @@ export const guestPort = 7000;
  * the adoption, which sets the clock, most of all; a guest whose clock is behind a call's time takes it.
  */
 export const timeHeader = "x-time";
+
+/** The request of a `duplex` call, whose body is its stream: JSON in base64url. */
+export const requestHeader = "x-request";
 
 /** Where programs in the guest reach the gateway: the runner listens here and passes each request up. */
 export const guestGatewayPort = 7001;
@@ -49,7 +49,7 @@ export const firmwareTokenName = "opt/berth/token";
 /** What the server does not take from a guest in one line. */
 export const maximumLineBytes = 4 * 1024 * 1024;
 
-/** Of the answer to a call that is no stream of lines; a command's output is the largest. */
+/** Of the answer to a call; a command's output is the largest. */
 export const maximumAnswerBytes = 16 * 1024 * 1024;
 
 /** How much of its log the runner answers. */
@@ -62,30 +62,32 @@ export interface Hello {
 
 export type Welcome = { ok: true } | { ok: false; reason: string };
 
-/** What makes a restored or booted guest its own. The first call of a machine's life, before any user's work. */
-export interface Adoption {
-  /** The new machine-id: 32 hexadecimal digits. */
-  machineId: string;
-  /** The new boot id: a UUID. */
-  bootId: string;
-  hostname: string;
-  runtime: string;
-  /** The wall clock, in seconds since 1970. */
-  time: number;
-  /** Fresh random bytes for the kernel's generator, in hexadecimal. */
-  entropy: string;
-  /** Takes the place of the token that this call was made with. */
-  token: string;
-  secrets: GuestSecrets;
-}
-
 /** What a machine is given of the agent's secrets: none of them. */
-export interface GuestSecrets {
+export const GuestSecrets = z.object({
   /** What stands for each, by the name of its variable. */
-  placeholders: Record<string, string>;
+  placeholders: z.record(z.string(), z.string()),
   /** The certificate, in PEM, of the authority that signs for the hosts which may have secrets; null where none may. */
-  authority: string | null;
-}
+  authority: z.string().nullable(),
+});
+export type GuestSecrets = z.infer<typeof GuestSecrets>;
+
+/** What makes a restored or booted guest its own. The first call of a machine's life, before any user's work. */
+export const Adoption = z.object({
+  /** The new machine-id: 32 hexadecimal digits. */
+  machineId: z.string(),
+  /** The new boot id: a UUID. */
+  bootId: z.string(),
+  hostname: z.string(),
+  runtime: z.string(),
+  /** The wall clock, in seconds since 1970. */
+  time: z.number(),
+  /** Fresh random bytes for the kernel's generator, in hexadecimal. */
+  entropy: z.string(),
+  /** Takes the place of the token that this call was made with. */
+  token: z.string(),
+  secrets: GuestSecrets,
+});
+export type Adoption = z.infer<typeof Adoption>;
 
 export const noSecrets: GuestSecrets = { placeholders: {}, authority: null };
 
@@ -112,22 +114,32 @@ export type Quiesced = z.infer<typeof Quiesced>;
 export const Activity = z.object({ busy: z.boolean() });
 export type Activity = z.infer<typeof Activity>;
 
-export interface Prompt {
-  message: string;
+export const Prompt = z.object({
+  message: z.string(),
   /** With which model: `provider/name`; null for the runtime's own default. */
-  model: string | null;
+  model: z.string().nullable(),
   /** In which conversation; another than that of the turn before begins an empty one. */
-  conversation: number;
-}
+  conversation: z.int(),
+});
+export type Prompt = z.infer<typeof Prompt>;
 
 export const JournalEntry = z.object({ seq: z.int().min(1), event: TurnEvent });
 
-export interface Exec {
+export const Exec = z.object({
   /** Run by `bash -c` as the agent's user, or as root. */
-  command: string;
-  user: "agent" | "root";
-  timeoutMs: number;
-}
+  command: z.string(),
+  user: z.enum(["agent", "root"]),
+  timeoutMs: z.number(),
+});
+export type Exec = z.infer<typeof Exec>;
 
 export const ExecResult = z.object({ exitCode: z.number().nullable(), stdout: z.string(), stderr: z.string() });
 export type ExecResult = z.infer<typeof ExecResult>;
+
+/** Why a call failed. */
+const GuestFaultCode = z.enum(["request_invalid", "call_unknown", "turn_unknown", "failed"]);
+export type GuestFaultCode = z.infer<typeof GuestFaultCode>;
+
+/** The answer to a call that failed. */
+export const GuestFault = z.object({ code: GuestFaultCode, message: z.string() });
+export type GuestFault = z.infer<typeof GuestFault>;

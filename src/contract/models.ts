@@ -21,3 +21,12 @@ export const ModelList = z
   .object({ data: z.array(Model), nextCursor: z.string().nullable() })
   .meta({ id: "ModelList", description: "The models that this installation can reach, by id." });
 export type ModelList = z.infer<typeof ModelList>;
+
+/** A model's price in whole micro-credits for a million tokens. */
+export interface ModelPrice {
+  input: number;
+  output: number;
+  /** Of input that came from the provider's cache, and that went into it. */
+  cacheRead: number;
+  cacheWrite: number;
+}

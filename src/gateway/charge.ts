@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Fault } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
+import type { TokenCounts } from "../service/ledger.ts";
 import { inputTokens, maximumOutput, tokensIn } from "./estimate.ts";
 import type { Meter } from "./meter.ts";
 import type { Prices } from "./prices.ts";
-import type { JsonObject, TokenCounts } from "./wires/wire.ts";
+import type { JsonObject } from "./wires/wire.ts";
 
 /** Credits that are held for one model call. */
 export interface Payment {

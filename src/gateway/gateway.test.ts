@@ -6,12 +6,12 @@ import { text } from "node:stream/consumers";
 import { LLMock } from "@copilotkit/aimock";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { BerthError } from "../contract/errors.ts";
+import type { TokenCounts } from "../service/ledger.ts";
 import type { Payer, Payment } from "./charge.ts";
 import { Gateway, type ModelSettings, type ModelTurn } from "./gateway.ts";
 import { Prices } from "./prices.ts";
 import type { Provider } from "./provider.ts";
 import { Upstream } from "./upstream.ts";
-import type { TokenCounts } from "./wires/wire.ts";
 
 const mock = new LLMock({ port: 0 });
 let mockUrl: string;

@@ -7,6 +7,7 @@ import {
   maximumSessionMegabytes as maxSessionMemory,
   streamWindowBytes,
 } from "../contract/guest.ts";
+import type { TokenCounts } from "../service/ledger.ts";
 import { Charge, isShort, type Payer } from "./charge.ts";
 import { demo } from "./demo/demo.ts";
 import { Meter } from "./meter.ts";
@@ -25,7 +26,7 @@ import {
 import { chat } from "./wires/chat.ts";
 import { countTokens, messages } from "./wires/messages.ts";
 import { responses } from "./wires/responses.ts";
-import { isObject, type JsonObject, type Reading, type TokenCounts, type Wire } from "./wires/wire.ts";
+import { isObject, type JsonObject, type Reading, type Wire } from "./wires/wire.ts";
 
 /** A request to a model is at most this large, in bytes; Anthropic's own limit. */
 const maximumBodyBytes = 32 * 1024 * 1024;

@@ -1,5 +1,6 @@
 import { createParser } from "eventsource-parser";
-import { isObject, type Reading, type TokenCounts, type Wire } from "./wires/wire.ts";
+import type { TokenCounts } from "../service/ledger.ts";
+import { isObject, type Reading, type Wire } from "./wires/wire.ts";
 
 /** Reads along as an answer passes: what it used, whether it is whole, whether it ends in an error. */
 export class Meter {

@@ -1,14 +1,6 @@
 import { calcPrice } from "@pydantic/genai-prices";
-import type { TokenCounts } from "./wires/wire.ts";
-
-/** A model's price in whole micro-credits for a million tokens. */
-export interface ModelPrice {
-  input: number;
-  output: number;
-  /** Of input that came from the provider's cache, and that went into it. */
-  cacheRead: number;
-  cacheWrite: number;
-}
+import type { ModelPrice } from "../contract/models.ts";
+import type { TokenCounts } from "../service/ledger.ts";
 
 /** A credit is a US cent; whole millionths of it are what is counted. */
 const microCreditsPerDollar = 100 * 1_000_000;

@@ -1,126 +1,114 @@
 import { once } from "node:events";
 import { createServer, type Http2Server, type ServerHttp2Stream } from "node:http2";
-import {
-  type Activity,
-  type Adoption,
-  type Exec,
-  type GuestSecrets,
-  type Health,
-  type Prompt,
-  type Quiesced,
-  timeHeader,
-} from "../contract/guest.ts";
-import type { Conversation } from "./conversation.ts";
-import type { Journal, Journals } from "./journal.ts";
+import type { Duplex } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { z } from "zod";
+import { type GuestFault, type GuestFaultCode, requestHeader, timeHeader } from "../contract/guest.ts";
+import type { CallTable, guestCalls } from "../contract/guest-calls.ts";
 
-/** What the control channel can ask of the guest. */
-export interface ControlHandlers {
-  /** Sets the clock where it is behind, in milliseconds since 1970. */
-  atLeast(time: number): Promise<void>;
-  conversation: Conversation;
-  journals: Journals;
-  health(): Health;
-  /** `peerPort`: the other end of the connection that the call came on, which is the only one that stays. */
-  adopt(adoption: Adoption, peerPort: number): Promise<void>;
-  provide(secrets: GuestSecrets): Promise<void>;
-  quiesce(): Promise<Quiesced>;
-  activity(): Promise<Activity>;
-  log(tail: number, follow: boolean, signal: AbortSignal): AsyncIterable<string>;
-  exec(command: Exec): Promise<unknown>;
+/** Whom a call comes from. */
+export interface CallContext {
+  /** Aborted when nobody waits for the answer any more. */
+  gone: AbortSignal;
+  /** The other end's port of the connection that the call came on. */
+  peerPort: number;
 }
 
-/** The HTTP/2 server of the control channel; connections are handed to it after their hello. */
-export function controlServer(handlers: ControlHandlers): Http2Server {
+/**
+ * A handler for each call of a table: of a `call` it answers the response, of a `lines` call batches of items, of a
+ * `duplex` call the stream that the caller is joined with. A `GuestError` that it throws before that is the answer.
+ */
+export type HandlersOf<Table extends CallTable> = {
+  [Name in keyof Table]: (
+    request: z.output<Table[Name]["request"]>,
+    context: CallContext,
+  ) => Table[Name] extends { kind: "call"; response: infer Response extends z.ZodType }
+    ? Promise<z.input<Response>>
+    : Table[Name] extends { kind: "lines"; item: infer Item extends z.ZodType }
+      ? AsyncIterable<z.input<Item>[]> | Promise<AsyncIterable<z.input<Item>[]>>
+      : Promise<Duplex>;
+};
+
+/** What the server can ask of this guest. */
+export type GuestHandlers = HandlersOf<typeof guestCalls>;
+
+/** A refusal of a call. */
+export class GuestError extends Error {
+  readonly code: GuestFaultCode;
+
+  constructor(code: GuestFaultCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+const statuses: Record<GuestFaultCode, number> = {
+  request_invalid: 400,
+  call_unknown: 404,
+  turn_unknown: 404,
+  failed: 500,
+};
+
+/**
+ * The HTTP/2 server of a table's calls; connections are handed to it after their hello. `atLeast` sets the clock where it
+ * is behind the time of a call, in milliseconds since 1970.
+ */
+export function serveCalls<Table extends CallTable>(
+  table: Table,
+  handlers: HandlersOf<Table>,
+  atLeast: (time: number) => Promise<void>,
+): Http2Server {
   const server = createServer();
   server.on("sessionError", () => {});
   server.on("stream", (stream, headers) => {
     stream.on("error", () => {});
-    const url = new URL(String(headers[":path"]), "http://guest");
-    const method = String(headers[":method"]);
-    // The adoption sets the clock itself.
-    const timed = url.pathname === "/adopt" ? Promise.resolve() : handlers.atLeast(Number(headers[timeHeader] ?? 0));
-    timed
-      .then(() => route(handlers, stream, method, url))
-      .catch((error: Error) => {
-        console.error(`${method} ${url.pathname}: ${error.stack}`);
-        if (!stream.headersSent && !stream.destroyed) answer(stream, 500, { message: error.message });
-        else stream.close();
-      });
+    const name = String(headers[":path"]).slice(1);
+    const served = async () => {
+      const guestCall = Object.hasOwn(table, name) ? table[name] : undefined;
+      if (!guestCall) throw new GuestError("call_unknown", `the runner has no call ${name}`);
+      if (guestCall.kind !== "call" || !guestCall.setsClock) await atLeast(Number(headers[timeHeader] ?? 0));
+      const inHeader = () => Buffer.from(String(headers[requestHeader]), "base64url").toString("utf8");
+      const text = guestCall.kind === "duplex" ? inHeader() : await textOf(stream);
+      const request = parse(guestCall.request, text);
+      // Of a server that died meanwhile nothing is taken: the next one may have given this guest its identity already.
+      if (stream.destroyed) return;
+      await respond(stream, guestCall.kind, handlers[name] as Handler, request);
+    };
+    served().catch((error: Error) => refuse(stream, name, error));
   });
   return server;
 }
 
-async function route(handlers: ControlHandlers, stream: ServerHttp2Stream, method: string, url: URL): Promise<void> {
-  const [resource, id, verb] = url.pathname.slice(1).split("/");
-  switch (`${method} ${resource === "turns" ? ["turns", verb].filter(Boolean).join("/") : url.pathname.slice(1)}`) {
-    case "POST adopt":
-      return adopt(handlers, stream);
-    case "POST runtime":
-      await handlers.conversation.open().catch(() => {}); // The health says it.
-      return answer(stream, 200, handlers.health());
-    case "POST runtime/warm":
-      await handlers.conversation.warmUp();
-      return answer(stream, 200, handlers.health());
-    case "POST turns":
-      return prompt(handlers, stream, id!);
-    case "GET turns/events":
-      return events(stream, await handlers.journals.find(id!), Number(url.searchParams.get("after") ?? 0));
-    case "POST turns/cancel":
-      return answer(stream, handlers.conversation.cancel(id!) ? 202 : 404, {});
-    case "POST secrets":
-      await handlers.provide((await json(stream)) as GuestSecrets);
-      return answer(stream, 200, {});
-    case "POST quiesce":
-      return answer(stream, 200, await handlers.quiesce());
-    case "GET activity":
-      return answer(stream, 200, await handlers.activity());
-    case "GET log":
-      return log(handlers, stream, url.searchParams);
-    case "POST exec":
-      return answer(stream, 200, await handlers.exec((await json(stream)) as Exec));
-    default:
-      return answer(stream, 404, { message: `the runner has no ${method} ${url.pathname}` });
-  }
-}
+type Handler = (request: unknown, context: CallContext) => unknown;
 
-async function adopt(handlers: ControlHandlers, stream: ServerHttp2Stream): Promise<void> {
-  const adoption = (await json(stream)) as Adoption;
-  // Of a server that died meanwhile nothing is taken: the next one may have given this guest its identity already.
-  if (stream.destroyed) return;
-  await handlers.adopt(adoption, stream.session!.socket.remotePort!);
-  answer(stream, 200, handlers.health());
-}
-
-async function prompt({ conversation }: ControlHandlers, stream: ServerHttp2Stream, turnId: string): Promise<void> {
-  await events(stream, await conversation.prompt(turnId, (await json(stream)) as Prompt), 0);
-}
-
-/** The journal's events after `after` as lines of JSON, held back while the reader is slow. */
-async function events(stream: ServerHttp2Stream, journal: Journal | null, after: number): Promise<void> {
-  if (!journal) return answer(stream, 404, { message: "no such turn" });
+async function respond(stream: ServerHttp2Stream, kind: CallTable[string]["kind"], handler: Handler, request: unknown) {
   const gone = new AbortController();
   stream.on("close", () => gone.abort());
-  stream.respond({ ":status": 200, "content-type": "application/x-ndjson" });
-  for await (const batch of journal.read(after, gone.signal)) {
-    const lines = batch.map((entry) => `${JSON.stringify(entry)}\n`).join("");
-    if (!stream.write(lines)) await once(stream, "drain", { signal: gone.signal }).catch(() => {});
+  const answer = await handler(request, { gone: gone.signal, peerPort: stream.session!.socket.remotePort! });
+  switch (kind) {
+    case "call":
+      return sendJson(stream, 200, answer);
+    case "lines":
+      return sendLines(stream, answer as AsyncIterable<unknown[]>, gone.signal);
+    case "duplex":
+      return join(stream, answer as Duplex);
   }
-  stream.end();
 }
 
-async function log(handlers: ControlHandlers, stream: ServerHttp2Stream, query: URLSearchParams): Promise<void> {
-  const gone = new AbortController();
-  stream.on("close", () => gone.abort());
-  const texts = handlers.log(Number(query.get("tail")), query.get("follow") === "true", gone.signal);
-  stream.respond({ ":status": 200, "content-type": "text/plain; charset=utf-8" });
-  for await (const text of texts) {
-    if (!stream.write(text)) await once(stream, "drain", { signal: gone.signal }).catch(() => {});
+function parse(schema: z.ZodType, text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new GuestError("request_invalid", (error as Error).message);
   }
-  stream.end();
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw new GuestError("request_invalid", z.prettifyError(parsed.error));
+  return parsed.data;
 }
 
-/** A call's body. Rejects when the connection ends before it, or it is no JSON. */
-function json(stream: ServerHttp2Stream): Promise<unknown> {
+/** A call's body. Rejects when the connection ends before it. */
+function textOf(stream: ServerHttp2Stream): Promise<string> {
   // Not by an iterator: emulated, in a machine that has just woken, that alone takes as long as to set the clock.
   return new Promise((resolve, reject) => {
     if (stream.destroyed) return reject(new Error("the server ended the connection"));
@@ -129,19 +117,39 @@ function json(stream: ServerHttp2Stream): Promise<unknown> {
     stream.on("data", (chunk: string) => {
       text += chunk;
     });
-    stream.once("end", () => {
-      try {
-        resolve(JSON.parse(text));
-      } catch (error) {
-        reject(error as Error);
-      }
-    });
+    stream.once("end", () => resolve(text));
     stream.once("close", () => reject(new Error("the server ended the connection")));
   });
 }
 
-function answer(stream: ServerHttp2Stream, status: number, body: unknown): void {
+/** Items as lines of JSON, held back while the reader is slow. */
+async function sendLines(stream: ServerHttp2Stream, batches: AsyncIterable<unknown[]>, gone: AbortSignal) {
+  if (stream.destroyed) return;
+  stream.respond({ ":status": 200, "content-type": "application/x-ndjson" });
+  for await (const batch of batches) {
+    const lines = batch.map((item) => `${JSON.stringify(item)}\n`).join("");
+    if (!stream.write(lines)) await once(stream, "drain", { signal: gone }).catch(() => {});
+  }
+  stream.end();
+}
+
+/** Joins the caller with what was opened for it. Each way ends by itself; what breaks one end breaks the other. */
+async function join(stream: ServerHttp2Stream, opened: Duplex): Promise<void> {
+  if (stream.destroyed) return void opened.destroy();
+  stream.respond({ ":status": 200, "content-type": "application/octet-stream" });
+  // That one end breaks is how it may end.
+  await Promise.all([pipeline(stream, opened), pipeline(opened, stream)]).catch(() => {});
+}
+
+function sendJson(stream: ServerHttp2Stream, status: number, body: unknown): void {
   if (stream.destroyed) return; // Who asked has gone.
   stream.respond({ ":status": status, "content-type": "application/json" });
   stream.end(JSON.stringify(body));
+}
+
+function refuse(stream: ServerHttp2Stream, name: string, error: Error): void {
+  const code = error instanceof GuestError ? error.code : "failed";
+  if (code === "failed") console.error(`${name}: ${error.stack}`);
+  if (stream.headersSent) stream.close();
+  else sendJson(stream, statuses[code], { code, message: error.message } satisfies GuestFault);
 }

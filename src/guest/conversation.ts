@@ -26,6 +26,14 @@ const hungMs = 8_000;
 /** How long a turn's end, or a suspension, waits for a disk that takes what the turn has written. */
 const maximumSyncMs = 10_000;
 
+interface Turn {
+  turnId: string;
+  journal: Journal;
+  cancel: AbortController;
+  done: Promise<void>;
+  isOver: boolean;
+}
+
 /**
  * The agent's one conversation with its runtime: starts the runtime, makes one turn at a time, starts the
  * runtime again (in the same conversation) when it has died.
@@ -42,10 +50,12 @@ export class Conversation {
   #reason: string | null = null;
   /** The number of the conversation that the runtime is in; null before it was looked up. */
   #number: number | null = null;
+  /** The runtime's way into a conversation, one after the other: whoever is in the middle of it is waited for. */
+  #entered: Promise<void> = Promise.resolve();
   /** The runtime's processes, as they were when it was ready. */
   #own: ReadonlySet<string> = new Set();
   /** The last turn that was begun; `done` never rejects. */
-  #running: { turnId: string; journal: Journal; cancel: AbortController; done: Promise<void> } | null = null;
+  #running: Turn | null = null;
   /** The last turn that was cancelled while it was not the running one: its prompt may be on the way. */
   #cancelledAhead: string | null = null;
 
@@ -107,6 +117,7 @@ export class Conversation {
   /** The next turn starts the runtime, and ends what is left of this one. */
   #forget(state: Health["runtime"], reason: string | null): void {
     this.#session = null;
+    this.#entered = Promise.resolve(); // What this one hangs in, the next is not to wait for.
     this.#state = state;
     this.#reason = reason;
   }
@@ -142,9 +153,13 @@ export class Conversation {
     const cancel = new AbortController();
     if (this.#cancelledAhead === turnId) cancel.abort();
     const done = (before?.done ?? Promise.resolve()).then(() => this.#turn(journal, prompt, cancel.signal));
-    // Not waited for: a disk that is full may take the turn's events late, and its agent is asked to clear it up.
-    void done.then(() => this.#journals.release(turnId));
-    this.#running = { turnId, journal, cancel, done };
+    const turn: Turn = { turnId, journal, cancel, done, isOver: false };
+    void done.then(() => {
+      turn.isOver = true;
+      // Not waited for: a disk that is full may take the turn's events late, and its agent is asked to clear it up.
+      return this.#journals.release(turnId);
+    });
+    this.#running = turn;
     return journal;
   }
 
@@ -156,6 +171,17 @@ export class Conversation {
     }
     this.#running.cancel.abort();
     return true;
+  }
+
+  /**
+   * Begins the conversation of this number now where the runtime is at rest in one of a smaller: a prompt that comes
+   * meanwhile waits for it. Where the runtime is not at rest, the next prompt begins it.
+   */
+  async enter(number: number): Promise<void> {
+    const session = this.#state === "ready" ? await this.#session : null;
+    if (!session || this.#running?.isOver === false) return;
+    await this.#enter(session, number, (current) => current < number);
+    await this.#keep();
   }
 
   async #turn(journal: Journal, prompt: Prompt, signal: AbortSignal): Promise<void> {
@@ -208,7 +234,7 @@ export class Conversation {
     const session = await this.open();
     if (signal.aborted) return { type: "response.cancelled" };
     try {
-      await this.#enter(session, prompt.conversation);
+      await this.#enter(session, prompt.conversation, (current) => current !== prompt.conversation);
     } catch (error) {
       if (await hasEnded(session)) return "unheard";
       throw error;
@@ -224,14 +250,19 @@ export class Conversation {
     return (await hasEnded(session)) ? "unheard" : last;
   }
 
-  /** Goes on in the conversation of that number: an empty one where the turn before was in another. */
-  async #enter(session: Session, number: number): Promise<void> {
-    const file = join(this.#context.stateFolder, "conversation");
-    this.#number ??= Number(await readFile(file, "utf8").catch(() => firstConversation));
-    if (this.#number === number) return;
-    await session.clear();
-    await replaceFile(file, String(number));
-    this.#number = number;
+  /** Begins the conversation of that number, an empty one, where that is `due`, once nobody else is about to. */
+  #enter(session: Session, number: number, due: (current: number) => boolean): Promise<void> {
+    this.#entered = this.#entered
+      .catch(() => {})
+      .then(async () => {
+        const file = join(this.#context.stateFolder, "conversation");
+        this.#number ??= Number(await readFile(file, "utf8").catch(() => firstConversation));
+        if (!due(this.#number)) return;
+        await session.clear();
+        await replaceFile(file, String(number));
+        this.#number = number;
+      });
+    return this.#entered;
   }
 
   async #start(): Promise<Session> {

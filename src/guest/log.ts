@@ -1,4 +1,5 @@
 import { open, truncate } from "node:fs/promises";
+import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
 import { maximumLogBytes } from "../contract/guest.ts";
 
@@ -8,45 +9,70 @@ const boundEveryMs = 60_000;
 /** Between two looks for what is new. */
 const followMs = 300;
 
-/** The end of a log: 64 KiB at most. */
-export async function endOf(file: string): Promise<{ text: string; size: number }> {
-  await using handle = await open(file, "r");
-  const { size } = await handle.stat();
-  return { text: await read(handle, Math.max(0, size - maximumLogBytes), size), size };
+/** The end of a log: 64 KiB at most. A log that an agent, as its machine's root, has removed is empty. */
+export async function endOf(file: string): Promise<string> {
+  return (await read(file, null)).bytes.toString("utf8");
 }
 
-/** The last `tail` lines of a log as text; with `follow`, then what is written to it, until `signal` is aborted. */
-export async function* logText(
+/**
+ * The last `tail` lines of a log; with `follow`, then those that are written to it, until `gone` is aborted. In batches, and
+ * whole lines only: of one beyond `maximumLogBytes`, so much at a time.
+ */
+export async function* logLines(
   file: string,
   tail: number,
   follow: boolean,
-  signal: AbortSignal,
-): AsyncGenerator<string> {
-  const { text, size } = await endOf(file);
-  const lines = text.split("\n");
-  // After the last line break there is nothing, or a line that is not finished.
-  yield lines.slice(Math.max(0, lines.length - 1 - tail)).join("\n");
-  for (let position = size; follow && !signal.aborted; await sleep(followMs, undefined, { signal }).catch(() => {})) {
-    await using handle = await open(file, "r");
-    const { size: now } = await handle.stat();
-    if (now < position) position = 0; // It was cut.
-    const end = Math.min(now, position + maximumLogBytes);
-    if (end > position) yield await read(handle, position, end);
-    position = end;
+  gone: AbortSignal,
+): AsyncGenerator<string[]> {
+  const decoder = new StringDecoder("utf8");
+  let pending = "";
+  let { bytes, position } = await read(file, null);
+  for (let most = tail; ; most = Number.POSITIVE_INFINITY) {
+    const lines = (pending + decoder.write(bytes)).split("\n");
+    pending = lines.pop()!;
+    if (pending.length >= maximumLogBytes) {
+      lines.push(pending);
+      pending = "";
+    }
+    const told = lines.slice(Math.max(0, lines.length - most));
+    if (told.length > 0) yield told;
+    if (!follow) return;
+    if (bytes.length < maximumLogBytes) await sleep(followMs, undefined, { signal: gone }).catch(() => {});
+    if (gone.aborted) return;
+    ({ bytes, position } = await read(file, position));
   }
 }
 
 /** Keeps a log that others append to from growing without bound. */
 export function boundLog(file: string): void {
-  setInterval(async () => {
-    const { text, size } = await endOf(file);
-    if (size < maximumFileBytes) return;
-    await truncate(file);
-    process.stderr.write(text); // Which the file is appended with.
+  setInterval(() => {
+    // Not the end of the runner, whatever an agent has made of the file.
+    cutLog(file).catch((error: Error) => console.error(`the log cannot be bounded: ${error.message}`));
   }, boundEveryMs).unref();
 }
 
-async function read(handle: Awaited<ReturnType<typeof open>>, from: number, to: number): Promise<string> {
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(to - from), 0, to - from, from);
-  return buffer.toString("utf8", 0, bytesRead);
+/** Drops all but the end of a log that has grown too large, which is this program's own error output. */
+export async function cutLog(file: string): Promise<void> {
+  const { bytes, position } = await read(file, null);
+  if (position < maximumFileBytes) return;
+  await truncate(file);
+  process.stderr.write(bytes); // Which the file is appended with.
+}
+
+/**
+ * At most `maximumLogBytes` of a file, and where they end: its last ones (`from` null) or those from a position on. Of one
+ * that was cut since then they are its first, of none there are none.
+ */
+async function read(file: string, from: number | null): Promise<{ bytes: Buffer; position: number }> {
+  try {
+    await using handle = await open(file, "r");
+    const { size } = await handle.stat();
+    const begin = from === null ? Math.max(0, size - maximumLogBytes) : from > size ? 0 : from;
+    const length = Math.min(size - begin, maximumLogBytes);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, begin);
+    return { bytes: buffer.subarray(0, bytesRead), position: begin + bytesRead };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { bytes: Buffer.alloc(0), position: 0 };
+    throw error;
+  }
 }

@@ -13,8 +13,11 @@ import { Uplink } from "./uplink.ts";
 
 // The one program of ours in a guest: the runner, as root, with the runtime as the agent's user.
 
-/** Where `image/rootfs/usr/lib/berth/runner` has this program write. */
-const logFile = "/run/berth/runner.log";
+/**
+ * Where this program writes, as `image/rootfs/usr/lib/berth/runner` has it. By its descriptor: an agent that is its
+ * machine's root may remove the file, and what is written goes on to be kept, told and bounded.
+ */
+const logFile = "/proc/self/fd/2";
 
 boundLog(logFile);
 const renew = startRenewer();

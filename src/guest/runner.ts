@@ -1,13 +1,14 @@
 import { timingSafeEqual } from "node:crypto";
 import { createServer, type Server, type Socket } from "node:net";
 import type { Adoption, GuestSecrets, Hello, Welcome } from "../contract/guest.ts";
+import { guestCalls } from "../contract/guest-calls.ts";
 import type { Runtime, RuntimeContext } from "../runtimes/runtime.ts";
-import { controlServer } from "./control.ts";
+import { GuestError, type GuestHandlers, serveCalls } from "./control.ts";
 import { Conversation } from "./conversation.ts";
 import { exec } from "./exec.ts";
 import type { Identity } from "./identity.ts";
-import { Journals } from "./journal.ts";
-import { endOf, logText } from "./log.ts";
+import { type Journal, Journals } from "./journal.ts";
+import { endOf, logLines } from "./log.ts";
 import type { Syncer } from "./sync.ts";
 import type { Uplink } from "./uplink.ts";
 
@@ -79,29 +80,55 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
   };
 
   const sockets = new Set<Socket>();
-  const control = controlServer({
-    atLeast: async (time) => {
-      if (time > Date.now() + toleratedMs) await options.setClock(time);
-    },
-    conversation,
-    journals,
-    health: () => ({ machineId: identity?.machineId ?? "", bootId: identity?.bootId ?? "", ...conversation.state }),
-    adopt: async (adoption, peerPort) => {
+  const health = () => ({
+    machineId: identity?.machineId ?? "",
+    bootId: identity?.bootId ?? "",
+    ...conversation.state,
+  });
+  const handlers: GuestHandlers = {
+    adopt: async (adoption, { peerPort }) => {
       // Of a machine that was suspended: nobody is at the other end of the connections that it had.
       for (const socket of sockets) if (socket.remotePort !== peerPort) socket.destroy();
       const [taken] = await Promise.all([options.adopt(adoption, identity), provide(adoption.secrets)]);
       take(taken);
+      return health();
     },
-    provide,
+    startRuntime: async () => {
+      await conversation.open().catch(() => {}); // The health says it.
+      return health();
+    },
+    warmUp: async () => {
+      await conversation.warmUp();
+      return health();
+    },
+    prompt: async (prompt, { gone }) => (await conversation.prompt(prompt.turnId, prompt)).read(0, gone),
+    turnEvents: async ({ turnId, after }, { gone }) => known(await journals.find(turnId)).read(after, gone),
+    cancel: async ({ turnId }) => {
+      conversation.cancel(turnId);
+      return {};
+    },
+    enterConversation: async ({ conversation: number }) => {
+      await conversation.enter(number);
+      return {};
+    },
+    provideSecrets: async (secrets) => {
+      await provide(secrets);
+      return {};
+    },
     quiesce: async () => {
       await conversation.flushed();
       // The log is in memory, and lost with it.
-      const [{ text }] = await Promise.all([endOf(options.logFile), options.sync()]);
-      return { log: text };
+      const [log] = await Promise.all([endOf(options.logFile), options.sync()]);
+      return { log };
     },
-    log: (tail, follow, signal) => logText(options.logFile, tail, follow, signal),
     activity: async () => ({ busy: await options.busy(conversation.own) }),
+    log: async function* ({ tail, follow }, { gone }) {
+      for await (const lines of logLines(options.logFile, tail, follow, gone)) yield [{ lines }];
+    },
     exec: (command) => exec(command, context),
+  };
+  const control = serveCalls(guestCalls, handlers, async (time) => {
+    if (time > Date.now() + toleratedMs) await options.setClock(time);
   });
 
   return createServer((socket) => {
@@ -116,6 +143,11 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
       else uplink.attach(socket);
     });
   });
+}
+
+function known(journal: Journal | null): Journal {
+  if (!journal) throw new GuestError("turn_unknown", "no such turn");
+  return journal;
 }
 
 /** One line; the server sends nothing more until it has been answered. */

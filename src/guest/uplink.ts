@@ -104,6 +104,7 @@ export class Uplink {
   async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#calls += 1;
     const session = await this.#connected();
+    if (response.destroyed) return; // Who asked has gone; nobody would end the stream.
     if (!session) return refuse(response, "The server is away.");
     const stream = session.request({
       ":method": request.method ?? "GET",

@@ -98,7 +98,11 @@ const entryColumns = [
 ];
 
 /** All entries, a part after the other, so that no more than one is in memory. */
-async function* entryBatches(billing: Billing, accountId: string, filter: EntryFilter): AsyncGenerator<CsvRow[]> {
+async function* entryBatches(
+  billing: BillingService,
+  accountId: string,
+  filter: EntryFilter,
+): AsyncGenerator<CsvRow[]> {
   for (let before: number | null = null; ; ) {
     const entries: EntryState[] = await billing.listEntries(accountId, filter, csvBatch, before);
     yield entries.map(toEntryView).map(toRow);

@@ -2,8 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BerthError } from "../contract/errors.ts";
-import type { Hello } from "../contract/guest.ts";
-import { hello } from "./channel.ts";
+import type { Hello, Welcome } from "../contract/guest.ts";
 
 /** One try; a guest that boots does not answer at first, and what was sent to it then is lost. */
 const tryTimeoutMs = 2_000;
@@ -43,6 +42,25 @@ export async function connectChannel(
       await sleep(50);
     }
   }
+}
+
+/** Says which channel this connection is. Rejects when the runner does not take it within `timeoutMs`. */
+export async function hello(socket: Socket, line: Hello, timeoutMs: number): Promise<void> {
+  socket.setNoDelay(true);
+  socket.write(`${JSON.stringify(line)}\n`);
+  const signal = AbortSignal.timeout(timeoutMs);
+  let received = Buffer.alloc(0);
+  while (!received.includes(0x0a)) {
+    await once(socket, "readable", { signal });
+    const chunk = socket.read() as Buffer | null;
+    if (chunk) received = Buffer.concat([received, chunk]);
+    if (socket.readableEnded || received.length > 1024) throw new Error("the guest ended the connection");
+  }
+  const end = received.indexOf(0x0a);
+  const welcome = JSON.parse(received.subarray(0, end).toString("utf8")) as Welcome;
+  if (!welcome.ok) throw new Error(`the guest refused the connection: ${welcome.reason}`);
+  // What follows belongs to HTTP/2, which Node takes up from the socket's buffer.
+  if (received.length > end + 1) socket.unshift(received.subarray(end + 1));
 }
 
 /** A connection to a port of this host. */

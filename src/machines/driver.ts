@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
-import type { InstallStepName, Resources } from "../contract/agents.ts";
+import type { Resources } from "../contract/agents.ts";
 import type { MachinePhase } from "../service/lifecycle/plan.ts";
+import type { Progress } from "../service/lifecycle/provisioning.ts";
 
 /** What a machine is to be. `generation` rises with every change of what is desired; a step of an older one does nothing. */
 export interface MachineSpec {
@@ -32,14 +33,6 @@ export interface RunningMachine {
   tokens: readonly string[];
   /** The guest holds the token of its template, its firmware or its last run, and waits for its own identity. */
   unadopted: boolean;
-}
-
-/** Told how far a machine's making is; nothing is told of a machine that runs already. */
-export interface Progress {
-  /** The steps that it will take, the last of which is `runtime`; told once, before the first. */
-  plan(steps: readonly InstallStepName[]): void;
-  /** A step has begun. */
-  begin(step: InstallStepName): void;
 }
 
 /**

@@ -1,13 +1,15 @@
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SequencedEvent } from "../contract/chat.ts";
 import { asBerthError, BerthError, isShortage } from "../contract/errors.ts";
-import type { Exec, ExecResult, GuestSecrets, Health, Hello, Prompt } from "../contract/guest.ts";
+import type { GuestSecrets, Health } from "../contract/guest.ts";
 import { unlessAborted } from "../platform/abort.ts";
+import type { StartFrom } from "../service/lifecycle/plan.ts";
+import type { Progress } from "../service/lifecycle/provisioning.ts";
 import { newAdoption, newToken } from "./adoption.ts";
-import { ControlChannel } from "./channel.ts";
-import { type Channel, connectChannel } from "./connect.ts";
-import type { Driver, MachineObservation, MachineSpec, Progress, RunningMachine } from "./driver.ts";
+import { Connections } from "./connections.ts";
+import type { Driver, MachineObservation, MachineSpec, RunningMachine } from "./driver.ts";
+import type { GuestClient } from "./guest-client.ts";
+import { startMachine } from "./start.ts";
 
 /** A restored machine answers in half a second, ten at once in five; far beyond that it is dead. */
 const restoredTimeoutMs = 60_000;
@@ -15,34 +17,19 @@ const restoredTimeoutMs = 60_000;
 const restoreTries = 3;
 /** A boot under emulation takes about ten seconds on a quiet machine. */
 const bootTimeoutMs = 180_000;
-const callTimeoutMs = 10_000;
-/** The slowest runtime takes 20 CPU-seconds to start, twenty times as long under emulation. */
-const runtimeTimeoutMs = 1_800_000;
-/** For what an agent wrote to reach its disk before its machine is ended. */
-const quiesceTimeoutMs = 20_000;
 /** For the ends of the connections to reach the guest before its processors stop. */
 const hangUpMs = 50;
 
 const never = new AbortController().signal;
 
-/** A driver that clones warm templates. */
-export interface TemplatingDriver extends Driver {
-  /** Makes the template of a runtime ahead of the first agent that needs it. */
-  prepare(runtime: string): Promise<void>;
-  /**
-   * Gives up a restored machine that did not come to life: a clone, with its template when it is the second in a row; of a
-   * woken one the memory, so that it boots from its disk.
-   */
-  invalidate(id: string): Promise<void>;
-}
-
-/** What a machine has of its agent's secrets. Where they cannot be read just now, this waits until `waiting` is aborted. */
-type SecretsOf = (id: string, waiting?: AbortSignal) => Promise<GuestSecrets>;
-
-/** A machine with its connections. */
-interface Connected {
-  control: ControlChannel;
-  token: string;
+export interface MachinesOptions {
+  /** Opens the driver. Rejects with what is missing for it. */
+  open: () => Promise<Driver>;
+  /** Answers a machine's model calls and connections to other hosts, over the connection that was dialled for them. */
+  serveUplink: (id: string, socket: Socket) => void;
+  /** What the machine has of its agent's secrets. Waits until `waiting` is aborted while they cannot be read. */
+  secretsOf: (id: string, waiting?: AbortSignal) => Promise<GuestSecrets>;
+  log: (message: string, error: unknown) => void;
 }
 
 /**
@@ -51,83 +38,84 @@ interface Connected {
  * lost is made again at the next call, the uplink at once.
  */
 export class Machines {
-  readonly #open: () => Promise<TemplatingDriver>;
-  readonly #serveUplink: (id: string, socket: Socket) => void;
-  readonly #secretsOf: SecretsOf;
-  readonly #log: (message: string, error: unknown) => void;
-  readonly #connected = new Map<string, Promise<Connected>>();
-  readonly #uplinks = new Map<string, Socket>();
-  #opening: Promise<TemplatingDriver> | null = null;
-  #closed = false;
+  readonly #options: MachinesOptions;
+  readonly #connections: Connections;
+  #opening: Promise<Driver> | null = null;
 
-  constructor(
-    open: () => Promise<TemplatingDriver>,
-    serveUplink: (id: string, socket: Socket) => void,
-    secretsOf: SecretsOf,
-    log: (message: string, error: unknown) => void,
-  ) {
-    this.#open = open;
-    this.#serveUplink = serveUplink;
-    this.#secretsOf = secretsOf;
-    this.#log = log;
+  constructor(options: MachinesOptions) {
+    this.#options = options;
+    this.#connections = new Connections(() => this.driver(), options.serveUplink, options.log);
   }
 
   /** The driver. Rejects with what is missing for it: `image_missing`, `qemu_missing`, …. */
-  driver(): Promise<TemplatingDriver> {
-    this.#opening ??= this.#open().catch((error: unknown) => {
+  driver(): Promise<Driver> {
+    this.#opening ??= this.#options.open().catch((error: unknown) => {
       this.#opening = null;
       throw error;
     });
     return this.#opening;
   }
 
+  /** Throws what is missing for any machine: `image_missing`, `qemu_missing`, …. */
+  async requireReady(): Promise<void> {
+    await this.driver();
+  }
+
+  async observe(id: string): Promise<MachineObservation> {
+    return (await this.driver()).observe(id);
+  }
+
   /**
-   * Makes the machine run, its guest be the agent's own and its runtime ready for a message. Idempotent. A clone that
-   * does not answer is made again, in the end from a new template; a woken machine that does not answer boots from its
-   * disk. Rejects when `signal` is aborted before anything of the machine is made.
+   * Makes the machine run from what there is of it, its guest be the agent's own and its runtime ready for a message. May
+   * be made again. A clone that does not answer is made again, in the end from a new template; a woken machine that does
+   * not answer boots from its disk. Rejects when `signal` is aborted before anything of the machine is made.
    */
-  async ensure(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<void> {
+  async start(from: StartFrom, spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<void> {
     const driver = await this.driver();
-    const { phase, generation, restarts } = await driver.observe(spec.id);
     // The driver would end its run too, but cannot speak with the guest.
-    if (phase === "running" && restarts < spec.restarts && generation <= spec.generation) await this.stop(spec.id);
-    for (let tries = restoreTries; ; tries--) {
+    if (from === "disk" && (await this.isRunning(spec.id))) await this.stop(spec.id);
+    for (let tries = restoreTries, next = from; ; tries--) {
       try {
-        return await this.#ensureOnce(spec, progress, signal);
+        const machine = await startMachine(driver, next, spec, progress, signal);
+        return await this.#makeReady(machine, spec, progress, signal);
       } catch (error) {
         // One that this server hung up on itself is taken up by the next.
-        if (!(error instanceof NotRestored) || this.#closed || tries <= 1) throw error;
-        this.#log("a restored machine did not come to life", error.cause);
+        if (!(error instanceof NotRestored) || this.#connections.closed || tries <= 1) throw error;
+        this.#options.log("a restored machine did not come to life", error.cause);
         await driver.invalidate(spec.id);
+        next = (await driver.observe(spec.id)).phase === "absent" ? "nothing" : "disk";
       }
     }
   }
 
   /**
-   * Ends the run and keeps the memory, for `ensure` to wake the machine with. Idempotent. When it cannot be done, or
+   * Ends the run and keeps the memory, to wake the machine with. Idempotent. When it cannot be done, or
    * `signal` is aborted in time, this rejects and the machine runs on, with its connections.
    */
   async suspend(id: string, signal?: AbortSignal): Promise<void> {
     const driver = await this.driver();
     // One that has ended by itself has no memory to keep.
-    if ((await driver.observe(id)).phase !== "running") return;
+    if (!(await this.isRunning(id))) return;
     signal?.throwIfAborted();
     await this.#quiesce(id);
     try {
       // What is on its way when the processors stop would be in the memory, and answered to nobody.
-      this.#disconnect(id);
+      this.#connections.disconnect(id);
       await sleep(hangUpMs);
       await driver.suspend(id, signal);
     } catch (error) {
-      void this.#keepUplink(id, await driver.token(id));
+      void this.#connections.keepUplink(id, await driver.token(id));
       throw error;
     }
   }
 
-  /** Tells a machine that runs of changed secrets; another is told when it is adopted next. */
-  async provide(id: string, secrets: GuestSecrets): Promise<void> {
-    if ((await (await this.driver()).observe(id)).phase !== "running") return;
-    await (await this.#control(id)).provide(secrets, callTimeoutMs);
+  /** The guest of a machine that runs and was adopted. Rejects where there is none. */
+  guest(id: string): Promise<GuestClient> {
+    return this.#connections.guest(id);
+  }
+
+  async isRunning(id: string): Promise<boolean> {
+    return (await (await this.driver()).observe(id)).phase === "running";
   }
 
   async list(): Promise<MachineObservation[]> {
@@ -138,82 +126,61 @@ export class Machines {
     return (await this.driver()).ended(id);
   }
 
-  /** Whether programs beside the runtime work in the machine; takes a second. */
-  async activity(id: string): Promise<boolean> {
-    return (await (await this.#control(id)).activity(callTimeoutMs)).busy;
-  }
-
   /**
    * The last `tail` lines of the output of the guest's runner and runtime, and with `follow` those that come until
    * `gone` is aborted or the run ends. Of a machine that does not run: what was kept.
    */
   async *log(id: string, tail: number, follow: boolean, gone: AbortSignal): AsyncGenerator<string[]> {
-    const driver = await this.driver();
-    if ((await driver.observe(id)).phase !== "running") {
-      const lines = (await driver.keptLog(id)).trimEnd().split("\n");
+    if (!(await this.isRunning(id))) {
+      const lines = (await (await this.driver()).keptLog(id)).trimEnd().split("\n");
       if (tail > 0 && lines.join("") !== "") yield lines.slice(-tail);
       return;
     }
-    yield* (await this.#control(id)).log(tail, follow, gone);
+    const told = (await this.guest(id)).log({ tail, follow }, { signal: gone });
+    for await (const items of told) yield items.flatMap(({ lines }) => lines);
   }
 
   /** Ends the run. What was written in the guest is on its disk first, where the guest can still be reached. */
   async stop(id: string): Promise<void> {
-    const driver = await this.driver();
-    if ((await driver.observe(id)).phase === "running") {
+    if (await this.isRunning(id)) {
       try {
         await this.#quiesce(id);
       } catch (error) {
-        this.#log("a machine could not write out its disk before its end", error);
+        this.#options.log("a machine could not write out its disk before its end", error);
       }
     }
-    this.#disconnect(id);
-    await driver.stop(id);
+    this.#connections.disconnect(id);
+    await (await this.driver()).stop(id);
   }
 
   async destroy(id: string): Promise<void> {
-    this.#disconnect(id);
+    this.#connections.disconnect(id);
     await (await this.driver()).destroy(id);
-  }
-
-  /** Begins a turn, or finds it begun, and reads its events from the first. */
-  async prompt(id: string, turnId: string, prompt: Prompt): Promise<AsyncGenerator<SequencedEvent[]>> {
-    return (await this.#control(id)).prompt(turnId, prompt);
-  }
-
-  /** A turn's events after `after`. Throws `machine_lost` when the guest does not know it. */
-  async events(id: string, turnId: string, after: number): Promise<AsyncGenerator<SequencedEvent[]>> {
-    return (await this.#control(id)).events(turnId, after);
-  }
-
-  /** Interrupts a turn; its events then come to their end. */
-  async cancel(id: string, turnId: string): Promise<void> {
-    await (await this.#control(id)).cancel(turnId, callTimeoutMs);
-  }
-
-  async exec(id: string, command: Exec): Promise<ExecResult> {
-    return (await this.#control(id)).exec(command);
   }
 
   /** Hangs up on all machines. They go on running. */
   async close(): Promise<void> {
-    this.#closed = true;
-    for (const id of [...this.#connected.keys(), ...this.#uplinks.keys()]) this.#disconnect(id);
+    this.#connections.close();
     const driver = await this.#opening?.catch(() => null);
     await driver?.close();
   }
 
   /** Has the guest write out its disk, and keeps the end of its log. */
   async #quiesce(id: string): Promise<void> {
-    const { log } = await (await this.#control(id)).quiesce(quiesceTimeoutMs);
+    const { log } = await (await this.guest(id)).quiesce({});
     await (await this.driver()).keepLog(id, log);
   }
 
-  async #ensureOnce(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<void> {
-    const machine = await (await this.driver()).ensure(spec, progress, signal);
+  /** Gives the guest its identity where it waits for one, and waits for its runtime. */
+  async #makeReady(
+    machine: RunningMachine,
+    spec: MachineSpec,
+    progress: Progress,
+    signal?: AbortSignal,
+  ): Promise<void> {
     // The secrets ahead of the adoption, whose failures are taken for the machine's.
     const adopted = machine.unadopted
-      ? await this.#adopt(spec, machine, await this.#secretsOf(spec.id, signal ?? never))
+      ? await this.#adopt(spec, machine, await this.#options.secretsOf(spec.id, signal ?? never))
       : null;
     progress.begin("runtime");
     if (adopted?.runtime === "ready") return; // It was restored with the machine.
@@ -224,7 +191,7 @@ export class Machines {
   /** Resolves when the runtime is ready or has failed. Throws `machine_failed` when the guest is lost meanwhile. */
   async #startRuntime(id: string): Promise<Health> {
     try {
-      return await (await this.#control(id)).startRuntime(runtimeTimeoutMs);
+      return await (await this.guest(id)).startRuntime({});
     } catch (error) {
       throw asBerthError(error, "machine_failed", "The agent's machine was lost while its runtime started.");
     }
@@ -234,85 +201,23 @@ export class Machines {
     const restored = machine.origin !== "boot";
     const timeoutMs = restored ? restoredTimeoutMs : bootTimeoutMs;
     const token = newToken();
-    this.#disconnect(spec.id);
+    this.#connections.disconnect(spec.id);
     try {
-      const hellos = machine.tokens.map((each) => ({ channel: "control" as const, token: each }));
-      const { socket, hello } = await this.#dial(spec.id, hellos, timeoutMs);
-      const control = new ControlChannel(socket);
-      this.#connected.set(spec.id, Promise.resolve({ control, token }));
+      const { guest, token: taken } = await this.#connections.unadopted(spec.id, machine.tokens, timeoutMs);
       const driver = await this.driver();
-      await driver.adopting(spec.id, hello.token, token);
+      await driver.adopting(spec.id, taken, token);
       // It may have taken minutes to answer, and could not be told of one that was set meanwhile.
-      const secrets = await this.#secretsOf(spec.id).catch(() => known);
+      const secrets = await this.#options.secretsOf(spec.id).catch(() => known);
       const adoption = newAdoption(spec.id.replaceAll("-", ""), spec.hostname, spec.runtime, token, secrets);
-      const health = await control.adopt(adoption, timeoutMs);
+      const health = await guest.adopt(adoption, { timeoutMs });
       await driver.adopted(spec.id);
-      void this.#keepUplink(spec.id, token);
+      void this.#connections.keepUplink(spec.id, token);
       return health;
     } catch (error) {
-      this.#disconnect(spec.id);
+      this.#connections.disconnect(spec.id);
       if (restored && !isShortage(error)) throw new NotRestored(error);
       throw asBerthError(error, "machine_failed", "The agent's machine was lost while it was given its identity.");
     }
-  }
-
-  /** The control channel, dialled anew where it was lost. */
-  async #control(id: string): Promise<ControlChannel> {
-    const connected = await this.#connected.get(id)?.catch(() => null);
-    if (connected?.control.open) return connected.control;
-    const connecting = this.#connect(id);
-    this.#connected.set(id, connecting);
-    return (await connecting).control;
-  }
-
-  async #connect(id: string): Promise<Connected> {
-    const token = await (await this.driver()).token(id);
-    const { socket } = await this.#dial(id, [{ channel: "control", token }], callTimeoutMs);
-    const control = new ControlChannel(socket);
-    if (!this.#uplinks.has(id)) void this.#keepUplink(id, token);
-    return { control, token };
-  }
-
-  /** The uplink for as long as the machine runs: dialled again when it is lost. */
-  async #keepUplink(id: string, token: string): Promise<void> {
-    const driver = await this.driver();
-    while (!this.#closed) {
-      try {
-        const { socket } = await this.#dial(id, [{ channel: "uplink", token }], bootTimeoutMs);
-        this.#uplinks.set(id, socket);
-        const lost = new Promise((resolve) => socket.once("close", resolve));
-        this.#serveUplink(id, socket);
-        await lost;
-        if (this.#uplinks.get(id) !== socket) return; // Another took its place.
-        this.#uplinks.delete(id);
-      } catch (error) {
-        if (this.#closed) return;
-        this.#log("the uplink of a machine cannot be connected", error);
-        return;
-      }
-      const { phase } = await driver.observe(id).catch(() => ({ phase: "running" }));
-      if (phase !== "running") return;
-      await sleep(200);
-    }
-  }
-
-  async #dial(id: string, hellos: readonly Hello[], timeoutMs: number): Promise<Channel> {
-    const driver = await this.driver();
-    const channel = await connectChannel(() => driver.dial(id), hellos, timeoutMs);
-    if (!this.#closed) return channel;
-    channel.socket.destroy();
-    throw new BerthError("shutting_down", "The service is being stopped.");
-  }
-
-  #disconnect(id: string): void {
-    void this.#connected
-      .get(id)
-      ?.then(({ control }) => control[Symbol.dispose]())
-      .catch(() => {});
-    this.#connected.delete(id);
-    const uplink = this.#uplinks.get(id);
-    this.#uplinks.delete(id);
-    uplink?.destroy();
   }
 }
 

@@ -5,6 +5,10 @@ export interface ProcessStat {
   pid: number;
   /** Its number and the time of its start, which together name a process for as long as the machine runs. */
   name: string;
+  /** When it started, in clock ticks since the machine's boot. */
+  start: string;
+  /** One letter; `Z` is a zombie's. */
+  state: string;
   parent: number;
   /** The kernel's PF_ flags. */
   flags: number;
@@ -17,7 +21,7 @@ export function processTable(): ProcessStat[] {
   return readdirSync("/proc").flatMap((entry) => (/^\d+$/.test(entry) ? (statOf(Number(entry)) ?? []) : []));
 }
 
-/** The process of that number; null where there is none. */
+/** The process of that number, which may be a zombie; null where there is none. */
 export function statOf(pid: number): ProcessStat | null {
   let stat: string;
   try {
@@ -29,5 +33,31 @@ export function statOf(pid: number): ProcessStat | null {
   // 22 the start.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [parent, flags, user, system] = [fields[1], fields[6], fields[11], fields[12]].map(Number);
-  return { pid, name: `${pid} ${fields[19]}`, parent: parent!, flags: flags!, ticks: user! + system! };
+  const [state, start] = [fields[0]!, fields[19]!];
+  return { pid, name: `${pid} ${start}`, start, state, parent: parent!, flags: flags!, ticks: user! + system! };
+}
+
+/** When the process of that number started, as `ProcessStat.start`; null when it has ended. */
+export function startOf(pid: number): string | null {
+  const stat = statOf(pid);
+  return stat === null || isOver(stat) ? null : stat.start;
+}
+
+/** True when there is no process of that number, or nothing of it runs any more and its files and locks are free. */
+export function hasEnded(pid: number): boolean {
+  const stat = statOf(pid);
+  return stat === null || isOver(stat);
+}
+
+/** A zombie, but only when it is the last of its threads: while others run they hold its memory, files and locks. */
+function isOver({ pid, state }: ProcessStat): boolean {
+  return (state === "Z" || state === "X") && threadsOf(pid) <= 1;
+}
+
+function threadsOf(pid: number): number {
+  try {
+    return readdirSync(`/proc/${pid}/task`).length;
+  } catch {
+    return 0;
+  }
 }

@@ -1,8 +1,32 @@
 import { BerthError } from "../contract/errors.ts";
 
-/** Between two tries; doubled each time, up to the longest. */
-const retryMs = 500;
-const maximumRetryMs = 30_000;
+const leastRetryMs = 500;
+const mostRetryMs = 30_000;
+
+/** How long to wait between two tries of what failed: twice as long each time, up to the longest. In milliseconds. */
+export class Backoff {
+  readonly #least: number;
+  readonly #most: number;
+  #next: number;
+
+  constructor(least: number, most: number) {
+    this.#least = least;
+    this.#most = most;
+    this.#next = least;
+  }
+
+  /** How long to wait before the next try. */
+  next(): number {
+    const ms = this.#next;
+    this.#next = Math.min(ms * 2, this.#most);
+    return ms;
+  }
+
+  /** A try has succeeded. */
+  reset(): void {
+    this.#next = this.#least;
+  }
+}
 
 /** Resolves after so many milliseconds, or at once when `signal` is aborted. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
@@ -32,14 +56,14 @@ export async function retryTransient<T>(
   signal: AbortSignal,
   failed: (error: unknown) => void,
 ): Promise<T> {
-  for (let delay = retryMs; ; delay = Math.min(delay * 2, maximumRetryMs)) {
+  for (const backoff = new Backoff(leastRetryMs, mostRetryMs); ; ) {
     signal.throwIfAborted();
     try {
       return await ask();
     } catch (error) {
       if (!isTransient(error)) throw error;
       failed(error);
-      await pause(delay, signal);
+      await pause(backoff.next(), signal);
     }
   }
 }

@@ -6,10 +6,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
+import { freePort } from "../platform/ports.ts";
 import { environment, routeOf, writeConfiguration } from "./openclaw-configuration.ts";
 import { OpenclawGateway } from "./openclaw-gateway.ts";
 import { endInterruptedRuns } from "./openclaw-interrupted-run.ts";
-import { freePort, killTree, replaceFile, spawnRuntime } from "./process.ts";
+import { killTree, replaceFile, spawnRuntime } from "./process.ts";
 import { allAbilities, type Prompt, type Runtime, type Session } from "./runtime.ts";
 
 /**

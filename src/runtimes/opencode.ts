@@ -1,9 +1,10 @@
 import { chown, mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { methods } from "@agentclientprotocol/sdk";
+import { freePort } from "../platform/ports.ts";
 import { type AcpConnection, startAcp } from "./acp.ts";
 import { claudeModels } from "./claude-models.ts";
-import { freePort, loginEnvironment, replaceFile } from "./process.ts";
+import { loginEnvironment, replaceFile } from "./process.ts";
 import { allAbilities, type Runtime, type RuntimeContext } from "./runtime.ts";
 
 /**

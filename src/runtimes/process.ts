@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { chown, readFile, rename, writeFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { authoritiesFile } from "../contract/guest.ts";
@@ -130,14 +128,4 @@ export async function replaceFile(path: string, text: string, owner?: { uid: num
   await writeFile(`${path}.new`, text, { mode: owner ? 0o600 : 0o644 });
   if (owner) await chown(`${path}.new`, owner.uid, owner.gid);
   await rename(`${path}.new`, path);
-}
-
-/** A port of 127.0.0.1 that is free now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -7,6 +7,7 @@ import {
 } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import { type AgentState, requireAllowed } from "./agent.ts";
+import type { GuestLeases } from "./guest-leases.ts";
 import type { Attempt } from "./idempotency.ts";
 import type { Lifecycle } from "./lifecycle/lifecycle.ts";
 import { toInstallStatus } from "./lifecycle/provisioning.ts";
@@ -30,13 +31,12 @@ interface MachinesOfAgents {
   requireReady(): Promise<void>;
   /** The last `tail` lines of the guest's output, and with `follow` what comes, until `gone` is aborted or the run ends. */
   log(id: string, tail: number, follow: boolean, gone: AbortSignal): AsyncIterable<string[]>;
-  /** Has the guest be in that conversation now. Nothing happens where the machine does not run. */
-  enterConversation(id: string, conversation: number): Promise<void>;
 }
 
 interface AgentOptions {
   rows: OwnedAgentRows;
   machines: MachinesOfAgents;
+  leases: GuestLeases;
   lifecycle: Lifecycle;
   turns: Turns;
   /** Throws `insufficient_credits` where the account has none left. */
@@ -113,13 +113,15 @@ export class Agents {
   /** Begins an empty conversation. Throws `turn_in_progress`. */
   async resetConversation(agent: AgentState): Promise<AgentState> {
     requireAllowed("change", agent);
-    const { rows, machines, turns, log } = this.#options;
+    const { rows, leases, turns, log } = this.#options;
     const reset = (await rows.beginConversation(agent.id)) ?? turns.refuseAnother(agent.id);
     // Emptied now where the machine runs, and with the next message where this comes to nothing.
     if (reset.status === "ready") {
-      void machines.enterConversation(agent.id, reset.conversation).catch((error: unknown) => {
-        log("a conversation could not be emptied at once", { agentId: agent.id, error });
-      });
+      const { id, conversation } = reset;
+      void leases
+        .ifRunning(id)
+        .then((guest) => guest?.enterConversation({ conversation }))
+        .catch((error: unknown) => log("a conversation could not be emptied at once", { agentId: id, error }));
     }
     return reset;
   }

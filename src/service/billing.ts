@@ -50,10 +50,13 @@ export interface EntryFilter {
   until: Date | null;
 }
 
+/** The tokens that accounts are told of; what else a provider counts is in the price alone. */
+type ReportedTokens = Required<Omit<TokenCounts, "cacheWriteHour" | "webSearches">>;
+
 /** A sum of what was used. */
 export interface UsedSum {
   micro: number;
-  tokens: Required<TokenCounts>;
+  tokens: ReportedTokens;
   seconds: number;
 }
 
@@ -180,7 +183,7 @@ export class Billing {
   }
 }
 
-const noTokens: Required<TokenCounts> = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
+const noTokens: ReportedTokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
 const yearMs = 366 * 24 * 3_600_000;
 
 /** The beginning of the calendar month of UTC. */
@@ -248,7 +251,7 @@ function toUsed({ micro, tokens, seconds }: UsedSum) {
   return { credits: toCredits(micro), ...toTokens(tokens), machineSeconds: seconds };
 }
 
-function toTokens({ input, output, cacheRead, cacheWrite, reasoning }: Required<TokenCounts>) {
+function toTokens({ input, output, cacheRead, cacheWrite, reasoning }: ReportedTokens) {
   return {
     inputTokens: input,
     outputTokens: output,

@@ -21,13 +21,17 @@ export interface Hold {
   readonly model: string;
 }
 
-/** What a model call has used, as its provider counts it. */
+/** What a provider said that a call has used; absent is not said. `input` is all input, from a cache or not. */
 export interface TokenCounts {
   input?: number;
   output?: number;
   cacheRead?: number;
   cacheWrite?: number;
+  /** Of `cacheWrite`, what the cache keeps for an hour, which costs more. */
+  cacheWriteHour?: number;
   reasoning?: number;
+  /** Searches of the web that the provider has made itself. */
+  webSearches?: number;
 }
 
 /** Why credits are refused: the account has none left, or a limit of the account or of the key is used up. */

@@ -1,24 +1,11 @@
 import type { SequencedEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
-import type { Prompt } from "../contract/guest.ts";
 import { pause } from "../platform/retry.ts";
+import type { Guest, GuestLease, GuestLeases } from "./guest-leases.ts";
 import type { RunningTurn } from "./running-turn.ts";
 
-/** The guests, as far as a turn needs them. A guest numbers its events 1, 2, 3, …. An abort ends a call at once. */
-export interface GuestsOfTurns {
-  /** Begins the turn, or finds it begun, and reads its events from the first. */
-  prompt(agentId: string, turnId: string, prompt: Prompt, signal: AbortSignal): AsyncIterable<SequencedEvent[]>;
-  /** The turn's events after `after`. The first step throws `machine_lost` when the guest does not know the turn. */
-  events(agentId: string, turnId: string, after: number, signal: AbortSignal): AsyncIterable<SequencedEvent[]>;
-  cancel(agentId: string, turnId: string): Promise<void>;
-  /** Resolves when the machine's run has ended. */
-  ended(agentId: string): Promise<void>;
-}
-
 interface TurnRunOptions {
-  guests: GuestsOfTurns;
-  /** Resolves when the agent's machine is ready; `queued` is called with its position while it waits for a slot. */
-  ready: (agentId: string, queued: (position: number) => void) => Promise<void>;
+  leases: GuestLeases;
   /** Called with the seconds to the first text of a reply. */
   firstDelta: (seconds: number) => void;
   /** A turn that is silent for this long, while no tool runs, is given up. */
@@ -32,14 +19,16 @@ const reconnectDelayMs = 300;
 /** Has the agent's machine ready, gives it the message and reads the answer to its end, over lost connections. */
 export async function runTurn(running: RunningTurn, options: TurnRunOptions): Promise<void> {
   const { turn, over } = running;
-  const { guests, ready } = options;
   const begun = performance.now();
-  await ready(turn.agentId, (position) => running.queued(position));
+  using lease = await options.leases.acquire(turn.agentId, (position) => running.queued(position));
   if (over.signal.aborted || running.ending) return;
   running.begin(Math.round(performance.now() - begun));
-  const lost = guests.ended(turn.agentId).then(toLost);
+  const lost = lease.lost.then(toLost);
   for (let tries = reconnectTries, seen = running.nextSeq; !over.signal.aborted; tries--) {
-    const outcome = await Promise.race([readAnswer(running, options).catch((error: unknown) => ({ error })), lost]);
+    const outcome = await Promise.race([
+      readAnswer(running, lease, options).catch((error: unknown) => ({ error })),
+      lost,
+    ]);
     if (outcome === "ended" || over.signal.aborted) return;
     if (outcome === "lost") throw new BerthError("machine_lost", "The agent's machine ended while it answered.");
     if (outcome !== "cut" && outcome.error instanceof BerthError) throw outcome.error;
@@ -55,11 +44,11 @@ export async function runTurn(running: RunningTurn, options: TurnRunOptions): Pr
 const toLost = () => "lost" as const;
 
 /** Reads the guest's events from the cursor on. `cut`: the stream ended before the turn did. */
-async function readAnswer(running: RunningTurn, options: TurnRunOptions): Promise<"ended" | "cut"> {
+async function readAnswer(running: RunningTurn, lease: GuestLease, options: TurnRunOptions): Promise<"ended" | "cut"> {
   const { over } = running;
   const watch = new StallWatch(running, options.stallMs);
   try {
-    for await (const batch of sourceOf(running, options.guests)) {
+    for await (const batch of sourceOf(running, await lease.connect())) {
       // What is waited for now is the store, which may be away, and not the runtime.
       watch.stop();
       await running.announced;
@@ -76,10 +65,11 @@ async function readAnswer(running: RunningTurn, options: TurnRunOptions): Promis
 }
 
 /** The prompt where the guest has not begun, else its journal from the cursor on. */
-function sourceOf({ turn, seen, over }: RunningTurn, guests: GuestsOfTurns): AsyncIterable<SequencedEvent[]> {
-  if (seen > 0) return guests.events(turn.agentId, turn.id, seen, over.signal);
-  const { message, model, conversation } = turn;
-  return guests.prompt(turn.agentId, turn.id, { message, model, conversation }, over.signal);
+function sourceOf({ turn, seen, over }: RunningTurn, guest: Guest): AsyncIterable<SequencedEvent[]> {
+  const { id: turnId, message, model, conversation } = turn;
+  const { signal } = over;
+  if (seen > 0) return guest.turnEvents({ turnId, after: seen }, { signal });
+  return guest.prompt({ turnId, message, model, conversation }, { signal });
 }
 
 function take(running: RunningTurn, { seq, event }: SequencedEvent, firstDelta: (seconds: number) => void): void {

@@ -1,5 +1,6 @@
 import { type SequencedEvent, statusAfter } from "../contract/chat.ts";
 import { sizeOf } from "../contract/event-log.ts";
+import { Backoff } from "../platform/retry.ts";
 
 /** What may be on its way to the store before the turn's source is held back. As `sizeOf` has it. */
 const maximumUnstored = 4 * 1024 * 1024;
@@ -93,7 +94,7 @@ export class TurnWriter {
   }
 
   async #write(): Promise<void> {
-    for (let retryMs = leastRetryMs; this.#waiting.length > 0; ) {
+    for (const backoff = new Backoff(leastRetryMs, mostRetryMs); this.#waiting.length > 0; ) {
       if (!this.#hurried) await this.#pause(untilLastBeat());
       const batch = this.#batch();
       try {
@@ -101,12 +102,11 @@ export class TurnWriter {
       } catch (error) {
         if (this.#stopped) break;
         this.#options.failed(error);
-        await this.#pause(retryMs);
+        await this.#pause(backoff.next());
         if (this.#stopped) break;
-        retryMs = Math.min(retryMs * 2, mostRetryMs);
         continue;
       }
-      retryMs = leastRetryMs;
+      backoff.reset();
       const waitedMs = performance.now() - this.#waiting[0]!.since;
       for (const { size } of this.#waiting.splice(0, batch.length)) this.#size -= size;
       for (const resolve of this.#room.splice(0)) resolve();

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { expect, test } from "vitest";
 import type { SequencedEvent } from "../contract/chat.ts";
 import type { AgentState } from "./agent.ts";
+import { type Guest, GuestLeases } from "./guest-leases.ts";
 import { RunningTurns } from "./running-turns.ts";
 import type { TurnState } from "./turn.ts";
 import { type TurnOptions, type TurnRows, Turns } from "./turns.ts";
@@ -42,18 +43,29 @@ function scripted(progress: Promise<void>, { silent = false } = {}) {
     if (silent) await once(signal, "abort");
     yield journal.filter(({ seq }) => seq > after);
   }
+  const guest: Guest = {
+    prompt: (_request, { signal }) => answer(0, signal),
+    turnEvents: ({ after }, { signal }) => answer(after, signal),
+    cancel: async () => {},
+    enterConversation: async () => {},
+    provideSecrets: async () => {},
+  };
   const options: TurnOptions = {
     rows,
     running,
-    requireCredits: async () => {},
-    guests: {
-      prompt: (_agentId, _turnId, _prompt, signal) => answer(0, signal),
-      events: (_agentId, _turnId, after, signal) => answer(after, signal),
-      cancel: async () => {},
-      ended: () => new Promise(() => {}),
-    },
-    ready: async () => {},
-    requireSlot: () => {},
+    leases: new GuestLeases({
+      machines: {
+        guest: async () => guest,
+        isRunning: async () => true,
+        ended: () => new Promise(() => {}),
+      },
+      requireCredits: async () => {},
+      lifecycle: {
+        requireSlot: () => {},
+        ready: async () => {},
+        idleness: { keepOpen: () => ({ [Symbol.dispose]: () => {} }) },
+      },
+    }),
     measured: { firstDelta: () => {}, stored: () => {}, ended: () => {} },
     modelOf: async () => null,
     stallMs: 60_000,

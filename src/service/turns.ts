@@ -3,12 +3,13 @@ import { asBerthError, BerthError, type ErrorCode } from "../contract/errors.ts"
 import { EventLog } from "../contract/event-log.ts";
 import { isUuid } from "../contract/ids.ts";
 import { isTransient, pause } from "../platform/retry.ts";
-import { type AgentState, requireAllowed, requireHere } from "./agent.ts";
+import { type AgentState, requireHere } from "./agent.ts";
 import type { Caller } from "./caller.ts";
+import type { GuestLeases } from "./guest-leases.ts";
 import { RunningTurn, type TurnProgress } from "./running-turn.ts";
 import type { RunningTurns } from "./running-turns.ts";
 import { type PastTurn, type TurnState, turnInProgress } from "./turn.ts";
-import { type GuestsOfTurns, runTurn } from "./turn-run.ts";
+import { runTurn } from "./turn-run.ts";
 import { noUsage, type UsageState } from "./usage.ts";
 
 /** The turns' rows and events. */
@@ -50,13 +51,7 @@ interface TurnMeasurements {
 export interface TurnOptions {
   rows: TurnRows;
   running: RunningTurns;
-  guests: GuestsOfTurns;
-  /** Throws `insufficient_credits` where the account has none left, or the key has used its limit. */
-  requireCredits: (accountId: string, keyId: string | null) => Promise<void>;
-  /** Resolves when the agent's machine is ready; `queued` is called with its position while it waits for a slot. */
-  ready: (agentId: string, queued: (position: number) => void) => Promise<void>;
-  /** Throws `no_capacity` when the agent would have to wait for a slot and the queue is full. */
-  requireSlot: (agent: AgentState) => void;
+  leases: GuestLeases;
   /** What was measured, in seconds. */
   measured: TurnMeasurements;
   /** The model that a turn of the agent asks now; null leaves it to the runtime. Throws `model_not_available`. */
@@ -103,18 +98,16 @@ export class Turns {
     id: string,
     agent: AgentState,
     message: string,
-    { accountId, keyId }: Pick<Caller, "accountId" | "keyId">,
+    caller: Pick<Caller, "accountId" | "keyId">,
   ): Promise<TurnState> {
-    await this.#options.requireCredits(accountId, keyId);
     if (this.#stopped) throw new BerthError("shutting_down", "The service is being stopped.");
-    requireAllowed("chat", agent);
-    this.#options.requireSlot(agent);
+    await this.#options.leases.admit(agent, caller);
     const { id: agentId, conversation, instructions } = agent;
     const model = await this.#options.modelOf(agent);
     const turn: TurnState = {
       id,
       agentId,
-      keyId,
+      keyId: caller.keyId,
       conversation,
       message,
       model,
@@ -293,8 +286,8 @@ export class Turns {
       progress,
     );
     this.#running.add(running);
-    const { guests, ready, measured, stallMs } = this.#options;
-    void runTurn(running, { guests, ready, firstDelta: measured.firstDelta, stallMs }).catch((error: unknown) => {
+    const { leases, measured, stallMs } = this.#options;
+    void runTurn(running, { leases, firstDelta: measured.firstDelta, stallMs }).catch((error: unknown) => {
       // A server that stops gives up what it waits for; the next one takes the turn up.
       if (this.#stopped) return;
       const { code, message } = asBerthError(error, "internal", "The turn failed within the service.");
@@ -313,8 +306,11 @@ export class Turns {
 
   /** Has the guest end the turn. */
   #interrupt({ turn }: RunningTurn): void {
-    this.#options.guests.cancel(turn.agentId, turn.id).catch((error: unknown) => {
-      this.#options.log("a turn could not be cancelled in its machine", { turnId: turn.id, error });
-    });
+    this.#options.leases
+      .ifRunning(turn.agentId)
+      .then((guest) => guest?.cancel({ turnId: turn.id }))
+      .catch((error: unknown) => {
+        this.#options.log("a turn could not be cancelled in its machine", { turnId: turn.id, error });
+      });
   }
 }

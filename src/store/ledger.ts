@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
-import { isTransient, pause } from "../platform/retry.ts";
+import { Backoff, isTransient, pause } from "../platform/retry.ts";
 import {
   type Hold,
   insufficientCredits,
@@ -15,9 +15,9 @@ import type { Database } from "./database.ts";
 /** A hold that is not renewed for so long was left by a server that is gone. */
 const leaseSeconds = 60;
 const renewMs = 20_000;
-/** Between two tries to write what was used, doubled each time. */
-const retryMs = 500;
-const maximumRetryMs = 10_000;
+/** Between two tries to write what was used. */
+const leastRetryMs = 500;
+const mostRetryMs = 10_000;
 /** For so long a server that stops waits for a database that is away. */
 const closingMs = 2_000;
 
@@ -150,8 +150,8 @@ export class PostgresLedger implements Ledger {
 
   async #writeLater(hold: Hold, micro: number, tokens: TokenCounts): Promise<void> {
     const { signal } = this.#closed;
-    for (let delay = retryMs; ; delay = Math.min(delay * 2, maximumRetryMs)) {
-      await pause(delay, signal);
+    for (const backoff = new Backoff(leastRetryMs, mostRetryMs); ; ) {
+      await pause(backoff.next(), signal);
       try {
         return await this.#write(hold, micro, tokens);
       } catch (error) {

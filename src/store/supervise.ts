@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { Backoff } from "../platform/retry.ts";
 import type { EmbeddedPostgres } from "./embedded.ts";
 
 const lookEveryMs = 500;
@@ -26,7 +27,7 @@ async function watch(
   stopped: AbortSignal,
   log: (message: string, error: unknown) => void,
 ): Promise<void> {
-  let retryMs = leastRetryMs;
+  const backoff = new Backoff(leastRetryMs, mostRetryMs);
   while (!stopped.aborted) {
     let pauseMs = lookEveryMs;
     try {
@@ -35,11 +36,10 @@ async function watch(
         await postgres.ensure();
         log("PostgreSQL runs again", null);
       }
-      retryMs = leastRetryMs;
+      backoff.reset();
     } catch (error) {
       log("PostgreSQL could not be started; trying again", error);
-      pauseMs = retryMs;
-      retryMs = Math.min(retryMs * 2, mostRetryMs);
+      pauseMs = backoff.next();
     }
     await sleep(pauseMs, undefined, { signal: stopped }).catch(() => {});
   }

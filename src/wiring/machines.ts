@@ -28,13 +28,13 @@ export function openMachines({ config, openDriver, usual, models, secrets, logge
       (socket) => models.serveTemplateUplink(socket),
       (message) => logger.info(message),
     );
-  return new Machines(
+  return new Machines({
     open,
-    (id, socket) => models.serveUplink(id, socket),
-    (id, waiting) => {
+    serveUplink: (id, socket) => models.serveUplink(id, socket),
+    secretsOf: (id, waiting) => {
       const failed = (error: unknown) => log("an agent's secrets cannot be read; trying again", { agentId: id, error });
       return waiting ? retryTransient(() => guestSecrets(secrets, id), waiting, failed) : guestSecrets(secrets, id);
     },
-    (message, error) => log(message, { error }),
-  );
+    log: (message, error) => log(message, { error }),
+  });
 }

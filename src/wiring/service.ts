@@ -15,6 +15,7 @@ import { Agents } from "../service/agents.ts";
 import { Billing } from "../service/billing.ts";
 import { fromCredits } from "../service/credits.ts";
 import { AgentEgress } from "../service/egress.ts";
+import { GuestLeases } from "../service/guest-leases.ts";
 import { Keys } from "../service/keys.ts";
 import type { AgentTimers } from "../service/lifecycle/idleness.ts";
 import { Lifecycle } from "../service/lifecycle/lifecycle.ts";
@@ -26,7 +27,6 @@ import { Turns } from "../service/turns.ts";
 import { Users } from "../service/users.ts";
 import type { PostgresLedger } from "../store/ledger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { guestsOfTurns } from "./guests.ts";
 import type { Stores } from "./stores.ts";
 
 /** What the application stands on. */
@@ -54,13 +54,16 @@ export type Service = ReturnType<typeof openService>;
 export function openService(parts: ServiceParts) {
   const { config, stores, ledger, machines, models, egress, signIn, address, runtimes, log } = parts;
   const lifecycle = openLifecycle(parts);
-  const turns = openTurns(parts, lifecycle);
+  const requireCredits = (accountId: string, keyId: string | null) => ledger.requireCredits(accountId, keyId);
+  const leases = new GuestLeases({ machines, lifecycle, requireCredits });
+  const turns = openTurns(parts, leases, lifecycle);
   const agents = new Agents({
     rows: stores.agents,
     machines,
+    leases,
     lifecycle,
     turns,
-    requireCredits: (accountId) => ledger.requireCredits(accountId, null),
+    requireCredits: (accountId) => requireCredits(accountId, null),
     runtimes: runtimes.map(({ name }) => name),
     usualResources: (name) => resourcesOf(runtimes, name),
     checkModel: (model, runtime) => models.check(model, runtime),
@@ -89,7 +92,7 @@ export function openService(parts: ServiceParts) {
   const secrets = new Secrets({
     rows: stores.secrets,
     makeAuthority,
-    provide: (agentId, given) => machines.provide(agentId, given),
+    provide: async (agentId, given) => void (await (await leases.ifRunning(agentId))?.provideSecrets(given)),
     log,
   });
   const agentEgress = new AgentEgress({
@@ -121,15 +124,12 @@ function openLifecycle({ config, stores, machines, timers, egress, metrics, log 
   });
 }
 
-function openTurns(parts: ServiceParts, lifecycle: Lifecycle): Turns {
-  const { config, stores, running, machines, ledger, models, metrics, logger, log } = parts;
+function openTurns(parts: ServiceParts, leases: GuestLeases, lifecycle: Lifecycle): Turns {
+  const { config, stores, running, models, metrics, logger, log } = parts;
   return new Turns({
     rows: stores.turns,
     running,
-    guests: guestsOfTurns(machines),
-    requireCredits: (accountId, keyId) => ledger.requireCredits(accountId, keyId),
-    ready: (agentId, queued) => lifecycle.ready(agentId, queued),
-    requireSlot: (agent) => lifecycle.requireSlot(agent),
+    leases,
     modelOf: (agent) => models.modelOf(agent),
     measured: {
       firstDelta: (seconds) => metrics.firstDelta(seconds),

@@ -129,20 +129,20 @@ test("a server that is gone leaves nothing uncharged where the machine ran on, a
 });
 
 test("the timer charges what runs, and suspends what nobody pays for once it answers no message", async () => {
-  expect(await timeOf(database, "machine-charge")).toBe("*/5 * * * *");
+  expect(await timeOf(database, `machine-charge-${host}`)).toBe("*/5 * * * *");
   const poor = await newAccount(service);
   for (const name of ["fay", "gil"]) await poor.createAgent(name);
   const statusOf = async (name: string) => (await poor.call("GET", `/agents/${name}`)).body.status;
   const answering = await poor.fetch("POST", "/agents/gil/chat", { message: "count 10000 20" });
   await runFor("fay", 100_000_000);
-  await ring(database, "machine-charge");
+  await ring(database, `machine-charge-${host}`);
   await expect.poll(() => statusOf("fay"), { timeout: 20_000 }).toBe("suspended");
   expect(Number((await poor.call("GET", "/billing")).body.balance)).toBeLessThan(0);
   expect(await statusOf("gil")).toBe("ready");
   expect((await poor.call("POST", "/agents/fay/chat", { message: "hello" })).status).toBe(402);
   await poor.call("POST", `/agents/gil/turns/${answering.headers.get("x-turn-id")}/cancel`);
   await answering.text();
-  await ring(database, "machine-charge");
+  await ring(database, `machine-charge-${host}`);
   await expect.poll(() => statusOf("gil"), { timeout: 20_000 }).toBe("suspended");
   expect(await client.call("GET", "/agents/dora")).toMatchObject({ body: { status: "ready" } });
 });
@@ -166,6 +166,6 @@ test("the timer of every minute releases what servers that are gone have held", 
   await database.updateTable("accounts").set({ held: "5000000" }).where("id", "=", account.id).execute();
   const held = async () => (await client.call("GET", "/billing")).body.held;
   expect(await held()).toBe("5");
-  await ring(database, "agent-sweep");
+  await ring(database, `agent-sweep-${host}`);
   await expect.poll(held, { timeout: 20_000 }).toBe("0");
 });

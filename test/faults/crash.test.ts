@@ -14,6 +14,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/em
 import { newFolder } from "../support/config.ts";
 import { ScriptedDriver } from "../support/scripted-driver.ts";
 import { scriptedRuntime } from "../support/scripted-runtime.ts";
+import { silent, startFrom } from "../support/start-machine.ts";
 
 // A server that dies between any two steps of what it does to an agent; another then takes over. Steps are the calls
 // that it makes to the database and to the machines: each may have been made or not when it dies.
@@ -95,15 +96,15 @@ test("where an agent's secrets cannot be read, a machine that wakes keeps its me
   const [known, unknown] = [async () => noSecrets, () => Promise.reject(away)];
   // An adoption reads them before and once more in its course.
   const answers = [known, known, unknown, known, unknown];
-  const machines = new Machines(
-    async () => driver,
-    () => {},
-    () => answers.shift()!(),
-    (message) => faults.push(message),
-  );
-  const spec = { id: randomUUID(), runtime: "claude-code", hostname: "ada", generation: 1, restarts: 0 };
-  const progress = { plan: () => {}, begin: () => {} };
-  const ensure = () => machines.ensure({ ...spec, resources: usualResources(1024) }, progress);
+  const machines = new Machines({
+    open: async () => driver,
+    serveUplink: () => {},
+    secretsOf: () => answers.shift()!(),
+    log: (message) => faults.push(message),
+  });
+  const resources = usualResources(1024);
+  const spec = { id: randomUUID(), runtime: "claude-code", hostname: "ada", generation: 1, restarts: 0, resources };
+  const ensure = async () => machines.start(await startFrom(driver, spec), spec, silent);
   await ensure();
   await machines.suspend(spec.id);
   await expect(ensure()).rejects.toThrow(away);
@@ -117,12 +118,12 @@ test("where an agent's secrets cannot be read, a machine that wakes keeps its me
 
 /** What of a server sees to agents' lives, up to its death. */
 function serverUntil(death: Death): Server {
-  const machines = new Machines(
-    async () => death.at(driver),
-    () => {},
-    async () => noSecrets,
-    () => {},
-  );
+  const machines = new Machines({
+    open: async () => death.at(driver),
+    serveUplink: () => {},
+    secretsOf: async () => noSecrets,
+    log: () => {},
+  });
   const lifecycle = new Lifecycle({
     rows: death.at(new AgentStore(database, "here", 0)),
     machines,
@@ -168,8 +169,8 @@ function newAgent(): AgentState {
 }
 
 async function say(machines: Machines, id: string, message: string): Promise<void> {
-  const prompt = { message, model: null, conversation: 1 };
-  for await (const events of await machines.prompt(id, randomUUID(), prompt)) {
+  const guest = await machines.guest(id);
+  for await (const events of guest.prompt({ turnId: randomUUID(), message, model: null, conversation: 1 })) {
     if (events.at(-1)!.event.type === "response.completed") return;
   }
   throw new Error("the turn did not end");

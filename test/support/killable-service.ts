@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../../src/config/config.ts";
-import { freePort } from "../../src/runtimes/process.ts";
+import { freePort } from "../../src/platform/ports.ts";
 import { clearRemains, postmaster } from "../../src/store/postmaster.ts";
 import { TestClient } from "./client.ts";
 import { testConfig } from "./config.ts";

@@ -10,9 +10,9 @@ import type {
   MachineObservation,
   MachineOrigin,
   MachineSpec,
-  Progress,
   RunningMachine,
 } from "../../src/machines/driver.ts";
+import type { Progress } from "../../src/service/lifecycle/provisioning.ts";
 import { isAlive, kill } from "./process-table.ts";
 import type { MachineIdentity, MachineRecord } from "./scripted-machine.ts";
 
@@ -93,7 +93,7 @@ export class ProcessDriver implements Driver {
   }
 
   async stop(id: string): Promise<void> {
-    for (let record = await this.record(id); record && (await isAlive(record)); await sleep(pollMs)) kill(record.pid);
+    for (let record = await this.record(id); record && isAlive(record); await sleep(pollMs)) kill(record.pid);
   }
 
   async destroy(id: string): Promise<void> {
@@ -125,7 +125,7 @@ export class ProcessDriver implements Driver {
   async ended(id: string): Promise<void> {
     const record = await this.record(id);
     // It does not keep a server from exiting.
-    while (record && (await isAlive(record))) await sleep(pollMs, undefined, { ref: false });
+    while (record && isAlive(record)) await sleep(pollMs, undefined, { ref: false });
   }
 
   async close(): Promise<void> {}
@@ -177,7 +177,7 @@ export class ProcessDriver implements Driver {
 
   async #running(id: string): Promise<Running | null> {
     const record = await this.record(id);
-    if (!record || record.port === null || !(await isAlive(record))) return null;
+    if (!record || record.port === null || !isAlive(record)) return null;
     return { ...record, port: record.port };
   }
 

@@ -1,14 +1,7 @@
-import { readFile } from "node:fs/promises";
+import { startOf } from "../../src/platform/process-table.ts";
 
-/** When a process started, in ticks since the host's boot: with its id, its name for ever. Null when it has ended. */
-export async function startOf(pid: number): Promise<string | null> {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
-  const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return !fields || fields[0] === "Z" || fields[0] === "X" ? null : fields[19]!;
-}
-
-export async function isAlive({ pid, start }: { pid: number; start: string }): Promise<boolean> {
-  return (await startOf(pid)) === start;
+export function isAlive({ pid, start }: { pid: number; start: string }): boolean {
+  return startOf(pid) === start;
 }
 
 /** Kills a process, which may have ended already. */

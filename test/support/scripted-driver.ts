@@ -16,10 +16,10 @@ import type {
   MachineObservation,
   MachineOrigin,
   MachineSpec,
-  Progress,
   RunningMachine,
 } from "../../src/machines/driver.ts";
 import type { Runtime, Session } from "../../src/runtimes/runtime.ts";
+import type { Progress } from "../../src/service/lifecycle/provisioning.ts";
 
 interface ScriptedMachine {
   spec: MachineSpec;

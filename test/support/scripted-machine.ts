@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { createRunner } from "../../src/guest/runner.ts";
 import { Uplink } from "../../src/guest/uplink.ts";
-import { startOf } from "./process-table.ts";
+import { startOf } from "../../src/platform/process-table.ts";
 import { scriptedRuntimes } from "./scripted-runtime.ts";
 
 // A machine as a process: the real runner with the scripted runtime. Its disk is the folder that it is started with.
@@ -41,7 +41,7 @@ const lock = createServer().listen(`\0berth-machine-${createHash("sha256").updat
 await once(lock, "listening");
 
 const firstToken = randomBytes(32).toString("base64url");
-const record = { pid: process.pid, start: (await startOf(process.pid))!, firstToken };
+const record = { pid: process.pid, start: startOf(process.pid)!, firstToken };
 await rm(file("identity.json"), { force: true });
 await write("machine.json", { ...record, port: null });
 

@@ -15,6 +15,7 @@ import type { MachineRecord } from "../../src/machines/qemu/record.ts";
 import { runtimes } from "../../src/runtimes/all.ts";
 import { lastBuiltImage } from "../../src/wiring/qemu.ts";
 import { newFolder } from "./config.ts";
+import { silent, startFrom, startOn } from "./start-machine.ts";
 import { makeSeed, plantSeed } from "./warm-seed.ts";
 
 type Changes = Pick<QemuOptions, "onlyWholeMemory" | "step">;
@@ -62,7 +63,8 @@ export class VmMachines implements AsyncDisposable {
   }
 
   async ensure(id: string, changes: Partial<MachineSpec> = {}): Promise<void> {
-    await this.machines.ensure(this.spec(id, changes), { plan: () => {}, begin: () => {} });
+    const spec = this.spec(id, changes);
+    await this.machines.start(await startFrom(this.driver, spec), spec, silent);
   }
 
   /**
@@ -70,7 +72,7 @@ export class VmMachines implements AsyncDisposable {
    * after a boot, is not waited for.
    */
   async ensureGuest(id: string, changes: Partial<MachineSpec> = {}): Promise<void> {
-    await this.driver.ensure(this.spec(id, changes), { plan: () => {}, begin: () => {} });
+    await startOn(this.driver, this.spec(id, changes));
     while (!(await this.exec(id, "true").catch(() => null))) await sleep(100);
   }
 
@@ -78,8 +80,8 @@ export class VmMachines implements AsyncDisposable {
     await this.machines.suspend(id, signal);
   }
 
-  exec(id: string, command: string, user: "agent" | "root" = "agent"): Promise<ExecResult> {
-    return this.machines.exec(id, { command, user, timeoutMs: 60_000 });
+  async exec(id: string, command: string, user: "agent" | "root" = "agent"): Promise<ExecResult> {
+    return (await this.machines.guest(id)).exec({ command, user, timeoutMs: 60_000 });
   }
 
   /** The output of a command. */
@@ -90,8 +92,9 @@ export class VmMachines implements AsyncDisposable {
   /** The answer to a message. */
   async chat(id: string, message: string): Promise<string> {
     let answer = "";
-    const prompt = { message, model: null, conversation: 1 };
-    for await (const events of await this.machines.prompt(id, crypto.randomUUID(), prompt)) {
+    const guest = await this.machines.guest(id);
+    const turnId = crypto.randomUUID();
+    for await (const events of guest.prompt({ turnId, message, model: null, conversation: 1 })) {
       for (const { event } of events) {
         if (event.type === "response.output_text.delta") answer += event.delta;
         if (event.type === "response.failed") throw new Error(event.error.message);
@@ -136,8 +139,8 @@ export class VmMachines implements AsyncDisposable {
     const gateway = new Gateway({ providers, prices, allowUnpriced: false, ...times, answered: () => {}, warn });
     const settings = async () => ({ model: null, instructions: null });
     const caller = { settings, turn: () => null, payer: () => nobody };
-    return new Machines(
-      async () => {
+    return new Machines({
+      open: async () => {
         this.driver = await QemuDriver.open({
           dataFolder: this.dataFolder,
           builtImage: await lastBuiltImage(),
@@ -149,9 +152,9 @@ export class VmMachines implements AsyncDisposable {
         });
         return this.driver;
       },
-      (id, socket) => gateway.serve(socket, { id, ...caller }),
-      async () => noSecrets,
-      (message, error) => this.log.push(`${message}: ${error}`),
-    );
+      serveUplink: (id, socket) => gateway.serve(socket, { id, ...caller }),
+      secretsOf: async () => noSecrets,
+      log: (message, error) => this.log.push(`${message}: ${error}`),
+    });
   }
 }

@@ -43,8 +43,8 @@ export class VmService implements AsyncDisposable {
   }
 
   /** Runs a command in a guest, past the API and the runtime. */
-  exec(id: string, command: string, user: "agent" | "root" = "root"): Promise<ExecResult> {
-    return this.server.machines.exec(id, { command, user, timeoutMs: 240_000 });
+  async exec(id: string, command: string, user: "agent" | "root" = "root"): Promise<ExecResult> {
+    return (await this.server.machines.guest(id)).exec({ command, user, timeoutMs: 240_000 });
   }
 
   /** The process of a machine. */

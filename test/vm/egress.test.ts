@@ -90,7 +90,8 @@ async function trusted(): Promise<Buffer> {
 
 async function inGuest(command: string, user: "agent" | "root" = "agent"): Promise<string> {
   // npm takes a minute in a machine that is emulated on a busy host.
-  const { exitCode, stdout, stderr } = await service.server.machines.exec(id, { command, user, timeoutMs: 280_000 });
+  const guest = await service.server.machines.guest(id);
+  const { exitCode, stdout, stderr } = await guest.exec({ command, user, timeoutMs: 280_000 });
   if (exitCode !== 0) throw new Error(`${command}: ${exitCode}\n${stdout}\n${stderr}`);
   return stdout.trim();
 }

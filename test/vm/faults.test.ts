@@ -9,6 +9,7 @@ import { createServer } from "../../src/server.ts";
 import { eventsOf, TestClient } from "../support/client.ts";
 import { newFolder, testConfig } from "../support/config.ts";
 import { ServerProcess } from "../support/server-process.ts";
+import { startOn } from "../support/start-machine.ts";
 import { VmService } from "../support/vm-service.ts";
 import { makeSeed, plantSeed } from "../support/warm-seed.ts";
 
@@ -74,11 +75,8 @@ test("what a crash leaves behind is removed at the next start: half a machine, h
     const driver = await server.machines.driver();
     orphan = crypto.randomUUID();
     const resources = { cpus: 2, memoryMiB: 1536, diskGiB: 10 };
-    const progress = { plan: () => {}, begin: () => {} };
-    await driver.ensure(
-      { id: orphan, generation: 1, restarts: 0, runtime: "claude-code", hostname: "nobody", resources },
-      progress,
-    );
+    const spec = { id: orphan, generation: 1, restarts: 0, runtime: "claude-code", hostname: "nobody", resources };
+    await startOn(driver, spec);
   }
   expect(await machinesOf(config.dataFolder)).toHaveLength(1);
   const leftovers = [join("machines", crypto.randomUUID()), join("templates", "claude-code-0123.partial")];

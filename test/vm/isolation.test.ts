@@ -104,8 +104,7 @@ test("a guest reaches neither the host's ports nor another machine nor the inter
 });
 
 test("a stranger on the host's side of the port is refused", async () => {
-  const { hello } = await import("../../src/machines/channel.ts");
-  const { dialPort } = await import("../../src/machines/connect.ts");
+  const { dialPort, hello } = await import("../../src/machines/connect.ts");
   const { port } = await service.record(ids[0]!);
   for (const token of ["", "wrong", (await service.record(ids[1]!)).token]) {
     const socket = await dialPort(port);

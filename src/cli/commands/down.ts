@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
+import { hasEnded } from "../../platform/process-table.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { Progress } from "../progress.ts";
-import { findServer, hasEnded } from "../server-process.ts";
+import { findServer } from "../server-process.ts";
 import { writeJson } from "../terminal.ts";
 
 /** The server itself takes 5 s at most. */
@@ -35,7 +36,7 @@ async function stop(pid: number): Promise<void> {
     if (code === "EPERM") throw new CliError(`The server (process ${pid}) is another user's: run this as that user.`);
     if (code !== "ESRCH") throw error;
   }
-  while (!(await hasEnded(pid))) {
+  while (!hasEnded(pid)) {
     if (progress.seconds > patienceSeconds) throw new CliError(`The server (process ${pid}) does not stop.`);
     await sleep(pollMs);
   }

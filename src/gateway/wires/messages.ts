@@ -1,4 +1,5 @@
-import { count, isObject, type JsonObject, objectAt, type TokenCounts, textOf, type Wire } from "./wire.ts";
+import type { TokenCounts } from "../../service/ledger.ts";
+import { count, isObject, type JsonObject, objectAt, textOf, type Wire } from "./wire.ts";
 
 // Anthropic's Messages API: https://docs.anthropic.com/en/api/messages
 

@@ -1,19 +1,7 @@
 import type { ModelProvider } from "../../contract/models.ts";
+import type { TokenCounts } from "../../service/ledger.ts";
 
 export type JsonObject = Record<string, unknown>;
-
-/** What a provider said that a call has used; absent is not said. `input` is all input, from a cache or not. */
-export interface TokenCounts {
-  input?: number;
-  output?: number;
-  cacheRead?: number;
-  cacheWrite?: number;
-  /** Of `cacheWrite`, what the cache keeps for an hour, which costs more. */
-  cacheWriteHour?: number;
-  reasoning?: number;
-  /** Searches of the web that the provider has made itself. */
-  webSearches?: number;
-}
 
 /** Who a call is made for, as far as its request is changed. */
 interface Owner {

@@ -1,9 +1,10 @@
 import type { Resources } from "../../contract/agents.ts";
 import { BerthError } from "../../contract/errors.ts";
+import { freePort } from "../../platform/ports.ts";
 import type { Layout } from "./layout.ts";
 import type { MachineProcesses } from "./machine-processes.ts";
 import type { Privilege } from "./privilege.ts";
-import { freePort, QemuProcess } from "./process.ts";
+import { QemuProcess } from "./process.ts";
 import { type HostBasis, hardwareOf, type Template } from "./template.ts";
 
 /** A port may be taken between the look and QEMU's start. */

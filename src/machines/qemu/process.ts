@@ -1,10 +1,9 @@
 import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
 import { chmod, open, readdir, readFile, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { BerthError } from "../../contract/errors.ts";
+import { hasEnded } from "../../platform/process-table.ts";
 import { qemuArguments, type Start, stateDescriptor } from "./command.ts";
 import type { MachineFiles } from "./layout.ts";
 import type { Privilege } from "./privilege.ts";
@@ -203,16 +202,6 @@ export async function qemuProcesses(): Promise<Map<string, number>> {
   return found;
 }
 
-/** A port that is free now. Another program may take it before QEMU does: QEMU then ends, and a new one is tried. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
 /** Makes a disk that holds only its differences from `backing` (a path relative to it). */
 export async function createOverlay(
   disk: string,
@@ -249,15 +238,5 @@ function kill(pid: number): void {
 }
 
 async function gone(pid: number): Promise<void> {
-  while (await alive(pid)) await sleep(5);
-}
-
-/**
- * False for a zombie too, since its memory, files and locks are gone; but only when it is the last of its threads: the
- * first thread may be a zombie while others still hold them.
- */
-async function alive(pid: number): Promise<boolean> {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
-  if (stat === null) return false;
-  return !/^\d+ \(.*\) Z/s.test(stat) || (await readdir(`/proc/${pid}/task`).catch(() => [])).length > 1;
+  while (!hasEnded(pid)) await sleep(5);
 }

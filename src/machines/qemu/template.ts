@@ -6,21 +6,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Resources } from "../../contract/agents.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { noSecrets } from "../../contract/guest.ts";
+import { freePort } from "../../platform/ports.ts";
 import { newAdoption, newToken } from "../adoption.ts";
-import { ControlChannel } from "../channel.ts";
 import { connectChannel, dialPort } from "../connect.ts";
+import { GuestConnection } from "../guest-client.ts";
 import { type Accelerator, type Hardware, machineOptions } from "./command.ts";
 import { force, nullWhereMissing, readRecord, requireSpace, writeWhole } from "./files.ts";
 import type { Image } from "./image.ts";
 import type { Layout, TemplateFiles } from "./layout.ts";
 import type { Privilege } from "./privilege.ts";
-import { createOverlay, freePort, QemuProcess } from "./process.ts";
+import { createOverlay, QemuProcess } from "./process.ts";
 
 /** Raised when a template is made in another way, so that older ones are made anew. */
 const templateFormat = 1;
 
-/** From a cold boot to a warm runtime: one to four minutes under emulation on a quiet machine, of OpenClaw fifteen. */
-const warmUpTimeoutMs = 2_700_000;
 const bootTimeoutMs = 120_000;
 const quiesceTimeoutMs = 60_000;
 /** For the ends of the connections to reach the guest. */
@@ -233,19 +232,20 @@ export class Templates {
   async #warm(port: number, firmwareToken: string, token: string, runtime: string): Promise<void> {
     const dial = () => dialPort(port);
     const first = await connectChannel(dial, [{ channel: "control", token: firmwareToken }], bootTimeoutMs);
-    using control = new ControlChannel(first.socket);
+    using connection = new GuestConnection(first.socket);
+    const { guest } = connection;
     const machineId = randomUUID().replaceAll("-", "");
-    await control.adopt(newAdoption(machineId, "template", runtime, token, noSecrets), bootTimeoutMs);
+    await guest.adopt(newAdoption(machineId, "template", runtime, token, noSecrets), { timeoutMs: bootTimeoutMs });
     const { socket: uplink } = await connectChannel(dial, [{ channel: "uplink", token }], bootTimeoutMs);
     this.#serveUplink(uplink);
-    await control.warmUp(warmUpTimeoutMs).catch(async (error: unknown) => {
-      const { stdout } = await control.exec({ command: runnerLog, user: "root", timeoutMs: 10_000 });
+    await guest.warmUp({}).catch(async (error: unknown) => {
+      const { stdout } = await guest.exec({ command: runnerLog, user: "root", timeoutMs: 10_000 });
       if (stdout.trim()) this.#log(`the template's runtime said: ${stdout.trim().split("\n").join(" | ")}`);
       throw error;
     });
-    await control.quiesce(quiesceTimeoutMs);
+    await guest.quiesce({}, { timeoutMs: quiesceTimeoutMs });
     uplink.destroy();
-    await control.close();
+    await connection.close();
     await sleep(settleMs);
   }
 }

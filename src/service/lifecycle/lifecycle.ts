@@ -57,7 +57,7 @@ export class Lifecycle {
       idleMs,
       log,
       waiting: () => this.slots.waiting,
-      activity: (id) => machines.activity(id),
+      activity: async (id) => (await (await machines.guest(id)).activity({})).busy,
       isAtWork: (id) => this.#reconciler.isAtWork(id) || isBusyOutside(id),
       suspend: (agent) => void this.#reconciler.reconcile(agent),
       stopped: this.#reconciler.stopped,

@@ -1,6 +1,6 @@
 import type { Fault, Resources } from "../../contract/agents.ts";
 import { asBerthError, BerthError, isShortage } from "../../contract/errors.ts";
-import { pause, retryTransient } from "../../platform/retry.ts";
+import { Backoff, pause, retryTransient } from "../../platform/retry.ts";
 import type { AgentState } from "../agent.ts";
 import type { AgentChange, AgentRows } from "./agent-rows.ts";
 import { type MachinePhase, plan, type StartFrom } from "./plan.ts";
@@ -30,8 +30,8 @@ export interface MachinesOfLifecycle {
   destroy(id: string): Promise<void>;
   /** Resolves when the run that goes on now has ended. */
   ended(id: string): Promise<void>;
-  /** Whether something that the agent has started computes. */
-  activity(id: string): Promise<boolean>;
+  /** The guest of a machine that runs. `busy`: something that the agent has started computes. */
+  guest(id: string): Promise<{ activity(request: object): Promise<{ busy: boolean }> }>;
   list(): Promise<{ id: string; phase: MachinePhase }[]>;
 }
 
@@ -57,9 +57,9 @@ const maximumLosses = 3;
 const lossWindowMs = 10 * 60_000;
 /** How often a step is tried for which the host lacks something, over some minutes. */
 const maximumShortages = 10;
-/** Between two tries of a step that failed for a reason of the host's or the database's; doubles. */
-const retryMs = 500;
-const maximumRetryMs = 30_000;
+/** Between two tries of a step that failed for a reason of the host's or the database's. */
+const leastRetryMs = 500;
+const mostRetryMs = 30_000;
 
 /** The work on one agent, one step at a time; `done` resolves when its desired state is reached or cannot be. */
 interface Work {
@@ -174,19 +174,18 @@ export class Reconciler {
 
   async #loop(id: string, work: Work): Promise<void> {
     await this.begun().catch(() => {});
-    for (let delay = retryMs; work.again && !this.#stop.signal.aborted; ) {
+    for (const backoff = new Backoff(leastRetryMs, mostRetryMs); work.again && !this.#stop.signal.aborted; ) {
       work.again = false;
       work.step = new AbortController();
       try {
         await this.#step(id, work);
-        delay = retryMs;
+        backoff.reset();
       } catch (error) {
         if (this.#stop.signal.aborted) return;
         work.again = true;
         if (error instanceof Superseded) continue;
         this.#options.log("a step of an agent's life failed; it is tried again", { agentId: id, error });
-        await pause(delay, this.#stop.signal);
-        delay = Math.min(delay * 2, maximumRetryMs);
+        await pause(backoff.next(), this.#stop.signal);
       }
     }
   }

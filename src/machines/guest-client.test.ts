@@ -4,12 +4,12 @@ import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { maximumLogBytes } from "../contract/guest.ts";
-import { ControlChannel } from "./channel.ts";
+import { GuestConnection } from "./guest-client.ts";
 
 // What an agent that is its machine's root may have its runner say.
 
 let server: Server;
-let channel: ControlChannel;
+let connection: GuestConnection;
 let answer: (stream: ServerHttp2Stream) => Promise<void>;
 
 beforeEach(async () => {
@@ -23,17 +23,17 @@ beforeEach(async () => {
   await once(server, "listening");
   const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
   await once(socket, "connect");
-  channel = new ControlChannel(socket);
+  connection = new GuestConnection(socket);
 });
 afterEach(async () => {
-  channel[Symbol.dispose]();
+  connection[Symbol.dispose]();
   server.close();
   await once(server, "close");
 });
 
 /** Says so much, as fast as it is taken, until nobody listens any more. */
 async function endless(stream: ServerHttp2Stream): Promise<void> {
-  const chunk = Buffer.from(`${"x".repeat(1023)}\n`.repeat(64));
+  const chunk = Buffer.from(`${JSON.stringify({ lines: ["x".repeat(1023)] })}\n`.repeat(64));
   while (!stream.destroyed) {
     if (!stream.write(chunk)) await once(stream, "drain").catch(() => {});
     await setImmediate();
@@ -42,20 +42,23 @@ async function endless(stream: ServerHttp2Stream): Promise<void> {
 
 test("an answer without an end is given up", async () => {
   answer = endless;
-  await expect(channel.activity(60_000)).rejects.toThrow("an answer that is too long");
+  await expect(connection.guest.activity({})).rejects.toThrow("an answer that is too long");
 });
 
 test("an answer that comes a byte at a time is given up when its time is over", async () => {
   answer = async (stream) => {
     for (; !stream.destroyed; await setImmediate()) stream.write(" ");
   };
-  await expect(channel.activity(300)).rejects.toThrow("did not answer /activity within 300 ms");
+  await expect(connection.guest.activity({}, { timeoutMs: 300 })).rejects.toThrow(
+    "did not answer activity within 300 ms",
+  );
 });
 
 test("of a log without an end as much is taken as a log can hold", async () => {
   answer = endless;
   let size = 0;
-  for await (const lines of channel.log(100, false, new AbortController().signal)) size += lines.join("\n").length;
+  const items = connection.guest.log({ tail: 100, follow: false });
+  for await (const batch of items) size += JSON.stringify(batch).length;
   expect(size).toBeGreaterThan(0);
-  expect(size).toBeLessThanOrEqual(2 * maximumLogBytes);
+  expect(size).toBeLessThanOrEqual(8 * maximumLogBytes);
 });

@@ -1,0 +1,212 @@
+import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { z } from "zod";
+import { BerthError } from "../contract/errors.ts";
+import { GuestFault, maximumAnswerBytes, maximumLineBytes, requestHeader, timeHeader } from "../contract/guest.ts";
+import { type CallTable, guestCalls } from "../contract/guest-calls.ts";
+
+/** How a call is given up: after so long, in place of the table's limit, or by its caller. */
+interface CallOptions {
+  timeoutMs?: number;
+  signal?: AbortSignal;
+}
+
+type Asked = Pick<CallOptions, "signal">;
+
+/**
+ * One function for each call of a table. A `call` rejects when its time is over, a `lines` call, whose request goes out
+ * with the first step, hands over items as they come and ends when `signal` is aborted, and a `duplex` call resolves when
+ * the guest has taken it.
+ */
+export type ClientOf<Table extends CallTable> = {
+  [Name in keyof Table]: Table[Name] extends { kind: "call"; response: infer Response extends z.ZodType }
+    ? (request: z.input<Table[Name]["request"]>, options?: CallOptions) => Promise<z.output<Response>>
+    : Table[Name] extends { kind: "lines"; item: infer Item extends z.ZodType }
+      ? (request: z.input<Table[Name]["request"]>, options?: Asked) => AsyncGenerator<z.output<Item>[]>
+      : (request: z.input<Table[Name]["request"]>, options?: Asked) => Promise<Duplex>;
+};
+
+/** What the server asks of a guest. */
+export type GuestClient = ClientOf<typeof guestCalls>;
+
+/** A control channel with its calls. */
+export class GuestConnection implements Disposable {
+  readonly guest: GuestClient;
+  readonly #session: ClientHttp2Session;
+
+  /** Takes a socket on which hello was said. */
+  constructor(socket: Socket) {
+    this.#session = connect("http://guest", { createConnection: () => socket });
+    this.#session.on("error", () => {});
+    this.guest = clientOf(guestCalls, this.#session);
+  }
+
+  get open(): boolean {
+    return !this.#session.closed && !this.#session.destroyed;
+  }
+
+  [Symbol.dispose](): void {
+    // Not at once: Node (24.21) reads what its socket had buffered in the tick after a session was made, and
+    // throws past every handler when the session is gone by then.
+    setImmediate(() => this.#session.destroy());
+  }
+
+  /** Ends the connection when its streams have ended. */
+  async close(): Promise<void> {
+    if (!this.open) return;
+    this.#session.close();
+    await new Promise((resolve) => this.#session.once("close", resolve));
+  }
+}
+
+/** The client of a table's calls. What the other end answers is not trusted. */
+export function clientOf<Table extends CallTable>(table: Table, session: ClientHttp2Session): ClientOf<Table> {
+  const functions = Object.keys(table).map((name) => [name, functionOf(table, name, session)]);
+  return Object.fromEntries(functions) as ClientOf<Table>;
+}
+
+function functionOf(table: CallTable, name: string, session: ClientHttp2Session) {
+  const guestCall = table[name]!;
+  switch (guestCall.kind) {
+    case "call":
+      return async (request: unknown, { timeoutMs = guestCall.timeoutMs(request), signal }: CallOptions = {}) => {
+        const stream = post(session, name, JSON.stringify(request), signal);
+        const answer = await answerOf(stream, name, timeoutMs);
+        return guestCall.response.parse(JSON.parse(answer));
+      };
+    case "lines":
+      return async function* (request: unknown, { signal }: Asked = {}) {
+        const stream = post(session, name, JSON.stringify(request), signal);
+        try {
+          for await (const lines of linesOf(stream, name, guestCall.maximumBytes(request)))
+            yield lines.map((line) => guestCall.item.parse(JSON.parse(line)));
+        } catch (error) {
+          if (!signal?.aborted) throw error;
+        } finally {
+          stream.close();
+        }
+      };
+    case "duplex":
+      return async (request: unknown, { signal }: Asked = {}) => {
+        const inHeader = Buffer.from(JSON.stringify(request)).toString("base64url");
+        const stream = start(session, name, { [requestHeader]: inHeader }, signal);
+        await accepted(stream, name);
+        return stream;
+      };
+  }
+}
+
+function post(session: ClientHttp2Session, name: string, body: string, signal?: AbortSignal): ClientHttp2Stream {
+  const stream = start(session, name, {}, signal);
+  stream.end(body);
+  return stream;
+}
+
+function start(
+  session: ClientHttp2Session,
+  name: string,
+  headers: Record<string, string>,
+  signal?: AbortSignal,
+): ClientHttp2Stream {
+  const all = { ":method": "POST", ":path": `/${name}`, [timeHeader]: String(Date.now()), ...headers };
+  const stream = session.request(all, { endStream: false, ...(signal ? { signal } : {}) });
+  stream.on("error", () => {}); // Whoever waits for the stream hears of it; afterwards nobody does.
+  return stream;
+}
+
+/** The whole answer to a call. */
+async function answerOf(stream: ClientHttp2Stream, name: string, timeoutMs: number): Promise<string> {
+  const late = new Error(`the guest did not answer ${name} within ${timeoutMs} ms`);
+  const timer = setTimeout(() => stream.destroy(late), timeoutMs);
+  try {
+    await accepted(stream, name);
+    return await textOf(stream);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The lines of an answer as they come, those of each chunk together; no more than `maximumBytes`. */
+async function* linesOf(
+  stream: ClientHttp2Stream,
+  name: string,
+  maximumBytes: number,
+): AsyncGenerator<string[], undefined> {
+  const lines = new LineSplitter();
+  let size = 0;
+  await accepted(stream, name);
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maximumBytes) return;
+    const whole = lines.add(chunk);
+    if (whole.length > 0) yield whole;
+  }
+}
+
+/** Resolves when the guest has taken a call. Rejects with its fault, or when the connection ends before that. */
+async function accepted(stream: ClientHttp2Stream, name: string): Promise<void> {
+  const headers = await headersOf(stream);
+  if (Number(headers[":status"]) >= 400) throw faultOf(name, await textOf(stream));
+}
+
+/** What the guest says of a call that failed. That it does not know a turn is for the turn's reader. */
+function faultOf(name: string, body: string): Error {
+  const { code, message } = GuestFault.parse(JSON.parse(body));
+  if (code === "turn_unknown")
+    return new BerthError("machine_lost", "The agent's machine ended before its disk had the turn.");
+  return new Error(`${name} in the guest: ${message}`);
+}
+
+/** The head of an answer. Rejects when the connection ends before it, which may be no error of the stream's own. */
+function headersOf(stream: ClientHttp2Stream): Promise<Record<string, unknown>> {
+  return new Promise((resolve, reject) => {
+    stream.once("response", resolve);
+    stream.once("error", reject);
+    stream.once("close", () => reject(new Error("the guest ended the connection")));
+  });
+}
+
+/** The whole of an answer. Rejects when it is larger than a guest may send. */
+async function textOf(stream: ClientHttp2Stream): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maximumAnswerBytes) throw new Error("the guest sent an answer that is too long");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** Makes lines of a stream's chunks. */
+class LineSplitter {
+  /** The beginning of the line that has not ended yet. */
+  #pending: Buffer[] = [];
+  #size = 0;
+
+  /** The lines that end in this chunk. Throws when one grows beyond what a guest may send. */
+  add(chunk: Buffer): string[] {
+    const whole: string[] = [];
+    let start = 0;
+    for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, start)) {
+      whole.push(
+        this.#pending.length === 0 ? chunk.toString("utf8", start, end) : this.#joined(chunk.subarray(0, end)),
+      );
+      start = end + 1;
+    }
+    if (start < chunk.length) {
+      this.#pending.push(chunk.subarray(start));
+      this.#size += chunk.length - start;
+    }
+    if (this.#size > maximumLineBytes) throw new Error("the guest sent a line that is too long");
+    return whole;
+  }
+
+  #joined(rest: Buffer): string {
+    const line = Buffer.concat([...this.#pending, rest]).toString("utf8");
+    this.#pending = [];
+    this.#size = 0;
+    return line;
+  }
+}

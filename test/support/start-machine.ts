@@ -1,0 +1,20 @@
+import type { Driver, MachineSpec, RunningMachine } from "../../src/machines/driver.ts";
+import { startMachine } from "../../src/machines/start.ts";
+import { plan, type StartFrom } from "../../src/service/lifecycle/plan.ts";
+
+/** Nobody follows the steps. */
+export const silent = { plan: () => {}, begin: () => {} };
+
+/** What the reconciler would start the machine of an agent from that is to run. */
+export async function startFrom(driver: Pick<Driver, "observe">, { id, restarts }: MachineSpec): Promise<StartFrom> {
+  const observed = await driver.observe(id);
+  const agent = { desired: "running", status: "ready", hasMachine: observed.phase !== "absent", restarts } as const;
+  const action = plan(agent, observed);
+  if (action.do !== "start") throw new Error(`the machine is ${observed.phase}`);
+  return action.from;
+}
+
+/** Starts a machine on its driver, whatever there is of it. */
+export async function startOn(driver: Driver, spec: MachineSpec): Promise<RunningMachine> {
+  return startMachine(driver, await startFrom(driver, spec), spec, silent);
+}
