@@ -76,7 +76,7 @@ export function duplex<Request extends z.ZodType>({ request }: { request: Reques
 
 const nothing = z.object({});
 /** What the guest does at once. */
-const promptTimeoutMs = 10_000;
+const quickTimeoutMs = 10_000;
 const turnId = z.string().regex(uuidPattern);
 
 /**
@@ -98,7 +98,7 @@ export const guestCalls = {
   /** A turn's events after `after`, to the turn's end. Fails with `turn_unknown`. */
   turnEvents: lines({ request: z.object({ turnId, after: z.int().min(0) }), item: JournalEntry }),
   /** Interrupts a turn; its events then come to their end. One whose prompt is still on its way does nothing. */
-  cancel: call({ request: z.object({ turnId }), response: nothing, timeoutMs: promptTimeoutMs }),
+  cancel: call({ request: z.object({ turnId }), response: nothing, timeoutMs: quickTimeoutMs }),
   /**
    * Empties the runtime's conversation now where it is in another than this one and at rest. Where it is not, the next
    * prompt has it done.
@@ -109,11 +109,11 @@ export const guestCalls = {
     timeoutMs: 60_000,
   }),
   /** Gives the machine what it has of the agent's secrets from now on. */
-  provideSecrets: call({ request: GuestSecrets, response: nothing, timeoutMs: promptTimeoutMs }),
+  provideSecrets: call({ request: GuestSecrets, response: nothing, timeoutMs: quickTimeoutMs }),
   /** Before the machine is suspended or stopped: all that was written reaches its disk. */
   quiesce: call({ request: nothing, response: Quiesced, timeoutMs: 20_000 }),
   /** Looks for a second. */
-  activity: call({ request: nothing, response: Activity, timeoutMs: promptTimeoutMs }),
+  activity: call({ request: nothing, response: Activity, timeoutMs: quickTimeoutMs }),
   /**
    * The last `tail` lines of the output of the runner and the runtime, and with `follow` those that come until the server
    * hangs up. Without it no more is taken than a log of `maximumLogBytes` comes to in JSON, whatever is in it.

@@ -7,7 +7,7 @@ import { type GuestFault, type GuestFaultCode, requestHeader, timeHeader } from 
 import type { CallTable, guestCalls } from "../contract/guest-calls.ts";
 
 /** Whom a call comes from. */
-export interface CallContext {
+interface CallContext {
   /** Aborted when nobody waits for the answer any more. */
   gone: AbortSignal;
   /** The other end's port of the connection that the call came on. */

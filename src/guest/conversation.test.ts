@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { allAbilities, type Runtime, type RuntimeContext } from "../runtimes/runtime.ts";
 import { Conversation } from "./conversation.ts";
@@ -143,4 +143,105 @@ test("a runtime that ends without a word is given its message once more, but not
   const asked = { type: "response.failed", error: { message: "It ended." } };
   expect((await endOf(await conversationIn(folder, dying(true)).prompt("turn-2", prompt))).last).toMatchObject(asked);
   expect(prompts).toBe(3);
+});
+
+/** Counts how often it is emptied; the first time it waits for `gate`. */
+function emptied(gate: Promise<void> = Promise.resolve()) {
+  const runtime: Runtime = {
+    ...counting,
+    start: async (context) => ({
+      ...(await counting.start(context)),
+      prompt: async (_, emit) => {
+        emit({ type: "response.output_text.delta", delta: `emptied ${counts.done} times` });
+        return { type: "response.completed" };
+      },
+      clear: async () => {
+        counts.begun += 1;
+        await gate;
+        counts.done += 1;
+      },
+    }),
+  };
+  const counts = { begun: 0, done: 0, runtime };
+  return counts;
+}
+
+async function textOf(journal: Journal): Promise<string> {
+  const events = (await Array.fromAsync(journal.read(0, new AbortController().signal))).flat();
+  return events.map(({ event }) => (event.type === "response.output_text.delta" ? event.delta : "")).join("");
+}
+
+test("a runtime at rest is emptied at once, and not again by the next message", async () => {
+  const counts = emptied();
+  const conversation = conversationIn(folder, counts.runtime);
+  await conversation.open();
+  await conversation.enter(2);
+  expect(counts.done).toBe(1);
+  expect(await textOf(await conversation.prompt("turn-1", { ...prompt, conversation: 2 }))).toBe("emptied 1 times");
+  // One that was long on its way.
+  await conversation.enter(1);
+  await conversation.enter(2);
+  expect(counts.done).toBe(1);
+});
+
+test("a message that comes while the runtime is being emptied waits for it", async () => {
+  const gate = Promise.withResolvers<void>();
+  const counts = emptied(gate.promise);
+  const conversation = conversationIn(folder, counts.runtime);
+  await conversation.open();
+  const entered = conversation.enter(2);
+  await expect.poll(() => counts.begun).toBe(1);
+  const journal = await conversation.prompt("turn-1", { ...prompt, conversation: 2 });
+  gate.resolve();
+  expect(await textOf(journal)).toBe("emptied 1 times");
+  await entered;
+  expect(counts.begun).toBe(1);
+});
+
+test("a runtime that does not run, or answers, is emptied by the next message only", async () => {
+  const gate = Promise.withResolvers<void>();
+  const counts = emptied();
+  const asleep = conversationIn(folder, counts.runtime);
+  await asleep.enter(2);
+  expect(counts.done).toBe(0);
+  const session = { ...(await counts.runtime.start({} as RuntimeContext)) };
+  const answering: Runtime = {
+    ...counts.runtime,
+    start: async () => ({
+      ...session,
+      prompt: async () => {
+        await gate.promise;
+        return { type: "response.completed" };
+      },
+    }),
+  };
+  const conversation = conversationIn(folder, answering);
+  const first = await conversation.prompt("turn-1", prompt);
+  await expect.poll(() => conversation.state.runtime).toBe("ready");
+  await conversation.enter(2);
+  expect(counts.done).toBe(0);
+  gate.resolve();
+  await endOf(first);
+  await endOf(await conversation.prompt("turn-2", { ...prompt, conversation: 2 }));
+  expect(counts.done).toBe(1);
+});
+
+test("a runtime that hangs as it is emptied is given up with the turn that waits for it", async () => {
+  let starts = 0;
+  const counts = emptied(new Promise(() => {}));
+  const hanging: Runtime = {
+    ...counting,
+    start: (context) => (++starts > 1 ? counting : counts.runtime).start(context),
+  };
+  const conversation = conversationIn(folder, hanging);
+  await conversation.open();
+  void conversation.enter(2);
+  await expect.poll(() => counts.begun).toBe(1);
+  const waiting = await conversation.prompt("turn-1", { ...prompt, conversation: 2 });
+  await setImmediate(); // By then it waits.
+  conversation.cancel("turn-1");
+  expect((await endOf(waiting)).last).toEqual({ type: "response.cancelled" });
+  const next = await conversation.prompt("turn-2", { ...prompt, conversation: 2 });
+  expect((await endOf(next)).last).toEqual({ type: "response.completed" });
+  expect(starts).toBe(2);
 });

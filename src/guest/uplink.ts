@@ -35,7 +35,7 @@ export interface Refused {
 }
 
 /**
- * The way out of the guest: local programs' model calls and tunnels to the web, as streams on the connection that the
+ * The way out of the guest: local programs' model calls and egress tunnels, as streams on the connection that the
  * server dialled.
  */
 export class Uplink {

@@ -155,6 +155,18 @@ test("the conversation goes on over restarts; a reset begins an empty one", asyn
   expect(turns.map(({ conversation }: { conversation: number }) => conversation)).toEqual([4, 4, 2, 1, 1, 1]);
 });
 
+test("a reset of an agent that is awake empties its runtime at once, before any message", async () => {
+  await client.createAgent("empty");
+  const before = new Set(service.driver.running);
+  await client.chat("empty", "one");
+  const messages = () => service.driver.fileOf("empty", "messages");
+  expect(await messages()).toBe("one\n");
+  expect((await client.call("POST", "/agents/empty/conversation/reset")).status).toBe(200);
+  await expect.poll(messages).toBeNull();
+  expect(await client.ask("empty", "recall")).toBe("recall\n");
+  expect(new Set(service.driver.running)).toEqual(before);
+});
+
 test("a reset and a second message are refused while a turn runs, with its id", async () => {
   await client.createAgent("busy");
   const response = await client.fetch("POST", "/agents/busy/chat", { message: "hang" });

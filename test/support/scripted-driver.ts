@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { appendFileSync } from "node:fs";
-import { mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { join } from "node:path";
@@ -175,6 +175,12 @@ export class ScriptedDriver implements Driver {
   /** Where the programs of a machine reach the web. */
   proxyOf(id: string): string {
     return urlOf(this.#require(id).proxy);
+  }
+
+  /** A file of the agent of that name, whose machine runs; null where there is none. */
+  async fileOf(agent: string, name: string): Promise<string | null> {
+    const { spec } = [...this.#machines.values()].find(({ spec }) => spec.hostname === agent)!;
+    return readFile(join(this.#folder, spec.id, name), "utf8").catch(() => null);
   }
 
   /** Kills any of these machines, if there is one. */
