@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
+import type { Socket } from "node:net";
 import {
   type Generated,
   type JSONColumnType,
@@ -19,7 +21,7 @@ import type { DesiredState } from "../service/agent.ts";
 import type { Credential } from "../service/caller.ts";
 import type { TokenCounts } from "../service/ledger.ts";
 import type { UsageState } from "../service/usage.ts";
-import { asFault } from "./faults.ts";
+import { asFault, isTimeout } from "./faults.ts";
 
 /** The tables as the migrations leave them. */
 export interface Tables {
@@ -207,6 +209,9 @@ export interface Tables {
   turn_events: { turn_id: string; seq: number; event: JSONColumnType<TurnEvent> };
 }
 
+/** How long the ends of connections are waited for. */
+const endTimeoutMs = 2_000;
+
 export type Database = Kysely<Tables>;
 
 /**
@@ -224,7 +229,7 @@ export function openDatabase(config: pg.PoolConfig, failed: (error: Error) => vo
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: withFaults(pool) }) });
 }
 
-/** The pool, with what it throws in the contract's words. */
+/** The pool, with what it throws in the contract's words. A connection in which a query timed out is not used again. */
 function withFaults(pool: pg.Pool): PostgresPool {
   const refuse = (error: unknown): never => {
     throw asFault(error);
@@ -232,12 +237,31 @@ function withFaults(pool: pg.Pool): PostgresPool {
   return {
     connect: async () => {
       const client = await pool.connect().catch(refuse);
-      const query = (text: string, values: unknown[]) => client.query(text, values).catch(refuse);
+      let timedOut: Error | undefined;
+      const query = async (text: string, values: unknown[]) => {
+        if (timedOut) refuse(timedOut);
+        return client.query(text, values).catch((error: Error) => {
+          if (isTimeout(error)) timedOut = error;
+          refuse(error);
+        });
+      };
       // Kysely asks in this form alone, but for cursors, which are not used.
-      return { query, release: () => client.release() } as unknown as PostgresPoolClient;
+      return { query, release: () => client.release(timedOut) } as unknown as PostgresPoolClient;
     },
-    end: () => pool.end(),
+    end: () => endPool(pool),
   };
+}
+
+/** Ends all connections; those that do not say goodbye within a moment are cut. */
+async function endPool(pool: pg.Pool): Promise<void> {
+  const ended = pool.end();
+  const late = AbortSignal.timeout(endTimeoutMs);
+  late.addEventListener("abort", () => {
+    // Of pg's own: a client's socket, which is in no type.
+    const { _clients: clients } = pool as unknown as { _clients: { connection: { stream: Socket } }[] };
+    for (const { connection } of clients) connection.stream.destroy();
+  });
+  await Promise.race([ended, once(late, "abort")]);
 }
 
 /** Brings the schema up to date; several servers that start at once do it one after the other, and once. */

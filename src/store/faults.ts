@@ -10,7 +10,13 @@ const systemCodes = new Set(
 );
 
 /** What `pg` says of one, in words only. */
-const words = /Connection terminated|timeout exceeded when trying to connect|connection error and is not queryable/;
+const words =
+  /Connection terminated|timeout exceeded when trying to connect|connection error and is not queryable|Query read timeout/;
+
+/** True where `pg` gave a query up that was not answered in time; its connection may still be waiting. */
+export function isTimeout({ message }: Error): boolean {
+  return message === "Query read timeout";
+}
 
 /**
  * Postgres' own: connections that break (class 08), no room for one more (53300), no memory (53200), that it stops or

@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { CreditEntry } from "../../src/contract/billing.ts";
@@ -16,6 +18,8 @@ let service: ScriptedService;
 let database: Database;
 let client: TestClient;
 let machineTime: MachineTime;
+/** The id of the data folder, which the host's timers are named after. */
+let host: string;
 
 /** A GiB for an hour costs 3600 credits, a MiB for a second 1/1024 of one. */
 const price = "3600";
@@ -24,6 +28,7 @@ beforeAll(async () => {
   service = await ScriptedService.start({ machinePrice: price, startingCredits: "100000000" });
   database = await databaseOf(service);
   client = service.client;
+  host = (await readFile(join(service.config.dataFolder, "host.id"), "utf8")).trim();
   machineTime = new MachineTime(database, "here", fromCredits(price));
 });
 afterAll(async () => {

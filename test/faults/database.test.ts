@@ -188,3 +188,23 @@ test("a server that stops while PostgreSQL is being started again leaves none be
   expect(await cluster.running()).toBeNull();
   await rm(own, { recursive: true });
 });
+
+test("a database that is partitioned off: 503 within the queries' time, metrics without it, and an end of the server", async () => {
+  const { databaseUrl } = await newDatabase("partitioned");
+  await using proxy = await CuttingProxy.start(join(folder, ".s.PGSQL.5432"));
+  const through = databaseUrl.replace(/host=.*/, `host=${proxy.folder}`);
+  await using service = await ScriptedService.start({ databaseUrl: through });
+  const { client } = service;
+  await client.createAgent("ada");
+  proxy.isPartitioned = true;
+  const answers = await Promise.all([1, 2, 3].map(() => client.call("GET", "/agents/ada")));
+  for (const answer of answers) expect(answer).toMatchObject({ status: 503, body: { code: "database_unavailable" } });
+  const metrics = await client.call("GET", "/metrics");
+  expect(metrics.status).toBe(200);
+  expect(metrics.body).toMatch(/^berth_turns_running 0$/m);
+  expect(metrics.body).not.toMatch(/^berth_agents\{/m);
+  proxy.isPartitioned = false;
+  await expect.poll(async () => (await client.call("GET", "/agents/ada")).status).toBe(200);
+  // The server ends although nothing answers.
+  proxy.isPartitioned = true;
+});

@@ -4,12 +4,17 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { folderPrefix } from "./config.ts";
 
-/** Between a client and PostgreSQL: passes all on, and can cut a connection whose commit was not answered yet. */
+/**
+ * Between a client and PostgreSQL: passes all on, can cut a connection whose commit was not answered yet, and can swallow
+ * everything, as a partitioned network does.
+ */
 export class CuttingProxy implements AsyncDisposable {
   /** Where its socket is, as `host`. */
   readonly folder: string;
   /** The next commit reaches the database; its answer does not come back. */
   cutNextCommit = false;
+  /** Nothing passes, and nobody is told. */
+  isPartitioned = false;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
 
@@ -39,9 +44,12 @@ export class CuttingProxy implements AsyncDisposable {
     client.on("data", (chunk: Buffer) => {
       cut = this.cutNextCommit && chunk.includes("commit");
       if (cut) this.cutNextCommit = false;
-      database.write(chunk);
+      if (!this.isPartitioned) database.write(chunk);
     });
-    database.on("data", (chunk: Buffer) => void (cut ? client.destroy() : client.write(chunk)));
+    database.on("data", (chunk: Buffer) => {
+      if (cut) client.destroy();
+      else if (!this.isPartitioned) client.write(chunk);
+    });
     client.on("close", () => database.destroy());
     database.on("close", () => client.destroy());
   }
