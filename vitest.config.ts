@@ -1,17 +1,46 @@
 import { defineConfig } from "vitest/config";
 
-// Files run one after the other: what is slow here are virtual machines, and two cores carry few of them at once.
+// `make test` runs the projects `fast` and `machine`, `make test-long` runs `long`. Each file is in exactly one of them;
+// CONTRIBUTING.md says which and why.
+
+/** What needs no virtual machine and is not long by nature. */
+const fast = ["src/**/*.test.ts", "test/{api,faults,gateway,guest}/**/*.test.ts"];
+/** A real machine, as far as a minute's change may break it. */
+const machine = ["test/vm/{agent,isolation,tool}.test.ts"];
+/** Soaks, the real runtimes, and what machines do in all their states. */
+const long = ["test/faults/soak.test.ts", "test/runtimes/**/*.test.ts", "test/vm/**/*.test.ts"];
+
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     pool: "forks",
-    fileParallelism: false,
     globalSetup: "test/support/leak-check.ts",
     reporters: ["default", "./test/support/summary-reporter.ts"],
     testTimeout: 300_000,
     // Nothing asserts a time: what is polled for comes when a busy machine has got to it.
     expect: { poll: { timeout: 60_000 } },
-    // The first that needs a machine makes the templates of all runtimes.
+    // The first that needs a machine makes the template of its runtime.
     hookTimeout: 1_800_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "fast",
+          include: fast,
+          exclude: ["test/faults/soak.test.ts"],
+          // More than cores: most of a test's time is waiting.
+          maxWorkers: 3,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        // Two cores carry few virtual machines at once, so their files run one after the other.
+        test: { name: "machine", include: machine, fileParallelism: false, sequence: { groupOrder: 1 } },
+      },
+      {
+        extends: true,
+        test: { name: "long", include: long, exclude: machine, fileParallelism: false, sequence: { groupOrder: 2 } },
+      },
+    ],
   },
 });
