@@ -1,6 +1,8 @@
-import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { AccountRecord } from "../contract/sign-in.ts";
+import type { FastifyPluginAsync } from "fastify";
+import { routes } from "../api/routes.ts";
+import type { AccountRecord } from "../contract/sign-in.ts";
 import type { Caller } from "../service/caller.ts";
+import { handle } from "./handle.ts";
 
 /** What the account's route needs. */
 export interface AccountService {
@@ -8,9 +10,8 @@ export interface AccountService {
 }
 
 /** `/account`: who is asking. */
-export function accountRoutes(service: AccountService): FastifyPluginAsyncZod {
+export function accountRoutes(service: AccountService): FastifyPluginAsync {
   return async (app) => {
-    const schema = { summary: "Show the account that is asking", response: { 200: AccountRecord } };
-    app.get("/account", { schema }, async ({ caller }) => service.account(caller));
+    handle(app, routes.getAccount, async ({ caller }) => service.account(caller));
   };
 }

@@ -1,25 +1,11 @@
-import type { FastifyRequest } from "fastify";
-import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { z } from "zod";
-import { requireNamed } from "../api/permissions.ts";
-import {
-  Agent,
-  AgentList,
-  AgentLog,
-  AgentName,
-  AgentParams,
-  ChangeAgent,
-  CreateAgent,
-  InstallStatus,
-  ListQuery,
-  type LogEvent,
-  LogQuery,
-  type Resources,
-  WaitQuery,
-} from "../contract/agents.ts";
+import type { FastifyPluginAsync, FastifyRequest } from "fastify";
+import { routes } from "../api/routes.ts";
+import { AgentName, type CreateAgent, type LogEvent, type Resources } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import { type AgentState, requireAllowed, toAgentView } from "../service/agents.ts";
 import { toInstallStatus } from "../service/lifecycle/provisioning.ts";
+import { requireNamed } from "./authorize.ts";
+import { handle } from "./handle.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 import { type SseEvent, sendEvents } from "./sse.ts";
 import type { Streams } from "./streams.ts";
@@ -91,48 +77,30 @@ export async function findAgent(
   return agent;
 }
 
-export function agentRoutes(service: AgentService, streams: Streams): FastifyPluginAsyncZod {
+export function agentRoutes(service: AgentService, streams: Streams): FastifyPluginAsync {
   return async (app) => {
-    app.get(
-      "/agents",
-      { schema: { summary: "List agents", querystring: ListQuery, response: { 200: AgentList } } },
-      async (request) => {
-        const { limit, cursor } = request.query;
-        const after = fromCursor(cursor, /^[a-z][a-z0-9-]{2,29}$/);
-        const { accountId, agentIds } = request.caller;
-        const agents = await service.list(accountId, limit + 1, after, agentIds);
-        return pageOf(agents.map(toAgentView), limit, ({ name }) => name);
-      },
-    );
+    handle(app, routes.listAgents, async (request) => {
+      const { limit, cursor } = request.query;
+      const after = fromCursor(cursor, /^[a-z][a-z0-9-]{2,29}$/);
+      const { accountId, agentIds } = request.caller;
+      const agents = await service.list(accountId, limit + 1, after, agentIds);
+      return pageOf(agents.map(toAgentView), limit, ({ name }) => name);
+    });
 
-    const createSchema = {
-      summary: "Create an agent",
-      body: CreateAgent,
-      querystring: WaitQuery,
-      response: { 201: Agent },
-    };
-    app.post("/agents", { schema: createSchema }, async (request, reply) => {
+    handle(app, routes.createAgent, async (request, reply) => {
       const { resourceId, earlier } = request.attempt;
       const made = earlier === "none" ? null : await service.byId(resourceId);
       const agent = made ?? (await createAgent(service, resourceId, request.caller.accountId, request.body));
       request.agent = agent;
-      reply.code(201).header("location", `/agents/${agent.name}`);
+      reply.header("location", `/agents/${agent.name}`);
       return toAgentView(request.query.wait ? await settled(service, agent) : agent);
     });
 
-    app.get(
-      "/agents/:name",
-      { schema: { summary: "Read an agent", params: AgentParams, response: { 200: Agent } } },
-      async (request) => toAgentView(await findAgent(service, request, request.params.name)),
+    handle(app, routes.getAgent, async (request) =>
+      toAgentView(await findAgent(service, request, request.params.name)),
     );
 
-    const changeSchema = {
-      summary: "Change an agent's model or instructions",
-      params: AgentParams,
-      body: ChangeAgent,
-      response: { 200: Agent },
-    };
-    app.patch("/agents/:name", { schema: changeSchema }, async (request) => {
+    handle(app, routes.changeAgent, async (request) => {
       const agent = await findAgent(service, request, request.params.name);
       requireAllowed("change", agent);
       const { model, instructions } = request.body;
@@ -144,14 +112,7 @@ export function agentRoutes(service: AgentService, streams: Streams): FastifyPlu
       return toAgentView(changed ?? deleting(agent));
     });
 
-    const restartSchema = {
-      summary: "Boot an agent again from its disk",
-      description: "Its files and its conversation stay; a running turn ends as failed. Also the way out of `failed`.",
-      params: AgentParams,
-      querystring: WaitQuery,
-      response: { 200: Agent },
-    };
-    app.post("/agents/:name/restart", { schema: restartSchema }, async (request) => {
+    handle(app, routes.restartAgent, async (request) => {
       const agent = await findAgent(service, request, request.params.name);
       requireAllowed("restart", agent);
       await service.requireMachines();
@@ -159,42 +120,20 @@ export function agentRoutes(service: AgentService, streams: Streams): FastifyPlu
       return toAgentView(request.query.wait ? await settled(service, restarted) : restarted);
     });
 
-    const suspendSchema = {
-      summary: "Suspend an agent",
-      description:
-        "Its memory is kept on its disk and its machine takes nothing meanwhile; its next message wakes it. Answered when that is done. Refused while it answers a message.",
-      params: AgentParams,
-      response: { 200: Agent },
-    };
-    app.post("/agents/:name/suspend", { schema: suspendSchema }, async (request) => {
+    handle(app, routes.suspendAgent, async (request) => {
       const agent = await findAgent(service, request, request.params.name);
       requireAllowed("suspend", agent);
       return toAgentView((await service.suspend(agent)) ?? deleting(agent));
     });
 
-    const resumeSchema = {
-      summary: "Wake a suspended agent",
-      description: "What its next message does by itself.",
-      params: AgentParams,
-      querystring: WaitQuery,
-      response: { 200: Agent },
-    };
-    app.post("/agents/:name/resume", { schema: resumeSchema }, async (request) => {
+    handle(app, routes.resumeAgent, async (request) => {
       const agent = await findAgent(service, request, request.params.name);
       requireAllowed("resume", agent);
       const resumed = (await service.resume(agent)) ?? deleting(agent);
       return toAgentView(request.query.wait ? await settled(service, resumed) : resumed);
     });
 
-    const logSchema = {
-      summary: "Read the output of an agent's runner and runtime",
-      description:
-        "Of an agent that does not run: as its machine left it. With `follow=true`, an event stream of LogEvent.",
-      params: AgentParams,
-      querystring: LogQuery,
-      response: { 200: AgentLog },
-    };
-    app.get("/agents/:name/logs", { schema: logSchema }, async (request, reply) => {
+    handle(app, routes.getLog, async (request, reply) => {
       const agent = await findAgent(service, request, request.params.name);
       const { tail, follow } = request.query;
       if (follow === "true") {
@@ -207,29 +146,18 @@ export function agentRoutes(service: AgentService, streams: Streams): FastifyPlu
       return { lines };
     });
 
-    const resetSchema = {
-      summary: "Begin a new conversation; the files stay",
-      params: AgentParams,
-      response: { 200: Agent },
-    };
-    app.post("/agents/:name/conversation/reset", { schema: resetSchema }, async (request) => {
+    handle(app, routes.resetConversation, async (request) => {
       const agent = await findAgent(service, request, request.params.name);
       requireAllowed("change", agent);
       return toAgentView(await service.resetConversation(agent));
     });
 
-    const deleteSchema = { summary: "Delete an agent", params: AgentParams, response: { 204: z.null() } };
-    app.delete("/agents/:name", { schema: deleteSchema }, async (request, reply) => {
+    handle(app, routes.deleteAgent, async (request) => {
       await service.delete(await findAgent(service, request, request.params.name));
-      return reply.code(204).send(null);
+      return null;
     });
 
-    const statusSchema = {
-      summary: "Follow an agent's installation",
-      params: AgentParams,
-      response: { 200: InstallStatus },
-    };
-    app.get("/agents/:name/install-status", { schema: statusSchema }, async (request, reply) => {
+    handle(app, routes.getInstallStatus, async (request, reply) => {
       const agent = await findAgent(service, request, request.params.name);
       if (!request.headers.accept?.includes("text/event-stream")) return toInstallStatus(agent);
       using _ = streams.enter(request);

@@ -1,15 +1,6 @@
-import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { z } from "zod";
-import {
-  Billing,
-  ChangeBilling,
-  type CreditEntry,
-  CreditEntryList,
-  EntriesQuery,
-  type UsageGroup,
-  UsageQuery,
-  UsageReport,
-} from "../contract/billing.ts";
+import type { FastifyPluginAsync } from "fastify";
+import { routes } from "../api/routes.ts";
+import type { Billing, CreditEntry, UsageGroup } from "../contract/billing.ts";
 import {
   type EntryFilter,
   type EntryState,
@@ -20,6 +11,7 @@ import {
 } from "../service/billing.ts";
 import { fromCredits } from "../service/credits.ts";
 import { type CsvRow, sendCsv, wantsCsv } from "./csv.ts";
+import { handle } from "./handle.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 
 /** What the routes of an account's credits need. */
@@ -40,33 +32,17 @@ export interface BillingService {
 const maximumSums = 1_000;
 const csvBatch = 1_000;
 
-/** An answer that may be asked for as CSV, too. */
-function orCsv<Schema extends z.ZodType>(schema: Schema) {
-  const csv = z.string().meta({ description: "A line of headings, then the rows." });
-  return { content: { "application/json": { schema }, "text/csv": { schema: csv } } };
-}
-
 /** `/billing`: what the account has, what it has used, and why. */
-export function billingRoutes(service: BillingService): FastifyPluginAsyncZod {
+export function billingRoutes(service: BillingService): FastifyPluginAsync {
   return async (app) => {
-    app.get(
-      "/billing",
-      { schema: { summary: "Read the account's credits and what it has used", response: { 200: Billing } } },
-      async ({ caller }) => service.billing(caller.accountId),
-    );
+    handle(app, routes.getBilling, async ({ caller }) => service.billing(caller.accountId));
 
-    const changeSchema = { summary: "Set what a month may cost", body: ChangeBilling, response: { 200: Billing } };
-    app.patch("/billing", { schema: changeSchema }, async ({ caller: { accountId }, body: { monthlyLimit } }) => {
+    handle(app, routes.changeBilling, async ({ caller: { accountId }, body: { monthlyLimit } }) => {
       await service.setMonthlyLimit(accountId, monthlyLimit === null ? null : fromCredits(monthlyLimit));
       return service.billing(accountId);
     });
 
-    const entriesSchema = {
-      summary: "Read the ledger: every change of the balance with its cause, the newest first",
-      querystring: EntriesQuery,
-      response: { 200: orCsv(CreditEntryList) },
-    };
-    app.get("/billing/entries", { schema: entriesSchema }, async (request, reply) => {
+    handle(app, routes.listEntries, async (request, reply) => {
       const { limit, cursor, format, agent = null, kind = null, since, until } = request.query;
       const { accountId } = request.caller;
       const filter = { agent, kind, since: since ? new Date(since) : null, until: until ? new Date(until) : null };
@@ -78,12 +54,7 @@ export function billingRoutes(service: BillingService): FastifyPluginAsyncZod {
       return pageOf(entries.map(toEntryView), limit, ({ number }) => String(number));
     });
 
-    const usageSchema = {
-      summary: "Sum up what was used, by day, agent, model or key",
-      querystring: UsageQuery,
-      response: { 200: orCsv(UsageReport) },
-    };
-    app.get("/billing/usage", { schema: usageSchema }, async (request, reply) => {
+    handle(app, routes.getUsage, async (request, reply) => {
       const { by, since, until, format } = request.query;
       const span = spanOf(since, until, new Date());
       const report = toUsageReport(by, span, await service.usage(request.caller.accountId, by, span, maximumSums));

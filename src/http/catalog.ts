@@ -1,7 +1,8 @@
-import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { ListQuery } from "../contract/agents.ts";
-import { type Model, ModelList } from "../contract/models.ts";
-import { RuntimeList, type RuntimeRecord } from "../contract/runtimes.ts";
+import type { FastifyPluginAsync } from "fastify";
+import { routes } from "../api/routes.ts";
+import type { Model } from "../contract/models.ts";
+import type { RuntimeRecord } from "../contract/runtimes.ts";
+import { handle } from "./handle.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 
 /** What the routes of models and runtimes need. */
@@ -13,10 +14,9 @@ export interface CatalogService {
 }
 
 /** `/models` and `/runtimes`: what an agent may be made of. */
-export function catalogRoutes(service: CatalogService): FastifyPluginAsyncZod {
+export function catalogRoutes(service: CatalogService): FastifyPluginAsync {
   return async (app) => {
-    const modelsSchema = { summary: "List the models", querystring: ListQuery, response: { 200: ModelList } };
-    app.get("/models", { schema: modelsSchema }, async (request) => {
+    handle(app, routes.listModels, async (request) => {
       const { limit, cursor } = request.query;
       const after = fromCursor(cursor, /^[a-z]+\/.+$/);
       const models = await service.models();
@@ -24,8 +24,7 @@ export function catalogRoutes(service: CatalogService): FastifyPluginAsyncZod {
       return pageOf(rest.slice(0, limit + 1), limit, ({ id }) => id);
     });
 
-    const runtimesSchema = { summary: "List the runtimes and what each can do", response: { 200: RuntimeList } };
-    app.get("/runtimes", { schema: runtimesSchema }, async () => ({
+    handle(app, routes.listRuntimes, async () => ({
       data: await service.runtimeRecords(),
       nextCursor: null,
     }));

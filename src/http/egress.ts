@@ -1,9 +1,10 @@
-import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { AgentParams } from "../contract/agents.ts";
-import { ChangeEgress, EgressLog, EgressLogQuery, Network } from "../contract/egress.ts";
+import type { FastifyPluginAsync } from "fastify";
+import { routes } from "../api/routes.ts";
+import type { Network } from "../contract/egress.ts";
 import { type AgentState, requireAllowed } from "../service/agents.ts";
 import { type ConnectionPosition, type ConnectionState, type EgressLists, toLogEntry } from "../service/egress.ts";
 import { type AgentService, findAgent } from "./agents.ts";
+import { handle } from "./handle.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 
 /** What the routes of an agent's web need. */
@@ -22,41 +23,20 @@ export interface EgressService extends Pick<AgentService, "byName"> {
 }
 
 /** `/agents/{name}/network` and its log. */
-export function egressRoutes(service: EgressService): FastifyPluginAsyncZod {
+export function egressRoutes(service: EgressService): FastifyPluginAsync {
   return async (app) => {
-    const readSchema = {
-      summary: "Read where an agent's programs may connect to",
-      params: AgentParams,
-      response: { 200: Network },
-    };
-    app.get("/agents/:name/network", { schema: readSchema }, async (request) =>
+    handle(app, routes.getNetwork, async (request) =>
       service.egressRules(await findAgent(service, request, request.params.name)),
     );
 
-    const setSchema = {
-      summary: "Set where an agent's programs may connect to",
-      description:
-        "Holds from the next connection on; what is open and not allowed any more is cut off. What is denied is not allowed, and the operator's own lists hold beside these.",
-      params: AgentParams,
-      body: ChangeEgress,
-      response: { 200: Network },
-    };
-    app.put("/agents/:name/network", { schema: setSchema }, async (request) => {
+    handle(app, routes.setNetwork, async (request) => {
       const agent = await findAgent(service, request, request.params.name);
       requireAllowed("change", agent);
       await service.setEgressRules(agent, request.body);
       return service.egressRules(agent);
     });
 
-    const logSchema = {
-      summary: "Read the log of an agent's connections",
-      description:
-        "Each connection that its programs asked for, once it has ended: what was decided and what came of it.",
-      params: AgentParams,
-      querystring: EgressLogQuery,
-      response: { 200: EgressLog },
-    };
-    app.get("/agents/:name/network/log", { schema: logSchema }, async (request) => {
+    handle(app, routes.listConnections, async (request) => {
       const agent = await findAgent(service, request, request.params.name);
       const { limit, cursor, verdict = null } = request.query;
       const connections = await service.listConnections(agent.id, limit + 1, slotOf(cursor), verdict);
