@@ -2,7 +2,7 @@
 const allowed = {
   contract: [],
   platform: ["contract"],
-  api: ["contract", "service"],
+  api: ["contract"],
   service: ["contract", "platform"],
   config: ["contract", "platform"],
   http: ["contract", "api", "service", "platform"],

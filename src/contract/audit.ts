@@ -1,8 +1,6 @@
 import { z } from "zod";
 import { AgentName, ListQuery } from "./agents.ts";
-import { keyKinds } from "./keys.ts";
-
-const credentials = [...keyKinds, "token"] as const;
+import { credentials } from "./keys.ts";
 
 export const AuditQuery = ListQuery.extend({
   agent: AgentName.optional().meta({ description: "Only what was done with the agents of this name." }),

@@ -4,6 +4,10 @@ import { AgentName } from "./agents.ts";
 /** `full`: all that its account may do. `agent`: an external agent key, for chats with the agents that it names. */
 export const keyKinds = ["full", "agent"] as const;
 
+/** What a caller may show: a key of one of the kinds, or a token of the identity provider. */
+export const credentials = [...keyKinds, "token"] as const;
+export type Credential = (typeof credentials)[number];
+
 const time = z.iso.datetime();
 
 const Name = z

@@ -1,11 +1,11 @@
-import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { AccountRecord } from "../contract/sign-in.ts";
+import type { FastifyPluginAsync } from "fastify";
+import { routes } from "../api/routes.ts";
 import type { Principals } from "../service/principals.ts";
+import { handle } from "./handle.ts";
 
 /** `/account`: who is asking. */
-export function accountRoutes(principals: Principals): FastifyPluginAsyncZod {
+export function accountRoutes(principals: Principals): FastifyPluginAsync {
   return async (app) => {
-    const schema = { summary: "Show the account that is asking", response: { 200: AccountRecord } };
-    app.get("/account", { schema }, async ({ caller }) => principals.account(caller));
+    handle(app, routes.getAccount, async ({ caller }) => principals.account(caller));
   };
 }

@@ -15,9 +15,9 @@ import {
   serializerCompiler,
   validatorCompiler,
 } from "fastify-type-provider-zod";
-import { permissions, requirePermission } from "../api/permissions.ts";
+import { routes } from "../api/routes.ts";
 import { BerthError } from "../contract/errors.ts";
-import { PostHeaders } from "../contract/idempotency.ts";
+import type { Readiness } from "../contract/health.ts";
 import { type ProtectedResource, signInPrefix } from "../contract/sign-in.ts";
 import type { Agents } from "../service/agents.ts";
 import type { Billing } from "../service/billing.ts";
@@ -34,13 +34,15 @@ import { accountRoutes } from "./account.ts";
 import { agentRoutes } from "./agents.ts";
 import { type AuditRows, audit, auditRoutes, writeEntry } from "./audit.ts";
 import { authenticate } from "./authenticate.ts";
+import { requirePermission } from "./authorize.ts";
 import { billingRoutes } from "./billing.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { chatRoutes } from "./chat.ts";
 import { creditRoutes } from "./credits.ts";
 import { egressRoutes } from "./egress.ts";
 import { answerClientError, errorBody, handleError } from "./errors.ts";
-import { healthRoutes, type MetricsText, type Readiness } from "./health.ts";
+import { handle, matchTable } from "./handle.ts";
+import { healthRoutes, type MetricsText } from "./health.ts";
 import { Idempotency } from "./idempotency.ts";
 import { keyRoutes } from "./keys.ts";
 import { paymentEventRoutes, topUpRoutes } from "./payments.ts";
@@ -85,13 +87,6 @@ export interface AppOptions {
   idempotencyKeys: IdempotencyRows;
 }
 
-declare module "fastify" {
-  interface FastifyContextConfig {
-    /** The route's name in the table of permissions; not there where it needs no credentials. */
-    operation?: string;
-  }
-}
-
 /** The HTTP interface. It listens when the caller says so. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const app = fastify({
@@ -126,21 +121,11 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   if (options.corsOrigins.length > 0) {
     await app.register(cors, { origin: [...options.corsOrigins], exposedHeaders: exposedHeaders, maxAge: 600 });
   }
-  const { limiters, principals, billing, signIn, agents, turns, auditLog } = options;
+  const { limiters } = options;
   const limitAddress = (request: FastifyRequest, reply: FastifyReply) =>
     limit(reply, limiters.address, clientOf(request.ip));
-  const methodsOf = rememberRoutes(app);
-  app.setNotFoundHandler(async (request, reply) => {
-    await limitAddress(request, reply);
-    const allowed = methodsOf(request.url.split("?")[0]!);
-    if (allowed.length > 0) reply.header("allow", allowed.join(", "));
-    const error =
-      allowed.length > 0
-        ? new BerthError("method_not_allowed", `${request.method} is not allowed here; allowed: ${allowed.join(", ")}.`)
-        : new BerthError("path_not_found", "There is no such path. GET /openapi.json lists them all.");
-    return reply.status(error.status).send(errorBody(error));
-  });
-
+  const requireTable = matchTable(app);
+  answerUnknown(app, limitAddress);
   await app.register(swagger, {
     openapi: {
       openapi: "3.1.0",
@@ -150,59 +135,72 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     transform: jsonSchemaTransform,
     transformObject: jsonSchemaTransformObject,
   });
+  guard(app, options, limitAddress);
+  const idempotency = new Idempotency(options.idempotencyKeys);
+  // In this order: what is written down is what is really answered.
+  idempotency.addTo(app);
+  audit(app, options.auditLog);
+  // What is refused for its form, or answered again, is not counted as made.
+  app.addHook("preHandler", async (request, reply) => {
+    const made = request.routeOptions.config.route?.limit;
+    if (made) await limit(reply, limiters[made], request.caller.accountId);
+  });
+  await addRoutes(app, options, idempotency, limitAddress);
+  requireTable();
+  return app;
+}
+
+type LimitAddress = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+/** Lets nobody through to a route who has not shown what its permission asks for. */
+function guard(app: FastifyInstance, { principals, limiters }: AppOptions, limitAddress: LimitAddress): void {
+  app.addHook("onRequest", async (request, reply) => {
+    const { route } = request.routeOptions.config;
+    if (!route || route.permission === "public") return;
+    try {
+      request.caller = await authenticate(request, (credential) => principals.find(credential));
+    } catch (error) {
+      if (error instanceof BerthError && error.status === 401) await limitAddress(request, reply);
+      throw error;
+    }
+    await limit(reply, limiters.requests, countedAs(request.caller));
+    requirePermission(route, request.caller);
+  });
+}
+
+async function addRoutes(
+  app: FastifyInstance,
+  options: AppOptions,
+  idempotency: Idempotency,
+  limitAddress: LimitAddress,
+): Promise<void> {
+  const { agents, turns, billing, principals, auditLog, signIn } = options;
   await app.register(healthRoutes(options.readiness, options.metrics));
   await app.register(protectedResourceRoutes(options.protectedResource));
   await app.register(paymentEventRoutes(billing, limitAddress));
   if (signIn) await app.register(signInRoutes((...request) => signIn.handle(...request), limitAddress));
-  app.get("/openapi.json", { schema: { hide: true }, onRequest: limitAddress }, async () => app.swagger());
-  await app.register(async (guarded) => {
-    guarded.addHook("onRoute", (route) => {
-      const headers = route.method === "POST" ? { headers: PostHeaders } : {};
-      route.schema = { ...route.schema, ...headers, security: [{ key: [] }] };
-      route.config = { ...route.config, operation: operationOf(route) };
-    });
-    guarded.addHook("onRequest", async (request, reply) => {
-      try {
-        request.caller = await authenticate(request, (credential) => principals.find(credential));
-      } catch (error) {
-        if (error instanceof BerthError && error.status === 401) await limitAddress(request, reply);
-        throw error;
-      }
-      await limit(reply, limiters.requests, countedAs(request.caller));
-      requirePermission(request.routeOptions.config.operation!, request.caller);
-    });
-    const idempotency = new Idempotency(options.idempotencyKeys);
-    // In this order: what is written down is what is really answered.
-    idempotency.addTo(guarded);
-    audit(guarded, auditLog);
-    // What is refused for its form, or answered again, is not counted as made.
-    guarded.addHook("preHandler", async (request, reply) => {
-      const made = creations[request.routeOptions.config.operation!];
-      if (made) await limit(reply, limiters[made], request.caller.accountId);
-    });
-    const streams = new Streams(options.maximumStreams, (caller) => principals.isValid(caller));
-    await guarded.register(agentRoutes(agents, streams));
-    const begun = async (request: FastifyRequest, reply: FastifyReply) => {
-      await idempotency.streams(request);
-      await writeEntry(auditLog, request, reply);
-    };
-    await guarded.register(chatRoutes(agents, turns, streams, begun));
-    await guarded.register(catalogRoutes(options.models));
-    await guarded.register(egressRoutes(agents, options.egress));
-    await guarded.register(secretRoutes(agents, options.secrets));
-    await guarded.register(keyRoutes(options.keys));
-    await guarded.register(topUpRoutes(billing));
-    await guarded.register(auditRoutes(auditLog));
-    await guarded.register(accountRoutes(principals));
-    await guarded.register(userRoutes(options.users));
-    await guarded.register(billingRoutes(billing));
-    await guarded.register(creditRoutes(billing));
+  handle(app, routes.getDocument, async (request, reply) => {
+    await limitAddress(request, reply);
+    return app.swagger();
   });
-  return app;
+  const streams = new Streams(options.maximumStreams, (caller) => principals.isValid(caller));
+  const begun = async (request: FastifyRequest, reply: FastifyReply) => {
+    await idempotency.streams(request);
+    await writeEntry(auditLog, request, reply);
+  };
+  await app.register(agentRoutes(agents, streams));
+  await app.register(chatRoutes(agents, turns, streams, begun));
+  await app.register(catalogRoutes(options.models));
+  await app.register(egressRoutes(agents, options.egress));
+  await app.register(secretRoutes(agents, options.secrets));
+  await app.register(keyRoutes(options.keys));
+  await app.register(topUpRoutes(billing));
+  await app.register(auditRoutes(auditLog));
+  await app.register(accountRoutes(principals));
+  await app.register(userRoutes(options.users));
+  await app.register(billingRoutes(billing));
+  await app.register(creditRoutes(billing));
 }
-
-/** Operations that make something, each with its limit of its own. */
-const creations: Readonly<Record<string, "agents" | "keys">> = { "POST /agents": "agents", "POST /keys": "keys" };
 
 /** Answers are data and never a page: nothing may be loaded by them, or frame them. */
 const securityHeaders: FastifyHelmetOptions = {
@@ -232,21 +230,28 @@ function withoutSecrets(url: string): string {
   return whole.replaceAll(/[\w-]{40,}/g, "…");
 }
 
-/** What a route is called in the table of permissions. Throws where it has no row there. */
-function operationOf({ method, url }: { method: string | string[]; url: string }): string {
-  // Fastify answers HEAD wherever it answers GET.
-  const operation = `${method === "HEAD" ? "GET" : method} ${url.replaceAll(/:([^/]+)/g, "{$1}")}`;
-  if (!(operation in permissions)) throw new Error(`no permission says who may ${operation}`);
-  return operation;
+/** Answers what is no route: 405 with the methods of a path that there is, 404 for any other. */
+function answerUnknown(app: FastifyInstance, limitAddress: LimitAddress): void {
+  const methodsOf = rememberRoutes(app);
+  app.setNotFoundHandler(async (request, reply) => {
+    await limitAddress(request, reply);
+    const allowed = methodsOf(request.url.split("?")[0]!);
+    if (allowed.length > 0) reply.header("allow", allowed.join(", "));
+    const error =
+      allowed.length > 0
+        ? new BerthError("method_not_allowed", `${request.method} is not allowed here; allowed: ${allowed.join(", ")}.`)
+        : new BerthError("path_not_found", "There is no such path. GET /openapi.json lists them all.");
+    return reply.status(error.status).send(errorBody(error));
+  });
 }
 
 /** Notes each route as it is made; the answer tells which methods a path has. */
 function rememberRoutes(app: FastifyInstance): (path: string) => string[] {
-  const routes: { pattern: RegExp; method: string }[] = [];
+  const known: { pattern: RegExp; method: string }[] = [];
   app.addHook("onRoute", ({ url, method }) => {
     if (url === "*") return; // Of CORS: the question before a call, for any path.
     const pattern = new RegExp(`^${url.replaceAll("*", ".*").replaceAll(/:[^/]+/g, "[^/]+")}$`);
-    for (const each of [method].flat()) routes.push({ pattern, method: each });
+    for (const each of [method].flat()) known.push({ pattern, method: each });
   });
-  return (path) => [...new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))];
+  return (path) => [...new Set(known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))];
 }

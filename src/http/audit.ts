@@ -1,9 +1,10 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
+import type { Route } from "../api/route.ts";
+import { routes } from "../api/routes.ts";
 import { AgentName } from "../contract/agents.ts";
-import { AuditList, AuditQuery } from "../contract/audit.ts";
-import { type AuditEntryState, type AuditPosition, isAudited, toAuditEntry } from "../service/audit.ts";
+import { type AuditEntryState, type AuditPosition, toAuditEntry } from "../service/audit.ts";
 import type { Caller } from "../service/caller.ts";
+import { handle } from "./handle.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 
 /** The audit log's rows. */
@@ -25,7 +26,8 @@ export function audit(app: FastifyInstance, rows: AuditRows): void {
 export async function writeEntry(rows: AuditRows, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   // Whoever has not said who they are has no account to write it to.
   const caller: Caller | undefined = request.caller;
-  if (!caller || !isAudited(request.method, reply.statusCode)) return;
+  const { route } = request.routeOptions.config;
+  if (!caller || !route || !isWritten(route, reply.statusCode)) return;
   const { accountId, credential, keyId } = caller;
   try {
     await rows.write({
@@ -33,7 +35,7 @@ export async function writeEntry(rows: AuditRows, request: FastifyRequest, reply
       credential,
       keyId,
       address: request.ip,
-      operation: request.routeOptions.config.operation!,
+      operation: route.operation,
       agent: request.agent?.name ?? askedName(request),
       agentId: request.agent?.id ?? null,
       status: reply.statusCode,
@@ -46,21 +48,22 @@ export async function writeEntry(rows: AuditRows, request: FastifyRequest, reply
 }
 
 /** `GET /audit` */
-export function auditRoutes(rows: AuditRows): FastifyPluginAsyncZod {
+export function auditRoutes(rows: AuditRows): FastifyPluginAsync {
   return async (app) => {
-    const schema = {
-      summary: "Read the audit log",
-      description:
-        "Every request that may change something, every one that was forbidden, and every sign-in: who, from where, what, and what came of it.",
-      querystring: AuditQuery,
-      response: { 200: AuditList },
-    };
-    app.get("/audit", { schema }, async (request) => {
+    handle(app, routes.listAuditEntries, async (request) => {
       const { limit, cursor, agent = null } = request.query;
-      const entries = await rows.list(request.caller.accountId, limit + 1, slotOf(cursor), agent);
+      const entries = await rows.list(request.caller.accountId, limit + 1, positionOf(cursor), agent);
       return pageOf(entries.map(toAuditEntry), limit, ({ at, id }) => `${Date.parse(at)} ${id}`);
     });
   };
+}
+
+/**
+ * Whether a request has an entry: all that may change something, and every one that was forbidden. One too many changes
+ * nothing, and entries without end would be a way around the limit.
+ */
+function isWritten({ audited }: Route, status: number): boolean {
+  return status !== 429 && (audited || status === 403);
 }
 
 /** The agent's name in the path, where it can be one: anything else may be whatever somebody pasted there. */
@@ -70,9 +73,9 @@ function askedName({ params, routeOptions }: FastifyRequest): string | null {
   return name !== undefined && AgentName.safeParse(name).success ? name : null;
 }
 
-function slotOf(cursor: string | undefined): AuditPosition | null {
-  const place = fromCursor(cursor, /^\d{1,13} [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-  if (place === null) return null;
-  const [at, id] = place.split(" ") as [string, string];
+function positionOf(cursor: string | undefined): AuditPosition | null {
+  const position = fromCursor(cursor, /^\d{1,13} [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+  if (position === null) return null;
+  const [at, id] = position.split(" ") as [string, string];
   return { at: new Date(Number(at)), id };
 }

@@ -1,16 +1,8 @@
-import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { z } from "zod";
+import type { FastifyPluginAsync } from "fastify";
+import { routes } from "../api/routes.ts";
+import type { CreditEntry } from "../contract/billing.ts";
 import {
-  Billing,
-  ChangeBilling,
-  type CreditEntry,
-  CreditEntryList,
-  EntriesQuery,
-  UsageQuery,
-  UsageReport,
-} from "../contract/billing.ts";
-import {
-  type Billing as BillingService,
+  type Billing,
   type EntryFilter,
   type EntryState,
   spanOf,
@@ -19,38 +11,23 @@ import {
 } from "../service/billing.ts";
 import { fromCredits } from "../service/credits.ts";
 import { type CsvRow, sendCsv, wantsCsv } from "./csv.ts";
+import { handle } from "./handle.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 
 const maximumSums = 1_000;
 const csvBatch = 1_000;
 
-/** An answer that may be asked for as CSV, too. */
-function orCsv<Schema extends z.ZodType>(schema: Schema) {
-  const csv = z.string().meta({ description: "A line of headings, then the rows." });
-  return { content: { "application/json": { schema }, "text/csv": { schema: csv } } };
-}
-
 /** `/billing`: what the account has, what it has used, and why. */
-export function billingRoutes(billing: BillingService): FastifyPluginAsyncZod {
+export function billingRoutes(billing: Billing): FastifyPluginAsync {
   return async (app) => {
-    app.get(
-      "/billing",
-      { schema: { summary: "Read the account's credits and what it has used", response: { 200: Billing } } },
-      async ({ caller }) => billing.summary(caller.accountId),
-    );
+    handle(app, routes.getBilling, async ({ caller }) => billing.summary(caller.accountId));
 
-    const changeSchema = { summary: "Set what a month may cost", body: ChangeBilling, response: { 200: Billing } };
-    app.patch("/billing", { schema: changeSchema }, async ({ caller: { accountId }, body: { monthlyLimit } }) => {
+    handle(app, routes.changeBilling, async ({ caller: { accountId }, body: { monthlyLimit } }) => {
       await billing.setMonthlyLimit(accountId, monthlyLimit === null ? null : fromCredits(monthlyLimit));
       return billing.summary(accountId);
     });
 
-    const entriesSchema = {
-      summary: "Read the ledger: every change of the balance with its cause, the newest first",
-      querystring: EntriesQuery,
-      response: { 200: orCsv(CreditEntryList) },
-    };
-    app.get("/billing/entries", { schema: entriesSchema }, async (request, reply) => {
+    handle(app, routes.listEntries, async (request, reply) => {
       const { limit, cursor, format, agent = null, kind = null, since, until } = request.query;
       const { accountId } = request.caller;
       const filter = { agent, kind, since: since ? new Date(since) : null, until: until ? new Date(until) : null };
@@ -62,12 +39,7 @@ export function billingRoutes(billing: BillingService): FastifyPluginAsyncZod {
       return pageOf(entries.map(toEntryView), limit, ({ number }) => String(number));
     });
 
-    const usageSchema = {
-      summary: "Sum up what was used, by day, agent, model or key",
-      querystring: UsageQuery,
-      response: { 200: orCsv(UsageReport) },
-    };
-    app.get("/billing/usage", { schema: usageSchema }, async (request, reply) => {
+    handle(app, routes.getUsage, async (request, reply) => {
       const { by, since, until, format } = request.query;
       const span = spanOf(since, until, new Date());
       const report = toUsageReport(by, span, await billing.usage(request.caller.accountId, by, span, maximumSums));
@@ -98,11 +70,7 @@ const entryColumns = [
 ];
 
 /** All entries, a part after the other, so that no more than one is in memory. */
-async function* entryBatches(
-  billing: BillingService,
-  accountId: string,
-  filter: EntryFilter,
-): AsyncGenerator<CsvRow[]> {
+async function* entryBatches(billing: Billing, accountId: string, filter: EntryFilter): AsyncGenerator<CsvRow[]> {
   for (let before: number | null = null; ; ) {
     const entries: EntryState[] = await billing.listEntries(accountId, filter, csvBatch, before);
     yield entries.map(toEntryView).map(toRow);

@@ -1,18 +1,13 @@
-import type { FastifyReply, FastifyRequest } from "fastify";
-import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { z } from "zod";
-import { requireOwnTurn } from "../api/permissions.ts";
-import { AgentParams, ListQuery } from "../contract/agents.ts";
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
+import { routes } from "../api/routes.ts";
 import {
-  ChatRequest,
+  type ChatRequest,
   type Inclusion,
   inclusionOf,
   type SequencedEvent,
   statusAfter,
   type TurnEvent,
-  TurnEventsQuery,
-  TurnList,
-  TurnParams,
+  type TurnParams,
 } from "../contract/chat.ts";
 import { uuidPattern } from "../contract/ids.ts";
 import type { AgentState } from "../service/agent.ts";
@@ -20,25 +15,21 @@ import type { Agents } from "../service/agents.ts";
 import { type TurnState, toTurnView } from "../service/turn.ts";
 import type { Turns } from "../service/turns.ts";
 import { findAgent } from "./agents.ts";
+import { requireOwnTurn } from "./authorize.ts";
+import { handle } from "./handle.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 import { type SseEvent, sendEvents } from "./sse.ts";
 import type { Streams } from "./streams.ts";
 
-/** `begun` is told of each chat whose turn is there, before it is answered. */
+/** `begun` is called for each chat once its turn exists, before it is answered. */
 export function chatRoutes(
   agents: Agents,
   turns: Turns,
   streams: Streams,
   begun: (request: FastifyRequest, reply: FastifyReply) => Promise<void>,
-): FastifyPluginAsyncZod {
+): FastifyPluginAsync {
   return async (app) => {
-    const chatSchema = {
-      summary: "Send a message and stream the reply",
-      description: "A server-sent event stream of TurnEvent objects. The turn goes on when the client goes away.",
-      params: AgentParams,
-      body: ChatRequest,
-    };
-    app.post("/agents/:name/chat", { schema: chatSchema }, async (request, reply) => {
+    handle(app, routes.chat, async (request, reply) => {
       const agent = await findAgent(agents, request, request.params.name);
       using _ = streams.enter(request);
       const turn = (await earlierTurn(request, agent)) ?? (await beginTurn(request, agent));
@@ -49,13 +40,7 @@ export function chatRoutes(
       return reply;
     });
 
-    const historySchema = {
-      summary: "List an agent's turns, the newest first",
-      params: AgentParams,
-      querystring: ListQuery,
-      response: { 200: TurnList },
-    };
-    app.get("/agents/:name/turns", { schema: historySchema }, async (request) => {
+    handle(app, routes.listTurns, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
       const { limit, cursor } = request.query;
       const after = fromCursor(cursor, uuidPattern);
@@ -63,12 +48,7 @@ export function chatRoutes(
       return pageOf(page.map(toTurnView), limit, ({ id }) => id);
     });
 
-    const eventsSchema = {
-      summary: "Read a turn's events, again or from a cursor on",
-      params: TurnParams,
-      querystring: TurnEventsQuery,
-    };
-    app.get("/agents/:name/turns/:turnId/events", { schema: eventsSchema }, async (request, reply) => {
+    handle(app, routes.getTurnEvents, async (request, reply) => {
       const { turn } = await find(request);
       using _ = streams.enter(request);
       // What is no number is no cursor of ours: a proxy's or a library's own, which must not end the request.
@@ -80,11 +60,10 @@ export function chatRoutes(
       return reply;
     });
 
-    const cancelSchema = { summary: "Interrupt a turn", params: TurnParams, response: { 202: z.object({}) } };
-    app.post("/agents/:name/turns/:turnId/cancel", { schema: cancelSchema }, async (request, reply) => {
+    handle(app, routes.cancelTurn, async (request) => {
       const { agent, turn } = await find(request);
       await turns.cancel(agent, turn);
-      return reply.code(202).send({});
+      return {};
     });
   };
 

@@ -3,6 +3,7 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
+import { routes } from "../api/routes.ts";
 import type { ErrorBody } from "../contract/agents.ts";
 import { BerthError, type ErrorCode } from "../contract/errors.ts";
 
@@ -106,7 +107,7 @@ function invalidRequest({ validation, validationContext }: Invalid, request: Fas
     message,
   }));
   const text = issues.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)).join("; ");
-  const ofAgent = request.routeOptions.url === "/agents";
+  const ofAgent = request.routeOptions.config.route === routes.createAgent;
   const onlyName = ofAgent && issues.length > 0 && issues.every(({ field }) => field === "name");
   return new BerthError(onlyName ? "agent_name_invalid" : "request_invalid", text, { details: { issues } });
 }

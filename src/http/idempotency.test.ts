@@ -1,5 +1,6 @@
 import fastify, { type FastifyInstance } from "fastify";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { routes } from "../api/routes.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { Claim, IdempotencyRows } from "../service/idempotency.ts";
 import { handleError } from "./errors.ts";
@@ -30,7 +31,7 @@ afterEach(() => app.close());
 
 async function post(status = 200) {
   new Idempotency(rows, 300).addTo(app);
-  app.post("/", async (_request, reply) => {
+  app.post("/", { config: { route: routes.createAgent } }, async (_request, reply) => {
     worked += 1;
     return reply.code(status).send({ worked });
   });

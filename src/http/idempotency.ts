@@ -137,10 +137,10 @@ export class Idempotency {
   }
 }
 
-/** The key of a POST, which its schema has found to be one; null without. */
-function keyOf({ method, headers }: FastifyRequest): string | null {
+/** The key of the request, which its schema has found to be one; null without. */
+function keyOf({ routeOptions, headers }: FastifyRequest): string | null {
   const key = headers["idempotency-key"];
-  return method === "POST" && typeof key === "string" ? key : null;
+  return routeOptions.config.route?.idempotent && typeof key === "string" ? key : null;
 }
 
 function headersOf(reply: FastifyReply): Record<string, string> {

@@ -1,22 +1,14 @@
-import type { FastifyReply, FastifyRequest } from "fastify";
-import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { z } from "zod";
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
+import { routes } from "../api/routes.ts";
 import { BerthError } from "../contract/errors.ts";
-import { CreateTopUp, TopUp } from "../contract/payments.ts";
 import type { Billing } from "../service/billing.ts";
+import { handle } from "./handle.ts";
 
 /** `/billing/top-ups`: credits by card. */
-export function topUpRoutes(billing: Billing): FastifyPluginAsyncZod {
+export function topUpRoutes(billing: Billing): FastifyPluginAsync {
   return async (app) => {
-    const schema = {
-      summary: "Buy credits",
-      description: "Answers the address of a page on which to pay; the credits are there when that is done.",
-      body: CreateTopUp,
-      response: { 201: TopUp },
-    };
-    app.post("/billing/top-ups", { schema }, async (request, reply) => {
+    handle(app, routes.createTopUp, async (request) => {
       const { resourceId } = request.attempt;
-      reply.code(201);
       return billing.beginTopUp(resourceId, request.caller.accountId, request.body);
     });
   };
@@ -29,13 +21,12 @@ export function topUpRoutes(billing: Billing): FastifyPluginAsyncZod {
 export function paymentEventRoutes(
   billing: Billing,
   limitAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>,
-): FastifyPluginAsyncZod {
+): FastifyPluginAsync {
   return async (app) => {
     // What is signed is the body as it was sent.
     app.removeAllContentTypeParsers();
     app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
-    const schema = { hide: true, response: { 204: z.null() } };
-    app.post("/webhooks/stripe", { schema }, async (request, reply) => {
+    handle(app, routes.receivePayment, async (request, reply) => {
       const { "stripe-signature": signature } = request.headers;
       try {
         if (typeof signature !== "string" || !Buffer.isBuffer(request.body)) {
@@ -46,7 +37,7 @@ export function paymentEventRoutes(
         if (error instanceof BerthError && error.status === 400) await limitAddress(request, reply);
         throw error;
       }
-      return reply.code(204).send(null);
+      return null;
     });
   };
 }

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyPluginAsync, onRequestAsyncHookHandler } from "fastify";
-import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { ProtectedResource, signInPrefix } from "../contract/sign-in.ts";
+import { routes } from "../api/routes.ts";
+import { type ProtectedResource, signInPrefix } from "../contract/sign-in.ts";
+import { handle } from "./handle.ts";
 
 /** Answers a request for the identity provider that the service has itself; `address` is the client's. */
 export type HandleSignIn = (request: IncomingMessage, response: ServerResponse, address: string) => void;
@@ -10,7 +11,7 @@ export type HandleSignIn = (request: IncomingMessage, response: ServerResponse, 
  * The provider is a whole program of its own: it reads the request and writes the answer itself. `limitAddress` counts
  * each request: many of them have the provider keep something, and nobody has said who they are.
  */
-export function signInRoutes(handle: HandleSignIn, limitAddress: onRequestAsyncHookHandler): FastifyPluginAsync {
+export function signInRoutes(answer: HandleSignIn, limitAddress: onRequestAsyncHookHandler): FastifyPluginAsync {
   return async (app) => {
     app.addHook("onRequest", limitAddress);
     app.removeAllContentTypeParsers();
@@ -25,19 +26,15 @@ export function signInRoutes(handle: HandleSignIn, limitAddress: onRequestAsyncH
           const value = reply.getHeader(name);
           if (value !== undefined) reply.raw.setHeader(name, value);
         }
-        handle(request.raw, reply.raw, request.ip);
+        answer(request.raw, reply.raw, request.ip);
       },
     });
   };
 }
 
 /** Says to whoever has no token where to get one. */
-export function protectedResourceRoutes(protectedResource: () => ProtectedResource): FastifyPluginAsyncZod {
+export function protectedResourceRoutes(protectedResource: () => ProtectedResource): FastifyPluginAsync {
   return async (app) => {
-    const schema = {
-      summary: "Where tokens come from (RFC 9728)",
-      response: { 200: ProtectedResource },
-    };
-    app.get("/.well-known/oauth-protected-resource", { schema }, async () => protectedResource());
+    handle(app, routes.getProtectedResource, async () => protectedResource());
   };
 }

@@ -9,14 +9,6 @@ export interface AuditEntryState extends Omit<AuditEntry, "at"> {
 /** Where an entry stands in the log, which goes by time. */
 export type AuditPosition = Pick<AuditEntryState, "at" | "id">;
 
-/**
- * Whether a request has an entry: all that may change something, and every one that was forbidden. One too many changes
- * nothing, and entries without end would be a way around the limit.
- */
-export function isAudited(method: string, status: number): boolean {
-  return status !== 429 && (!["GET", "HEAD"].includes(method) || status === 403);
-}
-
 /** The entry as the account's owner sees it. */
 export function toAuditEntry({ accountId: _, at, ...entry }: AuditEntryState): AuditEntry {
   return { ...entry, at: at.toISOString() };

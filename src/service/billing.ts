@@ -187,7 +187,7 @@ const noTokens: ReportedTokens = { input: 0, output: 0, cacheRead: 0, cacheWrite
 const yearMs = 366 * 24 * 3_600_000;
 
 /** The beginning of the calendar month of UTC. */
-export function monthOf(time: Date): Date {
+function monthOf(time: Date): Date {
   return new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth()));
 }
 
@@ -234,7 +234,7 @@ export function toEntryView(entry: EntryState): CreditEntry {
   };
 }
 
-export function toUsageByDay(row: UsedSum & Pick<UsageByDay, "day" | "agent" | "model">): UsageByDay {
+function toUsageByDay(row: UsedSum & Pick<UsageByDay, "day" | "agent" | "model">): UsageByDay {
   return { day: row.day, agent: row.agent, model: row.model, ...toUsed(row) };
 }
 

@@ -1,7 +1,4 @@
-import type { keyKinds } from "../contract/keys.ts";
-
-/** What a caller has shown: a key of one of the kinds, or a token of the identity provider. */
-export type Credential = (typeof keyKinds)[number] | "token";
+import type { Credential } from "../contract/keys.ts";
 
 /** Who makes a request. */
 export interface Caller {

@@ -17,8 +17,8 @@ import type { AgentStatus, Fault, InstallStep, Resources } from "../contract/age
 import type { EntryKind } from "../contract/billing.ts";
 import type { TurnEvent, TurnStatus } from "../contract/chat.ts";
 import type { EgressOutcome, EgressRefusal } from "../contract/egress.ts";
+import type { Credential } from "../contract/keys.ts";
 import type { DesiredState } from "../service/agent.ts";
-import type { Credential } from "../service/caller.ts";
 import type { TokenCounts } from "../service/ledger.ts";
 import type { UsageState } from "../service/usage.ts";
 import { asFault, isTimeout } from "./faults.ts";

@@ -48,8 +48,6 @@ interface ServiceParts {
   log: (message: string, fields: Record<string, unknown>) => void;
 }
 
-export type Service = ReturnType<typeof openService>;
-
 /** The application: one class a noun, each with what it needs of the adapters. */
 export function openService(parts: ServiceParts) {
   const { config, stores, ledger, machines, models, egress, signIn, address, runtimes, log } = parts;

@@ -8,7 +8,7 @@ import { InstallWriter, type Progress } from "./provisioning.ts";
 import type { Slots } from "./slots.ts";
 
 /** What an agent's machine is to be. */
-export interface MachineRequest {
+interface MachineRequest {
   id: string;
   generation: number;
   /** Rises with every restart that was asked for. */

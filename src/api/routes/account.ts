@@ -1,0 +1,53 @@
+import { z } from "zod";
+import { ListQuery } from "../../contract/agents.ts";
+import { AuditList, AuditQuery } from "../../contract/audit.ts";
+import { CreatedKey, CreateKey, KeyList, KeyParams } from "../../contract/keys.ts";
+import { AccountRecord } from "../../contract/sign-in.ts";
+import { account, route } from "../route.ts";
+
+/** Who is asking, with which keys, and what was done. */
+export const accountRoutes = {
+  getAccount: route({
+    method: "GET",
+    path: "/account",
+    summary: "Show the account that is asking",
+    responses: { 200: AccountRecord },
+    permission: account,
+  }),
+  listKeys: route({
+    method: "GET",
+    path: "/keys",
+    summary: "List the keys",
+    query: ListQuery,
+    responses: { 200: KeyList },
+    permission: account,
+  }),
+  createKey: route({
+    method: "POST",
+    path: "/keys",
+    summary: "Create a key",
+    description: "The answer holds the key itself, this once. A key can make none that can do more than itself.",
+    body: CreateKey,
+    responses: { 201: CreatedKey },
+    permission: account,
+    limit: "keys",
+  }),
+  revokeKey: route({
+    method: "DELETE",
+    path: "/keys/{id}",
+    summary: "Revoke a key, at once and for ever",
+    params: KeyParams,
+    responses: { 204: z.null() },
+    permission: account,
+  }),
+  listAuditEntries: route({
+    method: "GET",
+    path: "/audit",
+    summary: "Read the audit log",
+    description:
+      "Every request that may change something, every one that was forbidden, and every sign-in: who, from where, what, and what came of it.",
+    query: AuditQuery,
+    responses: { 200: AuditList },
+    permission: account,
+  }),
+};

@@ -1,0 +1,66 @@
+import { ListQuery } from "../../contract/agents.ts";
+import { AccountCreditsList, CreditGrant, GrantCredits } from "../../contract/billing.ts";
+import { CreateUser, UserList, UserParams, UserRecord, UserWithLink } from "../../contract/users.ts";
+import { operatorOnly, route } from "../route.ts";
+
+/** Who signs in at the service's own identity provider, and the credits of all accounts. */
+export const adminRoutes = {
+  listUsers: route({
+    method: "GET",
+    path: "/admin/users",
+    summary: "List the users",
+    query: ListQuery,
+    responses: { 200: UserList },
+    permission: operatorOnly,
+  }),
+  createUser: route({
+    method: "POST",
+    path: "/admin/users",
+    summary: "Add a user",
+    description: "The answer has a link, this once, with which the user sets a password.",
+    body: CreateUser,
+    responses: { 201: UserWithLink },
+    permission: operatorOnly,
+  }),
+  resetUser: route({
+    method: "POST",
+    path: "/admin/users/{name}/reset",
+    summary: "Take a user's password away and answer a link for a new one",
+    description: "Ends what the user has signed in.",
+    params: UserParams,
+    responses: { 200: UserWithLink },
+    permission: operatorOnly,
+  }),
+  disableUser: route({
+    method: "POST",
+    path: "/admin/users/{name}/disable",
+    summary: "Refuse a user and the keys of its account, at once",
+    params: UserParams,
+    responses: { 200: UserRecord },
+    permission: operatorOnly,
+  }),
+  enableUser: route({
+    method: "POST",
+    path: "/admin/users/{name}/enable",
+    summary: "Let a user in again",
+    params: UserParams,
+    responses: { 200: UserRecord },
+    permission: operatorOnly,
+  }),
+  listCredits: route({
+    method: "GET",
+    path: "/admin/credits",
+    summary: "List all accounts with their credits",
+    query: ListQuery,
+    responses: { 200: AccountCreditsList },
+    permission: operatorOnly,
+  }),
+  grantCredits: route({
+    method: "POST",
+    path: "/admin/credits/grants",
+    summary: "Give an account credits, or take some back",
+    body: GrantCredits,
+    responses: { 201: CreditGrant },
+    permission: operatorOnly,
+  }),
+};

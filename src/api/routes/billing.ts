@@ -1,0 +1,56 @@
+import {
+  Billing,
+  ChangeBilling,
+  CreditEntryList,
+  EntriesQuery,
+  UsageQuery,
+  UsageReport,
+} from "../../contract/billing.ts";
+import { CreateTopUp, TopUp } from "../../contract/payments.ts";
+import { account, route } from "../route.ts";
+
+/** What the account has, what it has used, and why. */
+export const billingRoutes = {
+  getBilling: route({
+    method: "GET",
+    path: "/billing",
+    summary: "Read the account's credits and what it has used",
+    responses: { 200: Billing },
+    permission: account,
+  }),
+  changeBilling: route({
+    method: "PATCH",
+    path: "/billing",
+    summary: "Set what a month may cost",
+    body: ChangeBilling,
+    responses: { 200: Billing },
+    permission: account,
+  }),
+  listEntries: route({
+    method: "GET",
+    path: "/billing/entries",
+    summary: "Read the ledger: every change of the balance with its cause, the newest first",
+    query: EntriesQuery,
+    responses: { 200: CreditEntryList },
+    permission: account,
+    csv: true,
+  }),
+  getUsage: route({
+    method: "GET",
+    path: "/billing/usage",
+    summary: "Sum up what was used, by day, agent, model or key",
+    query: UsageQuery,
+    responses: { 200: UsageReport },
+    permission: account,
+    csv: true,
+  }),
+  createTopUp: route({
+    method: "POST",
+    path: "/billing/top-ups",
+    summary: "Buy credits",
+    description: "Answers the address of a page on which to pay; the credits are there when that is done.",
+    body: CreateTopUp,
+    responses: { 201: TopUp },
+    permission: account,
+  }),
+};

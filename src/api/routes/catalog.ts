@@ -1,0 +1,23 @@
+import { ListQuery } from "../../contract/agents.ts";
+import { ModelList } from "../../contract/models.ts";
+import { RuntimeList } from "../../contract/runtimes.ts";
+import { account, route } from "../route.ts";
+
+/** What an agent may be made of. */
+export const catalogRoutes = {
+  listModels: route({
+    method: "GET",
+    path: "/models",
+    summary: "List the models",
+    query: ListQuery,
+    responses: { 200: ModelList },
+    permission: account,
+  }),
+  listRuntimes: route({
+    method: "GET",
+    path: "/runtimes",
+    summary: "List the runtimes and what each can do",
+    responses: { 200: RuntimeList },
+    permission: account,
+  }),
+};

@@ -1,0 +1,46 @@
+import { z } from "zod";
+import { AgentParams, ListQuery } from "../../contract/agents.ts";
+import { ChatRequest, TurnEventsQuery, TurnList, TurnParams } from "../../contract/chat.ts";
+import { account, chatting, route } from "../route.ts";
+
+/** Messages to agents, and what came of them. An external agent key sees only the turns that it has begun. */
+export const chatRoutes = {
+  chat: route({
+    method: "POST",
+    path: "/agents/{name}/chat",
+    summary: "Send a message and stream the reply",
+    description: "A server-sent event stream of TurnEvent objects. The turn goes on when the client goes away.",
+    params: AgentParams,
+    body: ChatRequest,
+    responses: {},
+    permission: chatting,
+    stream: true,
+  }),
+  listTurns: route({
+    method: "GET",
+    path: "/agents/{name}/turns",
+    summary: "List an agent's turns, the newest first",
+    params: AgentParams,
+    query: ListQuery,
+    responses: { 200: TurnList },
+    permission: account,
+  }),
+  getTurnEvents: route({
+    method: "GET",
+    path: "/agents/{name}/turns/{turnId}/events",
+    summary: "Read a turn's events, again or from a cursor on",
+    params: TurnParams,
+    query: TurnEventsQuery,
+    responses: {},
+    permission: chatting,
+    stream: true,
+  }),
+  cancelTurn: route({
+    method: "POST",
+    path: "/agents/{name}/turns/{turnId}/cancel",
+    summary: "Interrupt a turn",
+    params: TurnParams,
+    responses: { 202: z.object({}) },
+    permission: chatting,
+  }),
+};

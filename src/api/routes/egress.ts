@@ -1,0 +1,66 @@
+import { z } from "zod";
+import { AgentParams } from "../../contract/agents.ts";
+import { ChangeEgress, EgressLog, EgressLogQuery, EgressPolicy } from "../../contract/egress.ts";
+import { SecretList, SecretParams, SecretRecord, SetSecret } from "../../contract/secrets.ts";
+import { account, route } from "../route.ts";
+
+/** Where an agent's programs may connect to, and the secrets that go there in their requests. */
+export const egressRoutes = {
+  getNetwork: route({
+    method: "GET",
+    path: "/agents/{name}/network",
+    summary: "Read where an agent's programs may connect to",
+    params: AgentParams,
+    responses: { 200: EgressPolicy },
+    permission: account,
+  }),
+  setNetwork: route({
+    method: "PUT",
+    path: "/agents/{name}/network",
+    summary: "Set where an agent's programs may connect to",
+    description:
+      "Holds from the next connection on; what is open and not allowed any more is cut off. What is denied is not allowed, and the operator's own lists hold beside these.",
+    params: AgentParams,
+    body: ChangeEgress,
+    responses: { 200: EgressPolicy },
+    permission: account,
+  }),
+  listConnections: route({
+    method: "GET",
+    path: "/agents/{name}/network/log",
+    summary: "Read the log of an agent's connections",
+    description:
+      "Each connection that its programs asked for, once it has ended: what was decided and what came of it.",
+    params: AgentParams,
+    query: EgressLogQuery,
+    responses: { 200: EgressLog },
+    permission: account,
+  }),
+  listSecrets: route({
+    method: "GET",
+    path: "/agents/{name}/secrets",
+    summary: "List an agent's secrets, without their values",
+    params: AgentParams,
+    responses: { 200: SecretList },
+    permission: account,
+  }),
+  setSecret: route({
+    method: "PUT",
+    path: "/agents/{name}/secrets/{secret}",
+    summary: "Give an agent a secret, or another value",
+    description:
+      "In the machine the variable of this name holds a placeholder. Where a program sends it in a header to one of the hosts, the value goes in its place.",
+    params: SecretParams,
+    body: SetSecret,
+    responses: { 200: SecretRecord, 201: SecretRecord },
+    permission: account,
+  }),
+  removeSecret: route({
+    method: "DELETE",
+    path: "/agents/{name}/secrets/{secret}",
+    summary: "Remove an agent's secret",
+    params: SecretParams,
+    responses: { 204: z.null() },
+    permission: account,
+  }),
+};

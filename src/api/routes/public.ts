@@ -1,0 +1,50 @@
+import { z } from "zod";
+import { Readiness } from "../../contract/health.ts";
+import { ProtectedResource } from "../../contract/sign-in.ts";
+import { route } from "../route.ts";
+
+/** What needs no credentials: for those who watch over the service, look for its sign-in, or sign what they send. */
+export const publicRoutes = {
+  getHealth: route({
+    method: "GET",
+    path: "/healthz",
+    summary: "Alive",
+    responses: { 200: z.object({ ok: z.boolean() }) },
+    permission: "public",
+  }),
+  getReadiness: route({
+    method: "GET",
+    path: "/readyz",
+    summary: "Ready",
+    responses: { 200: Readiness, 503: Readiness },
+    permission: "public",
+  }),
+  getMetrics: route({
+    method: "GET",
+    path: "/metrics",
+    summary: "Measurements in Prometheus' format",
+    responses: {},
+    permission: "public",
+  }),
+  getProtectedResource: route({
+    method: "GET",
+    path: "/.well-known/oauth-protected-resource",
+    summary: "Where tokens come from (RFC 9728)",
+    responses: { 200: ProtectedResource },
+    permission: "public",
+  }),
+  receivePayment: route({
+    method: "POST",
+    path: "/webhooks/stripe",
+    summary: null,
+    responses: { 204: z.null() },
+    permission: "public",
+  }),
+  getDocument: route({
+    method: "GET",
+    path: "/openapi.json",
+    summary: null,
+    responses: {},
+    permission: "public",
+  }),
+};
