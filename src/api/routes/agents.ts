@@ -8,6 +8,7 @@ import {
   CreateAgent,
   InstallStatus,
   ListQuery,
+  LogEvent,
   LogQuery,
   WaitQuery,
 } from "../../contract/agents.ts";
@@ -90,7 +91,7 @@ export const agentRoutes = {
     query: LogQuery,
     responses: { 200: AgentLog },
     permission: account,
-    stream: true,
+    stream: LogEvent,
   }),
   resetConversation: route({
     method: "POST",
@@ -115,6 +116,6 @@ export const agentRoutes = {
     params: AgentParams,
     responses: { 200: InstallStatus },
     permission: account,
-    stream: true,
+    stream: InstallStatus,
   }),
 };
