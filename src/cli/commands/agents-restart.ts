@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { Agent } from "../../contract/agents.ts";
-import { agentPath, Client } from "../client.ts";
+import { routes } from "../../api/routes.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { runInstallation } from "../installation.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
@@ -19,9 +19,8 @@ export function registerRestart(agents: Command): void {
     .addOption(jsonOption())
     .addHelpText("after", "\nA reply that is on its way ends as failed. An agent that has failed is mended by this.")
     .action(async (name: string, { wait, json }: RestartOptions) => {
-      const path = `${agentPath(name)}/restart`;
-      const client = await Client.connect(readEnvironment());
-      const begin = () => client.json<Agent>("POST", path);
+      const client = connect(readEnvironment());
+      const begin = () => client.call(routes.restartAgent, { params: { name } });
       await runInstallation(client, { name, doing: "restarted", begin, wait, json: json ?? false });
     });
 }
