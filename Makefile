@@ -45,7 +45,7 @@ bench: image ## measure the hot paths
 	@node bench/suspend.ts
 	@node bench/relay.ts
 	@node bench/requests.ts
-	@node bench/web.ts
+	@node bench/egress.ts
 
 clean: ## remove what make made here (not the data folder, not the image cache)
 	rm -rf node_modules image/.built

@@ -9,7 +9,7 @@ import { testConfig } from "../test/support/config.ts";
 import { VmService } from "../test/support/vm-service.ts";
 import { makeSeed, plantSeed } from "../test/support/warm-seed.ts";
 
-// `node bench/web.ts`: a download by a program in a machine through the proxy, beside the raw connection to that machine in
+// `node bench/egress.ts`: a download by a program in a machine through the proxy, beside the raw connection to that machine in
 // the same run: the same bytes over the one port that QEMU forwards, read there by a program that does nothing else. For
 // that, it takes a copy of the runner's listening socket, and stops the runner for the time.
 

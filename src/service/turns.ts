@@ -19,8 +19,6 @@ export interface TurnRows {
   find(agentId: string, turnId: string): Promise<TurnState | null>;
   /** Up to `limit`, the newest first, beginning after the turn of that id. */
   list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]>;
-  /** Up to `limit`, the newest first, beginning after the turn of that id. */
-  list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]>;
   /** All that run on this host, each with its agent's instructions. */
   running(): Promise<(TurnState & { instructions: string | null })[]>;
   /** A page of the turn's events after `after`, the oldest first, bounded in number and size; empty after the last. */

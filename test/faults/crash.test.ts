@@ -48,6 +48,7 @@ class Death {
   readonly #at: number;
   readonly #met = Promise.withResolvers<void>();
   readonly met = this.#met.promise;
+  readonly #calls = new Set<Promise<unknown>>();
   #steps = 0;
   #armed = false;
 
@@ -65,6 +66,11 @@ class Death {
     await new Promise(() => {});
   }
 
+  /** Resolves when what was asked of the database before the death is done: it was asked, and comes before what follows. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#calls);
+  }
+
   /** The same thing, each of whose calls has a step before it and one after it. */
   at<Thing extends object>(thing: Thing): Thing {
     return new Proxy(thing, {
@@ -72,7 +78,11 @@ class Death {
         const value: unknown = Reflect.get(target, name, target);
         if (typeof value !== "function") return value;
         return (...args: unknown[]) => {
-          const call = () => Reflect.apply(value, target, args) as unknown;
+          const call = () => {
+            const called = Reflect.apply(value, target, args) as unknown;
+            if (target instanceof AgentStore) this.#calls.add(Promise.resolve(called));
+            return called;
+          };
           if (name === "close") return call();
           return this.step()
             .then(call)
@@ -228,6 +238,7 @@ test.each(Object.keys(operations))(
       end.catch(() => {});
       finished = await Promise.race([end, death.met.then(() => false)]);
       await dying.machines.close(); // As a dead process's connections are.
+      await death.settled();
 
       const { lifecycle, machines } = serverUntil(new Death(Infinity));
       await lifecycle.recover();

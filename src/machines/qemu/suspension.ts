@@ -1,5 +1,5 @@
 import type { Resources } from "../../contract/agents.ts";
-import { isShortage } from "../../contract/errors.ts";
+import { asBerthError, isShortage } from "../../contract/errors.ts";
 import type { MachineSpec, RunningMachine } from "../driver.ts";
 import { machineOptions } from "./command.ts";
 import type { Launcher } from "./launcher.ts";
@@ -73,7 +73,7 @@ export class Suspension {
         const { memory } = await records.require(spec.id);
         // Of one that was used up the guest may have run, and changed the disk that it belongs to.
         if (!memory || isDamage(error)) reason = words;
-        else if (tries <= 1) throw error;
+        else if (tries <= 1) throw asBerthError(error, "machine_failed", `The machine did not wake: ${words}`);
         else log(`machine ${spec.id} did not wake, which is tried again: ${words}`);
       }
     }
