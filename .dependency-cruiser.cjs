@@ -16,7 +16,7 @@ const allowed = {
   runtimes: ["contract", "platform"],
   guest: ["contract", "runtimes", "platform"],
   client: ["contract", "api"],
-  cli: ["contract", "client", "platform"],
+  cli: ["contract", "api", "client", "platform"],
 };
 
 module.exports = {
@@ -32,7 +32,14 @@ module.exports = {
       comment: "The contract is read by every part, the guest and the tool among them: a schema library only.",
       severity: "error",
       from: { path: "^src/contract/", pathNot: "\\.test\\.ts$" },
-      to: { dependencyTypesNot: ["local"], pathNot: "^node_modules/zod/" },
+      to: { dependencyTypesNot: ["local"], pathNot: "(^|/)node_modules/zod/" },
+    },
+    {
+      name: "client-runs-anywhere",
+      comment: "The client runs wherever fetch does: no Node in it, nor in what it imports.",
+      severity: "error",
+      from: { path: "^src/(api|client)/", pathNot: "\\.test\\.ts$" },
+      to: { dependencyTypesNot: ["local"], pathNot: "(^|/)node_modules/(zod|eventsource-parser)/" },
     },
     {
       name: "service-has-no-io",

@@ -4,7 +4,7 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help up setup image test test-long test-openclaw check format bench clean
+.PHONY: help up setup image test test-long test-openclaw check openapi format bench clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -32,6 +32,9 @@ test-long: image ## soaks, the real runtimes, and machines in all their states
 
 test-openclaw: image ## OpenClaw's whole life in a real machine: without KVM, about an hour
 	@BERTH_TEST_OPENCLAW=1 scripts/test test/vm/runtimes.test.ts
+
+openapi: node_modules/.package-lock.json ## write docs/openapi.json anew, after a change of the routes
+	@node scripts/openapi.ts
 
 format: node_modules/.package-lock.json ## write the format that check asks for
 	@biome check --write .

@@ -1,10 +1,8 @@
-import { readFile } from "node:fs/promises";
 import { pino } from "pino";
 import { ServiceAddress } from "./config/address.ts";
 import type { Config } from "./config/config.ts";
 import { hostIdOf, lockDataFolder } from "./config/data-folder.ts";
 import { secretKeyOf } from "./config/secret-key.ts";
-import { createApp } from "./http/app.ts";
 import { Sealer } from "./identity/sealing.ts";
 import type { Machines } from "./machines/machines.ts";
 import { runtimes as allRuntimes } from "./runtimes/all.ts";
@@ -20,11 +18,12 @@ import { Timers } from "./store/timers.ts";
 import { Metrics } from "./telemetry/metrics.ts";
 import { makeOperator, openDatabases } from "./wiring/database.ts";
 import { openEgress } from "./wiring/egress.ts";
+import { openHttp } from "./wiring/http.ts";
 import { openMachines } from "./wiring/machines.ts";
 import { ModelAccess } from "./wiring/models.ts";
 import { type OpenDriver, openQemu } from "./wiring/qemu.ts";
 import { openService, resourcesOf } from "./wiring/service.ts";
-import { openLocalSignIn, protectedResource } from "./wiring/sign-in.ts";
+import { openLocalSignIn } from "./wiring/sign-in.ts";
 import { openStores } from "./wiring/stores.ts";
 
 const databaseTimeoutMs = 3_000;
@@ -92,28 +91,12 @@ export async function createServer(
   cleanup.defer(() => turns.stop());
   metrics.watch({ agents: () => stores.agents.countByStatus(), slots: lifecycle.slots, turns: running });
 
-  const { version } = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8"));
   const readiness = () =>
     checkReadiness(
       () => ping(database, databaseTimeoutMs),
       () => machines.driver(),
     );
-  const app = await createApp({
-    version,
-    logger,
-    readiness,
-    metrics: () => metrics.text(),
-    limiters: stores.limiters,
-    maximumStreams: config.maximumStreams,
-    corsOrigins: config.corsOrigins,
-    trustedProxies: config.trustedProxies,
-    idempotencyKeys: stores.idempotency,
-    ...service,
-    models: choice,
-    auditLog: stores.audit,
-    protectedResource: () => protectedResource(config, address.public),
-    signIn,
-  });
+  const app = await openHttp({ config, logger, service, models: choice, stores, signIn, address, metrics, readiness });
   cleanup.defer(() => app.close());
   const url = await app.listen({ host: config.host, port: config.port });
   address.listensAt(url);

@@ -34,8 +34,8 @@ export interface RouteDefinition {
   permission: Permission | "public";
   /** The route makes something that is limited by itself, for each account. */
   limit?: "agents" | "keys";
-  /** The answer is, or may be, an event stream. */
-  stream?: true;
+  /** The answer is, or may be, an event stream, of such events. */
+  stream?: z.ZodType;
   /** The answer may be asked for as CSV. */
   csv?: true;
 }

@@ -1,4 +1,4 @@
-import type { ErrorBody, Fault } from "../contract/agents.ts";
+import type { Fault } from "../contract/agents.ts";
 
 /** 1: the service refused or failed; 2: wrong use; 130: interrupted by Ctrl-C. 0 is what is no error. */
 type ExitCode = 1 | 2 | 130;
@@ -17,9 +17,6 @@ export class CliError extends Error {
     return { message: this.message };
   }
 }
-
-/** The service could not be reached, or the connection broke off: the one error that is worth another try. */
-export class UnreachableError extends CliError {}
 
 /** The second Ctrl-C. */
 export class InterruptedError extends CliError {
@@ -45,31 +42,4 @@ export class FaultError extends CliError {
 /** What happened and its code, to ask or to look for: `The machine did not start. (machine_failed)`. */
 export function faultText({ message, code }: Fault): string {
   return `${message} (${code})`;
-}
-
-/** The service answered with a status of 400 or above. */
-export class ApiError extends CliError {
-  readonly statusCode: number;
-  readonly body: Partial<ErrorBody>;
-
-  /** `body` is what was answered; of something that is not Berth it may lack any field. */
-  constructor(statusCode: number, body: Partial<ErrorBody>) {
-    super([body.message ?? `The service answered with status ${statusCode}.`, ...furtherIssues(body)].join("\n"));
-    this.statusCode = statusCode;
-    this.body = body;
-  }
-
-  override toJSON(): unknown {
-    return { statusCode: this.statusCode, message: this.message, ...this.body };
-  }
-}
-
-/** A line for each of the details' issues that the message does not tell already. */
-function furtherIssues({ message = "", details }: Partial<ErrorBody>): string[] {
-  const issues = (details as { issues?: unknown } | undefined)?.issues;
-  if (!Array.isArray(issues)) return [];
-  return issues
-    .map((issue: { field?: unknown; message?: unknown }) => ({ field: issue?.field, text: issue?.message }))
-    .filter(({ text }) => typeof text === "string" && !message.includes(text))
-    .map(({ field, text }) => (field ? `  ${field}: ${text}` : `  ${text}`));
 }

@@ -1,7 +1,7 @@
-import type { Agent, InstallStatus } from "../contract/agents.ts";
-import { agentPath, type Client } from "./client.ts";
+import { routes } from "../api/routes.ts";
+import type { BerthClient } from "../client/client.ts";
+import type { Agent } from "../contract/agents.ts";
 import { CliError, FaultError } from "./errors.ts";
-import { followEvents } from "./follow.ts";
 import { installText } from "./install-text.ts";
 import { Progress } from "./progress.ts";
 import { printable, writeJson } from "./terminal.ts";
@@ -18,7 +18,7 @@ export interface InstallationOptions {
 }
 
 /** Has an agent's machine made, shows how far it is, and prints the outcome. Throws `FaultError` when it failed. */
-export async function runInstallation(client: Client, options: InstallationOptions): Promise<void> {
+export async function runInstallation(client: BerthClient, options: InstallationOptions): Promise<void> {
   const { name, doing, begin, wait, json } = options;
   using progress = new Progress(process.stderr);
   const begun = await begin();
@@ -26,15 +26,14 @@ export async function runInstallation(client: Client, options: InstallationOptio
   const { seconds } = progress;
   progress[Symbol.dispose]();
   const shown = printable(name);
-  if (json) writeJson(process.stdout, wait ? await client.json("GET", agentPath(name)) : begun);
+  if (json) writeJson(process.stdout, wait ? await client.call(routes.getAgent, { params: { name } }) : begun);
   else if (wait) console.log(`${shown} is ready (${seconds.toFixed(1)} s). To talk to it: berth chat ${shown}`);
   else console.log(`${shown} is being ${doing}. To look at it: berth agents get ${shown}`);
 }
 
-async function untilInstalled(client: Client, name: string, progress: Progress | null): Promise<void> {
-  const headers = { accept: "text/event-stream" };
-  const statuses = followEvents<InstallStatus>({
-    open: () => client.request("GET", `${agentPath(name)}/install-status`, { headers }),
+async function untilInstalled(client: BerthClient, name: string, progress: Progress | null): Promise<void> {
+  const statuses = client.followEvents(routes.getInstallStatus, {
+    params: { name },
     isLast: ({ status }) => status === "installed" || status === "failed",
   });
   for await (const status of statuses) {

@@ -9,6 +9,7 @@ const { runCommand } = await import("./program.ts");
 
 // A reader of the output that wants no more, such as `head`.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === "EPIPE" ? 0 : reportError(error, false));
+  if (error.code === "EPIPE") process.exit(0);
+  void reportError(error, false).then((code) => process.exit(code));
 });
 process.exitCode = (await runCommand()) ?? process.exitCode;

@@ -130,6 +130,6 @@ export async function runCommand(): Promise<number | undefined> {
     return;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    return reportError(error, json);
+    return await reportError(error, json);
   }
 }

@@ -1,4 +1,4 @@
-import { UnreachableError } from "./errors.ts";
+import { UnreachableError } from "../client/errors.ts";
 import { writeText } from "./terminal.ts";
 
 /**

@@ -1,6 +1,7 @@
 import * as openid from "openid-client";
+import { UnreachableError } from "../client/errors.ts";
 import { ProtectedResource } from "../contract/sign-in.ts";
-import { CliError, UnreachableError } from "./errors.ts";
+import { CliError } from "./errors.ts";
 import type { Login } from "./stored-logins.ts";
 
 // Imported by those who sign in alone, and then: its libraries would double the time until any command begins.

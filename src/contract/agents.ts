@@ -142,7 +142,8 @@ export const AgentLog = z.object({ lines: z.array(z.string()) }).meta({ id: "Age
 export type AgentLog = z.infer<typeof AgentLog>;
 
 /** One line as it came; the last event says that the machine has ended, or its log with it. */
-export type LogEvent = { line: string } | { ended: true };
+export const LogEvent = z.union([z.object({ line: z.string() }), z.object({ ended: z.literal(true) })]);
+export type LogEvent = z.infer<typeof LogEvent>;
 
 export const AgentParams = z.object({ name: z.string().meta({ description: "The agent's name." }) });
 

@@ -97,6 +97,11 @@ export function statusAfter(event: TurnEvent): TurnStatus {
 /** One of `response.completed`, `response.failed`, `response.cancelled`. */
 export type LastEvent = Extract<TurnEvent, { type: "response.completed" | "response.failed" | "response.cancelled" }>;
 
+/** True for the event with which its turn ends. */
+export function isLastEvent(event: TurnEvent): event is LastEvent {
+  return statusAfter(event) !== "running";
+}
+
 /** Which `include` word a reader must have given to be sent the event; null for those sent always. */
 export function inclusionOf(event: TurnEvent): Inclusion | null {
   switch (event.type) {

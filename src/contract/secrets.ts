@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseRule, ruleText } from "./egress-rules.ts";
+import { type EgressRule, parseRule, ruleText } from "./egress-rules.ts";
 
 const maximumHosts = 50;
 /** HTTP servers take a header of 8 KiB in all; what is longer reaches nobody. */
@@ -18,13 +18,32 @@ const SecretName = z
   .refine((name) => !reserved.test(name), "This name means something to programs in the machine; take another.")
   .meta({ description: "The name of the variable in which the agent's programs find the placeholder." });
 
-/** One host, or all names below one; with a port where it is neither 80 nor 443. */
+const plainScheme = "http://";
+
+/** Where a secret's value may go: over TLS, or, where the host is named with `http://`, in clear text. */
+export interface SecretDestination {
+  rule: Exclude<EgressRule, { kind: "any" }>;
+  isPlain: boolean;
+  /** 443 over TLS and 80 in clear text, where none is named. */
+  port: number;
+}
+
+/** Reads a host of a secret; null for what is none. */
+export function parseSecretHost(text: string): SecretDestination | null {
+  const isPlain = text.startsWith(plainScheme);
+  const host = isPlain ? text.slice(plainScheme.length) : text;
+  const rule = parseRule(host);
+  if (!rule || rule.kind === "any" || (rule.kind === "network" && host.includes("/"))) return null;
+  return { rule, isPlain, port: rule.port ?? (isPlain ? 80 : 443) };
+}
+
+/** One host, or all names below one. */
 const SecretHost = z.string().transform((text, context) => {
-  const rule = parseRule(text);
-  if (rule && rule.kind !== "any" && !(rule.kind === "network" && text.includes("/"))) return ruleText(rule);
+  const destination = parseSecretHost(text.trim().replace(/^http:/i, "http:"));
+  if (destination) return (destination.isPlain ? plainScheme : "") + ruleText(destination.rule);
   context.addIssue({
     code: "custom",
-    message: "A host is such as api.example.com, *.example.com or example.com:8443.",
+    message: "A host is such as api.example.com, *.example.com, example.com:8443 or http://example.com.",
   });
   return z.NEVER;
 });
@@ -43,7 +62,7 @@ export const SetSecret = z
       .max(maximumHosts)
       .meta({
         description:
-          "Where the value may go: a host, or all names below it (`*.example.com`), with a port where it is neither 80 nor 443.",
+          "Where the value may go: a host, or all names below it (`*.example.com`), with a port where it is not 443. Over TLS only, unless the host begins with `http://`.",
       }),
   })
   .meta({ id: "SetSecret" });

@@ -11,7 +11,7 @@ import { intercept } from "./interception.ts";
 import { type Resolve, resolveHere, resolvePublic } from "./names.ts";
 import { type Destination, Policy, type RuleLists } from "./policy.ts";
 import { type Answer, failed, refused, unknown } from "./refusal.ts";
-import { type Secret, secretsFor } from "./secrets.ts";
+import { type DestinationSecrets, type Secret, secretsFor } from "./secrets.ts";
 import { carry, dial, Unconnected } from "./tunnel.ts";
 
 /** How many tunnels an agent has open at once, and begins in a minute. */
@@ -191,7 +191,8 @@ export class Egress {
       const secrets = secretsFor(await this.#options.secrets.of(request.agentId), destination);
       const socket = await dial(addresses, port, connectTimeoutMs, gone);
       const address = socket.remoteAddress ?? addresses[0]!;
-      const end = secrets.length > 0 ? this.#intercepted(request.agentId, destination, secrets, socket) : socket;
+      const hasSecrets = secrets.tls.length + secrets.plain.length > 0;
+      const end = hasSecrets ? this.#intercepted(request.agentId, destination, secrets, socket) : socket;
       const outcome = await this.#carry(request, { destination, address }, end);
       this.#ended(request, begun, outcome, address, socket);
     } catch (error) {
@@ -232,7 +233,7 @@ export class Egress {
     }
   }
 
-  #intercepted(agentId: string, destination: Destination, secrets: Secret[], socket: Socket): Duplex {
+  #intercepted(agentId: string, destination: Destination, secrets: DestinationSecrets, socket: Socket): Duplex {
     const { secrets: keeper, warn } = this.#options;
     const certificate = () => keeper.certificate(agentId, destination.host);
     return intercept(socket, { destination, secrets, certificate, warn });

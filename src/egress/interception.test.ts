@@ -23,7 +23,7 @@ async function connected(server: Server): Promise<Duplex> {
   closing.push(() => server.close());
   return intercept(dialled, {
     destination: { host: { kind: "name", text: "api.example.com" }, port: 80 },
-    secrets: [secret],
+    secrets: { tls: [], plain: [secret] },
     certificate: () => Promise.reject(new Error("without TLS")),
     warn: () => {},
   });

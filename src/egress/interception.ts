@@ -14,7 +14,7 @@ import { pipeline } from "node:stream/promises";
 import { connect as connectTls, createSecureContext, type SecureContext, TLSSocket } from "node:tls";
 import { parseAuthority } from "../contract/egress-rules.ts";
 import type { Destination } from "./policy.ts";
-import { revealed, type Secret } from "./secrets.ts";
+import { type DestinationSecrets, revealed, type Secret } from "./secrets.ts";
 
 /** The first byte of a TLS connection: a handshake record (RFC 8446, 5.1). */
 const handshake = 0x16;
@@ -25,12 +25,17 @@ const maximumWaiting = 16;
 
 export interface InterceptionOptions {
   destination: Destination;
-  /** The secrets that may go there. */
-  secrets: readonly Secret[];
+  /** The secrets that may go there; what may have none passes as it is. */
+  secrets: DestinationSecrets;
   /** The certificate that the machine takes for the host's. */
   certificate: () => Promise<{ certificate: string; key: string }>;
   /** Told of a request that could not be passed on. */
   warn: (message: string, error: unknown) => void;
+}
+
+/** As `InterceptionOptions`, once it is known in what way the program speaks. */
+interface ServingOptions extends Omit<InterceptionOptions, "secrets"> {
+  secrets: readonly Secret[];
 }
 
 /**
@@ -59,8 +64,10 @@ async function open(program: Duplex, dialled: Socket, options: InterceptionOptio
   const first = program.read() as Buffer | null;
   if (!first) return void dialled.end();
   program.unshift(first);
-  if (first[0] === handshake) return openTls(program, dialled, options);
-  if (method.test(first.toString("latin1", 0, 12))) return serve(program, dialled, options);
+  const { tls, plain } = options.secrets;
+  if (first[0] === handshake && tls.length > 0) return openTls(program, dialled, options);
+  const isRequest = method.test(first.toString("latin1", 0, 12));
+  if (isRequest && plain.length > 0) return serve(program, dialled, { ...options, secrets: plain });
   await Promise.all([pipeline(program, dialled), pipeline(dialled, program)]);
 }
 
@@ -79,11 +86,11 @@ async function openTls(program: Duplex, dialled: Socket, options: InterceptionOp
   // A certificate that is not the host's ends all here: nothing was sent.
   upstream.on("error", () => secure.destroy());
   await once(upstream, "secureConnect");
-  serve(secure, upstream, options);
+  serve(secure, upstream, { ...options, secrets: options.secrets.tls });
 }
 
 /** Passes requests on, one after the other as they come on one connection. */
-function serve(program: Duplex, host: Socket, options: InterceptionOptions): void {
+function serve(program: Duplex, host: Socket, options: ServingOptions): void {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   agent.createConnection = () => host;
   let waiting = 0;
@@ -111,7 +118,7 @@ function serve(program: Duplex, host: Socket, options: InterceptionOptions): voi
   server.emit("connection", program);
 }
 
-function pass(request: IncomingMessage, response: ServerResponse, agent: Agent, options: InterceptionOptions): void {
+function pass(request: IncomingMessage, response: ServerResponse, agent: Agent, options: ServingOptions): void {
   if (!isFor(request, options.destination)) return void refuse(response, 421, "Another host was asked for.");
   const asked = ask(request, agent, options);
   if (!asked) return void refuse(response, 400, "The request cannot be passed on.");
@@ -150,13 +157,7 @@ function refuse(response: ServerResponse, status: number, text: string): void {
 }
 
 /** What becomes another protocol passes as it is from then on, WebSockets above all. */
-function upgrade(
-  request: IncomingMessage,
-  socket: Duplex,
-  head: Buffer,
-  agent: Agent,
-  options: InterceptionOptions,
-): void {
+function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, agent: Agent, options: ServingOptions): void {
   const asked = isFor(request, options.destination) ? ask(request, agent, options) : null;
   if (!asked) return void socket.destroy();
   asked.on("upgrade", (answer, upstream, rest) => {
@@ -187,7 +188,7 @@ function isFor({ headers, rawHeaders, url = "" }: IncomingMessage, { host, port 
 }
 
 /** Null for what Node does not send. Trailers stay behind, and so does their announcement. */
-function ask({ method, url, rawHeaders }: IncomingMessage, agent: Agent, { secrets }: InterceptionOptions) {
+function ask({ method, url, rawHeaders }: IncomingMessage, agent: Agent, { secrets }: ServingOptions) {
   const headers = revealed(without("trailer", rawHeaders), secrets);
   try {
     return makeRequest({ agent, method, path: url, headers, setHost: false });

@@ -1,4 +1,4 @@
-import { parseRule } from "../contract/egress-rules.ts";
+import { parseSecretHost } from "../contract/secrets.ts";
 import type { Destination } from "./policy.ts";
 
 /** A secret as it goes out: what stands for it in the machine, its value, and the hosts that may have it. */
@@ -8,20 +8,25 @@ export interface Secret {
   value: string;
 }
 
-/** Where a host is named without a port. */
-const usualPorts = [80, 443];
-
-/** The secrets that may go to a destination. */
-export function secretsFor(secrets: readonly Secret[], { host, port }: Destination): Secret[] {
-  return secrets.filter(({ hosts }) => hosts.some((text) => mayHave(text, host.text, port)));
+/** The secrets that may go to a destination: over TLS, and in clear text. */
+export interface DestinationSecrets {
+  tls: readonly Secret[];
+  plain: readonly Secret[];
 }
 
-function mayHave(text: string, name: string, port: number): boolean {
-  const rule = parseRule(text);
-  if (!rule || rule.kind === "any") return false;
-  if (rule.port === null ? !usualPorts.includes(port) : rule.port !== port) return false;
-  if (rule.kind === "below") return name.endsWith(`.${rule.name}`);
-  return name === (rule.kind === "name" ? rule.name : rule.address);
+/** The secrets that may go to a destination. */
+export function secretsFor(secrets: readonly Secret[], destination: Destination): DestinationSecrets {
+  const allowed = (isPlain: boolean) =>
+    secrets.filter(({ hosts }) => hosts.some((text) => mayHave(text, destination, isPlain)));
+  return { tls: allowed(false), plain: allowed(true) };
+}
+
+function mayHave(text: string, { host, port }: Destination, isPlain: boolean): boolean {
+  const allowed = parseSecretHost(text);
+  if (!allowed || allowed.isPlain !== isPlain || allowed.port !== port) return false;
+  const { rule } = allowed;
+  if (rule.kind === "below") return host.text.endsWith(`.${rule.name}`);
+  return host.text === (rule.kind === "name" ? rule.name : rule.address);
 }
 
 /** A request's headers, name and value in turn, with the secrets' values where their placeholders are. */

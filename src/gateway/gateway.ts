@@ -23,13 +23,16 @@ import {
   unpriced,
   unreachable,
 } from "./refusal.ts";
+import { announcedBytes, collect, maximumBodyBytes, parseObject } from "./request-body.ts";
+import { RequestMemory } from "./request-memory.ts";
+import { Silence } from "./silence.ts";
 import { chat } from "./wires/chat.ts";
 import { countTokens, messages } from "./wires/messages.ts";
 import { responses } from "./wires/responses.ts";
-import { isObject, type JsonObject, type Reading, type Wire } from "./wires/wire.ts";
+import type { JsonObject, Reading, Wire } from "./wires/wire.ts";
 
-/** A request to a model is at most this large, in bytes; Anthropic's own limit. */
-const maximumBodyBytes = 32 * 1024 * 1024;
+/** What all requests that are under way may take, and those of one agent, in bytes: two of the largest. */
+const requestMemory = { total: 256 * 1024 * 1024, perAgent: 2 * maximumBodyBytes };
 /** Of one machine at once: each request is in memory whole. */
 const maximumCalls = 16;
 const tooManyPauseMs = 1_000;
@@ -127,6 +130,7 @@ export class Gateway {
   readonly #options: GatewayOptions;
   /** Calls that are not over, and not paid. */
   readonly #calls = new Set<Promise<void>>();
+  readonly #memory = new RequestMemory(requestMemory);
 
   constructor(options: GatewayOptions) {
     this.#options = options;
@@ -158,7 +162,7 @@ export class Gateway {
       open++;
       const call = this.#serve(stream, headers, caller)
         .catch((error: unknown) => {
-          if (stream.destroyed) return;
+          if (stream.destroyed) return; // The guest has gone.
           this.#options.warn("a model call failed", error);
           stream.close(2); // INTERNAL_ERROR: the guest's client sees a stream that broke off.
         })
@@ -182,7 +186,10 @@ export class Gateway {
     // Asked for while the request still comes.
     const outsideOfTurns = caller.turn() ? null : caller.settings();
     outsideOfTurns?.catch(() => {}); // Heard below.
-    const body = await collect(stream);
+    const bytes = announcedBytes(headers["content-length"]);
+    // The body stays with the guest until there is room for it, and in memory until its call is over.
+    using _ = await this.#memory.acquire(caller.id, bytes, gone.signal);
+    const body = await collect(stream, bytes);
     if (!body) return answer(stream, 413, wire.error(413, "A request has 32 MiB at most."));
     const turn = caller.turn();
     const settings = turn?.settings ?? (await (outsideOfTurns ?? caller.settings()));
@@ -357,31 +364,6 @@ async function ask(provider: Provider, call: ModelCall, silence: Silence): Promi
   }
 }
 
-/** Aborts its signal when nothing was heard for so long. */
-class Silence {
-  readonly ms: number;
-  readonly #controller = new AbortController();
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(ms: number) {
-    this.ms = ms;
-    this.heard();
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  heard(): void {
-    this.end();
-    this.#timer = setTimeout(() => this.#controller.abort(), this.ms);
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
-  }
-}
-
 /** Keeps a call whose turn has ended without an answer until its runtime hangs up. */
 async function hold({ stream, gone }: ModelRequest): Promise<void> {
   await sleep(holdMs, undefined, { signal: gone, ref: false }).catch(() => {});
@@ -399,26 +381,6 @@ function answer(
   const after = retryAfterMs === null ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
   stream.respond({ ":status": status, "content-type": "application/json", ...after });
   stream.end(typeof body === "string" ? body : JSON.stringify(body));
-}
-
-function parseObject(body: Buffer): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(body.toString("utf8"));
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
-}
-
-async function collect(stream: ServerHttp2Stream): Promise<Buffer | null> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size <= maximumBodyBytes) chunks.push(chunk);
-    else chunks.length = 0; // Read to its end all the same: a stream that is left is closed, and cannot be answered.
-  }
-  return size <= maximumBodyBytes ? Buffer.concat(chunks) : null;
 }
 
 /** A refusal's text, or its first part. */

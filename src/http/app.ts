@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import cors from "@fastify/cors";
 import helmet, { type FastifyHelmetOptions } from "@fastify/helmet";
-import swagger from "@fastify/swagger";
 import fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -9,12 +8,7 @@ import fastify, {
   type FastifyRequest,
   LogController,
 } from "fastify";
-import {
-  jsonSchemaTransform,
-  jsonSchemaTransformObject,
-  serializerCompiler,
-  validatorCompiler,
-} from "fastify-type-provider-zod";
+import { serializerCompiler, validatorCompiler } from "fastify-type-provider-zod";
 import { routes } from "../api/routes.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { Readiness } from "../contract/health.ts";
@@ -45,6 +39,7 @@ import { handle, matchTable } from "./handle.ts";
 import { healthRoutes, type MetricsText } from "./health.ts";
 import { Idempotency } from "./idempotency.ts";
 import { keyRoutes } from "./keys.ts";
+import { describeRoutes } from "./openapi.ts";
 import { paymentEventRoutes, topUpRoutes } from "./payments.ts";
 import { clientOf, limit, type RateLimiters } from "./rate-limits.ts";
 import { secretRoutes } from "./secrets.ts";
@@ -126,15 +121,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     limit(reply, limiters.address, clientOf(request.ip));
   const requireTable = matchTable(app);
   answerUnknown(app, limitAddress);
-  await app.register(swagger, {
-    openapi: {
-      openapi: "3.1.0",
-      info: { title: "Berth", version: options.version, description: "Agents, each in a virtual machine of its own." },
-      components: { securitySchemes: { key: { type: "http", scheme: "bearer" } } },
-    },
-    transform: jsonSchemaTransform,
-    transformObject: jsonSchemaTransformObject,
-  });
+  await describeRoutes(app, options.version);
   guard(app, options, limitAddress);
   const idempotency = new Idempotency(options.idempotencyKeys);
   // In this order: what is written down is what is really answered.

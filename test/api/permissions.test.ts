@@ -8,63 +8,8 @@ import { ScriptedService } from "../support/scripted-service.ts";
 import { signIn, useLink } from "../support/sign-in.ts";
 import { StripeServer } from "../support/stripe-server.ts";
 
-// Every operation of the interface with every kind of credential. What is expected is written here by hand, and not read
-// from the table of routes, so that a mistake in the table is found.
-
-interface Expected {
-  full: "all" | "operator";
-  token: "all" | "operator";
-  /** An external agent key: of the agents that it names, or not at all. */
-  agent: "named" | "no";
-}
-
-const account: Expected = { full: "all", token: "all", agent: "no" };
-const chatting: Expected = { full: "all", token: "all", agent: "named" };
-const operatorOnly: Expected = { full: "operator", token: "operator", agent: "no" };
-
-const expected: Readonly<Record<string, Expected>> = {
-  "GET /agents": chatting,
-  "POST /agents": account,
-  "GET /agents/{name}": chatting,
-  "PATCH /agents/{name}": account,
-  "DELETE /agents/{name}": account,
-  "GET /agents/{name}/install-status": account,
-  "GET /agents/{name}/logs": account,
-  "POST /agents/{name}/suspend": account,
-  "POST /agents/{name}/resume": account,
-  "POST /agents/{name}/restart": account,
-  "POST /agents/{name}/conversation/reset": account,
-  "GET /agents/{name}/network": account,
-  "PUT /agents/{name}/network": account,
-  "GET /agents/{name}/network/log": account,
-  "POST /agents/{name}/chat": chatting,
-  "GET /agents/{name}/turns": account,
-  // Of an external agent key, only the turns that it has begun.
-  "GET /agents/{name}/turns/{turnId}/events": chatting,
-  "POST /agents/{name}/turns/{turnId}/cancel": chatting,
-  "GET /agents/{name}/secrets": account,
-  "PUT /agents/{name}/secrets/{secret}": account,
-  "DELETE /agents/{name}/secrets/{secret}": account,
-  "GET /models": account,
-  "GET /runtimes": account,
-  "GET /keys": account,
-  "POST /keys": account,
-  "DELETE /keys/{id}": account,
-  "POST /billing/top-ups": account,
-  "GET /audit": account,
-  "GET /account": account,
-  "GET /billing": account,
-  "PATCH /billing": account,
-  "GET /billing/entries": account,
-  "GET /billing/usage": account,
-  "GET /admin/users": operatorOnly,
-  "POST /admin/users": operatorOnly,
-  "POST /admin/users/{name}/reset": operatorOnly,
-  "POST /admin/users/{name}/disable": operatorOnly,
-  "POST /admin/users/{name}/enable": operatorOnly,
-  "GET /admin/credits": operatorOnly,
-  "POST /admin/credits/grants": operatorOnly,
-};
+// Every operation of the interface with every kind of credential. What is expected is written here by hand, and not taken
+// from the table of routes.
 
 let provider: StripeServer;
 let service: ScriptedService;
@@ -96,13 +41,76 @@ async function tokenOf(name: string): Promise<TestClient> {
   return new TestClient(owner.url, (await signIn(owner.url, name, password)).access_token);
 }
 
-/** What a call is made on: an agent, a key and a user of the owner's, new for each call, since some calls end them. */
+/** What calls are made on: an agent, a key and a user of the owner's. */
 interface Target {
   name: string;
   keyId: string;
   turnId: string;
   user: string;
 }
+
+/** A status for each credential. */
+interface Expected {
+  /** A full key of the account, and its token. */
+  own: number;
+  /** A full key of another account, and its token. */
+  stranger: number;
+  /** External agent keys: of this agent and its turn, of another agent, and of another account's. */
+  agentKeys: [ofThis: number, ofAnother: number, foreign: number];
+}
+
+/** An operation that is the account's. `stranger`: 404 where it is about an agent or a key. */
+const account = (own: number, stranger: number): Expected => ({ own, stranger, agentKeys: [403, 403, 403] });
+/** An operation on an agent that external agent keys may do, too. */
+const chatting = (own: number): Expected => ({ own, stranger: 404, agentKeys: [own, 403, 404] });
+const operator = (own: number): Expected => ({ own, stranger: 403, agentKeys: [403, 403, 403] });
+
+/** In the order in which they are called on one target: what ends something of it comes last. */
+const expected: Readonly<Record<string, Expected>> = {
+  "GET /account": account(200, 200),
+  "GET /audit": account(200, 200),
+  "GET /models": account(200, 200),
+  "GET /runtimes": account(200, 200),
+  "GET /billing": account(200, 200),
+  "PATCH /billing": account(200, 200),
+  "GET /billing/entries": account(200, 200),
+  "GET /billing/usage": account(200, 200),
+  "POST /billing/top-ups": account(201, 201),
+  "GET /keys": account(200, 200),
+  "POST /keys": account(201, 201),
+  "DELETE /keys/{id}": account(204, 404),
+  "GET /agents": { own: 200, stranger: 200, agentKeys: [200, 200, 200] },
+  "POST /agents": account(201, 201),
+  "GET /agents/{name}": chatting(200),
+  "PATCH /agents/{name}": account(200, 404),
+  "GET /agents/{name}/install-status": account(200, 404),
+  "GET /agents/{name}/logs": account(200, 404),
+  "GET /agents/{name}/network": account(200, 404),
+  "PUT /agents/{name}/network": account(200, 404),
+  "GET /agents/{name}/network/log": account(200, 404),
+  "PUT /agents/{name}/secrets/{secret}": account(201, 404),
+  "GET /agents/{name}/secrets": account(200, 404),
+  "DELETE /agents/{name}/secrets/{secret}": account(204, 404),
+  "POST /agents/{name}/chat": chatting(200),
+  "GET /agents/{name}/turns": account(200, 404),
+  "GET /agents/{name}/turns/{turnId}/events": chatting(200),
+  // Its turn has ended already.
+  "POST /agents/{name}/turns/{turnId}/cancel": chatting(409),
+  "POST /agents/{name}/conversation/reset": account(200, 404),
+  "POST /agents/{name}/suspend": account(200, 404),
+  "POST /agents/{name}/resume": account(200, 404),
+  "POST /agents/{name}/restart": account(200, 404),
+  "DELETE /agents/{name}": account(204, 404),
+  "GET /admin/credits": operator(200),
+  "POST /admin/credits/grants": operator(201),
+  "GET /admin/users": operator(200),
+  "POST /admin/users": operator(201),
+  "POST /admin/users/{name}/reset": operator(200),
+  "POST /admin/users/{name}/disable": operator(200),
+  "POST /admin/users/{name}/enable": operator(200),
+};
+
+const operations = Object.keys(expected);
 
 /** A body where the operation needs one that is right. */
 const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
@@ -127,17 +135,28 @@ async function statusOf(operation: string, client: TestClient, target: Target): 
     .replace("{turnId}", turnId)
     .replace("{id}", keyId)
     .replace("{secret}", "TOKEN");
-  const { status, body } = await client.call(method, filled, bodies[operation]?.(target));
+  const query = /(resume|restart)$/.test(path) ? "?wait=ready" : "";
+  const { status, body } = await client.call(method, filled + query, bodies[operation]?.(target));
   if (status >= 400) expect(ErrorBody.parse(body).statusCode).toBe(status);
   return status;
 }
 
-/** `begunBy`: whose turn it is that the call may be about. */
+/** The status that each operation is answered with, called on one target after the other. */
+async function statusesOf(client: TestClient, target: Target): Promise<Record<string, number>> {
+  const statuses: Record<string, number> = {};
+  for (const operation of operations) statuses[operation] = await statusOf(operation, client, target);
+  return statuses;
+}
+
+function statusesFor(pick: (row: Expected) => number): Record<string, number> {
+  return Object.fromEntries(Object.entries(expected).map(([operation, row]) => [operation, pick(row)]));
+}
+
+/** `begunBy`: whose turn it is that calls may be about. */
 async function newTarget(begunBy: (name: string) => Promise<TestClient>): Promise<Target> {
   const name = `agent-${randomUUID().slice(0, 8)}`;
   await owner.createAgent(name);
   const { turnId } = await (await begunBy(name)).chat(name, "hello");
-  await owner.call("PUT", `/agents/${name}/secrets/TOKEN`, { value: "hush", hosts: ["example.com"] });
   const user = `user-${randomUUID().slice(0, 8)}`;
   await owner.call("POST", "/admin/users", { name: user });
   return { name, turnId, user, keyId: (await owner.call("POST", "/keys", {})).body.id };
@@ -145,10 +164,8 @@ async function newTarget(begunBy: (name: string) => Promise<TestClient>): Promis
 
 const byOwner = async () => owner;
 const ownersTarget = () => newTarget(byOwner);
-const operations = Object.keys(expected);
-const ofResource = (operation: string) => /\{(name|id)\}/.test(operation);
 
-test("there is an expectation for each operation that needs credentials, and no other", async () => {
+test("there is a row for each operation that needs credentials, and no other", async () => {
   const { paths } = (await owner.call("GET", "/openapi.json")).body;
   const guarded: string[] = [];
   for (const [path, methods] of Object.entries<Record<string, { security?: unknown }>>(paths)) {
@@ -178,64 +195,52 @@ const useless: [string, () => Promise<TestClient>][] = [
 ];
 
 test.each(useless)("%s opens nothing", async (_case, make) => {
-  const client = await make();
+  expect(await statusesOf(await make(), await ownersTarget())).toEqual(statusesFor(() => 401));
+});
+
+test.each([
+  ["a full key of the account", () => owner],
+  ["a token of the account", () => signedIn],
+])("%s may do everything", async (_case, client) => {
+  expect(await statusesOf(client(), await ownersTarget())).toEqual(statusesFor(({ own }) => own));
+});
+
+test.each([
+  ["a full key of another account", () => stranger],
+  ["a token of another account", () => signedInStranger],
+])("%s finds nothing of this one, and does nothing to it", async (_case, client) => {
   const target = await ownersTarget();
-  for (const operation of operations) {
-    expect([operation, await statusOf(operation, client, target)]).toEqual([operation, 401]);
-  }
+  const before = await owner.call("GET", `/agents/${target.name}`);
+  expect(await statusesOf(client(), target)).toEqual(statusesFor((row) => row.stranger));
+  expect((await owner.call("GET", `/agents/${target.name}`)).body).toEqual(before.body);
 });
 
-test.each(operations)("%s with a full key of the account, and with a token", async (operation) => {
-  const { full, token } = expected[operation]!;
-  for (const [rule, client] of [
-    [full, owner],
-    [token, signedIn],
-  ] as const) {
-    const status = await statusOf(operation, client, await ownersTarget());
-    expect(rule).toMatch(/^(all|operator)$/);
-    expect(status === 409 || status < 300, `${status}`).toBe(true);
-  }
-});
-
-test.each(operations)("%s with a full key of another account, and with another's token", async (operation) => {
-  const { full, token } = expected[operation]!;
-  for (const [rule, client] of [
-    [full, stranger],
-    [token, signedInStranger],
-  ] as const) {
-    const target = await ownersTarget();
-    const status = await statusOf(operation, client, target);
-    if (rule === "operator") expect(status).toBe(403);
-    else if (ofResource(operation)) expect(status).toBe(404);
-    else expect(status).toBeLessThan(300);
-    expect((await owner.call("GET", `/agents/${target.name}`)).status).toBe(200);
-  }
-});
-
-test.each(operations)("%s with an external key of this agent, and of another", async (operation) => {
-  const { agent } = expected[operation]!;
+test("an external key of the agent may talk to it, and no more", async () => {
   let key = owner;
   const target = await newTarget(async (name) => {
     key = await newKey(owner, { kind: "agent", agents: [name] });
     return key;
   });
-  const status = await statusOf(operation, key, target);
-  if (agent === "no") expect(status).toBe(403);
-  else expect(status === 409 || status < 300, `${status}`).toBe(true);
-
-  const ofAnother = await newKey(owner, { kind: "agent", agents: ["another"] });
-  const refused = await statusOf(operation, ofAnother, await ownersTarget());
-  if (agent === "no" || ofResource(operation)) expect(refused).toBe(403);
-  else expect(refused).toBeLessThan(300);
-
-  const foreign = await newKey(stranger, { kind: "agent", agents: [await strangersAgent()] });
-  const hidden = await statusOf(operation, foreign, await ownersTarget());
-  if (agent === "no") expect(hidden).toBe(403);
-  else if (ofResource(operation)) expect(hidden).toBe(404);
-  else expect(hidden).toBeLessThan(300);
+  expect(await statusesOf(key, target)).toEqual(statusesFor(({ agentKeys: [ofThis] }) => ofThis));
 });
 
-async function strangersAgent(): Promise<string> {
-  await stranger.call("POST", "/agents", { name: "their-own" });
-  return "their-own";
-}
+test("an external key of the agent sees no turn that another has begun", async () => {
+  const target = await ownersTarget();
+  const key = await newKey(owner, { kind: "agent", agents: [target.name] });
+  for (const operation of operations.filter((each) => each.includes("{turnId}"))) {
+    expect([operation, await statusOf(operation, key, target)]).toEqual([operation, 403]);
+  }
+});
+
+test("an external key of another agent may do nothing with this one", async () => {
+  const key = await newKey(owner, { kind: "agent", agents: ["another"] });
+  const statuses = await statusesOf(key, await ownersTarget());
+  expect(statuses).toEqual(statusesFor(({ agentKeys: [, ofAnother] }) => ofAnother));
+});
+
+test("an external key of another account's agent does not find this one", async () => {
+  await stranger.createAgent("their-own");
+  const key = await newKey(stranger, { kind: "agent", agents: ["their-own"] });
+  const statuses = await statusesOf(key, await ownersTarget());
+  expect(statuses).toEqual(statusesFor(({ agentKeys: [, , foreign] }) => foreign));
+});

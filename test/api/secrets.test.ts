@@ -58,7 +58,9 @@ afterAll(async () => {
   for (const server of [plain, secure, other]) server.close().closeAllConnections();
 });
 
-const hostsOf = (...servers: Server[]) => servers.map((server) => `localhost:${portOf(server)}`);
+/** As a secret's hosts: one without TLS only where it is named so. */
+const hostsOf = (...servers: Server[]) =>
+  servers.map((server) => `${server === plain ? "http://" : ""}localhost:${portOf(server)}`);
 
 async function put(name: string, hosts: string[], secret = value) {
   return client.call("PUT", `/agents/ada/secrets/${name}`, { value: secret, hosts });
@@ -157,6 +159,13 @@ test("over TLS the value goes out in headers, to its hosts, and the body and the
   expect(first.told.headers["x-plain"]).toBe("as it is");
   expect(Buffer.from(first.told.headers.authorization.slice(6), "base64").toString()).toBe(`ada:${value}`);
   tls.destroy();
+});
+
+test("a host that is not named with http:// gets no value in clear text", async () => {
+  const { placeholder } = (await put("GITHUB_TOKEN", [`localhost:${portOf(plain)}`])).body;
+  expect((await ask(plain, { "x-token": placeholder })).told.headers["x-token"]).toBe(placeholder);
+  const named = await put("GITHUB_TOKEN", ["HTTP://Example.com", "http://*.example.com:8080"]);
+  expect(named.body.hosts).toEqual(["http://example.com", "http://*.example.com:8080"]);
 });
 
 test("the same without TLS; what is not that secret's host never gets it", async () => {

@@ -8,6 +8,7 @@ import {
   CreateAgent,
   InstallStatus,
   ListQuery,
+  LogEvent,
   LogQuery,
   RestartQuery,
   WaitQuery,
@@ -91,7 +92,7 @@ export const agentRoutes = {
     query: LogQuery,
     responses: { 200: AgentLog },
     permission: account,
-    stream: true,
+    stream: LogEvent,
   }),
   resetConversation: route({
     method: "POST",
@@ -116,6 +117,6 @@ export const agentRoutes = {
     params: AgentParams,
     responses: { 200: InstallStatus },
     permission: account,
-    stream: true,
+    stream: InstallStatus,
   }),
 };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { AgentParams, ListQuery } from "../../contract/agents.ts";
-import { ChatRequest, TurnEventsQuery, TurnList, TurnParams } from "../../contract/chat.ts";
+import { ChatRequest, TurnEvent, TurnEventsQuery, TurnList, TurnParams } from "../../contract/chat.ts";
 import { account, chatting, route } from "../route.ts";
 
 /** Messages to agents, and what came of them. An external agent key sees only the turns that it has begun. */
@@ -14,7 +14,7 @@ export const chatRoutes = {
     body: ChatRequest,
     responses: {},
     permission: chatting,
-    stream: true,
+    stream: TurnEvent,
   }),
   listTurns: route({
     method: "GET",
@@ -33,7 +33,7 @@ export const chatRoutes = {
     query: TurnEventsQuery,
     responses: {},
     permission: chatting,
-    stream: true,
+    stream: TurnEvent,
   }),
   cancelTurn: route({
     method: "POST",

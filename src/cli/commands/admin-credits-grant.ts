@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import type { CreditGrant } from "../../contract/billing.ts";
+import { routes } from "../../api/routes.ts";
 import { isUuid } from "../../contract/ids.ts";
-import { Client } from "../client.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { printable, writeJson } from "../terminal.ts";
@@ -21,10 +21,10 @@ export function registerGrant(credits: Command): void {
     .addOption(jsonOption())
     .addHelpText("after", "\nThe accounts with their ids: berth admin credits list")
     .action(async (account: string, amount: string, { note, json }: GrantOptions) => {
-      const client = await Client.connect(readEnvironment());
+      const client = connect(readEnvironment());
       const to = isUuid(account) ? { account } : { user: account };
       const asked = { ...to, credits: amount, note };
-      const granted = await client.json<CreditGrant>("POST", "/admin/credits/grants", { json: asked });
+      const granted = await client.call(routes.grantCredits, { body: asked });
       if (json) return writeJson(process.stdout, granted);
       console.log(`${printable(granted.account.name)} has ${granted.account.balance} credits now.`);
     });

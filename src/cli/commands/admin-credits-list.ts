@@ -1,9 +1,8 @@
 import type { Command } from "commander";
-import type { AccountCredits } from "../../contract/billing.ts";
-import { Client } from "../client.ts";
+import { routes } from "../../api/routes.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
-import { readList } from "../paging.ts";
 import { formatTable } from "../table.ts";
 import { writeJson } from "../terminal.ts";
 
@@ -16,8 +15,8 @@ export function registerCreditsList(credits: Command): void {
     .description("list all accounts with their credits")
     .addOption(jsonOption())
     .action(async ({ json }: CommonOptions) => {
-      const client = await Client.connect(readEnvironment());
-      const all = await readList<AccountCredits>(client, "/admin/credits");
+      const client = connect(readEnvironment());
+      const all = await client.list(routes.listCredits);
       if (json) return writeJson(process.stdout, all);
       const rows = all.data.map(({ accountId, name, balance, held, spentThisMonth, monthlyLimit }) => [
         accountId,

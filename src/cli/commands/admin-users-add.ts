@@ -1,6 +1,7 @@
 import type { Command } from "commander";
+import { routes } from "../../api/routes.ts";
 import type { UserWithLink } from "../../contract/users.ts";
-import { Client } from "../client.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { printable, writeJson } from "../terminal.ts";
@@ -13,8 +14,8 @@ export function registerUsersAdd(users: Command): void {
     .argument("<name>", "the user's name")
     .addOption(jsonOption())
     .action(async (name: string, { json }: CommonOptions) => {
-      const client = await Client.connect(readEnvironment());
-      const user = await client.json<UserWithLink>("POST", "/admin/users", { json: { name } });
+      const client = connect(readEnvironment());
+      const user = await client.call(routes.createUser, { body: { name } });
       if (json) writeJson(process.stdout, user);
       else showLink(user);
     });

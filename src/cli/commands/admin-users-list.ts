@@ -1,9 +1,9 @@
 import type { Command } from "commander";
+import { routes } from "../../api/routes.ts";
 import type { UserRecord } from "../../contract/users.ts";
-import { Client } from "../client.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
-import { readList } from "../paging.ts";
 import { formatTable } from "../table.ts";
 import { type Style, writeJson } from "../terminal.ts";
 
@@ -16,8 +16,8 @@ export function registerUsersList(users: Command): void {
     .description("list the users")
     .addOption(jsonOption())
     .action(async ({ json }: CommonOptions) => {
-      const client = await Client.connect(readEnvironment());
-      const all = await readList<UserRecord>(client, "/admin/users");
+      const client = connect(readEnvironment());
+      const all = await client.list(routes.listUsers);
       if (json) return writeJson(process.stdout, all);
       if (all.data.length === 0)
         return void console.error("There are no users yet. To add one: berth admin users add NAME");

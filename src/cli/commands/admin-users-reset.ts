@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { UserWithLink } from "../../contract/users.ts";
-import { Client, userPath } from "../client.ts";
+import { routes } from "../../api/routes.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { writeJson } from "../terminal.ts";
@@ -14,9 +14,8 @@ export function registerUsersReset(users: Command): void {
     .argument("<name>", "the user's name")
     .addOption(jsonOption())
     .action(async (name: string, { json }: CommonOptions) => {
-      const path = userPath(name);
-      const client = await Client.connect(readEnvironment());
-      const user = await client.json<UserWithLink>("POST", `${path}/reset`);
+      const client = connect(readEnvironment());
+      const user = await client.call(routes.resetUser, { params: { name } });
       if (json) writeJson(process.stdout, user);
       else showLink(user);
     });

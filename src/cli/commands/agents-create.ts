@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { Agent } from "../../contract/agents.ts";
-import { Client } from "../client.ts";
+import { routes } from "../../api/routes.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { runInstallation } from "../installation.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
@@ -28,8 +28,8 @@ export function registerCreate(agents: Command): void {
 }
 
 async function createAgent(name: string, { instructions, wait, json, ...fields }: CreateOptions): Promise<void> {
-  const client = await Client.connect(readEnvironment());
+  const client = connect(readEnvironment());
   const told = instructions === undefined ? {} : { instructions: await textOf(instructions) };
-  const begin = () => client.json<Agent>("POST", "/agents", { json: { name, ...fields, ...told } });
+  const begin = () => client.call(routes.createAgent, { body: { name, ...fields, ...told } });
   await runInstallation(client, { name, doing: "created", begin, wait, json: json ?? false });
 }

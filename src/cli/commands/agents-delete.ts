@@ -1,5 +1,7 @@
 import type { Command } from "commander";
-import { agentPath, Client } from "../client.ts";
+import { routes } from "../../api/routes.ts";
+import type { BerthClient } from "../../client/client.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { Progress } from "../progress.ts";
@@ -19,18 +21,17 @@ export function registerDelete(agents: Command): void {
     .option("-y, --yes", "do not ask")
     .addOption(jsonOption())
     .action(async (name: string, { yes, json }: DeleteOptions) => {
-      const path = agentPath(name);
-      const client = await Client.connect(readEnvironment());
+      const client = connect(readEnvironment());
       const question = `Delete ${printable(name)}, its machine and its disk, for ever?`;
       if (!yes) await requireConsent(question, "Nothing was deleted.");
-      await deleteAgent(client, path, `deleting ${name}`);
+      await deleteAgent(client, name);
       if (json) writeJson(process.stdout, null);
       else console.log(`${printable(name)} is deleted.`);
     });
 }
 
-async function deleteAgent(client: Client, path: string, doing: string): Promise<void> {
+async function deleteAgent(client: BerthClient, name: string): Promise<void> {
   using progress = new Progress(process.stderr);
-  if (process.stderr.isTTY) progress.show(doing);
-  await client.json("DELETE", path);
+  if (process.stderr.isTTY) progress.show(`deleting ${name}`);
+  await client.call(routes.deleteAgent, { params: { name } });
 }

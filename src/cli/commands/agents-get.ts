@@ -1,6 +1,7 @@
 import type { Command } from "commander";
+import { routes } from "../../api/routes.ts";
 import type { Agent } from "../../contract/agents.ts";
-import { agentPath, Client } from "../client.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { faultText } from "../errors.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
@@ -16,8 +17,8 @@ export function registerGet(agents: Command): void {
     .argument("<name>", "the agent's name")
     .addOption(jsonOption())
     .action(async (name: string, { json }: CommonOptions) => {
-      const client = await Client.connect(readEnvironment());
-      const agent = await client.json<Agent>("GET", agentPath(name));
+      const client = connect(readEnvironment());
+      const agent = await client.call(routes.getAgent, { params: { name } });
       if (json) return writeJson(process.stdout, agent);
       process.stdout.write(formatFields(process.stdout, fieldsOf(agent)));
     });

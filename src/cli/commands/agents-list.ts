@@ -1,9 +1,9 @@
 import type { Command } from "commander";
+import { routes } from "../../api/routes.ts";
 import type { Agent, AgentStatus } from "../../contract/agents.ts";
-import { Client } from "../client.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
-import { readList } from "../paging.ts";
 import { formatTable } from "../table.ts";
 import { type Style, writeJson } from "../terminal.ts";
 
@@ -23,8 +23,8 @@ export function registerList(agents: Command): void {
     .description("list your agents")
     .addOption(jsonOption())
     .action(async ({ json }: CommonOptions) => {
-      const client = await Client.connect(readEnvironment());
-      const all = await readList<Agent>(client, "/agents");
+      const client = connect(readEnvironment());
+      const all = await client.list(routes.listAgents);
       if (json) return writeJson(process.stdout, all);
       if (all.data.length === 0)
         return void console.error("There are no agents yet. To make one: berth agents create NAME");

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import type { AgentLog, LogEvent } from "../../contract/agents.ts";
-import { agentPath, Client } from "../client.ts";
+import { routes } from "../../api/routes.ts";
+import type { LogEvent } from "../../contract/agents.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
-import { followEvents } from "../follow.ts";
 import { type CommonOptions, jsonOption, positiveNumber } from "../options.ts";
 import { printable, writeJson } from "../terminal.ts";
 
@@ -21,19 +21,19 @@ export function registerLogs(agents: Command): void {
     .option("-f, --follow", "go on with new lines, until Ctrl-C or the machine's end")
     .addOption(jsonOption())
     .action(async (name: string, { tail, follow, json }: LogsOptions) => {
-      const client = await Client.connect(readEnvironment());
-      const path = `${agentPath(name)}/logs?tail=${tail}`;
+      const client = connect(readEnvironment());
+      const params = { name };
       if (follow) {
-        const headers = { accept: "text/event-stream" };
-        const open = () => client.request("GET", `${path}&follow=true`, { headers });
+        const query = { tail, follow: "true" } as const;
+        const isLast = (event: LogEvent) => "ended" in event;
         // What broke off is not opened again: nobody could say where it went on.
-        for await (const event of followEvents<LogEvent>({ open, isLast: (one) => "ended" in one, delaysMs: [] })) {
+        for await (const event of client.followEvents(routes.getLog, { params, query, isLast, delaysMs: [] })) {
           if (json) writeJson(process.stdout, event);
           else if ("line" in event) console.log(printable(event.line));
         }
         return;
       }
-      const { lines } = await client.json<AgentLog>("GET", path);
+      const { lines } = await client.call(routes.getLog, { params, query: { tail } });
       if (json) writeJson(process.stdout, { lines });
       else for (const line of lines) console.log(printable(line));
     });

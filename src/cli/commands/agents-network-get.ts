@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { EgressPolicy } from "../../contract/egress.ts";
-import { agentPath, Client } from "../client.ts";
+import { routes } from "../../api/routes.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { showNetwork } from "../network-view.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
@@ -13,7 +13,7 @@ export function registerGetNetwork(network: Command): void {
     .argument("<name>", "the agent's name")
     .addOption(jsonOption())
     .action(async (name: string, { json }: CommonOptions) => {
-      const client = await Client.connect(readEnvironment());
-      showNetwork(await client.json<EgressPolicy>("GET", `${agentPath(name)}/network`), json);
+      const client = connect(readEnvironment());
+      showNetwork(await client.call(routes.getNetwork, { params: { name } }), json);
     });
 }

@@ -1,16 +1,16 @@
 import { type Command, Option } from "commander";
+import { routes } from "../../api/routes.ts";
 import type { EgressLogEntry } from "../../contract/egress.ts";
-import { agentPath, Client } from "../client.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption, positiveNumber } from "../options.ts";
-import { readList } from "../paging.ts";
 import { type Cell, formatTable } from "../table.ts";
 import { printable, writeJson } from "../terminal.ts";
 import { localTime } from "../time.ts";
 
 interface LogOptions extends CommonOptions {
   limit: number;
-  verdict?: string;
+  verdict?: EgressLogEntry["verdict"];
 }
 
 const headings = ["TIME", "TO", "ADDRESS", "OUTCOME", "SENT", "RECEIVED", "COUNT"];
@@ -26,9 +26,8 @@ export function registerNetworkLog(network: Command): void {
     .addOption(jsonOption())
     .addHelpText("after", "\nA connection is shown once it has ended. SENT and RECEIVED are bytes.")
     .action(async (name: string, { limit, verdict, json }: LogOptions) => {
-      const client = await Client.connect(readEnvironment());
-      const filter = verdict === undefined ? {} : { verdict };
-      const entries = await readList<EgressLogEntry>(client, `${agentPath(name)}/network/log`, limit, filter);
+      const client = connect(readEnvironment());
+      const entries = await client.list(routes.listConnections, { params: { name }, query: { verdict }, limit });
       if (json) return writeJson(process.stdout, entries);
       const { data, nextCursor } = entries;
       if (data.length === 0) return void console.error(`${printable(name)} has connected to nothing yet.`);

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
-import type { ChangeEgress, EgressPolicy } from "../../contract/egress.ts";
-import { agentPath, Client } from "../client.ts";
+import { routes } from "../../api/routes.ts";
+import type { ChangeEgress } from "../../contract/egress.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
 import { showNetwork } from "../network-view.ts";
@@ -41,14 +42,14 @@ function ruleOption(flags: string, description: string): Option {
 }
 
 async function setNetwork(name: string, { json, ...options }: SetOptions): Promise<void> {
-  const path = `${agentPath(name)}/network`;
-  const client = await Client.connect(readEnvironment());
+  const params = { name };
+  const client = connect(readEnvironment());
   const allow = options.allowAll ? ["*"] : options.allow;
   const deny = options.denyNothing ? [] : options.deny;
   if (!allow && !deny) {
     throw new CliError("Nothing is to be set: give --allow, --allow-all, --deny or --deny-nothing.", 2);
   }
-  const before = allow && deny ? { allow, deny } : await client.json<EgressPolicy>("GET", path);
+  const before = allow && deny ? { allow, deny } : await client.call(routes.getNetwork, { params });
   const change: ChangeEgress = { allow: allow ?? before.allow, deny: deny ?? before.deny };
-  showNetwork(await client.json<EgressPolicy>("PUT", path, { json: change }), json);
+  showNetwork(await client.call(routes.setNetwork, { params, body: change }), json);
 }

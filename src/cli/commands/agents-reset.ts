@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { Agent } from "../../contract/agents.ts";
-import { agentPath, Client } from "../client.ts";
+import { routes } from "../../api/routes.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { printable, writeJson } from "../terminal.ts";
@@ -13,9 +13,8 @@ export function registerReset(agents: Command): void {
     .argument("<name>", "the agent's name")
     .addOption(jsonOption())
     .action(async (name: string, { json }: CommonOptions) => {
-      const path = `${agentPath(name)}/conversation/reset`;
-      const client = await Client.connect(readEnvironment());
-      const agent = await client.json<Agent>("POST", path);
+      const client = connect(readEnvironment());
+      const agent = await client.call(routes.resetConversation, { params: { name } });
       if (json) writeJson(process.stdout, agent);
       else console.log(`${printable(name)} begins a new conversation. Its files stay.`);
     });

@@ -1,12 +1,13 @@
 import type { Command } from "commander";
-import type { Agent } from "../../contract/agents.ts";
-import { agentPath, Client } from "../client.ts";
+import { routes } from "../../api/routes.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { runInstallation } from "../installation.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 
 interface RestartOptions extends CommonOptions {
   wait: boolean;
+  newMachine?: true;
 }
 
 /** `berth agents restart NAME` */
@@ -16,12 +17,13 @@ export function registerRestart(agents: Command): void {
     .description("boot an agent's machine again and wait until it is ready; its files and its conversation stay")
     .argument("<name>", "the agent's name")
     .option("--no-wait", "return as soon as the agent is being restarted")
+    .option("--new-machine", "where the agent's machine was lost, begin with an empty one: its files are gone")
     .addOption(jsonOption())
     .addHelpText("after", "\nA reply that is on its way ends as failed. An agent that has failed is mended by this.")
-    .action(async (name: string, { wait, json }: RestartOptions) => {
-      const path = `${agentPath(name)}/restart`;
-      const client = await Client.connect(readEnvironment());
-      const begin = () => client.json<Agent>("POST", path);
+    .action(async (name: string, { wait, json, newMachine }: RestartOptions) => {
+      const client = connect(readEnvironment());
+      const begin = () =>
+        client.call(routes.restartAgent, { params: { name }, query: newMachine ? { machine: "new" } : {} });
       await runInstallation(client, { name, doing: "restarted", begin, wait, json: json ?? false });
     });
 }

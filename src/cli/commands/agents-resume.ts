@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { Agent } from "../../contract/agents.ts";
-import { agentPath, Client } from "../client.ts";
+import { routes } from "../../api/routes.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { printable, writeJson } from "../terminal.ts";
@@ -18,8 +18,11 @@ export function registerResume(agents: Command): void {
     .option("--no-wait", "return as soon as the agent is being woken")
     .addOption(jsonOption())
     .action(async (name: string, { wait, json }: ResumeOptions) => {
-      const client = await Client.connect(readEnvironment());
-      const agent = await client.json<Agent>("POST", `${agentPath(name)}/resume${wait ? "?wait=ready" : ""}`);
+      const client = connect(readEnvironment());
+      const agent = await client.call(routes.resumeAgent, {
+        params: { name },
+        query: { wait: wait ? "ready" : undefined },
+      });
       if (json) writeJson(process.stdout, agent);
       else console.log(`${printable(name)} is ${wait || agent.status === "ready" ? agent.status : "being woken"}.`);
     });

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { SecretList } from "../../contract/secrets.ts";
-import { agentPath, Client } from "../client.ts";
+import { routes } from "../../api/routes.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { formatTable } from "../table.ts";
@@ -14,8 +14,8 @@ export function registerListSecrets(secrets: Command): void {
     .argument("<name>", "the agent's name")
     .addOption(jsonOption())
     .action(async (name: string, { json }: CommonOptions) => {
-      const client = await Client.connect(readEnvironment());
-      const { data } = await client.json<SecretList>("GET", `${agentPath(name)}/secrets`);
+      const client = connect(readEnvironment());
+      const { data } = await client.call(routes.listSecrets, { params: { name } });
       if (json) return writeJson(process.stdout, data);
       if (data.length === 0) {
         return console.error(

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { agentPath, Client } from "../client.ts";
+import { routes } from "../../api/routes.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { writeJson } from "../terminal.ts";
@@ -13,8 +14,8 @@ export function registerRemoveSecret(secrets: Command): void {
     .argument("<secret>", "the secret's name")
     .addOption(jsonOption())
     .action(async (name: string, secret: string, { json }: CommonOptions) => {
-      const client = await Client.connect(readEnvironment());
-      await client.json("DELETE", `${agentPath(name)}/secrets/${encodeURIComponent(secret)}`);
+      const client = connect(readEnvironment());
+      await client.call(routes.removeSecret, { params: { name, secret } });
       if (json) writeJson(process.stdout, null);
       else console.log(`${name} has no ${secret} any more.`);
     });

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
-import type { SecretRecord } from "../../contract/secrets.ts";
-import { agentPath, Client } from "../client.ts";
+import { routes } from "../../api/routes.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
@@ -33,11 +33,10 @@ export function registerSetSecret(secrets: Command): void {
     .addOption(jsonOption())
     .addHelpText("after", help)
     .action(async (name: string, secret: string, { host: hosts, json }: SetOptions) => {
-      const path = `${agentPath(name)}/secrets/${encodeURIComponent(secret)}`;
-      const client = await Client.connect(readEnvironment());
+      const client = connect(readEnvironment());
       const value = (await readSecret(`Value of ${secret}: `)).trim();
       if (value === "") throw new CliError("There is no value; nothing was set.", 2);
-      const record = await client.json<SecretRecord>("PUT", path, { json: { value, hosts } });
+      const record = await client.call(routes.setSecret, { params: { name, secret }, body: { value, hosts } });
       if (json) writeJson(process.stdout, record);
       else
         console.log(

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { Agent } from "../../contract/agents.ts";
-import { agentPath, Client } from "../client.ts";
+import { routes } from "../../api/routes.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { printable, writeJson } from "../terminal.ts";
@@ -14,8 +14,8 @@ export function registerSuspend(agents: Command): void {
     .addOption(jsonOption())
     .addHelpText("after", "\nIdle agents are suspended by themselves.")
     .action(async (name: string, { json }: CommonOptions) => {
-      const client = await Client.connect(readEnvironment());
-      const agent = await client.json<Agent>("POST", `${agentPath(name)}/suspend`);
+      const client = connect(readEnvironment());
+      const agent = await client.call(routes.suspendAgent, { params: { name } });
       if (json) writeJson(process.stdout, agent);
       else console.log(`${printable(name)} is ${agent.status}.`);
     });

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
+import { routes } from "../../api/routes.ts";
 import type { TurnRecord, TurnStatus } from "../../contract/chat.ts";
-import { agentPath, Client } from "../client.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption, positiveNumber } from "../options.ts";
-import { readList } from "../paging.ts";
 import { type Cell, formatTable } from "../table.ts";
 import { columnsOf, cut, type Output, printable, type Style, writeJson } from "../terminal.ts";
 import { localTime } from "../time.ts";
@@ -29,9 +29,8 @@ export function registerTurns(agents: Command): void {
     .addOption(jsonOption())
     .addHelpText("after", "\nLong texts are cut; --json has all of them, the newest first.")
     .action(async (name: string, { limit, json }: TurnsOptions) => {
-      const path = `${agentPath(name)}/turns`;
-      const client = await Client.connect(readEnvironment());
-      const turns = await readList<TurnRecord>(client, path, limit);
+      const client = connect(readEnvironment());
+      const turns = await client.list(routes.listTurns, { params: { name }, limit });
       if (json) return writeJson(process.stdout, turns);
       const { data, nextCursor } = turns;
       if (data.length === 0) return void console.error(`Nothing was said to ${printable(name)} yet.`);

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
+import { routes } from "../../api/routes.ts";
 import type { Agent, ChangeAgent } from "../../contract/agents.ts";
-import { agentPath, Client } from "../client.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
@@ -36,8 +37,7 @@ function noInstructionsOption(): Option {
 }
 
 async function updateAgent(name: string, { json, ...options }: UpdateOptions): Promise<void> {
-  const path = agentPath(name);
-  const client = await Client.connect(readEnvironment());
+  const client = connect(readEnvironment());
   const change = await changeOf(options);
   if (Object.keys(change).length === 0) {
     throw new CliError(
@@ -45,7 +45,7 @@ async function updateAgent(name: string, { json, ...options }: UpdateOptions): P
       2,
     );
   }
-  const agent = await client.json<Agent>("PATCH", path, { json: change });
+  const agent = await client.call(routes.changeAgent, { params: { name }, body: change });
   if (json) writeJson(process.stdout, agent);
   else console.log(`${printable(name)} has ${changedText(change, agent)} from its next turn on.`);
 }

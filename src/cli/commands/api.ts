@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { Client } from "../client.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
 import { jsonOption } from "../options.ts";
@@ -30,7 +30,7 @@ export function registerApi(program: Command): void {
 
 async function sendRaw(method: string, path: string, { data, header: headers, include }: ApiOptions): Promise<void> {
   if (/^[a-z]+:/i.test(path)) throw new CliError("PATH is a path of the API, such as /agents, and not an address.", 2);
-  const client = await Client.connect(readEnvironment());
+  const client = connect(readEnvironment());
   const body = data === undefined ? undefined : await textOf(data);
   if (body !== undefined && !headers.has("content-type")) headers.set("content-type", "application/json");
   const response = await client.send(method.toUpperCase(), path.startsWith("/") ? path : `/${path}`, {

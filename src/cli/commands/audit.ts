@@ -1,9 +1,9 @@
 import type { Command } from "commander";
+import { routes } from "../../api/routes.ts";
 import type { AuditEntry } from "../../contract/audit.ts";
-import { Client } from "../client.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption, positiveNumber } from "../options.ts";
-import { readList } from "../paging.ts";
 import { type Cell, formatTable } from "../table.ts";
 import { writeJson } from "../terminal.ts";
 import { localTime } from "../time.ts";
@@ -28,8 +28,8 @@ export function registerAudit(program: Command): void {
       "\nBY is the kind of what was shown, with the key's id. --json has all fields, the newest first.",
     )
     .action(async ({ agent, limit, json }: AuditOptions) => {
-      const client = await Client.connect(readEnvironment());
-      const entries = await readList<AuditEntry>(client, "/audit", limit, agent === undefined ? {} : { agent });
+      const client = connect(readEnvironment());
+      const entries = await client.list(routes.listAuditEntries, { query: { agent }, limit });
       if (json) return writeJson(process.stdout, entries);
       const { data, nextCursor } = entries;
       if (data.length === 0) return void console.error("Nothing was done yet.");

@@ -1,9 +1,9 @@
 import { type Command, Option } from "commander";
+import { routes } from "../../api/routes.ts";
 import { type CreditEntry, type EntryKind, entryKinds } from "../../contract/billing.ts";
-import { Client } from "../client.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption, positiveNumber } from "../options.ts";
-import { readList } from "../paging.ts";
 import { copyBody } from "../response-body.ts";
 import { type Cell, formatTable } from "../table.ts";
 import { writeJson } from "../terminal.ts";
@@ -33,13 +33,9 @@ export function registerEntries(billing: Command): void {
 }
 
 async function showEntries({ agent, kind, limit, csv, json }: EntriesOptions): Promise<void> {
-  const client = await Client.connect(readEnvironment());
-  const filter = { ...(agent === undefined ? {} : { agent }), ...(kind === undefined ? {} : { kind }) };
-  if (csv) {
-    const query = new URLSearchParams({ format: "csv", ...filter });
-    return copyBody(await client.request("GET", `/billing/entries?${query}`));
-  }
-  const entries = await readList<CreditEntry>(client, "/billing/entries", limit, filter);
+  const client = connect(readEnvironment());
+  if (csv) return copyBody(await client.request(routes.listEntries, { query: { format: "csv", agent, kind } }));
+  const entries = await client.list(routes.listEntries, { query: { agent, kind }, limit });
   if (json) return writeJson(process.stdout, entries);
   if (entries.data.length === 0) return void console.error("There are no entries.");
   if (entries.nextCursor !== null) console.error("There are older entries: --limit shows more, --csv all.");

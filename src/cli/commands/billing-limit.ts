@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { Billing } from "../../contract/billing.ts";
-import { Client } from "../client.ts";
+import { routes } from "../../api/routes.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { writeJson } from "../terminal.ts";
@@ -13,9 +13,9 @@ export function registerLimit(billing: Command): void {
     .argument("<credits>", "such as 500; none: no limit")
     .addOption(jsonOption())
     .action(async (credits: string, { json }: CommonOptions) => {
-      const client = await Client.connect(readEnvironment());
+      const client = connect(readEnvironment());
       const asked = { monthlyLimit: credits === "none" ? null : credits };
-      const billing = await client.json<Billing>("PATCH", "/billing", { json: asked });
+      const billing = await client.call(routes.changeBilling, { body: asked });
       if (json) return writeJson(process.stdout, billing);
       const { monthlyLimit: limit, spentThisMonth } = billing;
       const text = limit === null ? "There is no monthly limit." : `The monthly limit is ${limit} credits.`;

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
+import { routes } from "../../api/routes.ts";
 import type { Billing, UsageByDay } from "../../contract/billing.ts";
-import { Client } from "../client.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { type Cell, formatFields, formatTable } from "../table.ts";
@@ -15,8 +16,8 @@ export function registerBilling(billing: Command): void {
     .description("show the account's credits and what it has used this month")
     .addOption(jsonOption())
     .action(async ({ json }: CommonOptions) => {
-      const client = await Client.connect(readEnvironment());
-      const billing = await client.json<Billing>("GET", "/billing");
+      const client = connect(readEnvironment());
+      const billing = await client.call(routes.getBilling);
       if (json) return writeJson(process.stdout, billing);
       showBilling(billing);
     });

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { TopUp } from "../../contract/payments.ts";
-import { Client } from "../client.ts";
+import { routes } from "../../api/routes.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { writeJson } from "../terminal.ts";
@@ -13,8 +13,8 @@ export function registerTopUp(billing: Command): void {
     .argument("<credits>", "how many; one costs a US cent")
     .addOption(jsonOption())
     .action(async (credits: string, { json }: CommonOptions) => {
-      const client = await Client.connect(readEnvironment());
-      const topUp = await client.json<TopUp>("POST", "/billing/top-ups", { json: { credits } });
+      const client = connect(readEnvironment());
+      const topUp = await client.call(routes.createTopUp, { body: { credits } });
       if (json) writeJson(process.stdout, topUp);
       else console.log(`Pay for ${topUp.credits} credits here, until ${topUp.expiresAt}:\n${topUp.url}`);
     });

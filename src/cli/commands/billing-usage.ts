@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
-import { type UsageGroup, type UsageReport, type UsageSum, usageGroups } from "../../contract/billing.ts";
-import { Client } from "../client.ts";
+import { routes } from "../../api/routes.ts";
+import { type UsageGroup, type UsageSum, usageGroups } from "../../contract/billing.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { copyBody } from "../response-body.ts";
@@ -30,11 +31,9 @@ export function registerUsage(billing: Command): void {
 }
 
 async function showUsage({ by, since, until, csv, json }: UsageOptions): Promise<void> {
-  const client = await Client.connect(readEnvironment());
-  const span = { ...(since === undefined ? {} : { since }), ...(until === undefined ? {} : { until }) };
-  const query = new URLSearchParams({ by, ...span });
-  if (csv) return copyBody(await client.request("GET", `/billing/usage?${query}&format=csv`));
-  const report = await client.json<UsageReport>("GET", `/billing/usage?${query}`);
+  const client = connect(readEnvironment());
+  if (csv) return copyBody(await client.request(routes.getUsage, { query: { by, since, until, format: "csv" } }));
+  const report = await client.call(routes.getUsage, { query: { by, since, until } });
   if (json) return writeJson(process.stdout, report);
   if (report.data.length === 0) return void console.error("Nothing was used in this time.");
   const headings = [by.toUpperCase(), "CREDITS", "TOKENS IN", "TOKENS OUT", "MACHINE"];

@@ -1,6 +1,9 @@
 import type { Command } from "commander";
-import type { Inclusion, LastEvent } from "../../contract/chat.ts";
-import { agentPath, Client } from "../client.ts";
+import { routes } from "../../api/routes.ts";
+import type { BerthClient } from "../../client/client.ts";
+import { ClientError } from "../../client/errors.ts";
+import { type Inclusion, isLastEvent, type LastEvent } from "../../contract/chat.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError, FaultError, InterruptedError } from "../errors.ts";
 import { Interrupts } from "../interrupts.ts";
@@ -10,7 +13,6 @@ import { ReplyView } from "../reply-view.ts";
 import { reportError } from "../report.ts";
 import { textOf } from "../standard-input.ts";
 import { writeText } from "../terminal.ts";
-import { isLastEvent, runTurn } from "../turn.ts";
 
 interface ChatOptions extends CommonOptions {
   usage?: true;
@@ -18,7 +20,7 @@ interface ChatOptions extends CommonOptions {
 
 /** Whom to talk to, and what of the replies to show in what form. */
 interface Chat {
-  client: Client;
+  client: BerthClient;
   agent: string;
   include: readonly Inclusion[];
   json: boolean;
@@ -39,7 +41,7 @@ export function registerChat(program: Command): void {
       if (message === undefined && !talksOnTerminal) {
         throw new CliError("A message is missing; to read it from standard input: berth chat NAME -", 2);
       }
-      const client = await Client.connect(readEnvironment());
+      const client = connect(readEnvironment());
       const include: Inclusion[] = usage ? ["tools", "usage"] : ["tools"];
       const chat = { client, agent, include, json: json ?? false };
       if (message === undefined) await converse(chat);
@@ -61,7 +63,7 @@ function requireCompleted(last: LastEvent, interrupts: Interrupts): void {
 
 /** A conversation on the terminal, until Ctrl-D. What goes wrong in a turn is shown and does not end it. */
 async function converse(chat: Chat): Promise<void> {
-  await chat.client.json("GET", agentPath(chat.agent));
+  await chat.client.call(routes.getAgent, { params: { name: chat.agent } });
   const history: string[] = [];
   for (;;) {
     const message = await readMessage(history);
@@ -71,8 +73,9 @@ async function converse(chat: Chat): Promise<void> {
     try {
       requireCompleted(await say(chat, message, interrupts), interrupts);
     } catch (error) {
-      if (!(error instanceof CliError) || interrupts.quit.aborted) throw error;
-      reportError(error, chat.json);
+      const told = error instanceof CliError || error instanceof ClientError;
+      if (!told || interrupts.quit.aborted) throw error;
+      await reportError(error, chat.json);
     }
   }
 }
@@ -86,7 +89,15 @@ async function say(
   const view = new ReplyView(process.stdout, process.stderr);
   const { cancel, quit } = interrupts;
   cancel.addEventListener("abort", () => view.interrupted());
-  const turn = runTurn(client, { agent, message, include, cancel, quit, warn: (text) => view.note(text) });
+  const turn = client.chat({
+    agent,
+    message,
+    include,
+    cancel,
+    signal: quit,
+    onBroken: () => view.note("The connection broke off; trying to go on."),
+    onCancelFailed: (error) => view.note(error.message),
+  });
   try {
     for await (const event of turn) {
       if (json) writeText(process.stdout, `${JSON.stringify(event)}\n`);

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
+import { routes } from "../../api/routes.ts";
 import { type CreatedKey, keyKinds } from "../../contract/keys.ts";
-import { Client } from "../client.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { writeJson } from "../terminal.ts";
@@ -37,9 +38,9 @@ export function registerCreateKey(keys: Command): void {
 }
 
 async function createKey({ name, kind, agent: agents, expires, creditLimit, json }: CreateOptions): Promise<void> {
-  const client = await Client.connect(readEnvironment());
+  const client = connect(readEnvironment());
   const asked = { name, kind: kind ?? (agents ? "agent" : "full"), agents, expiresAt: expires, creditLimit };
-  const created = await client.json<CreatedKey>("POST", "/keys", { json: asked });
+  const created = await client.call(routes.createKey, { body: asked });
   if (json) return writeJson(process.stdout, created);
   console.log(created.key);
   console.error("Keep the key now: it is not shown again.");

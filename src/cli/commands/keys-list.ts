@@ -1,9 +1,9 @@
 import type { Command } from "commander";
+import { routes } from "../../api/routes.ts";
 import type { KeyRecord } from "../../contract/keys.ts";
-import { Client } from "../client.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
-import { readList } from "../paging.ts";
 import { type Cell, formatTable } from "../table.ts";
 import { writeJson } from "../terminal.ts";
 import { localTime } from "../time.ts";
@@ -17,8 +17,8 @@ export function registerListKeys(keys: Command): void {
     .description("list your keys, the newest first")
     .addOption(jsonOption())
     .action(async ({ json }: CommonOptions) => {
-      const client = await Client.connect(readEnvironment());
-      const all = await readList<KeyRecord>(client, "/keys");
+      const client = connect(readEnvironment());
+      const all = await client.list(routes.listKeys);
       if (json) return writeJson(process.stdout, all);
       if (all.data.length === 0) return void console.error("There are no keys. To make one: berth keys create");
       process.stdout.write(formatTable(process.stdout, headings, all.data.map(rowOf)));

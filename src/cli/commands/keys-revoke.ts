@@ -1,6 +1,7 @@
 import type { Command } from "commander";
+import { routes } from "../../api/routes.ts";
 import { isUuid } from "../../contract/ids.ts";
-import { Client } from "../client.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
@@ -22,9 +23,9 @@ export function registerRevokeKey(keys: Command): void {
     .action(async (id: string, { yes, json }: RevokeOptions) => {
       // It may be the key itself, which is not to be repeated.
       if (!isUuid(id)) throw new CliError("This is not a key's id. To see them: berth keys list", 2);
-      const client = await Client.connect(readEnvironment());
+      const client = connect(readEnvironment());
       if (!yes) await requireConsent(`Revoke the key ${id}, for ever?`, "Nothing was revoked.");
-      await client.json("DELETE", `/keys/${id}`);
+      await client.call(routes.revokeKey, { params: { id } });
       if (json) writeJson(process.stdout, null);
       else console.log(`The key ${id} is revoked.`);
     });

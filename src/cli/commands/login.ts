@@ -1,6 +1,7 @@
 import type { Command } from "commander";
-import type { AccountRecord } from "../../contract/sign-in.ts";
-import { Client, serverUrl } from "../client.ts";
+import { routes } from "../../api/routes.ts";
+import { BerthClient } from "../../client/client.ts";
+import { serverUrl } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { StoredLogins } from "../stored-logins.ts";
@@ -22,8 +23,8 @@ export function registerLogin(program: Command): void {
         stderr.write(`  ${styled(stderr, "bold", printable(code))}\n\nWaiting …\n`);
       });
       await new StoredLogins(environment.configFolder).change(url, async () => login);
-      const client = new Client(url, async () => ({ key: login.accessToken, login: true }));
-      const account = await client.json<AccountRecord>("GET", "/account");
+      const client = new BerthClient({ url, credentials: async () => login.accessToken });
+      const account = await client.call(routes.getAccount);
       if (json) return writeJson(process.stdout, { url, issuer: login.issuer, account });
       console.log(`You are signed in to ${printable(url)} as ${printable(account.name)}.`);
       if (environment.apiKey !== null) console.error("BERTH_API_KEY is set, and is used in place of this login.");

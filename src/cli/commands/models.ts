@@ -1,9 +1,8 @@
 import type { Command } from "commander";
-import type { Model } from "../../contract/models.ts";
-import { Client } from "../client.ts";
+import { routes } from "../../api/routes.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
-import { readList } from "../paging.ts";
 import { formatTable } from "../table.ts";
 import { writeJson } from "../terminal.ts";
 
@@ -17,8 +16,8 @@ export function registerModels(program: Command): void {
     .addOption(jsonOption())
     .addHelpText("after", "\nThe prices are credits for a million tokens (CREDITS/M).")
     .action(async ({ json }: CommonOptions) => {
-      const client = await Client.connect(readEnvironment());
-      const models = await readList<Model>(client, "/models");
+      const client = connect(readEnvironment());
+      const models = await client.list(routes.listModels);
       if (json) return writeJson(process.stdout, models);
       if (models.data.length === 0) return void console.error("There are no models that the service can reach.");
       const rows = models.data.map(({ id, runtimes, inputPrice, outputPrice }) => [

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
+import { routes } from "../../api/routes.ts";
 import type { RuntimeRecord } from "../../contract/runtimes.ts";
-import { Client } from "../client.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
-import type { List } from "../paging.ts";
 import { formatTable } from "../table.ts";
 import { writeJson } from "../terminal.ts";
 
@@ -14,8 +14,8 @@ export function registerRuntimes(program: Command): void {
     .description("list the programs that agents can be built on, and what each cannot do")
     .addOption(jsonOption())
     .action(async ({ json }: CommonOptions) => {
-      const client = await Client.connect(readEnvironment());
-      const runtimes = await client.json<List<RuntimeRecord>>("GET", "/runtimes");
+      const client = connect(readEnvironment());
+      const runtimes = await client.call(routes.listRuntimes);
       if (json) return writeJson(process.stdout, runtimes);
       process.stdout.write(runtimeTable(runtimes.data));
       const limits = runtimes.data.flatMap(limitsOf);

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { AccountRecord } from "../../contract/sign-in.ts";
-import { Client } from "../client.ts";
+import { routes } from "../../api/routes.ts";
+import { connect } from "../client.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { formatFields } from "../table.ts";
@@ -13,8 +13,8 @@ export function registerWhoami(program: Command): void {
     .description("show whose credentials are used")
     .addOption(jsonOption())
     .action(async ({ json }: CommonOptions) => {
-      const client = await Client.connect(readEnvironment());
-      const account = await client.json<AccountRecord>("GET", "/account");
+      const client = connect(readEnvironment());
+      const account = await client.call(routes.getAccount);
       if (json) return writeJson(process.stdout, account);
       const { name, operator, credential, id } = account;
       const by = credential === "token" ? "a login" : "a key";

@@ -42,7 +42,7 @@ const machineGone: Fault = {
   code: "machine_lost",
   message:
     "The agent's machine is not on this host any more. Restore its folder and restart the agent, " +
-    "or restart it with an empty machine (machine=new): its files and its runtime's memory are lost then.",
+    "or begin with an empty one: `berth agents restart NAME --new-machine` (machine=new). Its files are gone then.",
 };
 
 const outOfReach: Fault = {

@@ -2,8 +2,10 @@ import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { Client } from "./client.ts";
-import { followEvents } from "./follow.ts";
+import { z } from "zod";
+import { account, route } from "../api/route.ts";
+import { Connection } from "./connection.ts";
+import { followEvents } from "./events.ts";
 
 interface Counted {
   n: number;
@@ -16,7 +18,7 @@ afterEach(() => {
 });
 
 /** Serves each connection in turn with one of the listeners, the last one again and again. */
-async function serve(...listeners: RequestListener[]): Promise<{ client: Client; paths: string[] }> {
+async function serve(...listeners: RequestListener[]): Promise<{ client: Connection; paths: string[] }> {
   const paths: string[] = [];
   server = createServer((request, response) => {
     const listener = listeners[Math.min(paths.length, listeners.length - 1)]!;
@@ -26,7 +28,10 @@ async function serve(...listeners: RequestListener[]): Promise<{ client: Client;
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  return { client: new Client(`http://127.0.0.1:${port}`, async () => ({ key: "berth_sk_test" })), paths };
+  return {
+    client: new Connection({ url: `http://127.0.0.1:${port}`, credentials: async () => "berth_sk_test" }),
+    paths,
+  };
 }
 
 /** Streams events with ids and then ends, or breaks off in the middle of one. */
@@ -46,12 +51,21 @@ function refuse(status: number): RequestListener {
   };
 }
 
-function follow(client: Client, signal?: AbortSignal) {
-  return followEvents<Counted>({
-    open: (lastId) => client.request("GET", `/?after=${lastId}`, signal ? { signal } : {}),
+const counted = route({
+  method: "GET",
+  path: "/",
+  summary: "Count",
+  query: z.object({ after: z.string() }),
+  responses: {},
+  permission: account,
+});
+
+function follow(client: Connection, signal?: AbortSignal) {
+  const within = signal ? { signal } : {};
+  return followEvents<Counted>((lastId) => client.request(counted, { query: { after: String(lastId) }, ...within }), {
     isLast: ({ n }) => n === 4,
     delaysMs: [1, 1, 1],
-    ...(signal ? { signal } : {}),
+    ...within,
   });
 }
 

@@ -1,32 +1,35 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { EventSourceParserStream } from "eventsource-parser/stream";
-import { ApiError, CliError, UnreachableError } from "./errors.ts";
+import { ApiError, NotBerthError, UnreachableError } from "./errors.ts";
 
 /** Pauses before each try to go on with a stream that broke off; a server that restarts is back within them. */
 const retryDelaysMs = [250, 500, 1_000, 2_000, 4_000, 8_000, 8_000];
 
+/** How a stream of events is followed. */
 export interface FollowOptions<Event> {
-  /** Opens the stream after the event of that id; null at first. Throws as `Client.request`. */
-  open: (lastId: string | null) => Promise<Response>;
   /** True for the event that ends the stream as it should end. */
   isLast: (event: Event) => boolean;
-  /** Told that the stream broke off, before it is opened again. */
+  /** Called when the stream broke off, before it is opened again. */
   onBroken?: () => void;
   signal?: AbortSignal;
+  /** In place of the usual pauses; none: the stream is not opened again. */
   delaysMs?: readonly number[];
 }
 
 /**
- * The events of a server-sent stream, each one's `data` as JSON, to the last. A stream that breaks off before
- * is opened again from its last id, a few times. Throws what the first `open` throws, then `UnreachableError` when
- * the tries are used up, and `ApiError` when the service refuses to go on.
+ * The events of a server-sent stream, each one's `data` as JSON, to the last. `open` opens the stream after the event of
+ * an id; null at first. A stream that breaks off before its last event is opened again from its last id, a few times.
+ * Throws what the first `open` throws, then `UnreachableError` when the tries are used up, and `ApiError` when the
+ * service refuses to go on.
  */
-export async function* followEvents<Event>(options: FollowOptions<Event>): AsyncGenerator<Event> {
-  const delaysMs = options.delaysMs ?? retryDelaysMs;
+export async function* followEvents<Event>(
+  open: (lastId: string | null) => Promise<Response>,
+  options: FollowOptions<Event>,
+): AsyncGenerator<Event> {
+  const { signal, delaysMs = retryDelaysMs } = options;
   let lastId: string | null = null;
-  let response: Response | null = await options.open(null);
+  let response: Response | null = await open(null);
   for (let tries = 0; ; tries++) {
-    for await (const { id, data } of response ? messages(response, options.signal) : []) {
+    for await (const { id, data } of response ? messages(response, signal) : []) {
       // What was seen already is not told twice, whatever the service does.
       if (id !== undefined && lastId !== null && Number(id) <= Number(lastId)) continue;
       lastId = id ?? lastId;
@@ -38,16 +41,15 @@ export async function* followEvents<Event>(options: FollowOptions<Event>): Async
     const delayMs = delaysMs[tries];
     if (delayMs === undefined) throw new UnreachableError("The stream broke off, and the service does not answer.");
     if (tries === 0) options.onBroken?.();
-    await sleep(delayMs, undefined, options.signal ? { signal: options.signal } : {}).catch(() => {});
-    options.signal?.throwIfAborted();
-    response = await reopen(options, lastId);
+    await pause(delayMs, signal);
+    response = await reopen(() => open(lastId));
   }
 }
 
 /** Null when the service cannot be reached or is not up to it just now. */
-async function reopen(options: FollowOptions<never>, lastId: string | null): Promise<Response | null> {
+async function reopen(open: () => Promise<Response>): Promise<Response | null> {
   try {
-    return await options.open(lastId);
+    return await open();
   } catch (error) {
     const passing = error instanceof ApiError && (error.statusCode >= 500 || error.statusCode === 429);
     if (error instanceof UnreachableError || passing) return null;
@@ -58,7 +60,7 @@ async function reopen(options: FollowOptions<never>, lastId: string | null): Pro
 /** The messages of one connection; ends, without an error, where the connection does. */
 async function* messages(response: Response, signal: AbortSignal | undefined) {
   if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
-    throw new CliError("What answers there is not Berth: an event stream was expected.");
+    throw new NotBerthError("What answers there is not Berth: an event stream was expected.");
   }
   try {
     yield* response.body!.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
@@ -71,6 +73,19 @@ function parse<Event>(data: string): Event {
   try {
     return JSON.parse(data) as Event;
   } catch {
-    throw new CliError("What answers there is not Berth: an event is not JSON.");
+    throw new NotBerthError("What answers there is not Berth: an event is not JSON.");
   }
+}
+
+/** Throws the signal's reason as soon as that is aborted. */
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = () => resolve();
+  const timer = setTimeout(end, ms);
+  signal?.addEventListener("abort", end);
+  await promise;
+  clearTimeout(timer);
+  signal?.removeEventListener("abort", end);
+  signal?.throwIfAborted();
 }

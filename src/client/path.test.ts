@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { routes } from "../api/routes.ts";
+import { UnsendableError } from "./errors.ts";
+import { pathOf } from "./path.ts";
+
+test("parameters are encoded, and what is not given is left out of the query", () => {
+  expect(pathOf(routes.setSecret, { name: "a/b", secret: "ä?" })).toBe("/agents/a%2Fb/secrets/%C3%A4%3F");
+  const query = { after: 0, include: ["tools", "usage"], limit: undefined };
+  expect(pathOf(routes.listTurns, { name: "ada" }, query)).toBe("/agents/ada/turns?after=0&include=tools,usage");
+});
+
+test.each(["", ".", ".."])("a parameter that would make another path is refused: %j", (name) => {
+  expect(() => pathOf(routes.getAgent, { name })).toThrow(UnsendableError);
+});

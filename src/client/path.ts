@@ -1,0 +1,21 @@
+import type { Route } from "../api/route.ts";
+import { UnsendableError } from "./errors.ts";
+
+/** Values of a path's or a query's fields. A list goes with commas between; what is undefined is left out. */
+export type Fields = Readonly<Record<string, string | number | readonly string[] | undefined>>;
+
+/**
+ * The path of a request for a route. Throws `UnsendableError` for a value that would make it another path: an empty
+ * one, or dots.
+ */
+export function pathOf({ path }: Route, params: Fields = {}, query: Fields = {}): string {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, field: string) => {
+    const value = String(params[field] ?? "");
+    if (/^\.{0,2}$/.test(value)) throw new UnsendableError(`${JSON.stringify(value)} cannot be a ${field} in ${path}.`);
+    return encodeURIComponent(value);
+  });
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  if (given.length === 0) return filled;
+  const asked = new URLSearchParams(given.map(([field, value]): [string, string] => [field, String(value)]));
+  return `${filled}?${String(asked).replaceAll("%2C", ",")}`;
+}

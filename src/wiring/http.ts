@@ -1,0 +1,48 @@
+import { readFile } from "node:fs/promises";
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import type { ServiceAddress } from "../config/address.ts";
+import type { Config } from "../config/config.ts";
+import type { Readiness } from "../contract/health.ts";
+import { createApp } from "../http/app.ts";
+import type { LocalSignIn } from "../identity/local-sign-in.ts";
+import type { ModelChoice } from "../service/models.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { openService } from "./service.ts";
+import { protectedResource } from "./sign-in.ts";
+import type { Stores } from "./stores.ts";
+
+interface HttpParts {
+  config: Config;
+  logger: Logger;
+  service: ReturnType<typeof openService>;
+  models: ModelChoice;
+  stores: Stores;
+  /** The service's own identity provider; null where another is configured. */
+  signIn: LocalSignIn | null;
+  address: ServiceAddress;
+  metrics: Metrics;
+  readiness: () => Promise<Readiness>;
+}
+
+/** The HTTP interface of the service. It listens when the caller says so. */
+export async function openHttp(parts: HttpParts): Promise<FastifyInstance> {
+  const { config, logger, service, models, stores, signIn, address, metrics, readiness } = parts;
+  const { version } = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8"));
+  return createApp({
+    version,
+    logger,
+    readiness,
+    metrics: () => metrics.text(),
+    limiters: stores.limiters,
+    maximumStreams: config.maximumStreams,
+    corsOrigins: config.corsOrigins,
+    trustedProxies: config.trustedProxies,
+    idempotencyKeys: stores.idempotency,
+    ...service,
+    models,
+    auditLog: stores.audit,
+    protectedResource: () => protectedResource(config, address.public),
+    signIn,
+  });
+}
