@@ -42,6 +42,8 @@ export class ScriptedDriver implements Driver {
   readonly #folder: string;
   readonly #runtimes: readonly Runtime[];
   readonly #machines = new Map<string, ScriptedMachine>();
+  /** The last start of each machine: as with QEMU's lock on a disk, there are never two at once. */
+  readonly #starting = new Map<string, Promise<unknown>>();
   /** Those that do not listen, with their runners as they were. */
   readonly #suspended = new Map<string, ScriptedMachine>();
   readonly #logs = new Map<string, string>();
@@ -269,7 +271,21 @@ export class ScriptedDriver implements Driver {
     return machine;
   }
 
+  /** Starts a machine anew. One that another server was starting, which died meanwhile, is ended first. */
   async #start(spec: MachineSpec): Promise<ScriptedMachine> {
+    const { id } = spec;
+    const before = this.#starting.get(id) ?? Promise.resolve();
+    const starting = before
+      .catch(() => {})
+      .then(() => {
+        this.kill(id);
+        return this.#run(spec);
+      });
+    this.#starting.set(id, starting);
+    return starting;
+  }
+
+  async #run(spec: MachineSpec): Promise<ScriptedMachine> {
     const { id } = spec;
     const disk = join(this.#folder, id);
     await mkdir(disk, { recursive: true });

@@ -285,10 +285,10 @@ function leftOut(batch: readonly Run[], content: Buffer, isLeftOut: (at: number)
  * last one's. Each is checked before it is given, and good until the next is asked for.
  */
 function* readChunks(file: number, pages: PagesFile, next: () => number): Generator<{ runs: Run[]; content: Buffer }> {
-  if (fstatSync(file).size !== pages.bytes) throw new Error("the memory image is not of its size");
+  if (fstatSync(file).size !== pages.bytes) throw damaged("the memory image is not of its size");
   const index = Buffer.alloc(pages.indexBytes);
   readWhole(file, index, pages.bytes - pages.indexBytes);
-  if (crc32(index) !== pages.indexCrc) throw new Error("the memory image's index is corrupt");
+  if (crc32(index) !== pages.indexCrc) throw damaged("the memory image's index is corrupt");
   const numbers = new Uint32Array(index.buffer, index.byteOffset, index.length / 4);
   const [runCount, chunkCount] = [numbers[0]!, numbers[1]!];
   let run = 0;
@@ -305,7 +305,7 @@ function* readChunks(file: number, pages: PagesFile, next: () => number): Genera
     if (chunk === desired) {
       const content = chunkBuffer.subarray(0, stored);
       readWhole(file, content, position);
-      if (crc32(content) !== crc) throw new Error("the memory image is corrupt");
+      if (crc32(content) !== crc) throw damaged("the memory image is corrupt");
       yield { runs, content: pages.compressed ? decompressed(content, size) : content };
       desired = next();
     }
@@ -341,4 +341,9 @@ function alignedBuffer(bytes: number): Buffer {
 function opened(path: string, flags: string): Disposable & { fd: number } {
   const fd = openSync(path, flags);
   return { fd, [Symbol.dispose]: () => closeSync(fd) };
+}
+
+/** An image that is not what was saved. Its code crosses the thread's border, as an error's class does not. */
+function damaged(message: string): Error {
+  return Object.assign(new Error(message), { code: "EBADMSG" });
 }

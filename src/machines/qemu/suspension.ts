@@ -72,7 +72,7 @@ export class Suspension {
         const words = error instanceof Error ? detailed(error) : String(error);
         const { memory } = await records.require(spec.id);
         // Of one that was used up the guest may have run, and changed the disk that it belongs to.
-        if (!memory) reason = words;
+        if (!memory || isDamage(error)) reason = words;
         else if (tries <= 1) throw error;
         else log(`machine ${spec.id} did not wake, which is tried again: ${words}`);
       }
@@ -148,6 +148,13 @@ export class Suspension {
     const { qemu, cpu, accelerator } = this.#parts.host;
     return { qemu, cpu, accelerator, machineOptions, resources };
   }
+}
+
+/** True where the image itself is at fault: it was changed, or cannot be decompressed. */
+function isDamage(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error ? String(error.code) : "";
+  return code === "EBADMSG" || code.startsWith("Z") || isDamage(error.cause);
 }
 
 /** An error's words with those of its cause. */
