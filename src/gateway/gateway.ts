@@ -23,16 +23,13 @@ import {
   unpriced,
   unreachable,
 } from "./refusal.ts";
-import { announcedBytes, collect, maximumBodyBytes, parseObject } from "./request-body.ts";
-import { RequestMemory } from "./request-memory.ts";
+import { parseObject, RequestBodies } from "./request-body.ts";
 import { Silence } from "./silence.ts";
 import { chat } from "./wires/chat.ts";
 import { countTokens, messages } from "./wires/messages.ts";
 import { responses } from "./wires/responses.ts";
 import type { JsonObject, Reading, Wire } from "./wires/wire.ts";
 
-/** What all requests that are under way may take, and those of one agent, in bytes: two of the largest. */
-const requestMemory = { total: 256 * 1024 * 1024, perAgent: 2 * maximumBodyBytes };
 /** Of one machine at once: each request is in memory whole. */
 const maximumCalls = 16;
 const tooManyPauseMs = 1_000;
@@ -130,7 +127,7 @@ export class Gateway {
   readonly #options: GatewayOptions;
   /** Calls that are not over, and not paid. */
   readonly #calls = new Set<Promise<void>>();
-  readonly #memory = new RequestMemory(requestMemory);
+  readonly #bodies = new RequestBodies();
 
   constructor(options: GatewayOptions) {
     this.#options = options;
@@ -186,10 +183,9 @@ export class Gateway {
     // Asked for while the request still comes.
     const outsideOfTurns = caller.turn() ? null : caller.settings();
     outsideOfTurns?.catch(() => {}); // Heard below.
-    const bytes = announcedBytes(headers["content-length"]);
-    // The body stays with the guest until there is room for it, and in memory until its call is over.
-    using _ = await this.#memory.acquire(caller.id, bytes, gone.signal);
-    const body = await collect(stream, bytes);
+    // In memory until the call is over: it may be made again.
+    using read = await this.#bodies.read(stream, caller.id, headers["content-length"], gone.signal);
+    const { body } = read;
     if (!body) return answer(stream, 413, wire.error(413, "A request has 32 MiB at most."));
     const turn = caller.turn();
     const settings = turn?.settings ?? (await (outsideOfTurns ?? caller.settings()));
@@ -223,7 +219,7 @@ export class Gateway {
       body: Buffer.from(JSON.stringify(request)),
       signal: over,
     };
-    if (!wire.generates) return this.#pass(modelRequest, chosen, call);
+    if (!wire.generates) return await this.#pass(modelRequest, chosen, call);
     if (!(await this.#charge(modelRequest, request, caller.payer()))) return;
     try {
       await this.#pass(modelRequest, chosen, call);
