@@ -37,10 +37,10 @@ export function scriptedRuntime(name: string): Runtime {
   };
 }
 
-/** The real runtimes' names, for tests of what is the same for all. */
+/** The real runtimes' names, for tests that apply to all of them. */
 export const scriptedRuntimes = ["claude-code", "opencode", "openclaw"].map(scriptedRuntime);
 
-/** What it says to a message that it `count`s, makes `bulk` of or repeats, one entry for each delta. */
+/** The scripted reply to a message that it `count`s, expands as `bulk` or repeats, one entry per delta. */
 export function deltasOf(message: string): string[] {
   const [verb, ...words] = message.split(" ");
   const numbers = () => Array.from({ length: Number(words[0]) }, (_, index) => `${index + 1} `);
@@ -53,7 +53,7 @@ class ScriptedSession implements Session {
   readonly #end = Promise.withResolvers<void>();
   readonly ended = this.#end.promise;
   readonly #context: RuntimeContext;
-  /** Of the conversation: kept over a restart, as real runtimes keep it. */
+  /** The conversation's file. It survives a restart, as with real runtimes. */
   readonly #file: string;
 
   constructor(context: RuntimeContext) {
