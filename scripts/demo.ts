@@ -3,12 +3,12 @@ import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
-// Draws the README's picture. Runs the README's first commands against the service that this checkout's `berth` reaches,
-// and writes what they print as a terminal in SVG:
+// Draws the README's picture. Runs the README's first commands against this checkout's service and writes their output
+// as a terminal in SVG:
 //
 //   node scripts/demo.ts [--transcript FILE] [--output FILE]
 //
-// With --transcript nothing is run: the file holds commands, each after "$ ", and what they printed.
+// With --transcript nothing is run: the file has the commands, each after "$ ", and their output.
 
 /** The README's first steps. */
 const commands = ["./berth agents create ada", './berth chat ada "run: uname -a"', "./berth agents delete ada"];

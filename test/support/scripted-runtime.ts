@@ -11,17 +11,17 @@ import {
 } from "../../src/runtimes/runtime.ts";
 
 /**
- * A runtime whose turns do what their message says, for tests of all that lies between it and a client:
+ * A runtime whose turns do what their message says, for tests of everything between it and a client:
  *
  *   count N [MS]   N deltas, MS milliseconds apart
  *   bulk N B [MS]  N deltas of B characters each
  *   tool           a tool call and its output
  *   hang           nothing, until it is cancelled
- *   deaf           nothing, and a cancel is not heard
+ *   deaf           nothing, and ignores a cancel
  *   crash          the runtime dies
- *   model          the name of the model that the turn is to ask
+ *   model          the name of the turn's model
  *   recall         all messages of the conversation so far
- *   ask [PATH]     asks the gateway there (`/anthropic/v1/messages`) and says the status and body that came
+ *   ask [PATH]     calls the gateway at PATH (`/anthropic/v1/messages`) and says the response's status and body
  *   anything else  is repeated, word by word
  */
 export function scriptedRuntime(name: string): Runtime {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 
 /**
- * Where things are in the data folder. Disks name the disk below them by a relative path, so the folder can move.
+ * The data folder's layout. Disks refer to their base disk by a relative path, so the folder can move.
  *
  *   images/ID/     rootfs.img vmlinuz initrd.img image.json
  *   templates/KEY/ disk.qcow2 memory state template.json
