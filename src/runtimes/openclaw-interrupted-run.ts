@@ -8,7 +8,7 @@ import type { RuntimeContext } from "./runtime.ts";
 /** It takes a tenth of a second, or one second under software emulation. */
 const maximumMs = 60_000;
 
-/** How long a program of the agent may lock the database. */
+/** How long to wait while a program of the agent has the database locked. */
 const lockMs = 5_000;
 
 /**

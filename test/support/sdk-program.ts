@@ -1,8 +1,8 @@
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 
-// A program as an agent would write it, with the providers' official packages. It is bundled to run in a guest, and its
-// argument is the gateway's address. Prints the responses as one line of JSON.
+// A program as an agent would write it, with the providers' official packages. It is bundled to run in a guest. Its
+// arguments are the gateway's address and a model. Prints the responses as one line of JSON.
 
 const [gateway = "", model = ""] = process.argv.slice(2);
 const common = { apiKey: "none", maxRetries: 0 };
