@@ -9,13 +9,13 @@ import { testConfig } from "../test/support/config.ts";
 import { VmService } from "../test/support/vm-service.ts";
 import { makeSeed, plantSeed } from "../test/support/warm-seed.ts";
 
-// `node bench/egress.ts`: a download by a program in a machine through the proxy, beside the raw connection to that machine in
-// the same run: the same bytes over the one port that QEMU forwards, read there by a program that does nothing else. For
-// that, it takes a copy of the runner's listening socket, and stops the runner for the time.
+// `node bench/egress.ts`: a download by a program in a machine through the proxy, compared with the raw connection to
+// that machine in the same run. The raw run sends the same bytes over the single port that QEMU forwards, to a program
+// that only reads them. That program takes a copy of the runner's listening socket and stops the runner for that time.
 
 const bytes = 100_000_000;
 const rounds = 5;
-/** Not 127.0.0.1, which no program asks a proxy for. */
+/** Not 127.0.0.1, for which no program uses a proxy. */
 const address = "127.0.0.2";
 const chunk = Buffer.alloc(1_000_000, "x");
 
@@ -87,17 +87,17 @@ for (const [label, speeds] of [
 print("  CONNECT ÷ raw", (median(tunnelled) / median(raw)).toFixed(2));
 web.close().closeAllConnections();
 
-/** MB/s as curl tells. */
+/** MB/s as reported by curl. */
 async function download(how: "" | "--proxytunnel"): Promise<number> {
   const { stdout } = await inGuest(`curl -sf ${how} -o /dev/null -w '%{speed_download}' http://${host}/`);
   return Number(stdout) / 1e6;
 }
 
-/** MB/s, from the first byte in the guest to the last. */
+/** MB/s in the guest, from the first byte to the last. */
 async function downloadRaw(): Promise<number> {
   const reading = inGuest(`cat >/tmp/raw.py <<'END'\n${reader}END\npython3 /tmp/raw.py`);
   const failed = reading.then(({ stderr }) => Promise.reject(new Error(`the reader has ended: ${stderr}`)));
-  failed.catch(() => {}); // It ends in any case.
+  failed.catch(() => {}); // It always rejects in the end.
   const socket = await Promise.race([dialReader(), failed]);
   for (let sent = 0; sent < bytes; sent += chunk.length) {
     if (!socket.write(chunk)) await once(socket, "drain");
@@ -108,13 +108,13 @@ async function downloadRaw(): Promise<number> {
   return Number(stdout) / 1e6;
 }
 
-/** With more patience than tests have: all of it is slow where the machine is busy. */
+/** Allows more time than the tests do: everything is slow on a busy machine. */
 async function inGuest(command: string): Promise<ExecResult> {
   const guest = await service.server.machines.guest(id);
   return guest.exec({ command, user: "root", timeoutMs: 600_000 });
 }
 
-/** A connection to the reader, which says a byte; the runner, which has the port until then, says nothing. */
+/** Connects to the reader, which sends a byte. The runner, which holds the port until then, sends nothing. */
 async function dialReader(): Promise<Socket> {
   for (;;) {
     const socket = connect(port, "127.0.0.1").on("error", () => {});

@@ -11,23 +11,24 @@ import { Uplink } from "../src/guest/uplink.ts";
 import { folderPrefix } from "../test/support/config.ts";
 import { runner } from "./relay/runner.ts";
 
-// `node bench/gateway.ts`: model calls beside the same calls to the provider itself, in turns within one run. Once as they
-// leave a machine (the uplink, the gateway with its credits, the provider), and once as an agent's program makes them, from
-// the runner's port on. No machine is in between: the runner is a process of this host.
+// `node bench/gateway.ts`: model calls compared with the same calls straight to the provider, alternating within one
+// run. Measured twice: as calls leave a machine (the uplink, the gateway with its credits, the provider), and as an
+// agent's program makes them, from the runner's port. There is no machine in between: the runner is a process of this
+// host.
 
 const rounds = 5;
 const callsOfRound = 200;
 /** Until the code is compiled. */
 const warmUpRounds = 5;
-/** An agent works between two calls; meanwhile the one before is paid. */
+/** An agent works between two calls, and meanwhile the previous call is charged. */
 const pauseMs = 5;
 const streams = 100;
-/** One makes 16 calls at once at most. */
+/** Each makes at most 16 calls at once. */
 const machines = 10;
 const words = 150;
 const children: ChildProcess[] = [];
 
-/** In the place of a machine: calls go straight on the connection that the server has dialled. */
+/** Replaces a machine: calls go straight over the connection that the server dialled. */
 class BareUplink extends Uplink {
   session: ClientHttp2Session | null = null;
 
@@ -97,7 +98,7 @@ async function start<Facts>(program: string, ...args: string[]): Promise<Facts> 
   return JSON.parse(String(line)) as Facts;
 }
 
-/** An agent with a turn that goes on: calls are made within one. */
+/** Creates an agent with a running turn, because calls are made within one. */
 async function makeAgent(name: string): Promise<void> {
   await ask("/agents?wait=ready", { name });
   await ask(`/agents/${name}/chat`, { message: "wait" });
@@ -109,7 +110,7 @@ async function ask(path: string, body: object): Promise<void> {
   if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
 }
 
-/** A request for a stream of so many words. */
+/** A request for a stream of this many words. */
 function requestOf(maximum: number): string {
   const message = { role: "user", content: "Say something. ".repeat(200) };
   return JSON.stringify({ model: "claude-haiku-4-5", max_tokens: maximum, messages: [message], stream: true });
@@ -120,7 +121,7 @@ function post(pool: Pool, prefix: string, maximum: number) {
   return pool.request({ method: "POST", path: `${prefix}/v1/messages`, headers, body: requestOf(maximum) });
 }
 
-/** Makes one call, reads it to its end and says when its first byte came. */
+/** Makes one call, reads it to its end and returns when its first byte arrived. */
 type Call = () => Promise<number>;
 
 function overHttp(origin: string, prefix: string): Call {
@@ -150,7 +151,7 @@ async function overUplink(): Promise<number> {
   return at;
 }
 
-/** Milliseconds to the first byte of an answer, one call after the other. */
+/** Milliseconds to an answer's first byte, one call at a time. */
 async function firstBytes(call: Call): Promise<number[]> {
   const times: number[] = [];
   for (let done = 0; done < callsOfRound; done++) {
@@ -161,7 +162,7 @@ async function firstBytes(call: Call): Promise<number[]> {
   return times;
 }
 
-/** Words a second of all streams together. */
+/** Words per second over all streams. */
 async function streamed(origins: string[], prefix: string): Promise<number> {
   const pools = origins.map((origin) => new Pool(origin, { connections: streams }));
   const begun = performance.now();

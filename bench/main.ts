@@ -6,8 +6,8 @@ import { eventsOf, isToolEvent } from "../test/support/client.ts";
 import { VmService } from "../test/support/vm-service.ts";
 import { runtimesInMachines } from "../test/support/warm-seed.ts";
 
-// `make bench`: what a user waits for, measured through the API, each with its floor from the same run. Machines
-// differ and are noisy: read the ratios first. docs/benchmarks.md has the figures of one machine.
+// `make bench`: the delays a user experiences, measured through the API, each with its floor from the same run.
+// Machines differ and are noisy, so read the ratios first. docs/benchmarks.md has the figures for one machine.
 
 const rounds = 5;
 const atOnce = 10;
@@ -37,7 +37,7 @@ for (const name of Object.keys(cold) as (keyof AgentTimes)[]) {
 }
 await measureMany();
 
-/** Milliseconds from a request's sending. */
+/** In milliseconds from sending the request. */
 interface AgentTimes {
   "create → disk laid": number;
   "create → adopted": number;
@@ -49,11 +49,14 @@ interface AgentTimes {
   "create → first word": number;
   "cancel → last event": number;
   delete: number;
-  /** QEMU's own pages after three turns, MiB. */
+  /** QEMU's own pages after three turns, in MiB. */
   "memory of its own, MiB": number;
 }
 
-/** Creates an agent, has a command run past the runtime, makes three turns, deletes it; and once more for the first word. */
+/**
+ * Creates an agent, runs a command that bypasses the runtime, makes three turns and deletes the agent. Then once more
+ * for the first word.
+ */
 async function measureAgent(name: string, fields: Record<string, unknown> = {}): Promise<AgentTimes> {
   const begun = performance.now();
   const wallBegun = Date.now();
@@ -94,7 +97,7 @@ async function measureAgent(name: string, fields: Record<string, unknown> = {}):
   });
 }
 
-/** Many agents at once, and the memory that one idle agent and all of them take. */
+/** Many agents at once, and the memory used by one idle agent and by all of them. */
 async function measureMany(): Promise<void> {
   const before = await availableMiB();
   await service.client.createAgent("alone");
@@ -131,7 +134,7 @@ async function firstDelta(name: string, message: string): Promise<number> {
   return first;
 }
 
-/** From a cancel's sending, while a command runs, to the turn's last event. */
+/** The time from sending a cancel, while a command runs, to the turn's last event. */
 async function cancelTime(name: string): Promise<number> {
   const body = { message: "run: sleep 1000", include: ["tools"] };
   const response = await service.client.fetch("POST", `/agents/${name}/chat`, body);
@@ -144,7 +147,7 @@ async function cancelTime(name: string): Promise<number> {
   return performance.now() - begun;
 }
 
-/** The one machine that there is. */
+/** The only machine. */
 async function newestMachine(): Promise<string> {
   return (await service.server.machines.list())[0]!.id;
 }
@@ -153,7 +156,7 @@ async function availableMiB(): Promise<number> {
   return Math.round(Number(/^MemAvailable:\s*(\d+)/m.exec(await readFile("/proc/meminfo", "utf8"))![1]) / 1024);
 }
 
-/** Anonymous memory of all machines: what a machine has beyond the template's file, which they share. */
+/** Anonymous memory of all machines: what each has beyond the template's file, which they share. */
 async function ownMemoryMiB(): Promise<number> {
   let kib = 0;
   for (const pid of (await qemuProcesses()).values()) {

@@ -7,13 +7,14 @@ import { createInterface } from "node:readline";
 import { TestClient } from "../test/support/client.ts";
 import { eventsPerSecond } from "./relay/ticks.ts";
 
-// `node bench/relay.ts`: from an event's leaving the runtime to the client's socket, with 1 to 100 turns at once,
-// beside a bare Node proxy that relays streams of the same events in the same run. Runtimes with their runners, server,
-// proxy and clients are a process each; all of them share the host's monotonic clock, which each event carries. What counts
-// are the events that left while all of the turns were running, and what the processes used from the first request on. All of
-// them are warm, as a server is that runs for long: before the first measurement as many turns were made as in the largest.
+// `node bench/relay.ts`: the time from an event's leaving the runtime to its arrival at the client's socket, with 1 to
+// 100 concurrent turns. Compared with a bare Node proxy that relays streams of the same events in the same run.
+// Runtimes with their runners, server, proxy and clients are a process each. They share the host's monotonic clock, and
+// each event carries its time. Only events that left while all turns were running are counted, and the processes' use
+// from the first request on. All processes are warm, as in a long-running server: before the first measurement they
+// made as many turns as the largest one has.
 
-/** When an event left, by the host's clock in nanoseconds, and how long it was on its way. */
+/** When an event left, by the host's clock in nanoseconds, and its time in transit. */
 interface ModelRequest {
   left: number;
   tookMs: number;
@@ -74,7 +75,7 @@ for (const { child } of [server, proxy, runners]) {
   await ended;
 }
 
-/** A program of `bench/relay`, and the one line that it says when it is ready. */
+/** Starts a program of `bench/relay`. Returns it with the one line it prints when ready. */
 function start(program: string, argument: string): { child: ChildProcess; said: Promise<unknown> } {
   const path = new URL(`relay/${program}`, import.meta.url).pathname;
   const child = spawn(process.execPath, [path, argument], { stdio: ["pipe", "pipe", "inherit"] });
@@ -82,7 +83,10 @@ function start(program: string, argument: string): { child: ChildProcess; said: 
   return { child, said };
 }
 
-/** So many streams at once; the milliseconds of the events that left while all were open, the least first. */
+/**
+ * Opens this many streams at once. Returns the milliseconds for the events that left while all were open, in ascending
+ * order.
+ */
 async function measure(streams: number, open: (number: number) => Promise<ModelRequest[]>): Promise<number[]> {
   const passages = await Promise.all(Array.from({ length: streams }, (_, number) => open(number)));
   const expected = eventsPerSecond * seconds;
@@ -105,7 +109,7 @@ function chat(number: number): Promise<ModelRequest[]> {
   return read(sent);
 }
 
-/** How long each event of the answer was on its way. */
+/** The time in transit of each event in the answer. */
 async function read(sent: ReturnType<typeof request>): Promise<ModelRequest[]> {
   const [response] = (await once(sent, "response")) as [IncomingMessage];
   const passages: ModelRequest[] = [];
@@ -122,7 +126,7 @@ async function read(sent: ReturnType<typeof request>): Promise<ModelRequest[]> {
   return passages;
 }
 
-/** What a process has used of the processors. */
+/** A process's processor time. */
 async function cpuSeconds({ pid }: ChildProcess): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");

@@ -5,8 +5,9 @@ import { cpus } from "node:os";
 import { createInterface } from "node:readline";
 import { Pool } from "undici";
 
-// `node bench/requests.ts`: `GET /agents` with a key, beside a bare Fastify route without authentication that makes the
-// same query, in turns within one run. The difference is what authentication, limits, headers and the log cost.
+// `node bench/requests.ts`: `GET /agents` with a key, compared with a bare Fastify route that makes the same query
+// without authentication, alternating within one run. The difference is the cost of authentication, limits, headers and
+// the log.
 
 const connections = 16;
 const rounds = 5;
@@ -39,7 +40,7 @@ const ended = once(child, "exit");
 child.stdin.end();
 await ended;
 
-/** Requests a second, each connection with one at a time. */
+/** Requests per second. Each connection has one request at a time. */
 async function measure(origin: string, token: string, duration: number): Promise<number> {
   const pool = new Pool(origin, { connections });
   const end = performance.now() + duration * 1000;

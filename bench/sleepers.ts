@@ -6,8 +6,8 @@ import { promisify } from "node:util";
 import { eventsOf } from "../test/support/client.ts";
 import { VmService } from "../test/support/vm-service.ts";
 
-// `node bench/sleepers.ts [HOW MANY]`: sleep and wake as a client sees them, then many agents asleep on one machine: what
-// each takes, and how long a server needs to start with all of them.
+// `node bench/sleepers.ts [HOW MANY]`: suspending and waking as a client sees them. Then many suspended agents on one
+// machine: what each costs, and how long a server takes to start with all of them.
 
 const many = Number(process.argv[2] ?? 20);
 const rounds = 7;
@@ -18,7 +18,10 @@ await using service = await VmService.start();
 await measureOne();
 await measureMany();
 
-/** Wake on message: from the request to `response.in_progress`, which follows the guest's answer, and to the first text. */
+/**
+ * Wake on message: the time from the request to `response.in_progress`, which follows the guest's answer, and to the
+ * first text.
+ */
 async function measureOne(): Promise<void> {
   await service.client.createAgent("ada");
   await service.client.chat("ada", "hello");
@@ -62,7 +65,7 @@ async function measureMany(): Promise<void> {
   console.log(`  then a message to its reply's end, ms ${Math.round(first)}`);
 }
 
-/** Each memory image is compressed some time after its agent fell asleep. */
+/** Each memory image is compressed some time after its agent was suspended. */
 async function allCompressed(): Promise<void> {
   for (const { id } of await service.server.machines.list()) {
     const record = join(service.config.dataFolder, "machines", id, "machine.json");

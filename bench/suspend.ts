@@ -3,8 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { MemoryImage } from "../src/machines/qemu/memory-image.ts";
 import { VmMachines } from "../test/support/vm-machines.ts";
 
-// `node bench/suspend.ts [RUNTIME…]`: a machine's sleep, ten times with a small turn between, half of them woken from the
-// image as it was first written and half from the compressed one. Machines differ and are noisy: read the ratios first.
+// `node bench/suspend.ts [RUNTIME…]`: suspends and wakes a machine ten times, with a small turn in between. Half of the
+// wakes are from the image as first written, half from the compressed one. Machines differ and are noisy, so read the
+// ratios first.
 
 const cycles = 10;
 const runtimes = process.argv.length > 2 ? process.argv.slice(2) : ["claude-code"];
@@ -34,7 +35,7 @@ async function measure(runtime: string): Promise<Cycle[]> {
   const measured: Cycle[] = [];
   for (let cycle = 0; cycle < cycles; cycle++) {
     await vm.chat(id, `This is message ${cycle}.`);
-    await sleep(1_000); // What a runtime does after a turn.
+    await sleep(1_000); // For the runtime's work after a turn.
     compress = cycle % 2 === 1;
     compressed = Promise.withResolvers();
     const suspend = await timed(() => vm.suspend(id));
@@ -90,7 +91,7 @@ async function timed(action: () => Promise<void>): Promise<number> {
   return performance.now() - begun;
 }
 
-/** MiB of all files of an image. */
+/** The size of an image's files, in MiB. */
 function sizeOf(memory: MemoryImage | null): number {
   if (!memory) throw new Error("the machine has no memory image");
   const bytes = memory.kind === "stream" ? memory.stream.bytes : memory.pages.bytes + memory.state.bytes;

@@ -7,9 +7,9 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { bundleRunner } from "./runner.ts";
 
-// Builds the guest image: `make image`. In two layers, each in a folder of the cache named by the hash of all
-// that went into it: the base (Debian, Node, the runtimes; minutes) and the image (base plus runner; a second).
-// A folder is filled under another name and renamed when it is whole, so nothing half made looks finished.
+// Builds the guest image (`make image`) in two layers: the base (Debian, Node, the runtimes; takes minutes) and the
+// image (base plus runner; takes a second). Each has a cache folder named by the hash of all its inputs. A folder is
+// filled under another name and renamed when complete, so no partial build looks finished.
 
 const recipe = dirname(fileURLToPath(import.meta.url));
 const repository = dirname(recipe);
@@ -17,7 +17,7 @@ const suite = "bookworm";
 const diskGiB = 10;
 const workPlace = "/var/tmp";
 
-/** Documentation and translations that no agent reads; 200 MB of the disk. */
+/** Documentation and translations that no agent reads, 200 MB of the disk. */
 const leftOut = ["/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", "/usr/share/info/*"];
 
 const started = Date.now();
@@ -36,7 +36,7 @@ function defaultCache(): string {
   return join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "berth");
 }
 
-/** Root file system, kernel and the initial RAM disk without the runner. Answers the folder. */
+/** Builds the root file system, the kernel and the initial RAM disk without the runner. Returns the folder. */
 async function buildBase(): Promise<string> {
   const inputs = ["packages.txt", "customize.sh", "initrd/init", "runtimes/package.json", "runtimes/package-lock.json"];
   const rootfs = (await readdir(join(recipe, "rootfs"), { recursive: true, withFileTypes: true }))
@@ -46,7 +46,7 @@ async function buildBase(): Promise<string> {
   for (const file of [...inputs, ...rootfs].sort())
     hash.update(`\0${file}\0`).update(await readFile(join(recipe, file)));
   return inFolder(`base-${hash.digest("hex").slice(0, 16)}`, async (folder) => {
-    // Not in the cache, which may lie in a home that the package tools' users cannot enter.
+    // Not in the cache, which may be in a home folder that the package tools' users cannot enter.
     const work = join(workPlace, `berth-image.partial-${process.pid}`);
     await mkdir(work);
     try {
@@ -58,13 +58,13 @@ async function buildBase(): Promise<string> {
   });
 }
 
-/** The base and the runner of this checkout. Answers the folder that the server is given. */
+/** Combines the base with this checkout's runner. Returns the folder for the server. */
 async function buildImage(base: string): Promise<string> {
   const runner = await bundleRunner(join(repository, "src"));
   const id = createHash("sha256").update(base.split("/").at(-1)!).update(runner).digest("hex").slice(0, 16);
   return inFolder(`image-${id}`, async (folder) => {
     await writeFile(join(folder, "runner.mjs"), runner);
-    // Initial RAM disks may be laid one behind the other: the runner follows the base.
+    // Initial RAM disks can be concatenated: the runner follows the base.
     const initrd = `cp --reflink=auto "${base}/initrd-base.img" initrd.img && echo runner.mjs | cpio --quiet -o -H newc -R 0:0 >>initrd.img`;
     await run("sh", ["-c", `${initrd} && ln "${base}/rootfs.img" "${base}/vmlinuz" . && rm runner.mjs`], {
       cwd: folder,
@@ -73,7 +73,7 @@ async function buildImage(base: string): Promise<string> {
   });
 }
 
-/** Fills a folder of the cache with `fill` where it is not there yet. */
+/** Fills a cache folder with `fill` if it does not exist yet. */
 async function inFolder(name: string, fill: (folder: string) => Promise<void>): Promise<string> {
   const folder = join(cache, name);
   if (await stat(folder).catch(() => null)) return folder;
@@ -88,23 +88,23 @@ async function inFolder(name: string, fill: (folder: string) => Promise<void>): 
     return folder;
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
-    if (await stat(folder).catch(() => null)) return folder; // Another build was first.
+    if (await stat(folder).catch(() => null)) return folder; // Another build finished first.
     throw error;
   }
 }
 
-/** What builds that were killed left behind; the names end in their processes' ids. */
+/** Removes what killed builds left behind. The names end in their process ids. */
 async function removeAbandoned(): Promise<void> {
   for (const folder of [cache, workPlace]) {
     for (const name of await readdir(folder)) {
       const pid = /^(?:base|image|berth-image)\b.*\.partial-(\d+)$/.exec(name)?.[1];
       if (pid === undefined || (await stat(`/proc/${pid}`).catch(() => null))) continue;
-      await rm(join(folder, name), { recursive: true, force: true }).catch(() => {}); // Another user's is not ours.
+      await rm(join(folder, name), { recursive: true, force: true }).catch(() => {}); // Another user's folder is not ours to remove.
     }
   }
 }
 
-/** Node and the three runtimes as their lock file names them, as `node_modules` in `work`. */
+/** Installs Node and the three runtimes from their lock file, as `node_modules` in `work`. */
 async function installRuntimes(work: string): Promise<void> {
   await step("runtimes from npm", async () => {
     await run("cp", [join(recipe, "runtimes/package.json"), join(recipe, "runtimes/package-lock.json"), work]);
@@ -116,8 +116,8 @@ async function installRuntimes(work: string): Promise<void> {
 }
 
 /**
- * Without root, mmdebstrap works as users of a user namespace, which are nobody here: they read the recipe and
- * write their results in `work`, which is open to all, and the results are copied to be the builder's own.
+ * Without root, mmdebstrap runs as users of a user namespace, who have no rights here. They read the recipe and write
+ * their results in `work`, which is open to all. The results are copied so that the builder owns them.
  */
 async function makeRootFileSystem(folder: string, work: string): Promise<void> {
   const isPackage = (line: string) => /^[a-z]/.test(line);
@@ -131,8 +131,8 @@ async function makeRootFileSystem(folder: string, work: string): Promise<void> {
   const options = [
     "--variant=minbase",
     "--format=null",
-    // No cleaning up after the hook: the root is thrown away, and apt, whose settings the hook has removed with all
-    // of /tmp, would clean up the host's package lists instead.
+    // No cleanup after the hook: the root is thrown away. The hook has removed apt's settings with all of /tmp, so apt
+    // would clean up the host's package lists instead.
     "--skip=cleanup",
     `--include=${packages.join(",")}`,
     `--customize-hook=${customize}`,
@@ -154,10 +154,12 @@ async function step(name: string, work: () => Promise<void>): Promise<void> {
   console.log(`  ${name} done (${elapsed(begun)})`);
 }
 
-/** Runs a program; its output is shown when it fails, and its lines `berth-step NAME` at once where `steps` is set. */
+/**
+ * Runs a program. Its output is shown if it fails. With `steps`, its `berth-step NAME` lines are shown as they arrive.
+ */
 function run(program: string, args: string[], { cwd, steps }: { cwd?: string; steps?: boolean } = {}): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Where there is room: /tmp may be kept in memory.
+    // A folder with enough space: /tmp may be in memory.
     const env = { ...process.env, TMPDIR: workPlace };
     const child = spawn(program, args, { ...(cwd ? { cwd } : {}), env, stdio: ["ignore", "pipe", "pipe"] });
     const tail: string[] = [];

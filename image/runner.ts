@@ -1,6 +1,6 @@
 import { build } from "esbuild";
 
-/** The runner as one file of JavaScript for the guest's Node. */
+/** Bundles the runner into one JavaScript file for the guest's Node. */
 export async function bundleRunner(sources: string): Promise<Uint8Array> {
   const { outputFiles } = await build({
     entryPoints: [`${sources}/guest/main.ts`],

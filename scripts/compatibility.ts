@@ -1,14 +1,13 @@
-// What a change of the OpenAPI document may not do to the programs that call the API. Incompatible is:
+// Finds changes to the OpenAPI document that break programs that call the API. Incompatible are:
 //
-// - a path, an operation, a parameter, a status, a content type or a field of an answer that is gone;
-// - an operation that needs credentials and did not;
-// - in requests: a field or parameter that is required and was not, or that is not taken any more; a type, a value of an
-//   enum or an alternative that is not taken any more; a narrower limit, or another pattern or format;
-// - in answers: a field that may be missing and was not; a type or an alternative that was not answered before, null for
-//   one.
+// - a path, operation, parameter, status, content type or answer field that is gone;
+// - an operation that now needs credentials;
+// - in requests: a field or parameter that is now required or no longer accepted; a type, enum value or alternative
+//   that is no longer accepted; a narrower limit, or a different pattern or format;
+// - in answers: a field that may now be missing; a new type or alternative, such as null.
 //
-// Compatible is all else: new operations, new optional fields in requests, new fields in answers, other descriptions. So
-// are new values of an enum in answers: programs must take an error code or a status that they do not know.
+// Everything else is compatible: new operations, new optional request fields, new answer fields, changed descriptions.
+// So are new enum values in answers: programs must accept error codes and statuses that they do not know.
 
 /** The part of JSON Schema that the document uses. */
 export interface Schema {
@@ -36,13 +35,13 @@ interface Operation {
   security?: unknown[];
 }
 
-/** An OpenAPI document, as far as it is compared. */
+/** The parts of an OpenAPI document that are compared. */
 export interface OpenApiDocument {
   paths: Record<string, Record<string, Operation>>;
   components?: { schemas?: Record<string, Schema> };
 }
 
-/** What of `after` is incompatible with `before`, a line each. */
+/** The incompatibilities of `after` with `before`, one per line. */
 export function incompatibilities(before: OpenApiDocument, after: OpenApiDocument): string[] {
   const comparison = new Comparison(before, after);
   return Object.entries(before.paths).flatMap(([path, methods]) =>
@@ -59,7 +58,7 @@ type Direction = "request" | "answer";
 class Comparison {
   readonly #before: OpenApiDocument;
   readonly #after: OpenApiDocument;
-  /** Schemas that are being compared, by their references: one may contain itself. */
+  /** The references of the schemas being compared, since a schema may contain itself. */
   readonly #open = new Set<string>();
 
   constructor(before: OpenApiDocument, after: OpenApiDocument) {
@@ -124,7 +123,7 @@ class Comparison {
     return found;
   }
 
-  /** A schema without alternatives is the one alternative of itself. */
+  /** A schema without alternatives is its own only alternative. */
   #alternatives(at: string, before: Schema, after: Schema, direction: Direction): string[] {
     const [were, are] = [before, after].map((schema) => schema.anyOf ?? schema.oneOf) as (Schema[] | undefined)[];
     if (!were && !are) return [];
@@ -162,7 +161,7 @@ function resolve(schema: Schema, { components }: OpenApiDocument): Schema {
   return schema.$ref === undefined ? schema : (components?.schemas?.[schema.$ref.split("/").at(-1)!] ?? {});
 }
 
-/** Types and enums: what was sent must be taken, what is answered must have been answered. */
+/** Compares types and enums. What a request could send must still be accepted. A type in an answer must not be new. */
 function values(at: string, before: Schema, after: Schema, direction: Direction): string[] {
   const [sent, taken] = direction === "request" ? [before, after] : [after, before];
   const [types, takenTypes] = [typesOf(sent), typesOf(taken)];
@@ -177,7 +176,7 @@ function values(at: string, before: Schema, after: Schema, direction: Direction)
   return gone.map((value) => `${at}: ${JSON.stringify(value)} is not taken any more`);
 }
 
-/** Null: any. A number may be an integer. */
+/** Null for any type. A number may be an integer. */
 function typesOf({ type }: Schema): string[] | null {
   const types = type === undefined ? null : [type].flat();
   return types?.includes("number") ? [...types, "integer"] : types;

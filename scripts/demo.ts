@@ -3,18 +3,18 @@ import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
-// Draws the README's picture. Runs the README's first commands against the service that this checkout's `berth` reaches,
-// and writes what they print as a terminal in SVG:
+// Draws the README's picture. Runs the README's first commands against this checkout's service and writes their output
+// as a terminal in SVG:
 //
 //   node scripts/demo.ts [--transcript FILE] [--output FILE]
 //
-// With --transcript nothing is run: the file holds commands, each after "$ ", and what they printed.
+// With --transcript nothing is run: the file has the commands, each after "$ ", and their output.
 
 /** The README's first steps. */
 const commands = ["./berth agents create ada", './berth chat ada "run: uname -a"', "./berth agents delete ada"];
 
 const prompt = "$ ";
-/** Longer lines are wrapped, as a terminal does. */
+/** Longer lines are wrapped, as in a terminal. */
 const columns = 88;
 const fontSize = 14;
 const charWidth = 8.43;
@@ -22,7 +22,7 @@ const lineHeight = 21;
 const padding = 22;
 const titleHeight = 36;
 
-/** Colours that stand on a light page and on a dark one. */
+/** Colours that are readable on a light and on a dark page. */
 const colours = {
   window: "#23283a",
   border: "#4a5270",
@@ -33,7 +33,7 @@ const colours = {
   buttons: ["#e0776f", "#e3b565", "#7fc08a"],
 };
 
-/** Runs a shell command in the checkout and answers what it prints on stdout. Throws when it fails. */
+/** Runs a shell command in the checkout and returns its stdout. Throws if it fails. */
 async function outputOf(command: string): Promise<string> {
   const shell = spawn("sh", ["-c", command], {
     cwd: fileURLToPath(new URL("..", import.meta.url)),
@@ -56,7 +56,7 @@ async function record(): Promise<string> {
   return lines.join("\n");
 }
 
-/** A transcript as a picture of a terminal. */
+/** Renders a transcript as a picture of a terminal. */
 function render(transcript: string): string {
   const lines = transcript.trimEnd().split("\n").flatMap(wrapped);
   const width = Math.ceil(columns * charWidth + 2 * padding);
@@ -82,7 +82,7 @@ function render(transcript: string): string {
   ].join("\n");
 }
 
-/** A line in pieces of at most `columns` characters. */
+/** Splits a line into pieces of at most `columns` characters. */
 function wrapped(line: string): string[] {
   const characters = [...printable(line)];
   const pieces: string[] = [];
@@ -91,7 +91,7 @@ function wrapped(line: string): string[] {
   return pieces;
 }
 
-/** One line of the terminal; its text is as wide as its characters, whatever the font. */
+/** One line of the terminal. Its text is as wide as its characters, whatever the font. */
 function row(line: string, y: number): string {
   if (line === "") return "";
   const place = `x="${padding}" y="${y}" textLength="${([...line].length * charWidth).toFixed(1)}"`;
@@ -100,7 +100,7 @@ function row(line: string, y: number): string {
   return `    <text ${place} fill="${colours.command}">${mark}${escaped(line.slice(prompt.length))}</text>`;
 }
 
-/** Without what XML cannot hold: control characters. */
+/** Removes control characters, which XML cannot contain. */
 function printable(line: string): string {
   return line.replaceAll(/\p{Cc}/gu, "");
 }

@@ -1,6 +1,6 @@
-// Writes docs/openapi.json, the OpenAPI document that a server of this checkout answers. With `--release` it also becomes
-// the baseline, docs/openapi-released.json: what programs may rely on until the next release. Between releases the check
-// (test/api/openapi.test.ts) refuses what is incompatible with the baseline.
+// Writes docs/openapi.json, the OpenAPI document that this checkout's server returns. With `--release` it also becomes
+// the baseline, docs/openapi-released.json: what programs may rely on until the next release. Between releases the
+// check (test/api/openapi.test.ts) rejects changes that are incompatible with the baseline.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { openApiDocument } from "../src/http/openapi.ts";

@@ -3,8 +3,8 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-// A model server: answers Anthropic's Messages after 5 ms, and then with a stream of `max_tokens` words, one every 20 ms. A
-// request whose `stream` is not set is answered at once. Prints `{port}` and ends with its standard input.
+// A model server. It answers Anthropic's Messages API after 5 ms, then streams `max_tokens` words, one every 20 ms.
+// Without `stream` it answers at once. Prints `{port}` and exits when its standard input closes.
 
 const thinkMs = 5;
 const paceMs = 20;

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 
-// The floor: a Node program that does nothing but pass streams on. Its argument is the port that it passes on from.
+// The floor: a Node program that only relays streams. Its argument is the port it relays from.
 
 const server = createServer((incoming, outgoing) => {
   request({ port: process.argv[2], path: incoming.url, agent: false }, (response) => {

@@ -4,7 +4,7 @@ import { createRunner } from "../../src/guest/runner.ts";
 import type { Uplink } from "../../src/guest/uplink.ts";
 import { relayRuntime } from "./runtime.ts";
 
-/** A machine's runner as a part of this process, which keeps what it has in that folder; the caller has it listen. */
+/** A machine's runner within this process, with its data in `home`. The caller makes it listen. */
 export async function runner(home: string, uplink: Uplink): Promise<Server> {
   return createRunner({
     runtimes: [relayRuntime()],

@@ -8,8 +8,9 @@ import { folderPrefix } from "../../test/support/config.ts";
 import { runner } from "./runner.ts";
 import { clock, ticks } from "./ticks.ts";
 
-// The runners of as many machines as its argument says, each on a port, and the same events as plain HTTP streams.
-// Prints `{ports, gateways, source}`, `gateways` being where their programs find the models, and ends with its standard input.
+// Runners for as many machines as its argument says, each on its own port, and the same events as plain HTTP streams.
+// Prints `{ports, gateways, source}`, where `gateways` is where their programs reach the models. Exits when its
+// standard input closes.
 
 const folder = await mkdtemp(folderPrefix);
 

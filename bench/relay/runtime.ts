@@ -2,8 +2,8 @@ import { allAbilities, type Runtime } from "../../src/runtimes/runtime.ts";
 import { clock, ticks } from "./ticks.ts";
 
 /**
- * A runtime that says the time, as often as `ticks` has it and for as many seconds as its message is a number; told to
- * `wait`, it says nothing and does not end.
+ * A runtime that sends the time at the rate of `ticks`, for the number of seconds in its message. For `wait` it sends
+ * nothing and does not end.
  */
 export function relayRuntime(): Runtime {
   return {

@@ -7,13 +7,13 @@ import { createServer } from "../../src/server.ts";
 import { testConfig } from "../../test/support/config.ts";
 import { relayRuntime } from "./runtime.ts";
 
-// The server, whose machines are the runners on the ports that its first argument lists; the second, where it is given, is
-// the address of a server that speaks Anthropic's API. Prints `{url, key}`.
+// The server. Its machines are the runners on the ports in its first argument. The optional second argument is the
+// address of a server for Anthropic's API. Prints `{url, key}`.
 
 const free = JSON.parse(process.argv[2]!) as number[];
 const machines = new Map<string, { port: number; token: string; unadopted: boolean }>();
 
-/** Machines that are there already, and never end. */
+/** Machines that already run and never end. */
 const driver: Driver = {
   prepare: async () => {},
   create: async ({ id }, progress) => {

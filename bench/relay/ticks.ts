@@ -2,12 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 export const eventsPerSecond = 50;
 
-/** The clock that all processes of a host share, in nanoseconds; as text, of one length. */
+/** The clock that all processes of a host share, in nanoseconds, as text of fixed length. */
 export function clock(): string {
   return String(process.hrtime.bigint()).padStart(20, "0");
 }
 
-/** Calls `tick` `eventsPerSecond` times a second, from a moment within the first of these on, for so many seconds. */
+/**
+ * Calls `tick` `eventsPerSecond` times a second for this many seconds, starting at a moment within the first interval.
+ */
 export async function ticks(seconds: number, tick: () => void): Promise<void> {
   const gap = 1_000 / eventsPerSecond;
   const begun = performance.now() + Math.random() * gap;

@@ -9,8 +9,8 @@ import { openDatabase } from "../../src/store/database.ts";
 import { startEmbeddedPostgres } from "../../src/store/embedded.ts";
 import { ScriptedService } from "../../test/support/scripted-service.ts";
 
-// A service with ten agents, and a bare Fastify route that answers the same list from the same database to anybody.
-// Prints `{url, key, bare}`.
+// A service with ten agents, and a bare Fastify route that answers the same list from the same database without
+// authentication. Prints `{url, key, bare}`.
 
 const agents = 10;
 

@@ -4,7 +4,7 @@ import type { Model } from "../contract/models.ts";
 import type { RuntimeRecord } from "../contract/runtimes.ts";
 import { agent, installation, json, refuse, ScriptedApi, streaming } from "./scripted-api.ts";
 
-// What an agent is made of and what is changed about it: models, runtimes, update, suspend, restart, reset, turns, logs.
+// Creating and changing agents: models, runtimes, update, suspend, restart, reset, turns, logs.
 
 let api: ScriptedApi;
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { AccountCredits, Billing, CreditEntry, UsageReport } from "../contract/billing.ts";
 import { json, refuse, ScriptedApi } from "./scripted-api.ts";
 
-// Credits: the account's own, and all of them for the operator.
+// Credits: the account's own, and every account's for the operator.
 
 let api: ScriptedApi;
 beforeAll(async () => {
@@ -36,7 +36,7 @@ function billing(changes: Partial<Billing> = {}): Billing {
   };
 }
 
-/** Lines with single blanks. */
+/** Collapses runs of spaces within lines. */
 const lines = (text: string) => text.split("\n").map((line) => line.replaceAll(/ +/g, " "));
 
 test("credits are shown with what this month has used", async () => {

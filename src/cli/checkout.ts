@@ -8,7 +8,7 @@ export function programPath(name: string): string {
   return fileURLToPath(new URL(`src/${name}`, checkout));
 }
 
-/** Berth's version, as `package.json` has it. */
+/** Berth's version, from `package.json`. */
 export function readVersion(): string {
   const { version } = JSON.parse(readFileSync(new URL("package.json", checkout), "utf8")) as { version: string };
   return version;

@@ -3,16 +3,16 @@ import { join } from "node:path";
 import type { Environment } from "./environment.ts";
 import { type Login, StoredLogins } from "./stored-logins.ts";
 
-/** What to call the service with, a key or the token of a login; or the reason why there is none. */
+/** The key or login token for the service; or the reason why there is none. */
 export type Credentials = { key: string; login?: true } | { key: null; reason: string };
 
-/** A token that ends so soon is renewed before it is used. */
+/** A token that expires within this time is renewed before use. */
 const marginMs = 30_000;
 
 /**
- * `BERTH_API_KEY`, else the stored login for this server, else the key that the server on this machine left for its
- * operator. That one opens this machine's server and is shown to no other host. Throws `CliError` for a login that has
- * ended.
+ * `BERTH_API_KEY`, else the stored login for this server, else the operator key that the local server wrote to its data
+ * folder. The operator key opens only this machine's server and is never sent to another host. Throws `CliError` if the
+ * login has ended.
  */
 export async function findCredentials(url: string, environment: Environment): Promise<Credentials> {
   const { apiKey, configFolder, dataFolder } = environment;
@@ -33,11 +33,11 @@ export async function findCredentials(url: string, environment: Environment): Pr
   }
 }
 
-/** The stored login, with a token that goes on for a while. */
+/** The stored login, with a token that stays valid for a while. */
 async function currentLogin(logins: StoredLogins, url: string): Promise<Login | null> {
   const login = await logins.read(url);
   if (login === null || !endsSoon(login)) return login;
-  // Another run of the tool may have renewed it meanwhile.
+  // Another run of the tool may have renewed it first.
   const { renew } = await import("./sign-in.ts");
   return logins.change(url, async (latest) => (latest && endsSoon(latest) ? renew(latest) : latest));
 }

@@ -10,27 +10,27 @@ import { serverProgram } from "./server-process.ts";
 
 const pollMs = 200;
 const answerTimeoutMs = 5_000;
-/** A server that waits for its image, say, waits for ever; the one who started it should know. */
+/** A server that waits, for instance for its image, waits forever. Tell the user who started it. */
 const patienceMs = 300_000;
-/** A server looks once a second whether it is ready, and says so then. */
+/** The server checks once a second whether it is ready, and then announces it. */
 const announcementMs = 3_000;
 const shownLogLines = 20;
 
-/** A server in the background. */
+/** A server running in the background. */
 export interface DetachedServer {
   pid: number;
   url: string;
   logFile: string;
-  /** Where in its log, in bytes, the words of this start begin; null for a server that was there before. */
+  /** The offset in the log, in bytes, where this start's output begins; null if the server was already running. */
   logStart: number | null;
 }
 
-/** The log of a data folder's server in the background. */
+/** The log of a data folder's background server. */
 export function logFileOf(dataFolder: string): string {
   return join(dataFolder, "server.log");
 }
 
-/** Starts a server in a session of its own, its output going to its log. Throws `CliError` when it cannot be. */
+/** Starts a server in its own session, with output to its log. Throws `CliError` if it cannot start. */
 export async function startDetached(dataFolder: string, url: string): Promise<DetachedServer> {
   const { waitingFor } = await askReadiness(url);
   if (waitingFor !== noAnswer) {
@@ -48,7 +48,7 @@ export async function startDetached(dataFolder: string, url: string): Promise<De
   return { pid: child.pid, url, logFile, logStart };
 }
 
-/** Resolves when the server is ready. Throws `CliError`, with the end of its log, when it ends before. */
+/** Resolves when the server is ready. Throws `CliError`, with the end of the log, if the server ends first. */
 export async function untilReady(server: DetachedServer, progress: Progress): Promise<void> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
@@ -67,7 +67,7 @@ export async function untilReady(server: DetachedServer, progress: Progress): Pr
 
 const noAnswer = "the server to answer";
 
-/** What the server at an address waits for; null when it is ready. */
+/** The reason why the server at this address is not ready; null if it is ready. */
 async function askReadiness(url: string): Promise<{ waitingFor: string | null }> {
   try {
     const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(answerTimeoutMs) });
@@ -80,7 +80,7 @@ async function askReadiness(url: string): Promise<{ waitingFor: string | null }>
   }
 }
 
-/** What a server that is ready says of it and of the first sign-in; nothing where it does not say so soon. */
+/** The address and first sign-in that a ready server announces; empty if it does not announce them soon. */
 export async function announcement({ logFile, logStart }: DetachedServer): Promise<string> {
   if (logStart === null) return "";
   for (const deadline = performance.now() + announcementMs; performance.now() < deadline; await sleep(pollMs)) {

@@ -2,23 +2,23 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { CliError } from "./errors.ts";
 
-/** What the tool takes from its environment. */
+/** The tool's settings from its environment. */
 export interface Environment {
-  /** Where the API is, without a slash at its end. Null: neither `BERTH_URL` nor a port says it. */
+  /** The API's address, without a trailing slash. Null if neither `BERTH_URL` nor a port gives it. */
   url: string | null;
-  /** Where a server that is started here answers. Null: on any free port. */
+  /** The address of a server started here. Null for any free port. */
   localUrl: string | null;
-  /** Absolute path of the server's data folder. */
+  /** Absolute path to the server's data folder. */
   dataFolder: string;
-  /** Absolute path of the folder for what the tool keeps for its user. */
+  /** Absolute path to the folder where the tool stores its user's data. */
   configFolder: string;
-  /** Null: a login or the operator's key of the data folder is used. */
+  /** Null to use a login or the data folder's operator key. */
   apiKey: string | null;
 }
 
 /**
- * The one reader of the environment. An empty variable counts as one that is not set, as it does for the server.
- * Throws `CliError` (wrong use) for a value that cannot be.
+ * The only reader of the environment. An empty variable counts as unset, as it does for the server. Throws `CliError`
+ * (wrong use) for an invalid value.
  */
 export function readEnvironment(variables: NodeJS.ProcessEnv = process.env): Environment {
   const read = (name: string) => variables[name]?.trim() || null;
@@ -33,7 +33,7 @@ export function readEnvironment(variables: NodeJS.ProcessEnv = process.env): Env
   };
 }
 
-/** The address on which a server that listens on `host` is reached from its own machine. */
+/** The local address for a server that listens on `host`. */
 function addressOf(host: string, port: string): string | null {
   const number = Number(port);
   if (!/^\d+$/.test(port) || number > 65535) {
@@ -59,7 +59,7 @@ function checkKey(key: string | null): string | null {
   return key;
 }
 
-/** The same that the server takes: root's home is closed to the users that machines run as. */
+/** The server's default as well. Root's home is closed to the users that run machines. */
 function defaultDataFolder(xdgDataHome: string | null): string {
   if (process.getuid?.() === 0) return "/var/lib/berth";
   return join(xdgDataHome ?? join(homedir(), ".local", "share"), "berth");

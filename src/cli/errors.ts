@@ -1,9 +1,9 @@
 import type { Fault } from "../contract/agents.ts";
 
-/** 1: the service refused or failed; 2: wrong use; 130: interrupted by Ctrl-C. 0 is what is no error. */
+/** 1: the service refused or failed; 2: wrong use; 130: interrupted by Ctrl-C. 0 is success and not an error. */
 type ExitCode = 1 | 2 | 130;
 
-/** Ends the command: its message, written for the user, goes to stderr. An empty one is not shown. */
+/** Ends the command. Its message, written for the user, goes to stderr unless it is empty. */
 export class CliError extends Error {
   readonly exitCode: ExitCode;
 
@@ -12,7 +12,7 @@ export class CliError extends Error {
     this.exitCode = exitCode;
   }
 
-  /** What `--json` prints in the message's place. */
+  /** What `--json` prints instead of the message. */
   toJSON(): unknown {
     return { message: this.message };
   }
@@ -25,7 +25,7 @@ export class InterruptedError extends CliError {
   }
 }
 
-/** A turn or an installation ended with a fault. */
+/** A turn or an installation failed. */
 export class FaultError extends CliError {
   readonly fault: Fault;
 
@@ -39,7 +39,7 @@ export class FaultError extends CliError {
   }
 }
 
-/** What happened and its code, to ask or to look for: `The machine did not start. (machine_failed)`. */
+/** The message and its code, for support and for searching: `The machine did not start. (machine_failed)`. */
 export function faultText({ message, code }: Fault): string {
   return `${message} (${code})`;
 }

@@ -7,7 +7,7 @@ const stepTexts: Record<InstallStepName, string> = {
   runtime: "starting the runtime",
 };
 
-/** What an installation is doing, with its place among the steps: `3/4 starting the machine`. */
+/** An installation's current step and its number: `3/4 starting the machine`. */
 export function installText({ steps }: InstallStatus): string {
   const at = steps.findIndex(({ status }) => status === "running" || status === "failed");
   const step = steps[at];

@@ -8,16 +8,16 @@ import { printable, writeJson } from "./terminal.ts";
 
 export interface InstallationOptions {
   name: string;
-  /** What is done to the agent, as a word after `is being`. */
+  /** The verb after `is being`. */
   doing: "created" | "restarted";
-  /** Sends the request that begins it; answers the agent as it is then. */
+  /** Sends the request that starts it. Returns the agent as it is then. */
   begin: () => Promise<Agent>;
-  /** False: the command ends as soon as it has begun. */
+  /** False to end the command as soon as the installation has started. */
   wait: boolean;
   json: boolean;
 }
 
-/** Has an agent's machine made, shows how far it is, and prints the outcome. Throws `FaultError` when it failed. */
+/** Starts an agent's installation, shows its progress and prints the outcome. Throws `FaultError` if it fails. */
 export async function runInstallation(client: BerthClient, options: InstallationOptions): Promise<void> {
   const { name, doing, begin, wait, json } = options;
   using progress = new Progress(process.stderr);

@@ -1,8 +1,8 @@
 import { InterruptedError } from "./errors.ts";
 
 /**
- * Ctrl-C while a reply comes: the first aborts `cancel`, which interrupts the turn, the second `quit`, which ends
- * all that waits with `InterruptedError`. Disposing it gives Ctrl-C its usual effect again.
+ * Handles Ctrl-C during a reply. The first aborts `cancel`, which interrupts the turn. The second aborts `quit`, which
+ * ends every wait with `InterruptedError`. Disposing restores Ctrl-C's default effect.
  */
 export class Interrupts implements Disposable {
   readonly #cancel = new AbortController();

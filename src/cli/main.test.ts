@@ -23,7 +23,7 @@ async function unusedUrl(): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-/** A stream of events, numbered from `from` on, that stays open unless its last event is among them. */
+/** A stream of events, numbered from `from`. It stays open unless it contains its last event. */
 function turn(events: TurnEvent[], { from = 1, breaks = false } = {}): Answer {
   return (response) => {
     response.writeHead(200, { "content-type": "text/event-stream", "x-turn-id": "t1" });

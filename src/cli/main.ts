@@ -1,13 +1,13 @@
 import { enableCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 
-// The tool's entry. Compiled code is kept in the checkout, which halves the time until a command begins; the rest
-// is imported after that.
+// The tool's entry point. Compiled code is cached in the checkout, which halves the startup time. Everything else is
+// imported after that.
 enableCompileCache(fileURLToPath(new URL("../../node_modules/.cache/berth", import.meta.url)));
 const { reportError } = await import("./report.ts");
 const { runCommand } = await import("./program.ts");
 
-// A reader of the output that wants no more, such as `head`.
+// A reader that has closed the pipe, such as `head`.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
   void reportError(error, false).then((code) => process.exit(code));

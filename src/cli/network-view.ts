@@ -2,7 +2,7 @@ import type { EgressPolicy } from "../contract/egress.ts";
 import { formatFields } from "./table.ts";
 import { writeJson } from "./terminal.ts";
 
-/** Prints where an agent's programs may connect to. */
+/** Prints where an agent's programs may connect. */
 export function showNetwork(network: EgressPolicy, json: true | undefined): void {
   if (json) writeJson(process.stdout, network);
   else process.stdout.write(networkText(network));

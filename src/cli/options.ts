@@ -1,11 +1,11 @@
 import { InvalidArgumentError, Option } from "commander";
 
-/** `--json`, which every command has. */
+/** `--json`, available on every command. */
 export function jsonOption(): Option {
   return new Option("--json", "print JSON, as the API answers it");
 }
 
-/** The options that every command has. */
+/** The options of every command. */
 export interface CommonOptions {
   json?: true;
 }

@@ -118,7 +118,7 @@ function createProgram(): Command {
   return program;
 }
 
-/** Runs the command of `process.argv` and answers the exit code, unless the command has set one. */
+/** Runs the command in `process.argv` and returns the exit code, unless the command has set one. */
 export async function runCommand(): Promise<number | undefined> {
   let json = false;
   try {

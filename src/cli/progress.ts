@@ -4,8 +4,8 @@ const redrawMs = 100;
 const frames = [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"];
 
 /**
- * Shows what is being done: on a terminal one line, rewritten with the elapsed time and gone when it is disposed;
- * elsewhere a line for each thing that is begun.
+ * Shows what is being done. On a terminal it is one line, updated with the elapsed time and erased on disposal.
+ * Elsewhere each new step gets a line.
  */
 export class Progress implements Disposable {
   readonly #output: Output;
@@ -17,12 +17,12 @@ export class Progress implements Disposable {
     this.#output = output;
   }
 
-  /** Seconds since this was made. */
+  /** Seconds since creation. */
   get seconds(): number {
     return (performance.now() - this.#begun) / 1000;
   }
 
-  /** Says what is being done from now on. */
+  /** Sets what is being done. */
   show(doing: string): void {
     if (doing === this.#doing) return;
     this.#doing = doing;

@@ -5,8 +5,8 @@ import { CliError } from "./errors.ts";
 import { styled } from "./terminal.ts";
 
 /**
- * Reads a message from the terminal; lines that are pasted at once are one message. Null at Ctrl-D. Ctrl-C answers
- * an empty message. What was read before, newest first, is offered with the arrow keys and added to.
+ * Reads a message from the terminal. Lines pasted together form one message. Returns null at Ctrl-D and an empty
+ * message at Ctrl-C. The arrow keys offer `history`, newest first; the message is added to it.
  */
 export async function readMessage(history: string[]): Promise<string | null> {
   const { stdin: input, stdout: output } = process;
@@ -16,7 +16,7 @@ export async function readMessage(history: string[]): Promise<string | null> {
   const message = await new Promise<string | null>((resolve) => {
     terminal.on("line", (line) => {
       lines.push(line);
-      // The rest of what was pasted comes within the same tick, and the beginning of a line may be left of it.
+      // The rest of a paste arrives in the same tick, and may end with an unfinished line.
       setImmediate(() => terminal.line === "" && resolve(lines.join("\n")));
     });
     terminal.on("SIGINT", () => {
@@ -32,14 +32,14 @@ export async function readMessage(history: string[]): Promise<string | null> {
 }
 
 /**
- * A secret: of a terminal one line, which is not shown; otherwise all of standard input. Ctrl-C and Ctrl-D answer an empty
+ * Reads a secret: one hidden line from a terminal, otherwise all of standard input. Ctrl-C and Ctrl-D return an empty
  * one.
  */
 export async function readSecret(question: string): Promise<string> {
   const { stdin: input, stderr } = process;
   if (!input.isTTY) return text(input);
   stderr.write(question);
-  // What readline shows of a line goes where nobody looks.
+  // Discards readline's echo.
   const output = new Writable({ write: (_chunk, _encoding, done) => done() });
   using terminal = createInterface({ input, output, terminal: true });
   const line = await new Promise<string>((resolve) => {
@@ -52,15 +52,15 @@ export async function readSecret(question: string): Promise<string> {
 }
 
 /**
- * Asks before what cannot be undone, where somebody is there to be asked. Throws `CliError` with `otherwise` when the answer
- * is not yes.
+ * Asks for confirmation before an irreversible action, if a user is at the terminal. Throws `CliError` with `otherwise`
+ * unless the answer is yes.
  */
 export async function requireConsent(question: string, otherwise: string): Promise<void> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return;
   if (!(await confirm(question))) throw new CliError(otherwise);
 }
 
-/** Asks a question that is answered with yes or no; anything but yes is no. */
+/** Asks a yes-or-no question. Anything but yes is no. */
 async function confirm(question: string): Promise<boolean> {
   const { stdin: input, stderr: output } = process;
   using terminal = createInterface({ input, output });

@@ -12,7 +12,7 @@ const events: TurnEvent[] = [
   { type: "response.completed" },
 ];
 
-/** What is written when the events are shown; both outputs as one where both are the same terminal. */
+/** What each output gets when the events are shown. */
 function show({ reply, notes }: { reply: boolean; notes: boolean }): string[] {
   const [out, err] = [new PassThrough(), new PassThrough()];
   const view = new ReplyView(Object.assign(out, { isTTY: reply }), Object.assign(err, { isTTY: notes }));

@@ -3,8 +3,8 @@ import { cut, type Output, printable, styled, writeText } from "./terminal.ts";
 import { usageText } from "./usage-text.ts";
 
 /**
- * Shows a turn: the reply's text on one output as it comes; dimly on the other its tool calls, if that is a terminal,
- * and what it has used, if its last event has that.
+ * Shows a turn. The reply's text goes to one output as it arrives. The other gets the tool calls, dimmed, if it is a
+ * terminal, and the usage, if the last event has it.
  */
 export class ReplyView {
   readonly #reply: Output;
@@ -38,33 +38,33 @@ export class ReplyView {
     }
   }
 
-  /** A line beside the reply; nothing where nobody watches. */
+  /** Writes a line beside the reply, but only on a terminal. */
   note(text: string): void {
     if (!this.#notes.isTTY) return;
     if (this.#reply.isTTY) this.endLine();
     this.#notes.write(`${styled(this.#notes, "dim", cut(printable(text), (this.#notes.columns || 80) - 1))}\n`);
   }
 
-  /** Ends the reply's last line where it has not ended. */
+  /** Ends the reply's last line if it is unfinished. */
   endLine(): void {
     if (!this.#atLineStart) this.#reply.write("\n");
     this.#atLineStart = true;
   }
 
-  /** Goes on below the `^C` that the terminal has shown. */
+  /** Continues below the terminal's `^C`. */
   interrupted(): void {
     if (!this.#reply.isTTY) return;
     this.#reply.write("\n");
     this.#atLineStart = true;
   }
 
-  /** It was asked for: it is told where nobody watches, too. */
+  /** The user asked for it, so it is shown even without a terminal. */
   #showUsage(usage: Usage): void {
     this.endLine();
     this.#notes.write(`${styled(this.#notes, "dim", printable(usageText(usage)))}\n`);
   }
 
-  /** A call's title may come, or change, after its start. */
+  /** A call's title may arrive, or change, after the call starts. */
   #showTool(id: string, title: string | undefined, status: string | undefined): void {
     const known = this.#titles.get(id);
     const shown = title ?? known ?? "tool";

@@ -6,8 +6,8 @@ import { CliError } from "./errors.ts";
 import { styled, writeText } from "./terminal.ts";
 
 /**
- * Shows on stderr what ended a command, as a line of JSON where that was asked for, and resolves with the exit code. A
- * fault of the tool itself is shown whole.
+ * Reports the error that ended a command on stderr, as a JSON line if requested. Resolves with the exit code. A bug in
+ * the tool itself is reported with its stack.
  */
 export async function reportError(error: unknown, json: boolean): Promise<number> {
   const { stderr } = process;
@@ -24,7 +24,7 @@ export async function reportError(error: unknown, json: boolean): Promise<number
   return told instanceof CliError ? told.exitCode : 1;
 }
 
-/** The error, in words that say what the user can do about it where there is something. */
+/** The error, with advice for the user where there is any. */
 async function adviceOn(error: unknown): Promise<unknown> {
   if (error instanceof NoAnswerError) {
     return new CliError(`${error.message} Is the server running? To start it: berth up`);
@@ -43,7 +43,7 @@ async function adviceOnCredentials(error: ApiError): Promise<ApiError | CliError
   return new CliError("The service does not take your login any more. Sign in again: berth login");
 }
 
-/** True for what the operating system refused: a file, a process. */
+/** True for an operating system error: about a file or a process. */
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "syscall" in error;
 }

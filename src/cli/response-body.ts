@@ -2,7 +2,8 @@ import { UnreachableError } from "../client/errors.ts";
 import { writeText } from "./terminal.ts";
 
 /**
- * Copies an answer's body to stdout: byte for byte in a pipe, as harmless text on a terminal. Throws `UnreachableError`.
+ * Copies a response body to stdout: byte for byte in a pipe, with control characters removed on a terminal. Throws
+ * `UnreachableError`.
  */
 export async function copyBody(response: Response): Promise<void> {
   const { stdout } = process;

@@ -6,11 +6,11 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import type { Agent, InstallStatus } from "../contract/agents.ts";
 
-// For tests: the tool as it is run, against a service that answers what each test wants.
+// For tests: the real tool against a scripted service.
 
 const launcher = fileURLToPath(new URL("../../berth", import.meta.url));
 
-/** A request that the service got. */
+/** A request that the service received. */
 interface Seen {
   method: string;
   path: string;
@@ -21,10 +21,10 @@ interface Seen {
 
 export type Answer = (response: ServerResponse, seen: Seen) => void;
 
-/** The service, and the tool that calls it. */
+/** The service and the tool that calls it. */
 export class ScriptedApi implements Disposable {
   seen: Seen[] = [];
-  /** By method and path; the first that is there answers, and is used up unless it is the last of its path. */
+  /** By method and path. The first answer left is sent, and removed unless it is the path's last. */
   answers: Record<string, Answer[]> = {};
   readonly #server: Server;
 
@@ -45,7 +45,7 @@ export class ScriptedApi implements Disposable {
     return api;
   }
 
-  /** Forgets what it got and what it was to answer. */
+  /** Clears the received requests and the scripted answers. */
   clear(): void {
     this.seen = [];
     this.answers = {};
@@ -73,7 +73,7 @@ export class ScriptedApi implements Disposable {
   }
 }
 
-/** What a run of the tool came to. */
+/** The outcome of a run of the tool. */
 export async function ended(child: ChildProcess) {
   const closed = once(child, "close");
   const [stdout, stderr] = await Promise.all([text(child.stdout!), text(child.stderr!)]);
@@ -104,7 +104,7 @@ export function agent(name: string, changes: Partial<Agent> = {}): Agent {
   };
 }
 
-/** An installation with one step that runs, or none. */
+/** An installation with one running step, or none. */
 export function installation(status: InstallStatus["status"], running: string | null): InstallStatus {
   const steps = (["template", "disk", "machine", "runtime"] as const).map((name) => ({
     name,
@@ -116,7 +116,7 @@ export function installation(status: InstallStatus["status"], running: string | 
   return { status, progress: 0, steps, error };
 }
 
-/** Streams events, an installation's states for one, and ends. */
+/** Streams events, such as an installation's states, and ends. */
 export function streaming(...events: unknown[]): Answer {
   return (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });

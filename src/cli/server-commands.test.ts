@@ -13,7 +13,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 const checkout = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Writes its pid as the server does, is ready after its second question, and shows what ends it. */
+/** Writes its pid as the server does, becomes ready after the second request, and prints what ends it. */
 const server = `
 import { createServer } from "node:http";
 import { rmSync, writeFileSync } from "node:fs";
@@ -98,7 +98,7 @@ test("up passes signals on, once, and ends with the server's exit code", async (
   }
 });
 
-/** What the server says when it is ready. */
+/** The ready server's announcement. */
 const ready = () => `Berth is ready at http://127.0.0.1:${port}\nTo sign in for the first time: http://here/link\n`;
 
 test("up --detach returns when the server is ready, again too, and down stops it", async () => {

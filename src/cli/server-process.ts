@@ -2,10 +2,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CliError } from "./errors.ts";
 
-/** The server's program, a file in `src`. */
+/** The server's program file in `src`. */
 export const serverProgram = "main.ts";
 
-/** The process that runs as the server of a data folder; null when there is none. Throws `CliError`. */
+/** The process that runs a data folder's server; null if there is none. Throws `CliError`. */
 export async function findServer(dataFolder: string): Promise<number | null> {
   const file = join(dataFolder, "server.pid");
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
@@ -16,7 +16,7 @@ export async function findServer(dataFolder: string): Promise<number | null> {
   return Number.isSafeInteger(pid) && pid > 1 && (await isServer(pid)) ? pid : null;
 }
 
-/** True for the command line of a server: the ids of processes are given again. */
+/** True for a server's command line. Process ids are reused. */
 async function isServer(pid: number): Promise<boolean> {
   const commandLine = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
   return commandLine.split("\0").some((word) => word.endsWith(`src/${serverProgram}`));

@@ -4,7 +4,7 @@ import { ProtectedResource } from "../contract/sign-in.ts";
 import { CliError } from "./errors.ts";
 import type { Login } from "./stored-logins.ts";
 
-// Imported by those who sign in alone, and then: its libraries would double the time until any command begins.
+// Imported only when someone signs in: its libraries would double every command's startup time.
 
 /** Where a user confirms the tool's sign-in. */
 export interface DevicePrompt {
@@ -12,12 +12,12 @@ export interface DevicePrompt {
   code: string;
 }
 
-/** A provider that says nothing of it gives tokens for so long at least. */
+/** The shortest token lifetime of providers that do not state one. */
 const usualLifetimeSeconds = 300;
 
 /**
- * Signs in at the identity provider of the server at `url` by device authorization (RFC 8628): `show` tells the user
- * where to go, and the promise resolves when that is done. Throws `CliError`.
+ * Signs in at the identity provider of the server at `url` by device authorization (RFC 8628). `show` tells the user
+ * where to go. Resolves when the user has signed in. Throws `CliError`.
  */
 export async function signIn(url: string, show: (prompt: DevicePrompt) => void): Promise<Login> {
   const { issuer, clientId, audience } = await findProvider(url);
@@ -34,7 +34,9 @@ export async function signIn(url: string, show: (prompt: DevicePrompt) => void):
   });
 }
 
-/** The login with new tokens. Throws `CliError` when it has ended for good, `UnreachableError` when it may go on. */
+/**
+ * The login with new tokens. Throws `CliError` if it has ended for good, `UnreachableError` if it may still be valid.
+ */
 export async function renew(login: Login): Promise<Login> {
   const { issuer, clientId, refreshToken } = login;
   if (refreshToken === null) throw new CliError("Your login has ended. Sign in again: berth login");
@@ -44,7 +46,7 @@ export async function renew(login: Login): Promise<Login> {
   });
 }
 
-/** Ends the login at its provider, where that can be done. Throws as `renew`. */
+/** Ends the login at its provider, if the provider supports that. Throws as `renew`. */
 export async function revoke({ issuer, clientId, refreshToken }: Login): Promise<void> {
   if (refreshToken === null) return;
   await speaking(issuer, async () => {
@@ -67,12 +69,12 @@ async function findProvider(url: string): Promise<Pick<Login, "issuer" | "client
 }
 
 async function discover(issuer: string, clientId: string): Promise<openid.Configuration> {
-  // A service on this machine or within a network of its own may have no certificate; its address says so.
+  // A service on this machine or in a private network may have no certificate. Its address says so.
   const execute = new URL(issuer).protocol === "http:" ? [openid.allowInsecureRequests] : [];
   return openid.discovery(new URL(issuer), clientId, undefined, openid.None(), { execute });
 }
 
-/** Providers differ in how they are told whom a token is for: RFC 8707 has `resource`, others `audience`. */
+/** Providers name a token's audience differently: `resource` (RFC 8707) or `audience`. */
 function audienceParameters(audience: string): Record<string, string> {
   return URL.canParse(audience) ? { audience, resource: audience } : { audience };
 }
@@ -93,7 +95,7 @@ function toLogin(
   };
 }
 
-/** What went wrong with a provider, in words. */
+/** Turns a provider's error into words. */
 async function speaking<Result>(issuer: string, talk: () => Promise<Result>): Promise<Result> {
   try {
     return await talk();

@@ -1,6 +1,6 @@
 import { text } from "node:stream/consumers";
 
-/** The text that an argument stands for: `-` for all of standard input, any other for itself. */
+/** An argument's text: `-` reads all of standard input, anything else is literal. */
 export async function textOf(argument: string): Promise<string> {
   return argument === "-" ? text(process.stdin) : argument;
 }

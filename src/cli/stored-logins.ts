@@ -4,23 +4,23 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CliError } from "./errors.ts";
 
-/** What `berth login` has got for one server. */
+/** The result of `berth login` for one server. */
 export interface Login {
   issuer: string;
   clientId: string;
   audience: string;
   accessToken: string;
-  /** Null: the provider gave none, and the login ends with the access token. */
+  /** Null if the provider gave none. The login then ends with the access token. */
   refreshToken: string | null;
-  /** Of the access token, ISO 8601. */
+  /** The access token's expiry, ISO 8601. */
   expiresAt: string;
 }
 
 const lockPollMs = 50;
-/** Longer than any exchange of tokens: a lock that is older was left by a tool that died. */
+/** Longer than any token exchange. An older lock was left by a tool that died. */
 const lockMaxAgeMs = 60_000;
 
-/** The stored logins, one per server, in a file that its user alone reads. */
+/** The stored logins, one per server, in a file that only its user can read. */
 export class StoredLogins {
   readonly #folder: string;
 
@@ -32,14 +32,14 @@ export class StoredLogins {
     return join(this.#folder, "credentials.json");
   }
 
-  /** Null when none is stored for the server. Throws `CliError` for a file that cannot be read. */
+  /** Null if none is stored for the server. Throws `CliError` if the file cannot be read. */
   async read(url: string): Promise<Login | null> {
     return (await this.#all())[url] ?? null;
   }
 
   /**
-   * Puts in the login's place what `change` makes of it, null for none, and answers that. The tool may run many times at
-   * once, and a refresh token is good once: they change it one after the other.
+   * Replaces the login with what `change` returns, null for none, and returns that. The tool may run several times at
+   * once, and a refresh token works once, so changes run one at a time.
    */
   async change(url: string, change: (login: Login | null) => Promise<Login | null>): Promise<Login | null> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });

@@ -1,16 +1,16 @@
 import { columnsOf, type Output, printable, type Style, styled } from "./terminal.ts";
 
-/** One cell's text, with its style on a terminal. */
+/** A cell's text, with its style on a terminal. */
 export type Cell = string | { text: string; style: Style };
 
-/** Rows under headings, each column as wide as its widest cell, for an output; every line ends with a line feed. */
+/** Formats rows under headings. Each column is as wide as its widest cell. Every line ends with a line feed. */
 export function formatTable(output: Output, headings: readonly string[], rows: readonly Cell[][]): string {
   const lines = [headings.map((text): Cell => ({ text, style: "bold" })), ...rows].map((row) => row.map(toCell));
   const widths = headings.map((_, column) => Math.max(...lines.map((row) => columnsOf(row[column]?.text ?? ""))));
   return lines.map((row) => formatRow(output, row, widths)).join("");
 }
 
-/** Names and values below each other; every line ends with a line feed. */
+/** Names and values, one pair per line. Every line ends with a line feed. */
 export function formatFields(output: Output, fields: Readonly<Record<string, Cell>>): string {
   const rows = Object.entries(fields).map(([name, value]) => [{ text: name, style: "dim" as const }, toCell(value)]);
   const width = Math.max(...Object.keys(fields).map((name) => name.length));
@@ -28,7 +28,7 @@ function toCell(cell: Cell): StyledText {
     : { text: printable(cell.text), style: cell.style };
 }
 
-/** The last cell is not padded: a line has no blanks at its end. */
+/** The last cell is not padded, so no line has trailing spaces. */
 function formatRow(output: Output, row: readonly StyledText[], widths: readonly number[]): string {
   const cells = row.map(({ text, style }, column) => {
     const blanks = column === row.length - 1 ? "" : " ".repeat((widths[column] ?? 0) - columnsOf(text));

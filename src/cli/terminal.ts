@@ -9,47 +9,47 @@ export interface Output {
 
 export type Style = Parameters<typeof styleText>[0];
 
-/** A text on one line in which nothing acts on a terminal: for names, titles and messages of others. */
+/** Text made safe for a terminal and for one line: for other people's names, titles and messages. */
 export function printable(text: string): string {
   return text.replaceAll(/\s+/gu, " ").replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, "\u{fffd}");
 }
 
-/** A text without control characters, C0 and C1, other than line feed and tab. */
+/** Text without C0 and C1 control characters, except line feed and tab. */
 export function withoutControls(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n\t]/gu, "");
 }
 
-/** Writes a text of others: harmless on a terminal, as it is in a pipe. */
+/** Writes other people's text: made safe on a terminal, unchanged in a pipe. */
 export function writeText(output: Output, text: string): void {
   output.write(output.isTTY ? withoutControls(text) : text);
 }
 
-/** Writes the API's JSON: indented on a terminal, on one line in a pipe. */
+/** Writes JSON from the API: indented on a terminal, on one line in a pipe. */
 export function writeJson(output: Output, value: unknown): void {
   writeText(output, `${JSON.stringify(value, null, output.isTTY ? 2 : 0)}\n`);
 }
 
-/** The text in a style where the output is a terminal that shows styles, as `NO_COLOR` and its kind allow. */
+/** Text in a style, if the output is a terminal that supports it and `NO_COLOR` and the like allow it. */
 export function styled(output: Output, style: Style, text: string): string {
   return output.isTTY ? styleText(style, text, { stream: output as NodeJS.WriteStream }) : text;
 }
 
 /**
- * Characters that take two columns, and such that take none: the ranges of Markus Kuhn's `wcwidth`
+ * Characters two columns wide, and those with no width: the ranges of Markus Kuhn's `wcwidth`
  * (https://www.cl.cam.ac.uk/~mgk25/ucs/wcwidth.c), and the emoji.
  */
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u;
 const combining = /[\p{Mn}\p{Me}\p{Cf}]/u;
 
-/** How many columns of a terminal a text on one line takes. */
+/** The width of one line of text in terminal columns. */
 export function columnsOf(text: string): number {
   let columns = 0;
   for (const character of text) columns += widthOf(character);
   return columns;
 }
 
-/** The text cut to a number of columns. */
+/** Text cut to a number of columns. */
 export function cut(text: string, columns: number): string {
   let taken = 0;
   let end = 0;

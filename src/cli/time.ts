@@ -1,18 +1,18 @@
 import { InvalidArgumentError } from "commander";
 
-/** A time of the API in this machine's time zone, to the minute: `2026-01-02 03:04`, which is how Sweden writes it. */
+/** An API time in this machine's time zone, to the minute: `2026-01-02 03:04`, in Sweden's format. */
 export function localTime(time: string): string {
   return new Date(time).toLocaleString("sv-SE", { dateStyle: "short", timeStyle: "short" });
 }
 
 const hours = { h: 1, d: 24 } as const;
 
-/** A time from now on (`12h`, `90d`), or one in ISO 8601, as the API takes it. For an option. */
+/** Parses a time from now (`12h`, `90d`) or in ISO 8601 into the API's format. For an option. */
 export function futureTime(text: string): string {
   return timeFromNow(text, 1);
 }
 
-/** A time so long ago (`12h`, `90d`), or one in ISO 8601, as the API takes it. For an option. */
+/** Parses a time ago (`12h`, `90d`) or in ISO 8601 into the API's format. For an option. */
 export function pastTime(text: string): string {
   return timeFromNow(text, -1);
 }
@@ -31,7 +31,7 @@ function timeFromNow(text: string, direction: 1 | -1): string {
   return time.toISOString();
 }
 
-/** What has no time of day and no zone is midnight in UTC, what has only no zone is this machine's time: as in ISO 8601. */
+/** As in ISO 8601, a date without a time or zone is midnight UTC. A time without a zone is local. */
 function isoTime(text: string): number {
   return /^\d{4}-\d\d-\d\d(T|$)/.test(text) ? Date.parse(text) : Number.NaN;
 }

@@ -1,6 +1,6 @@
 import type { Usage } from "../contract/chat.ts";
 
-/** What a turn has used, in a line: `tokens: 1,200 in (1,000 cached), 200 out; credits: 0.6`. */
+/** A turn's usage in one line: `tokens: 1,200 in (1,000 cached), 200 out; credits: 0.6`. */
 export function usageText(usage: Usage): string {
   const read = withParts(usage.inputTokens, "in", {
     cached: usage.cacheReadTokens,
@@ -10,7 +10,7 @@ export function usageText(usage: Usage): string {
   return `tokens: ${read}, ${written}; credits: ${usage.credits ?? "unknown"}`;
 }
 
-/** A number with those of its parts that are not 0. */
+/** A number with its nonzero parts. */
 function withParts(all: number, direction: string, parts: Record<string, number>): string {
   const shown = Object.entries(parts)
     .filter(([, tokens]) => tokens > 0)

@@ -8,23 +8,23 @@ import { followEvents } from "./events.ts";
 export interface ChatOptions {
   agent: string;
   message: string;
-  /** More kinds of events than the reply's text and its end. */
+  /** Event kinds to include besides the reply's text and its end. */
   include?: readonly Inclusion[];
-  /** Aborted: the turn is interrupted, and its last event awaited. */
+  /** When aborted, the turn is interrupted and its last event awaited. */
   cancel?: AbortSignal;
-  /** Aborted: nothing is awaited any more. */
+  /** When aborted, nothing is awaited any more. */
   signal?: AbortSignal;
-  /** Called when the connection broke off, before the client tries to go on. */
+  /** Called when the connection breaks, before the client reconnects. */
   onBroken?: () => void;
-  /** Called when the turn could not be interrupted, which does not end it. */
+  /** Called when interrupting the turn fails. The turn continues. */
   onCancelFailed?: (error: Error) => void;
 }
 
-/** A client of the API. It runs wherever `fetch` does. */
+/** A client for the API. It runs wherever `fetch` does. */
 export class BerthClient extends Connection {
   /**
-   * Sends a message and yields the turn's events to the last, each once: over lost connections too, from the event after
-   * the last that came. Throws as `followEvents`.
+   * Sends a message and yields the turn's events up to the last, each once. After a lost connection it resumes from the
+   * event after the last received. Throws as `followEvents`.
    */
   async *chat(options: ChatOptions): AsyncGenerator<TurnEvent> {
     const { agent, message, cancel, signal, onBroken, onCancelFailed } = options;
@@ -47,7 +47,7 @@ export class BerthClient extends Connection {
     };
     const open = async (lastId: string | null) => {
       const response = await (turnId === null ? begin() : goOn(turnId, lastId));
-      // Aborted before there was a turn, or while the service could not be reached.
+      // Aborted before the turn existed, or while the service could not be reached.
       if (cancel?.aborted) interrupt();
       return response;
     };
@@ -63,7 +63,7 @@ export class BerthClient extends Connection {
     }
   }
 
-  /** Interrupts a turn; one that has ended already is let be. Throws as `request`. */
+  /** Interrupts a turn. Does nothing if it has already ended. Throws as `request`. */
   async cancelTurn(agent: string, turnId: string, signal?: AbortSignal): Promise<void> {
     try {
       const params = { name: agent, turnId };

@@ -5,17 +5,17 @@ import { ApiError, NoAnswerError, NotBerthError, UnreachableError, UnsendableErr
 import { type FollowOptions, followEvents } from "./events.ts";
 import { type Fields, pathOf } from "./path.ts";
 
-/** Where the service is, and how it is called. */
+/** The service's address and credentials. */
 export interface ConnectionOptions {
-  /** Without a slash at its end: `https://berth.example.com`. */
+  /** Without a trailing slash: `https://berth.example.com`. */
   url: string;
-  /** A key or a token; null: there is none. Asked before each call, since a token ends within minutes. */
+  /** A key or a token, or null if there is none. Called before each request, because a token expires within minutes. */
   credentials: () => Promise<string | null>;
-  /** In place of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   fetch?: (request: Request) => Promise<Response>;
 }
 
-/** A request as it is sent. */
+/** A request as sent. */
 interface RawRequest {
   headers?: Headers;
   body?: string;
@@ -30,12 +30,12 @@ type Query<R> = R extends { query: infer Schema extends z.ZodType }
   ? { query?: { [Field in keyof z.output<Schema>]?: z.output<Schema>[Field] | undefined } }
   : { query?: never };
 
-/** What a route's schemas ask for, and what every request may have. */
+/** The route's parameters, and the options of every request. */
 export type CallOptions<R extends Route> = Params<R> &
   Query<R> &
   Body<R> & { headers?: Record<string, string>; signal?: AbortSignal };
 
-/** The same, whatever the route. */
+/** The same for any route. */
 interface Asked {
   params?: Fields;
   query?: Fields;
@@ -44,7 +44,7 @@ interface Asked {
   signal?: AbortSignal;
 }
 
-/** May be left out where the route asks for nothing. */
+/** May be omitted if the route takes no parameters. */
 type Arguments<R extends Route> =
   Record<never, never> extends CallOptions<R> ? [options?: CallOptions<R>] : [options: CallOptions<R>];
 
@@ -53,7 +53,7 @@ type ListArguments<R extends Route> =
     ? [options?: CallOptions<R> & { limit?: number }]
     : [options: CallOptions<R> & { limit?: number }];
 
-/** The beginning of a list, and where the rest begins; null when there is none. */
+/** The start of a list, and the cursor for the rest; null if there is none. */
 export interface List<Item> {
   data: Item[];
   nextCursor: string | null;
@@ -62,10 +62,10 @@ export interface List<Item> {
 type ItemOf<R extends Route> = AnswerOf<R> extends { data: (infer Item)[] } ? Item : never;
 type EventOf<R extends Route> = R extends { stream: infer Schema extends z.ZodType } ? z.output<Schema> : never;
 
-/** The most that the service answers at once. */
+/** The largest page the service returns. */
 const pageSize = 100;
 
-/** Calls the routes of the table at one address. */
+/** Calls the table's routes at one address. */
 export class Connection {
   readonly url: string;
   readonly #credentials: () => Promise<string | null>;
@@ -78,8 +78,8 @@ export class Connection {
   }
 
   /**
-   * Sends a request as it is and resolves with the answer's head, whatever its status; `path` begins with a slash. Throws
-   * `UnreachableError`, the signal's reason, or `UnsendableError` for what makes no request.
+   * Sends a request as is and resolves with the response's head, whatever its status. `path` begins with a slash.
+   * Throws `UnreachableError`, the signal's reason, or `UnsendableError` for an invalid request.
    */
   async send(method: string, path: string, { headers, body, signal }: RawRequest = {}): Promise<Response> {
     const all = new Headers(headers);
@@ -99,17 +99,17 @@ export class Connection {
     }
   }
 
-  /** Calls a route and resolves with a successful answer's head. Throws as `send`, and `ApiError`. */
+  /** Calls a route and resolves with the head of a successful response. Throws as `send`, and `ApiError`. */
   request<R extends Route>(route: R, ...[options]: Arguments<R>): Promise<Response> {
     return this.#request(route, (options ?? {}) as Asked);
   }
 
-  /** What a route answers; null where that has no body. Throws as `request`. */
+  /** Calls a route and returns its response body; null if it has none. Throws as `request`. */
   call<R extends Route>(route: R, ...[options]: Arguments<R>): Promise<AnswerOf<R>> {
     return this.#json(route, (options ?? {}) as Asked);
   }
 
-  /** The items of a route's list, page by page: the first `limit`, or all. Throws as `request`. */
+  /** A route's list items, fetched page by page: the first `limit`, or all. Throws as `request`. */
   async list<R extends Route>(route: R, ...[options]: ListArguments<R>): Promise<List<ItemOf<R>>> {
     const { limit = Infinity, ...asked } = (options ?? {}) as Asked & { limit?: number };
     const data: ItemOf<R>[] = [];
@@ -127,8 +127,8 @@ export class Connection {
   }
 
   /**
-   * The events of a route that streams them. One that breaks off is opened again, from its last event where its events
-   * have ids and from its beginning where not. Throws as `request`, and `UnreachableError` after a few tries.
+   * The events of a streaming route. A stream that breaks is reopened: from its last event if its events have ids,
+   * otherwise from its start. Throws as `request`, and `UnreachableError` after a few attempts.
    */
   followEvents<R extends Route>(
     route: R,
@@ -176,7 +176,7 @@ function toRequest(url: string, init: RequestInit): Request {
   }
 }
 
-/** In a word where there is one: `ECONNREFUSED`. */
+/** One word if there is one: `ECONNREFUSED`. */
 function reasonOf(error: unknown): string {
   const { cause, message } = error as { cause?: { code?: string; message?: string }; message: string };
   return cause?.code ?? cause?.message ?? message;

@@ -1,6 +1,6 @@
 import type { ErrorBody } from "../contract/agents.ts";
 
-/** Whatever a call can fail with, besides the reason of a signal that was aborted. */
+/** Any failure of a call, except the reason of an aborted signal. */
 export class ClientError extends Error {
   /** As JSON. */
   toJSON(): unknown {
@@ -8,31 +8,31 @@ export class ClientError extends Error {
   }
 }
 
-/** What was asked for makes no request. */
+/** The arguments do not make a valid request. */
 export class UnsendableError extends ClientError {}
 
-/** The service could not be reached, or the connection broke off: the one error that is worth another try. */
+/** The service could not be reached, or the connection broke. The only error worth retrying. */
 export class UnreachableError extends ClientError {}
 
 /** Nothing answered at the service's address. */
 export class NoAnswerError extends UnreachableError {}
 
-/** Something answered that is not the service. */
+/** Something other than Berth answered. */
 export class NotBerthError extends ClientError {}
 
-/** The service answered with a status of 400 or above. */
+/** The service answered with status 400 or above. */
 export class ApiError extends ClientError {
   readonly statusCode: number;
   readonly body: Partial<ErrorBody>;
 
-  /** `body` is what was answered; of something that is not Berth it may lack any field. */
+  /** `body` is the response body. If the server is not Berth, any field may be missing. */
   constructor(statusCode: number, body: Partial<ErrorBody>) {
     super([body.message ?? `The service answered with status ${statusCode}.`, ...furtherIssues(body)].join("\n"));
     this.statusCode = statusCode;
     this.body = body;
   }
 
-  /** A stable word for what happened. */
+  /** A stable identifier for the error. */
   get code(): ErrorBody["code"] | undefined {
     return this.body.code;
   }
@@ -46,7 +46,7 @@ export class ApiError extends ClientError {
   }
 }
 
-/** A line for each of the details' issues that the message does not tell already. */
+/** One line for each issue in the details that the message does not already mention. */
 function furtherIssues({ message = "", details }: Partial<ErrorBody>): string[] {
   const issues = (details as { issues?: unknown } | undefined)?.issues;
   if (!Array.isArray(issues)) return [];

@@ -17,7 +17,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** Serves each connection in turn with one of the listeners, the last one again and again. */
+/** Serves each connection with the next listener. The last one repeats. */
 async function serve(...listeners: RequestListener[]): Promise<{ client: Connection; paths: string[] }> {
   const paths: string[] = [];
   server = createServer((request, response) => {
@@ -34,7 +34,7 @@ async function serve(...listeners: RequestListener[]): Promise<{ client: Connect
   };
 }
 
-/** Streams events with ids and then ends, or breaks off in the middle of one. */
+/** Streams events with ids. Then ends, or breaks off in the middle of one. */
 function stream(ids: number[], end: "end" | "break" = "end"): RequestListener {
   return (_request, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });

@@ -1,25 +1,25 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { ApiError, NotBerthError, UnreachableError } from "./errors.ts";
 
-/** Pauses before each try to go on with a stream that broke off; a server that restarts is back within them. */
+/** Delays before each attempt to resume a broken stream. A restarting server is back within them. */
 const retryDelaysMs = [250, 500, 1_000, 2_000, 4_000, 8_000, 8_000];
 
-/** How a stream of events is followed. */
+/** How to follow a stream of events. */
 export interface FollowOptions<Event> {
-  /** True for the event that ends the stream as it should end. */
+  /** True for the event that properly ends the stream. */
   isLast: (event: Event) => boolean;
-  /** Called when the stream broke off, before it is opened again. */
+  /** Called when the stream breaks, before it is reopened. */
   onBroken?: () => void;
   signal?: AbortSignal;
-  /** In place of the usual pauses; none: the stream is not opened again. */
+  /** Replaces the default delays. If empty, the stream is not reopened. */
   delaysMs?: readonly number[];
 }
 
 /**
- * The events of a server-sent stream, each one's `data` as JSON, to the last. `open` opens the stream after the event of
- * an id; null at first. A stream that breaks off before its last event is opened again from its last id, a few times.
- * Throws what the first `open` throws, then `UnreachableError` when the tries are used up, and `ApiError` when the
- * service refuses to go on.
+ * The events of a server-sent stream up to the last, each event's `data` parsed as JSON. `open` opens the stream after
+ * the event with the given id, null at first. A stream that breaks before its last event is reopened from its last id,
+ * a few times. Throws what the first `open` throws, then `UnreachableError` when the attempts run out, and `ApiError`
+ * if the service refuses to resume.
  */
 export async function* followEvents<Event>(
   open: (lastId: string | null) => Promise<Response>,
@@ -30,7 +30,7 @@ export async function* followEvents<Event>(
   let response: Response | null = await open(null);
   for (let tries = 0; ; tries++) {
     for await (const { id, data } of response ? messages(response, signal) : []) {
-      // What was seen already is not told twice, whatever the service does.
+      // Never repeat an event, whatever the service sends.
       if (id !== undefined && lastId !== null && Number(id) <= Number(lastId)) continue;
       lastId = id ?? lastId;
       tries = 0;
@@ -46,7 +46,7 @@ export async function* followEvents<Event>(
   }
 }
 
-/** Null when the service cannot be reached or is not up to it just now. */
+/** Null if the service cannot be reached or is temporarily unavailable. */
 async function reopen(open: () => Promise<Response>): Promise<Response | null> {
   try {
     return await open();
@@ -57,7 +57,7 @@ async function reopen(open: () => Promise<Response>): Promise<Response | null> {
   }
 }
 
-/** The messages of one connection; ends, without an error, where the connection does. */
+/** The messages of one connection. Ends without an error when the connection does. */
 async function* messages(response: Response, signal: AbortSignal | undefined) {
   if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
     throw new NotBerthError("What answers there is not Berth: an event stream was expected.");
@@ -77,7 +77,7 @@ function parse<Event>(data: string): Event {
   }
 }
 
-/** Throws the signal's reason as soon as that is aborted. */
+/** Throws the signal's reason as soon as it aborts. */
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   const { promise, resolve } = Promise.withResolvers<void>();

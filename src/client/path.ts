@@ -1,12 +1,11 @@
 import type { Route } from "../api/route.ts";
 import { UnsendableError } from "./errors.ts";
 
-/** Values of a path's or a query's fields. A list goes with commas between; what is undefined is left out. */
+/** Values for a path or query. A list is joined with commas; undefined values are left out. */
 export type Fields = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
 /**
- * The path of a request for a route. Throws `UnsendableError` for a value that would make it another path: an empty
- * one, or dots.
+ * The request path for a route. Throws `UnsendableError` for a value that would change the path: an empty one, or dots.
  */
 export function pathOf({ path }: Route, params: Fields = {}, query: Fields = {}): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, field: string) => {

@@ -6,7 +6,7 @@ export function newToken(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** All that makes a guest a machine of its own, fresh at each call. `machineId` stays the same over an agent's life. */
+/** Everything that makes a guest its own machine, new on each call. `machineId` is stable for the agent's lifetime. */
 export function newAdoption(
   machineId: string,
   hostname: string,

@@ -4,19 +4,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { BerthError } from "../contract/errors.ts";
 import type { Hello, Welcome } from "../contract/guest.ts";
 
-/** One try; a guest that boots does not answer at first, and what was sent to it then is lost. */
+/** One attempt. A booting guest does not answer at first, and anything sent to it by then is lost. */
 const tryTimeoutMs = 2_000;
 
-/** A connection whose hello the guest has taken. */
+/** A connection whose hello the guest has accepted. */
 export interface Channel {
   socket: Socket;
   hello: Hello;
 }
 
 /**
- * Dials the guest again and again until its runner takes the channel, saying one of these hellos after the other: which
- * of several tokens it takes may not be known. Throws `machine_failed` after `timeoutMs`, and what `dial` says of a
- * machine that has ended.
+ * Dials the guest until its runner accepts the channel. Each attempt sends the next of these hellos, because the caller
+ * may not know which of several tokens the guest accepts. Throws `machine_failed` after `timeoutMs`, and passes on what
+ * `dial` throws for a machine that has ended.
  */
 export async function connectChannel(
   dial: () => Promise<Socket>,
@@ -44,7 +44,7 @@ export async function connectChannel(
   }
 }
 
-/** Says which channel this connection is. Rejects when the runner does not take it within `timeoutMs`. */
+/** Identifies this connection's channel to the runner. Rejects if the runner does not accept it within `timeoutMs`. */
 export async function hello(socket: Socket, line: Hello, timeoutMs: number): Promise<void> {
   socket.setNoDelay(true);
   socket.write(`${JSON.stringify(line)}\n`);
@@ -59,11 +59,11 @@ export async function hello(socket: Socket, line: Hello, timeoutMs: number): Pro
   const end = received.indexOf(0x0a);
   const welcome = JSON.parse(received.subarray(0, end).toString("utf8")) as Welcome;
   if (!welcome.ok) throw new Error(`the guest refused the connection: ${welcome.reason}`);
-  // What follows belongs to HTTP/2, which Node takes up from the socket's buffer.
+  // The remaining bytes belong to HTTP/2, which Node reads from the socket's buffer.
   if (received.length > end + 1) socket.unshift(received.subarray(end + 1));
 }
 
-/** A connection to a port of this host. */
+/** Connects to a port on this host. */
 export async function dialPort(port: number): Promise<Socket> {
   const socket = connect(port, "127.0.0.1");
   try {

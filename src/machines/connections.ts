@@ -6,15 +6,15 @@ import { type Channel, connectChannel } from "./connect.ts";
 import type { Driver } from "./driver.ts";
 import { type GuestClient, GuestConnection } from "./guest-client.ts";
 
-/** For a guest that was adopted and runs to take a connection. */
+/** For an adopted guest to accept a connection. */
 const dialTimeoutMs = 10_000;
-/** For one that may still boot: under emulation about ten seconds on a quiet machine. */
+/** For a guest that may still be booting, which takes about ten seconds under emulation on a quiet machine. */
 const uplinkTimeoutMs = 180_000;
 const redialMs = 200;
 
 /**
- * The connections with the guests of the machines that run: of each its control channel, which is dialled when it is
- * needed, and its uplink, which is kept.
+ * The connections to the guests of running machines. Each guest has a control channel, dialled on demand, and an
+ * uplink, kept open.
  */
 export class Connections {
   readonly #driver: () => Promise<Driver>;
@@ -39,7 +39,7 @@ export class Connections {
     return this.#closed;
   }
 
-  /** An adopted guest, dialled anew where its connection was lost. */
+  /** Connects to an adopted guest, redialling a lost connection. */
   async guest(id: string): Promise<GuestClient> {
     const control = await this.#controls.get(id)?.catch(() => null);
     if (control?.open) return control.guest;
@@ -48,7 +48,7 @@ export class Connections {
     return (await connecting).guest;
   }
 
-  /** A guest that waits for its adoption and takes one of these tokens; answers which. */
+  /** Connects to a guest that awaits adoption and accepts one of these tokens. Returns that token too. */
   async unadopted(
     id: string,
     tokens: readonly string[],
@@ -61,7 +61,7 @@ export class Connections {
     return { guest: control.guest, token: hello.token };
   }
 
-  /** Keeps the uplink for as long as the machine runs: it is dialled again when it is lost. */
+  /** Keeps the uplink open while the machine runs, redialling it when it is lost. */
   async keepUplink(id: string, token: string): Promise<void> {
     const driver = await this.#driver();
     while (!this.#closed) {
@@ -71,7 +71,7 @@ export class Connections {
         const lost = new Promise((resolve) => socket.once("close", resolve));
         this.#serveUplink(id, socket);
         await lost;
-        if (this.#uplinks.get(id) !== socket) return; // Another took its place.
+        if (this.#uplinks.get(id) !== socket) return; // Another has replaced it.
         this.#uplinks.delete(id);
       } catch (error) {
         if (!this.#closed) this.#log("the uplink of a machine cannot be connected", error);
@@ -83,7 +83,7 @@ export class Connections {
     }
   }
 
-  /** Hangs up on a guest. */
+  /** Disconnects a guest. */
   disconnect(id: string): void {
     void this.#controls
       .get(id)
@@ -95,7 +95,7 @@ export class Connections {
     uplink?.destroy();
   }
 
-  /** Hangs up on all guests, and dials none any more. */
+  /** Disconnects all guests and dials no more. */
   close(): void {
     this.#closed = true;
     for (const id of [...this.#controls.keys(), ...this.#uplinks.keys()]) this.disconnect(id);

@@ -3,14 +3,19 @@ import type { Resources } from "../contract/agents.ts";
 import type { MachinePhase } from "../service/lifecycle/plan.ts";
 import type { Progress } from "../service/lifecycle/provisioning.ts";
 
-/** What a machine is to be. `generation` rises with every change of what is desired; a step of an older one does nothing. */
+/**
+ * A machine's desired state. `generation` rises with every change to it; a step for an older generation does nothing.
+ */
 export interface MachineSpec {
   id: string;
   generation: number;
-  /** Rises with every restart that is desired: a machine of fewer is ended and boots from its disk, without its memory. */
+  /**
+   * Rises with every requested restart. A machine with a lower count is stopped and boots from its disk, without its
+   * memory.
+   */
   restarts: number;
   runtime: string;
-  /** The name that the guest calls itself. */
+  /** The guest's own hostname. */
   hostname: string;
   resources: Resources;
 }
@@ -22,69 +27,68 @@ export interface MachineObservation {
   phase: MachinePhase;
 }
 
-/** How one run of a machine began: restored warm from its template, booted from its disk, or woken with its memory. */
+/** How a machine's current run began: cloned warm from its template, booted from its disk, or woken with its memory. */
 export type MachineOrigin = "clone" | "boot" | "wake";
 
-/** A machine that runs and whose guest can be dialled. */
+/** A running machine whose guest can be dialled. */
 export interface RunningMachine {
   id: string;
   origin: MachineOrigin;
-  /** What the guest takes: its token and, where a server died while it gave another, that one too. */
+  /** The tokens the guest may accept: its own and, if a server died while replacing it, the replacement. */
   tokens: readonly string[];
-  /** The guest holds the token of its template, its firmware or its last run, and waits for its own identity. */
+  /** The guest still holds the token of its template, its firmware or its last run, and awaits its own identity. */
   unadopted: boolean;
 }
 
 /**
- * Virtual machines on some platform. Each call is idempotent and may be made again after a crash at any point.
- * Failures are `BerthError`s with a code that says what is missing. Calls for one machine that change it are made one
- * after the other.
+ * Virtual machines on one platform. Every call is idempotent and may be repeated after a crash at any point. Failures
+ * are `BerthError`s whose code says what is missing. Callers change a machine one call at a time.
  */
 export interface Driver {
-  /** Makes the template of a runtime ahead of the first agent that needs it. */
+  /** Makes a runtime's template before the first agent needs it. */
   prepare(runtime: string): Promise<void>;
   observe(id: string): Promise<MachineObservation>;
   list(): Promise<MachineObservation[]>;
   /**
-   * Creates a machine and starts it: a clone of its runtime's template, or a boot from the image where the template has
-   * another size. What a crash left of an earlier try is removed. Rejects when `signal` is aborted while it waits for a
-   * template, before anything of the machine is made.
+   * Creates and starts a machine: a clone of its runtime's template, or a boot from the image if the template has a
+   * different size. Removes anything a crash left of an earlier attempt. Rejects if `signal` aborts while waiting for a
+   * template, before any of the machine exists.
    */
   create(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine>;
-  /** Starts the machine from its disk. A run that goes on is ended; a memory is given up. */
+  /** Starts the machine from its disk. Ends any current run and discards any saved memory. */
   boot(spec: MachineSpec): Promise<RunningMachine>;
-  /** Starts a suspended machine with its memory. Null when the memory is unusable; it is given up then. */
+  /** Starts a suspended machine with its memory. If the memory is unusable, discards it and returns null. */
   wake(spec: MachineSpec): Promise<RunningMachine | null>;
-  /** Takes a machine that runs for this generation. */
+  /** Claims a running machine for this generation. */
   attach(spec: MachineSpec): Promise<RunningMachine>;
   /**
-   * Gives up a restored machine that did not come to life: a clone, with its template when it is the second in a row; of
-   * a woken one the memory, so that it boots from its disk.
+   * Discards a restored machine that did not come to life. For a clone, the template goes too if this is its second
+   * failure in a row. A woken machine loses its memory, so it boots from its disk.
    */
   invalidate(id: string): Promise<void>;
-  /** Stores the token that the guest takes now and, beside it, the one that it will be given. */
+  /** Stores the token the guest accepts now and the token it is about to receive. */
   adopting(id: string, token: string, next: string): Promise<void>;
-  /** The guest has taken that token, and its identity. */
+  /** Records that the guest has accepted that token and its identity. */
   adopted(id: string): Promise<void>;
-  /** The token that an adopted guest takes. */
+  /** The token an adopted guest accepts. */
   token(id: string): Promise<string>;
   /**
-   * Ends the run and keeps its memory, for `wake`. Nothing happens when it is suspended already. When
-   * it cannot be done, or `signal` is aborted before the memory is kept, this rejects and the machine runs on.
+   * Ends the run and keeps its memory for `wake`. Does nothing if the machine is already suspended. If suspending
+   * fails, or `signal` aborts before the memory is saved, rejects and the machine keeps running.
    */
   suspend(id: string, signal?: AbortSignal): Promise<void>;
-  /** Ends the run, or gives up the memory of a suspended machine; the disk stays. */
+  /** Ends the run, or discards a suspended machine's memory. The disk stays. */
   stop(id: string): Promise<void>;
-  /** Ends the run and removes every byte. Nothing happens when there is no such machine. */
+  /** Ends the run and removes every byte. Does nothing if the machine does not exist. */
   destroy(id: string): Promise<void>;
-  /** Keeps the last of the guest's own log beyond the run. */
+  /** Keeps the end of the guest's own log after the run. */
   keepLog(id: string, log: string): Promise<void>;
-  /** What was last kept; empty when nothing was. */
+  /** The log last kept; empty if there is none. */
   keptLog(id: string): Promise<string>;
-  /** Opens a connection to the guest's port. */
+  /** Connects to the guest's port. */
   dial(id: string): Promise<Socket>;
-  /** Resolves when the run that goes on now has ended, whatever ended it. */
+  /** Resolves when the current run has ended, for whatever reason. */
   ended(id: string): Promise<void>;
-  /** Lets go of the machines, which run on. The driver is not used any more. */
+  /** Releases the machines, which keep running. The driver cannot be used afterwards. */
   close(): Promise<void>;
 }

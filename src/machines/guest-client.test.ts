@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { maximumLogBytes } from "../contract/guest.ts";
 import { GuestConnection } from "./guest-client.ts";
 
-// What an agent that is its machine's root may have its runner say.
+// Output that an agent with root on its machine can make its runner send.
 
 let server: Server;
 let connection: GuestConnection;
@@ -31,7 +31,7 @@ afterEach(async () => {
   await once(server, "close");
 });
 
-/** Says so much, as fast as it is taken, until nobody listens any more. */
+/** Writes this repeatedly, as fast as it is read, until the reader is gone. */
 async function endless(stream: ServerHttp2Stream): Promise<void> {
   const chunk = Buffer.from(`${JSON.stringify({ lines: ["x".repeat(1023)] })}\n`.repeat(64));
   while (!stream.destroyed) {

@@ -6,7 +6,7 @@ import { BerthError } from "../contract/errors.ts";
 import { GuestFault, maximumAnswerBytes, maximumLineBytes, requestHeader, timeHeader } from "../contract/guest.ts";
 import { type CallTable, guestCalls } from "../contract/guest-calls.ts";
 
-/** How a call is given up: after so long, in place of the table's limit, or by its caller. */
+/** Ends a call early: after this time instead of the table's limit, or when its caller aborts. */
 interface CallOptions {
   timeoutMs?: number;
   signal?: AbortSignal;
@@ -15,9 +15,9 @@ interface CallOptions {
 type Asked = Pick<CallOptions, "signal">;
 
 /**
- * One function for each call of a table. A `call` rejects when its time is over, a `lines` call, whose request goes out
- * with the first step, hands over items as they come and ends when `signal` is aborted, and a `duplex` call resolves when
- * the guest has taken it.
+ * One function per call in a table. A `call` rejects when it times out. A `lines` call sends its request on the first
+ * step, yields items as they arrive and ends when `signal` aborts. A `duplex` call resolves when the guest has accepted
+ * it.
  */
 export type ClientOf<Table extends CallTable> = {
   [Name in keyof Table]: Table[Name] extends { kind: "call"; response: infer Response extends z.ZodType }
@@ -27,15 +27,15 @@ export type ClientOf<Table extends CallTable> = {
       : (request: z.input<Table[Name]["request"]>, options?: Asked) => Promise<Duplex>;
 };
 
-/** What the server asks of a guest. */
+/** The calls the server makes to a guest. */
 export type GuestClient = ClientOf<typeof guestCalls>;
 
-/** A control channel with its calls. */
+/** A control channel and its calls. */
 export class GuestConnection implements Disposable {
   readonly guest: GuestClient;
   readonly #session: ClientHttp2Session;
 
-  /** Takes a socket on which hello was said. */
+  /** Takes a socket on which the hello has been exchanged. */
   constructor(socket: Socket) {
     this.#session = connect("http://guest", { createConnection: () => socket });
     this.#session.on("error", () => {});
@@ -47,12 +47,12 @@ export class GuestConnection implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    // Not at once: Node (24.21) reads what its socket had buffered in the tick after a session was made, and
-    // throws past every handler when the session is gone by then.
+    // Deferred, because Node (24.21) reads the socket's buffered data in the tick after it creates a session. If the
+    // session is gone by then, Node throws an error that no handler can catch.
     setImmediate(() => this.#session.destroy());
   }
 
-  /** Ends the connection when its streams have ended. */
+  /** Closes the connection once its streams have ended. */
   async close(): Promise<void> {
     if (!this.open) return;
     this.#session.close();
@@ -60,7 +60,7 @@ export class GuestConnection implements Disposable {
   }
 }
 
-/** The client of a table's calls. What the other end answers is not trusted. */
+/** The client for a table's calls. Responses from the other end are not trusted. */
 export function clientOf<Table extends CallTable>(table: Table, session: ClientHttp2Session): ClientOf<Table> {
   const functions = Object.keys(table).map((name) => [name, functionOf(table, name, session)]);
   return Object.fromEntries(functions) as ClientOf<Table>;
@@ -111,11 +111,11 @@ function start(
 ): ClientHttp2Stream {
   const all = { ":method": "POST", ":path": `/${name}`, [timeHeader]: String(Date.now()), ...headers };
   const stream = session.request(all, { endStream: false, ...(signal ? { signal } : {}) });
-  stream.on("error", () => {}); // Whoever waits for the stream hears of it; afterwards nobody does.
+  stream.on("error", () => {}); // Whoever awaits the stream gets the error; later ones concern nobody.
   return stream;
 }
 
-/** The whole answer to a call. */
+/** A call's whole response. */
 async function answerOf(stream: ClientHttp2Stream, name: string, timeoutMs: number): Promise<string> {
   const late = new Error(`the guest did not answer ${name} within ${timeoutMs} ms`);
   const timer = setTimeout(() => stream.destroy(late), timeoutMs);
@@ -127,7 +127,7 @@ async function answerOf(stream: ClientHttp2Stream, name: string, timeoutMs: numb
   }
 }
 
-/** The lines of an answer as they come, those of each chunk together; no more than `maximumBytes`. */
+/** Yields a response's lines as they arrive, one batch per chunk, up to `maximumBytes` in all. */
 async function* linesOf(
   stream: ClientHttp2Stream,
   name: string,
@@ -144,13 +144,13 @@ async function* linesOf(
   }
 }
 
-/** Resolves when the guest has taken a call. Rejects with its fault, or when the connection ends before that. */
+/** Resolves when the guest has accepted a call. Rejects with the guest's fault, or if the connection ends first. */
 async function accepted(stream: ClientHttp2Stream, name: string): Promise<void> {
   const headers = await headersOf(stream);
   if (Number(headers[":status"]) >= 400) throw faultOf(name, await textOf(stream));
 }
 
-/** What the guest says of a call that failed. That it does not know a turn is for the turn's reader. */
+/** The guest's error for a failed call. An unknown turn is left to the turn's reader. */
 function faultOf(name: string, body: string): Error {
   const { code, message } = GuestFault.parse(JSON.parse(body));
   if (code === "turn_unknown")
@@ -158,7 +158,7 @@ function faultOf(name: string, body: string): Error {
   return new Error(`${name} in the guest: ${message}`);
 }
 
-/** The head of an answer. Rejects when the connection ends before it, which may be no error of the stream's own. */
+/** A response's headers. Rejects if the connection ends first, which need not raise an error on the stream itself. */
 function headersOf(stream: ClientHttp2Stream): Promise<Record<string, unknown>> {
   return new Promise((resolve, reject) => {
     stream.once("response", resolve);
@@ -167,7 +167,7 @@ function headersOf(stream: ClientHttp2Stream): Promise<Record<string, unknown>> 
   });
 }
 
-/** The whole of an answer. Rejects when it is larger than a guest may send. */
+/** A whole response body. Rejects if it is larger than a guest may send. */
 async function textOf(stream: ClientHttp2Stream): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -179,13 +179,13 @@ async function textOf(stream: ClientHttp2Stream): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Makes lines of a stream's chunks. */
+/** Splits a stream's chunks into lines. */
 class LineSplitter {
-  /** The beginning of the line that has not ended yet. */
+  /** The start of the unfinished line. */
   #pending: Buffer[] = [];
   #size = 0;
 
-  /** The lines that end in this chunk. Throws when one grows beyond what a guest may send. */
+  /** Returns the lines that end in this chunk. Throws if a line grows longer than a guest may send. */
   add(chunk: Buffer): string[] {
     const whole: string[] = [];
     let start = 0;

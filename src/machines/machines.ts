@@ -11,31 +11,31 @@ import type { Driver, MachineObservation, MachineSpec, RunningMachine } from "./
 import type { GuestClient } from "./guest-client.ts";
 import { startMachine } from "./start.ts";
 
-/** A restored machine answers in half a second, ten at once in five; far beyond that it is dead. */
+/** A restored machine answers in half a second, or five seconds when ten start at once. Well past that it is dead. */
 const restoredTimeoutMs = 60_000;
-/** Two clones of the template that there is, and one of a new one. */
+/** Two clones of the existing template, then one of a new template. */
 const restoreTries = 3;
 /** A boot under emulation takes about ten seconds on a quiet machine. */
 const bootTimeoutMs = 180_000;
-/** For the ends of the connections to reach the guest before its processors stop. */
+/** Lets the connections' ends reach the guest before its processors stop. */
 const hangUpMs = 50;
 
 const never = new AbortController().signal;
 
 export interface MachinesOptions {
-  /** Opens the driver. Rejects with what is missing for it. */
+  /** Opens the driver. Rejects if something it needs is missing. */
   open: () => Promise<Driver>;
-  /** Answers a machine's model calls and connections to other hosts, over the connection that was dialled for them. */
+  /** Serves a machine's model calls and outbound connections over its uplink. */
   serveUplink: (id: string, socket: Socket) => void;
-  /** What the machine has of its agent's secrets. Waits until `waiting` is aborted while they cannot be read. */
+  /** The agent's secrets as its machine gets them. While they cannot be read, waits until `waiting` aborts. */
   secretsOf: (id: string, waiting?: AbortSignal) => Promise<GuestSecrets>;
   log: (message: string, error: unknown) => void;
 }
 
 /**
- * The machines of a driver as the rest of the server uses them: running, adopted, connected. The driver is opened
- * at the first call, and again after a failure, so that what was missing may come later. A connection that is
- * lost is made again at the next call, the uplink at once.
+ * A driver's machines as the rest of the server uses them: running, adopted, connected. The driver is opened on the
+ * first call, and again after a failure, so a missing prerequisite can be added later. A lost connection is redialled
+ * on the next call, the uplink at once.
  */
 export class Machines {
   readonly #options: MachinesOptions;
@@ -47,7 +47,7 @@ export class Machines {
     this.#connections = new Connections(() => this.driver(), options.serveUplink, options.log);
   }
 
-  /** The driver. Rejects with what is missing for it: `image_missing`, `qemu_missing`, …. */
+  /** The driver. Rejects if something it needs is missing: `image_missing`, `qemu_missing`, …. */
   driver(): Promise<Driver> {
     this.#opening ??= this.#options.open().catch((error: unknown) => {
       this.#opening = null;
@@ -56,7 +56,7 @@ export class Machines {
     return this.#opening;
   }
 
-  /** Throws what is missing for any machine: `image_missing`, `qemu_missing`, …. */
+  /** Throws if a prerequisite for machines is missing: `image_missing`, `qemu_missing`, …. */
   async requireReady(): Promise<void> {
     await this.driver();
   }
@@ -66,20 +66,20 @@ export class Machines {
   }
 
   /**
-   * Makes the machine run from what there is of it, its guest be the agent's own and its runtime ready for a message. May
-   * be made again. A clone that does not answer is made again, in the end from a new template; a woken machine that does
-   * not answer boots from its disk. Rejects when `signal` is aborted before anything of the machine is made.
+   * Gets the machine running from `from`, with its guest adopted for the agent and its runtime ready for a message.
+   * Safe to repeat. A clone that does not answer is replaced, in the end from a new template. A woken machine that does
+   * not answer boots from its disk. Rejects if `signal` aborts before any of the machine exists.
    */
   async start(from: StartFrom, spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<void> {
     const driver = await this.driver();
-    // The driver would end its run too, but cannot speak with the guest.
+    // The driver would end the run too, but cannot talk to the guest.
     if (from === "disk" && (await this.isRunning(spec.id))) await this.stop(spec.id);
     for (let tries = restoreTries, next = from; ; tries--) {
       try {
         const machine = await startMachine(driver, next, spec, progress, signal);
         return await this.#makeReady(machine, spec, progress, signal);
       } catch (error) {
-        // One that this server hung up on itself is taken up by the next.
+        // If this server hung up on the machine itself, the next server takes it over.
         if (!(error instanceof NotRestored) || this.#connections.closed || tries <= 1) throw error;
         this.#options.log("a restored machine did not come to life", error.cause);
         await driver.invalidate(spec.id);
@@ -89,17 +89,17 @@ export class Machines {
   }
 
   /**
-   * Ends the run and keeps the memory, to wake the machine with. Idempotent. When it cannot be done, or
-   * `signal` is aborted in time, this rejects and the machine runs on, with its connections.
+   * Ends the run and keeps the memory for waking. Idempotent. If suspending fails, or `signal` aborts in time, rejects
+   * and the machine keeps running with its connections.
    */
   async suspend(id: string, signal?: AbortSignal): Promise<void> {
     const driver = await this.driver();
-    // One that has ended by itself has no memory to keep.
+    // A machine that ended by itself has no memory to keep.
     if (!(await this.isRunning(id))) return;
     signal?.throwIfAborted();
     await this.#quiesce(id);
     try {
-      // What is on its way when the processors stop would be in the memory, and answered to nobody.
+      // Data in flight when the processors stop would be saved in the memory and never answered.
       this.#connections.disconnect(id);
       await sleep(hangUpMs);
       await driver.suspend(id, signal);
@@ -109,7 +109,7 @@ export class Machines {
     }
   }
 
-  /** The guest of a machine that runs and was adopted. Rejects where there is none. */
+  /** The guest of a running, adopted machine. Rejects if there is none. */
   guest(id: string): Promise<GuestClient> {
     return this.#connections.guest(id);
   }
@@ -127,8 +127,8 @@ export class Machines {
   }
 
   /**
-   * The last `tail` lines of the output of the guest's runner and runtime, and with `follow` those that come until
-   * `gone` is aborted or the run ends. Of a machine that does not run: what was kept.
+   * Yields the last `tail` lines of output from the guest's runner and runtime. With `follow`, also yields new lines
+   * until `gone` aborts or the run ends. For a machine that is not running, yields the kept log.
    */
   async *log(id: string, tail: number, follow: boolean, gone: AbortSignal): AsyncGenerator<string[]> {
     if (!(await this.isRunning(id))) {
@@ -140,7 +140,7 @@ export class Machines {
     for await (const items of told) yield items.flatMap(({ lines }) => lines);
   }
 
-  /** Ends the run. What was written in the guest is on its disk first, where the guest can still be reached. */
+  /** Ends the run. If the guest can still be reached, its writes are flushed to disk first. */
   async stop(id: string): Promise<void> {
     if (await this.isRunning(id)) {
       try {
@@ -158,37 +158,37 @@ export class Machines {
     await (await this.driver()).destroy(id);
   }
 
-  /** Hangs up on all machines. They go on running. */
+  /** Disconnects all machines. They keep running. */
   async close(): Promise<void> {
     this.#connections.close();
     const driver = await this.#opening?.catch(() => null);
     await driver?.close();
   }
 
-  /** Has the guest write out its disk, and keeps the end of its log. */
+  /** Makes the guest flush its disk, and keeps the end of its log. */
   async #quiesce(id: string): Promise<void> {
     const { log } = await (await this.guest(id)).quiesce({});
     await (await this.driver()).keepLog(id, log);
   }
 
-  /** Gives the guest its identity where it waits for one, and waits for its runtime. */
+  /** Gives the guest its identity if it awaits one, and waits for its runtime. */
   async #makeReady(
     machine: RunningMachine,
     spec: MachineSpec,
     progress: Progress,
     signal?: AbortSignal,
   ): Promise<void> {
-    // The secrets ahead of the adoption, whose failures are taken for the machine's.
+    // Read the secrets before the adoption, because an error during adoption counts as the machine's.
     const adopted = machine.unadopted
       ? await this.#adopt(spec, machine, await this.#options.secretsOf(spec.id, signal ?? never))
       : null;
     progress.begin("runtime");
-    if (adopted?.runtime === "ready") return; // It was restored with the machine.
+    if (adopted?.runtime === "ready") return; // Restored with the machine.
     const { runtime, reason } = await unlessAborted(this.#startRuntime(spec.id), signal);
     if (runtime !== "ready") throw new BerthError("runtime_failed", `${spec.runtime} did not start: ${reason}`);
   }
 
-  /** Resolves when the runtime is ready or has failed. Throws `machine_failed` when the guest is lost meanwhile. */
+  /** Resolves when the runtime is ready or has failed. Throws `machine_failed` if the guest is lost first. */
   async #startRuntime(id: string): Promise<Health> {
     try {
       return await (await this.guest(id)).startRuntime({});
@@ -206,7 +206,7 @@ export class Machines {
       const { guest, token: taken } = await this.#connections.unadopted(spec.id, machine.tokens, timeoutMs);
       const driver = await this.driver();
       await driver.adopting(spec.id, taken, token);
-      // It may have taken minutes to answer, and could not be told of one that was set meanwhile.
+      // The guest may have taken minutes to answer, and could not receive secrets set during that time.
       const secrets = await this.#options.secretsOf(spec.id).catch(() => known);
       const adoption = newAdoption(spec.id.replaceAll("-", ""), spec.hostname, spec.runtime, token, secrets);
       const health = await guest.adopt(adoption, { timeoutMs });
@@ -221,7 +221,7 @@ export class Machines {
   }
 }
 
-/** A clone or a woken machine whose guest did not answer or could not be adopted. */
+/** A clone or woken machine whose guest did not answer or could not be adopted. */
 class NotRestored extends BerthError {
   constructor(cause: unknown) {
     super("machine_failed", "The agent's machine did not come to life.", { cause });

@@ -2,7 +2,7 @@ import type { StartFrom } from "../service/lifecycle/plan.ts";
 import type { Progress } from "../service/lifecycle/provisioning.ts";
 import type { Driver, MachineSpec, RunningMachine } from "./driver.ts";
 
-/** Starts a machine from what there is of it. A memory that is unusable counts as none: the machine boots. */
+/** Starts a machine from its state. An unusable memory counts as none: the machine boots. */
 export async function startMachine(
   driver: Driver,
   from: StartFrom,

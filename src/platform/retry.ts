@@ -3,7 +3,7 @@ import { BerthError } from "../contract/errors.ts";
 const leastRetryMs = 500;
 const mostRetryMs = 30_000;
 
-/** How long to wait between two tries of what failed: twice as long each time, up to the longest. In milliseconds. */
+/** The delay between attempts, in milliseconds. It doubles each time, up to a maximum. */
 export class Backoff {
   readonly #least: number;
   readonly #most: number;
@@ -15,20 +15,20 @@ export class Backoff {
     this.#next = least;
   }
 
-  /** How long to wait before the next try. */
+  /** The delay before the next attempt. */
   next(): number {
     const ms = this.#next;
     this.#next = Math.min(ms * 2, this.#most);
     return ms;
   }
 
-  /** A try has succeeded. */
+  /** Called after a successful attempt. */
   reset(): void {
     this.#next = this.#least;
   }
 }
 
-/** Resolves after so many milliseconds, or at once when `signal` is aborted. */
+/** Resolves after this many milliseconds, or at once when `signal` aborts. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -42,14 +42,14 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** True for a database that is away or full, which passes. */
+/** True for a transient error: the database is away or full. */
 export function isTransient(error: unknown): boolean {
   return error instanceof BerthError && (error.code === "database_unavailable" || error.code === "disk_full");
 }
 
 /**
- * Asks the database until it answers: one that is away for a while fails nothing. `failed` is told of each vain try.
- * Throws what `signal` is aborted with.
+ * Retries a database operation until it succeeds, so that a temporary outage fails nothing. Calls `failed` after each
+ * failed attempt. Throws the reason `signal` aborts with.
  */
 export async function retryTransient<T>(
   ask: () => Promise<T>,

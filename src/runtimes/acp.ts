@@ -13,47 +13,47 @@ import { BerthError } from "../contract/errors.ts";
 import { killTree, spawnRuntime } from "./process.ts";
 import type { Prompt, RuntimeContext, Session } from "./runtime.ts";
 
-/** How a runtime that speaks the Agent Client Protocol on its standard input and output is started. */
+/** How to start a runtime that speaks the Agent Client Protocol on its standard input and output. */
 export interface AcpLaunch {
   command: string;
   args: readonly string[];
   env: Record<string, string>;
-  /** The conversation to go on with, as the runtime names it; null begins a new one. */
+  /** The runtime's id of the conversation to continue; null starts a new one. */
   conversation: string | null;
-  /** Given to `session/new` and `session/resume` as `_meta`. */
+  /** Passed to `session/new` and `session/resume` as `_meta`. */
   sessionMeta: Record<string, unknown>;
-  /** An `authenticate` call to make after `initialize`; null makes none. */
+  /** The method for an `authenticate` call after `initialize`; null for no call. */
   authenticationMethod: string | null;
-  /** Begins an empty conversation in the process that runs. */
+  /** Starts an empty conversation in the running process. */
   clear(acp: AcpConnection): Promise<void>;
   /**
-   * Has the runtime ask another model from the next turn on; null is its own default. Throws a `BerthError` when it
-   * cannot. Called when the model is another than that of the turn before, and in the first turn of a conversation
-   * that was resumed, since a runtime may resume it with the model that it had.
+   * Switches the runtime to another model from the next turn; null is its own default. Throws a `BerthError` if it
+   * cannot. Called when the model differs from the last turn's. Also called in a resumed conversation's first turn,
+   * because a runtime may resume it with the model it had.
    */
   chooseModel(acp: AcpConnection, model: string | null): Promise<void>;
-  /** Called with the id of each session that is gone on with, the first and each after that. */
+  /** Called with the id of each session that is used, the first and all later ones. */
   opened?(sessionId: string): Promise<void>;
-  /** How a chunk of text begins that is not the model's but tells of an error, which is told as such. */
+  /** The start of a text chunk that is an error and not the model's text. It is reported as an error. */
   errorText: string | null;
-  /** What an error says after which the process lives on and has no session any more; null where there is none such. */
+  /** Matches an error after which the process is alive but has lost its session; null if there is no such error. */
   sessionLostText: RegExp | null;
 }
 
-/** One session of a runtime that runs, as a launch's own parts use it. */
+/** One session of a running runtime, as a launch's functions use it. */
 export interface AcpConnection {
   readonly agent: ClientContext;
   sessionId: string;
-  /** Sends a text in the session; answers what the runtime sent until it was done. */
+  /** Sends a text in the session. Returns what the runtime sent until it was done. */
   say(text: string): Promise<{ stopReason: string; updates: SessionUpdate[] }>;
-  /** Opens another, empty session in the same process, and goes on in it. */
+  /** Opens a new, empty session in the same process and switches to it. */
   begin(): Promise<void>;
 }
 
-/** How long a runtime has to end a cancelled turn by itself before its process is killed. */
+/** How long a runtime may take to end a cancelled turn by itself before its process is killed. */
 const cancelGraceMs = 5_000;
 
-/** Starts a runtime and opens its session over ACP. Rejects with `runtime_failed` when it ends or refuses. */
+/** Starts a runtime and opens its session over ACP. Rejects with `runtime_failed` if it exits or refuses. */
 export async function startAcp(launch: AcpLaunch, context: RuntimeContext): Promise<Session> {
   const { child, ended } = await spawnRuntime(launch.command, launch.args, launch.env, "pipe", context);
   const listeners = new Set<(update: SessionUpdate) => void>();
@@ -87,7 +87,7 @@ async function openSession(agent: ClientContext, launch: AcpLaunch, context: Run
       await agent.request(methods.agent.session.resume, { sessionId: launch.conversation, ...params });
       return launch.conversation;
     } catch (error) {
-      // A conversation without a single finished turn is not kept by every runtime: nothing is lost by a new one.
+      // Not every runtime keeps a conversation without a finished turn. Starting a new one loses nothing.
       context.log(`cannot resume ${launch.conversation}, begin anew: ${reasonOf(error)}`);
     }
   }
@@ -111,7 +111,7 @@ class AcpSession implements Session, AcpConnection {
   readonly #listeners: Set<(update: SessionUpdate) => void>;
   readonly #launch: AcpLaunch;
   readonly #context: RuntimeContext;
-  /** Undefined when it is not known. */
+  /** Undefined if unknown. */
   #model: string | null | undefined;
 
   constructor(
@@ -182,7 +182,7 @@ class AcpSession implements Session, AcpConnection {
     killTree(this.#child);
   }
 
-  /** A new process goes on with the session. */
+  /** A new process can resume the session. */
   #stopIfLost(error: unknown): void {
     if (this.#launch.sessionLostText?.test(reasonOf(error))) this.stop();
   }
@@ -193,7 +193,7 @@ class AcpSession implements Session, AcpConnection {
     this.#model = model;
   }
 
-  /** Sends a text and answers why the runtime stopped. */
+  /** Sends a text and returns the runtime's stop reason. */
   async #ask(text: string, listener: (update: SessionUpdate) => void): Promise<string> {
     this.#listeners.add(listener);
     try {
@@ -209,8 +209,8 @@ class AcpSession implements Session, AcpConnection {
 }
 
 /**
- * Passes events on, but for a text that tells of an error: it is held until it is known whether the turn fails, since
- * the error then says the same.
+ * Passes events on. A text that looks like an error is held until it is known whether the turn fails, since the error
+ * then says the same.
  */
 class TextOrError {
   readonly #beginning: string | null;
@@ -250,7 +250,7 @@ function lastEventOf(stopReason: string, signal: AbortSignal): LastEvent {
   return { type: "response.completed" };
 }
 
-/** A session's update in the one shape of events; null for those that no reader of a turn asks for. */
+/** Converts a session update to a turn event; null for updates that no reader of a turn needs. */
 function eventOf(update: SessionUpdate): TurnEvent | null {
   switch (update.sessionUpdate) {
     case "agent_message_chunk":
@@ -266,7 +266,7 @@ function eventOf(update: SessionUpdate): TurnEvent | null {
       return {
         type: `response.tool_call.${finished ? "completed" : opened ? "started" : "updated"}`,
         id: update.toolCallId,
-        // Where a runtime does not say the tool's name, the title is that, until the call's input is known.
+        // If a runtime does not give the tool's name, the title is the name until the call's input is known.
         ...present("name", update.name ?? (opened ? update.title : undefined) ?? undefined),
         ...present("title", update.title ?? undefined),
         ...present("status", update.status ?? undefined),
@@ -283,7 +283,7 @@ function present<Key extends string, Value>(key: Key, value: Value | undefined):
   return value === undefined ? {} : ({ [key]: value } as { [K in Key]?: Value });
 }
 
-/** Every tool is allowed: the machine is the sandbox. */
+/** Allows every tool: the machine is the sandbox. */
 function allow(options: readonly { optionId: string; kind: string }[]) {
   const option =
     options.find(({ kind }) => kind === "allow_always") ?? options.find(({ kind }) => kind === "allow_once");

@@ -3,5 +3,5 @@ import { openclaw } from "./openclaw.ts";
 import { opencode } from "./opencode.ts";
 import type { Runtime } from "./runtime.ts";
 
-/** The runtimes that agents can be built on; the first is the default. */
+/** The runtimes that agents can use. The first is the default. */
 export const runtimes: readonly Runtime[] = [claudeCode, opencode, openclaw];

@@ -7,9 +7,9 @@ import { loginEnvironment, replaceFile } from "./process.ts";
 import { allAbilities, type Runtime } from "./runtime.ts";
 
 /**
- * Claude Code behind its ACP adapter. Its command `/model NAME` changes the model of the process that runs, and with
- * it all that Claude Code does differently for it (reasoning, greatest output, betas), for 0.1 s in place of a new
- * start. It takes any name, and asks for one token to see that the model answers.
+ * Claude Code behind its ACP adapter. Its command `/model NAME` switches the running process's model, with everything
+ * that Claude Code does differently for it (reasoning, maximum output, betas), in 0.1 s instead of a restart. It
+ * accepts any name, and requests one token to check that the model answers.
  */
 export const claudeCode: Runtime = {
   name: "claude-code",
@@ -21,7 +21,8 @@ export const claudeCode: Runtime = {
   warmUp: ["Good morning.", "run: echo warm", "run: true"].map((message) => ({ message, model: null })),
   async start(context) {
     const { environmentFile } = context;
-    // It takes BASH_ENV from its commands, and reads this file once: so the file says to read the other each time.
+    // Claude Code removes BASH_ENV from its commands and reads this file only once. So the file sources the other one
+    // each time.
     const ownEnvironment = `${environmentFile}-of-claude`;
     await replaceFile(ownEnvironment, `[ ! -r ${environmentFile} ] || . ${environmentFile}\n`);
     return startAcp(
@@ -31,10 +32,10 @@ export const claudeCode: Runtime = {
         env: {
           ...loginEnvironment(context),
           ANTHROPIC_BASE_URL: `${context.gatewayUrl}/anthropic`,
-          // No secret: the gateway knows the agent by its connection and adds the key outside the machine.
+          // Not a secret: the gateway identifies the agent by its connection and adds the key outside the machine.
           ANTHROPIC_AUTH_TOKEN: "berth",
           CLAUDE_ENV_FILE: ownEnvironment,
-          // Its transcript is in its file when a turn ends, and not a tenth of a second later.
+          // Writes its transcript to the file by the end of the turn instead of a tenth of a second later.
           CLAUDE_CODE_EAGER_FLUSH: "1",
           CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
           CLAUDE_CODE_MAX_RETRIES: "2",
@@ -45,7 +46,7 @@ export const claudeCode: Runtime = {
         sessionMeta: {
           claudeCode: {
             options: {
-              // Each would cost a model call of its own in every turn.
+              // Each would cost an extra model call in every turn.
               promptSuggestions: false,
               title: "agent",
               // Tools need no approval: the machine is the sandbox.
@@ -54,13 +55,13 @@ export const claudeCode: Runtime = {
             },
           },
         },
-        // Tells the adapter that a gateway holds the credentials. Without it, it runs `claude auth status` beside
-        // every prompt: five CPU-seconds of a slow machine, in the moment that matters most.
+        // Tells the adapter that a gateway holds the credentials. Otherwise it runs `claude auth status` beside every
+        // prompt: five CPU-seconds on a slow machine, when speed matters most.
         authenticationMethod: "gateway",
         clear: async (acp) => void (await acp.say("/clear")),
         chooseModel,
         errorText: "API Error: ",
-        // Claude Code is a process of its own, beside its adapter.
+        // Claude Code is a separate process beside its adapter.
         sessionLostText: /^Resource not found|start a new session/i,
       },
       context,
@@ -68,7 +69,7 @@ export const claudeCode: Runtime = {
   },
 };
 
-/** The demonstration answers to any name, the default's too. */
+/** The demonstration model answers to any name, including the default's. */
 async function chooseModel(acp: AcpConnection, model: string | null): Promise<void> {
   const name = model?.startsWith("anthropic/") ? model.slice("anthropic/".length) : "default";
   const { updates } = await acp.say(`/model ${name}`);
@@ -82,8 +83,8 @@ function textOf({ content }: { content: ContentBlock }): string {
 }
 
 /**
- * Claude Code keeps a transcript per conversation, `~/.claude/projects/<working folder, with hyphens>/<id>.jsonl`.
- * `/clear` begins another without telling its ACP client the id, so the newest file says where to go on.
+ * Claude Code keeps one transcript per conversation, `~/.claude/projects/<working folder, with hyphens>/<id>.jsonl`.
+ * `/clear` starts another without reporting its id to the ACP client, so the newest file shows where to continue.
  */
 async function newestTranscript(home: string): Promise<string | null> {
   const folder = join(home, ".claude", "projects", home.replaceAll(/[^A-Za-z0-9]/g, "-"));

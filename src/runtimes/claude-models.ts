@@ -1,6 +1,6 @@
 /**
- * Anthropic's models that a runtime may be told of before one is chosen; any other name works too. They are those of the
- * catalog (https://models.dev) within opencode 1.18.33.
+ * Anthropic models that a runtime may list before one is chosen. Any other name works too. They are from the catalog
+ * (https://models.dev) in opencode 1.18.33.
  */
 export const claudeModels: readonly string[] = [
   "claude-fable-5",

@@ -5,14 +5,14 @@ import { loginEnvironment, replaceFile } from "./process.ts";
 import type { RuntimeContext } from "./runtime.ts";
 
 /**
- * The names under which OpenClaw knows the gateway's two APIs. It takes any model's name with them. The second is not
- * its own `openai`, which has ways of its own to log in and insists on them.
+ * OpenClaw's names for the gateway's two APIs. It accepts any model name with them. The second is not its own `openai`,
+ * which insists on its own ways to log in.
  */
 const apis = { anthropic: "anthropic", openai: "openai-chat" } as const;
 
 const warmModel = { provider: apis.anthropic, model: "demo" };
 
-/** Which API is to be asked for which name. */
+/** The API and name with which to request a model. */
 export function routeOf(model: string | null): { provider: string; model: string } {
   if (model === null || model === "demo/demo") return warmModel;
   const slash = model.indexOf("/");
@@ -20,26 +20,26 @@ export function routeOf(model: string | null): { provider: string; model: string
   return { provider, model: model.slice(slash + 1) };
 }
 
-/** What OpenClaw reads at its start; it never writes the first. */
+/** The files that OpenClaw reads at startup. It never writes the first. */
 function filesOf({ home, environmentFile }: RuntimeContext) {
   const state = join(home, ".openclaw");
   return {
-    /** Under a name that it knows as a shell's. */
+    /** Its name is one that OpenClaw recognises as a shell. */
     shell: join(dirname(environmentFile), "openclaw-shell/bash"),
-    /** Beside `openclaw.json`, which stays the agent's own. */
+    /** Separate from `openclaw.json`, which remains the agent's own. */
     configuration: join(state, "berth.json"),
     settings: join(state, "agents/main/agent/settings.json"),
   };
 }
 
-/** Writes what OpenClaw reads at its start: where it listens, and with which token it is reached. */
+/** Writes the files that OpenClaw reads at startup: where to listen, and which token to accept. */
 export async function writeConfiguration(context: RuntimeContext, port: number, token: string): Promise<void> {
   const { configuration: configurationFile, settings, shell } = filesOf(context);
   for (const folder of [".openclaw", ".openclaw/agents", ".openclaw/agents/main", ".openclaw/agents/main/agent"]) {
     const path = join(context.home, folder);
     await mkdir(path, { mode: 0o700 }).then(
       () => chown(path, context.uid, context.gid),
-      () => {}, // It is there.
+      () => {}, // It already exists.
     );
   }
   await mkdir(dirname(shell), { recursive: true, mode: 0o755 });
@@ -49,23 +49,23 @@ export async function writeConfiguration(context: RuntimeContext, port: number, 
   await replaceFile(settings, JSON.stringify({ retry: { provider: { maxRetries: modelRetries } } }), context);
 }
 
-/** It takes BASH_ENV from its commands: so their shell itself reads what stands for the agent's secrets. */
+/** OpenClaw removes BASH_ENV from its commands, so their shell reads the agent's secret placeholders itself. */
 function shellScript({ environmentFile }: RuntimeContext): string {
   return `#!/bin/bash\n[ ! -r ${environmentFile} ] || . ${environmentFile}\nexec /bin/bash "$@"\n`;
 }
 
 /**
- * Of a model call that failed. Up to nine in over a minute otherwise, without a word; and where an answer broke off,
- * what was said of it is said again.
+ * Retries of a failed model call. Otherwise it makes up to nine in over a minute, silently. If an answer broke off, it
+ * repeats the part already sent.
  */
 const modelRetries = 0;
 
-/** The longest answer that is asked of Anthropic's models; 4,096 otherwise where OpenClaw does not know the model. */
+/** The longest answer to request from Anthropic's models. For models unknown to OpenClaw the default is 4,096. */
 const maximumOutputTokens = 32_000;
 
 /**
- * A model that OpenClaw asks to reason, in the way that is the model's. Any other name works too, but without: it cannot
- * know that the model can. The context is what OpenClaw takes of a model that it does not know: too small
+ * A model that OpenClaw asks to reason, in that model's own way. Any other name works too, but without reasoning,
+ * because OpenClaw cannot know that the model can. The context is OpenClaw's default for an unknown model; too small
  * only costs an early summary.
  */
 function reasoningModel(id: string): object {
@@ -74,8 +74,8 @@ function reasoningModel(id: string): object {
 
 /** https://docs.openclaw.ai/gateway/configuration-reference */
 function configuration({ home, gatewayUrl }: RuntimeContext, port: number, token: string) {
-  // The gateway takes any key. A bare key is put aside for ten minutes and more when a call is refused for the
-  // account's sake; one that is said to be a `token` is not.
+  // The gateway accepts any key. OpenClaw puts a bare key aside for ten minutes or more when a call is refused because
+  // of the account. It does not do that with a key declared as a `token`.
   const key = { apiKey: "berth", auth: "token", models: [] as readonly object[] };
   return {
     gateway: {
@@ -86,7 +86,7 @@ function configuration({ home, gatewayUrl }: RuntimeContext, port: number, token
       controlUi: { enabled: false },
       terminal: { enabled: false },
       cliAgents: { enabled: false },
-      // Nothing changes this file while it runs.
+      // Nothing changes this file while OpenClaw runs.
       reload: { mode: "off" },
     },
     models: {
@@ -106,10 +106,10 @@ function configuration({ home, gatewayUrl }: RuntimeContext, port: number, token
     agents: {
       defaults: {
         workspace: home,
-        // No files that ask who the agent is to be.
+        // Without files that ask who the agent should be.
         skipBootstrap: true,
         model: { primary: `${warmModel.provider}/${warmModel.model}` },
-        // A model call of its own in every turn, to a model of OpenClaw's choice, for titles that nobody sees.
+        // Otherwise an extra model call in every turn, to a model of OpenClaw's choice, for titles that nobody sees.
         utilityModel: "",
         heartbeat: { every: "0m" },
         elevatedDefault: "full",
@@ -117,20 +117,20 @@ function configuration({ home, gatewayUrl }: RuntimeContext, port: number, token
     },
     tools: {
       profile: "coding",
-      // All are offered as they are, in place of a search for them.
+      // Offers all tools directly instead of a search for them.
       toolSearch: false,
       // Tools need no approval: the machine is the sandbox.
       exec: { host: "gateway", security: "full", ask: "off", notifyOnExit: false },
       deny: deniedTools,
     },
-    // What would work on its own, look for the internet, or write down what nobody reads.
+    // Features that would run by themselves, need the internet or write data that nobody reads.
     cron: { enabled: false },
     diagnostics: { enabled: false },
     discovery: { mdns: { mode: "off" } },
     logging: { level: "silent", consoleLevel: "warn", audit: { enabled: false } },
     plugins: { enabled: false },
-    // In place of `warn`, conversations that rest for a month are put away, and after each turn a worker looks for
-    // them: two CPU-seconds, in which the next turn waits for the database.
+    // Without `warn`, conversations idle for a month are archived. After each turn a worker looks for them: two
+    // CPU-seconds, during which the next turn waits for the database.
     session: { maintenance: { mode: "warn" }, notifyOnCreate: false },
     transcripts: { enabled: false },
     update: { checkOnStart: false },
@@ -161,7 +161,7 @@ export function environment(context: RuntimeContext): Record<string, string> {
     SHELL: filesOf(context).shell,
     OPENCLAW_CONFIG_PATH: filesOf(context).configuration,
     OPENCLAW_DISABLE_BONJOUR: "1",
-    // Starts the user's shell for its environment before the first command otherwise.
+    // Otherwise it starts the user's shell before the first command to read its environment.
     OPENCLAW_EXEC_SHELL_SNAPSHOT: "0",
     OPENCLAW_NO_AUTO_UPDATE: "1",
     OPENCLAW_NO_RESPAWN: "1",

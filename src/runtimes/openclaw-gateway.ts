@@ -3,9 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 
 /**
- * What openclaw's gateway sends over its WebSocket: an event, or the answer to a request. `agent` is answered twice,
- * first as `accepted`, and once more when the run has ended.
- * https://docs.openclaw.ai/gateway/protocol/transport
+ * What OpenClaw's gateway sends over its WebSocket: an event, or the response to a request. `agent` gets two responses:
+ * first `accepted`, and another when the run has ended. https://docs.openclaw.ai/gateway/protocol/transport
  */
 const Frame = z.discriminatedUnion("type", [
   z.object({ type: z.literal("event"), event: z.string(), payload: z.unknown() }),
@@ -19,10 +18,10 @@ const Frame = z.discriminatedUnion("type", [
 ]);
 const Accepted = z.object({ status: z.literal("accepted") });
 
-/** The version of its protocol that openclaw 2026.9 speaks. */
+/** The protocol version of OpenClaw 2026.9. */
 const protocol = 4;
 
-/** Between two tries to connect, while openclaw starts. */
+/** Between two attempts to connect while OpenClaw starts. */
 const retryMs = 1_000;
 
 interface Request {
@@ -30,7 +29,7 @@ interface Request {
   reject: (error: Error) => void;
 }
 
-/** A connection to the gateway of an openclaw on this machine. */
+/** A connection to the gateway of an OpenClaw on this machine. */
 export class OpenclawGateway {
   readonly #socket: WebSocket;
   readonly #requests = new Map<string, Request>();
@@ -48,10 +47,10 @@ export class OpenclawGateway {
       }
       this.#requests.clear();
     });
-    socket.addEventListener("error", () => {}); // The close that follows says it.
+    socket.addEventListener("error", () => {}); // The close that follows reports it.
   }
 
-  /** Connects as soon as openclaw lets it; rejects when `signal` aborts, with its reason. */
+  /** Connects as soon as OpenClaw accepts. Rejects with the reason of `signal` when it aborts. */
   static async connect(url: string, token: string, signal: AbortSignal): Promise<OpenclawGateway> {
     while (true) {
       signal.throwIfAborted();
@@ -64,8 +63,8 @@ export class OpenclawGateway {
   }
 
   /**
-   * The gateway greets with a challenge, which is for clients with a key of their own. One on its machine that has
-   * the token and says that it is a back end needs none, and gets all the rights that it asks for.
+   * The gateway sends a challenge, meant for clients with their own key. A client on its machine that has the token and
+   * identifies as a back end can ignore it, and gets all the rights it requests.
    * https://docs.openclaw.ai/gateway/protocol/handshake
    */
   async #open(token: string): Promise<void> {
@@ -76,7 +75,7 @@ export class OpenclawGateway {
       client: { id: "gateway-client", version: "1", platform: "linux", mode: "backend" },
       role: "operator",
       scopes: ["operator.admin", "operator.read", "operator.write"],
-      // Without it, what a run does with its tools is not told.
+      // Without it, a run's tool events are not sent.
       caps: ["tool-events"],
       auth: { token },
     });
@@ -91,13 +90,13 @@ export class OpenclawGateway {
     });
   }
 
-  /** Calls `listener` with each event until the answered function is called. */
+  /** Calls `listener` with each event until the returned function is called. */
   subscribe(listener: (event: string, payload: unknown) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Asks for something and answers what came of it in the end; rejects with openclaw's own words. */
+  /** Sends a request and resolves with its final response. Rejects with OpenClaw's own message. */
   request(method: string, params: object): Promise<unknown> {
     if (this.#socket.readyState !== WebSocket.OPEN) return Promise.reject(new Error("openclaw is not connected"));
     return new Promise((resolve, reject) => {

@@ -5,15 +5,16 @@ import { promisify } from "node:util";
 import { loginEnvironment } from "./process.ts";
 import type { RuntimeContext } from "./runtime.ts";
 
-/** A matter of a tenth of a second, and under software emulation of one. */
+/** It takes a tenth of a second, or one second under software emulation. */
 const maximumMs = 60_000;
 
-/** How long a program of the agent's may have the database to itself. */
+/** How long to wait while a program of the agent has the database locked. */
 const lockMs = 5_000;
 
 /**
- * To be run by Node with the database's path. A run that goes on is known by its session's status alone, which is
- * kept twice; the rest would be left over from a try to take it up again. OpenClaw itself goes by what is no JSON, too.
+ * Run by Node with the database's path. Only its session's status, which is stored twice, marks a run as active; the
+ * other fields would be left over from an attempt to resume it. OpenClaw also goes by rows whose entry is not JSON, so
+ * those are marked too.
  */
 const script = `
 const { DatabaseSync } = require("node:sqlite");
@@ -42,10 +43,11 @@ try {
 `;
 
 /**
- * Has OpenClaw, which must not be running, take its conversations' interrupted runs as ended. Half a second after its
- * start it takes up by itself what it was killed in: with calls of models that belong to nobody's turn, commands that
- * somebody has cancelled, and the next message refused for as long (`SESSION_WORK_START_CHANGED`). No setting keeps it from
- * it. What was said in them stays, since their conversation is not OpenClaw's main one. Never rejects: what fails is logged.
+ * Marks the interrupted runs of OpenClaw's conversations as ended. OpenClaw must not be running. Half a second after
+ * its start it would resume whatever it was killed in. That makes model calls that belong to no turn, runs commands
+ * that somebody has cancelled, and refuses the next message until it is done (`SESSION_WORK_START_CHANGED`). No setting
+ * prevents it. The messages stay, since their conversation is not OpenClaw's main one. Never rejects: failures are
+ * logged.
  */
 export async function endInterruptedRuns(node: string, context: RuntimeContext): Promise<void> {
   const { home, uid, gid, log } = context;

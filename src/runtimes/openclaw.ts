@@ -14,8 +14,8 @@ import { killTree, replaceFile, spawnRuntime } from "./process.ts";
 import { allAbilities, type Prompt, type Runtime, type Session } from "./runtime.ts";
 
 /**
- * OpenClaw (https://openclaw.ai) behind the WebSocket of its own gateway: one request makes a turn, with the model
- * that it names, and events tell of it as it goes. What is said about it here was found with 2026.9.6.
+ * OpenClaw (https://openclaw.ai) behind its own gateway's WebSocket. One request makes a turn with the given model, and
+ * events report its progress. The observations here are from version 2026.9.6.
  */
 export const openclaw: Runtime = {
   name: "openclaw",
@@ -50,7 +50,7 @@ export const openclaw: Runtime = {
     void ended.then(() => cancel.abort(new Error("openclaw ended")));
     try {
       const gateway = await OpenclawGateway.connect(`ws://127.0.0.1:${port}`, token, cancel.signal);
-      // Without it the process is of no use, and the next turn starts another.
+      // Without the gateway the process is useless, and the next turn starts another.
       void gateway.closed.then(() => killTree(child));
       const conversation = await loadConversation(context.stateFolder);
       return new OpenclawSession(gateway, child, ended, conversation, context.stateFolder);
@@ -63,13 +63,13 @@ export const openclaw: Runtime = {
   },
 };
 
-/** How long openclaw has to end a cancelled turn by itself before its process is killed. It takes 0.1 s. */
+/** How long OpenClaw may take to end a cancelled turn by itself before its process is killed. It takes 0.1 s. */
 const cancelGraceMs = 5_000;
 
-/** How long a run that was interrupted may take to say so. */
+/** How long an interrupted run may take to report that. */
 const settleMs = 500;
 
-/** Between two tries to cancel a run that openclaw does not know yet. */
+/** Between two attempts to cancel a run that OpenClaw does not know yet. */
 const cancelRetryMs = 100;
 
 class OpenclawSession implements Session {
@@ -103,7 +103,7 @@ class OpenclawSession implements Session {
     let graceTimer: NodeJS.Timeout | undefined;
     const cancel = () => {
       void this.#cancel(runId, over.signal).then(() => cancelled.resolve({ type: "response.cancelled" }));
-      graceTimer = setTimeout(() => this.stop(), cancelGraceMs); // It may not even answer that it was heard.
+      graceTimer = setTimeout(() => this.stop(), cancelGraceMs); // It may not even acknowledge the cancel.
     };
     signal.addEventListener("abort", cancel, { once: true });
     try {
@@ -137,8 +137,8 @@ class OpenclawSession implements Session {
   }
 
   /**
-   * Interrupts a run, as soon as OpenClaw knows it. Its model call and the commands that it runs end with it; its
-   * answer may come seconds later, which a next turn waits for by itself.
+   * Interrupts a run as soon as OpenClaw knows it. Its model call and its commands end with it. Its response may come
+   * seconds later, and the next turn waits for that by itself.
    */
   async #cancel(runId: string, over: AbortSignal): Promise<void> {
     while (!over.aborted) {
@@ -156,7 +156,7 @@ class OpenclawSession implements Session {
 
 const Aborted = z.object({ aborted: z.literal(true) });
 
-/** How a run ended. A run that was cancelled has the status `timeout`. */
+/** How a run ended. A cancelled run has the status `timeout`. */
 const RunEnd = z.object({
   status: z.string(),
   summary: z.string().optional(),
@@ -171,7 +171,7 @@ function lastEventOf({ status, summary, result }: z.infer<typeof RunEnd>, reader
   const payloads = result?.payloads ?? [];
   const error = payloads.find(({ isError }) => isError);
   if (error) return failed(error.text ?? "OpenClaw ended the turn with an error.");
-  // What was held back until the end, because it might not have been for the user.
+  // Text that OpenClaw held back until the end, because it might not have been meant for the user.
   if (reader.silent) reader.say(payloads.map(({ text }) => text ?? "").join("\n\n"));
   return { type: "response.completed" } as const;
 }
@@ -181,7 +181,7 @@ function failed(message: string): LastEvent {
 }
 
 /**
- * An event of a run. The gateway lets a text gather for 75 ms, but sends it before what comes after it.
+ * An event of a run. The gateway collects text for 75 ms, but sends it before the next event of another kind.
  * https://docs.openclaw.ai/gateway/protocol/rpc-methods
  */
 const RunEvent = z.discriminatedUnion("stream", [
@@ -189,7 +189,7 @@ const RunEvent = z.discriminatedUnion("stream", [
     runId: z.string(),
     stream: z.literal("assistant"),
     data: z.object({
-      /** All of the text so far of the model's message `itemId`, and what is new of it. */
+      /** The model message `itemId`: its whole text so far, and the new part. */
       text: z.string().optional(),
       delta: z.string().optional(),
       itemId: z.string().optional(),
@@ -204,7 +204,7 @@ const RunEvent = z.discriminatedUnion("stream", [
       phase: z.enum(["start", "update", "result"]),
       toolCallId: z.string(),
       name: z.string().optional(),
-      /** In words, with the result only. */
+      /** A description, with the result only. */
       meta: z.string().optional(),
       args: z.unknown().optional(),
       partialResult: z.unknown().optional(),
@@ -215,11 +215,11 @@ const RunEvent = z.discriminatedUnion("stream", [
 ]);
 type RunEvent = z.infer<typeof RunEvent>;
 
-/** Makes a run's events of OpenClaw's those of a turn. */
+/** Converts the events of an OpenClaw run to turn events. */
 class RunReader {
   readonly #runId: string;
   readonly #emit: (event: TurnEvent) => void;
-  /** The model's message that is being told, and how much of it was. */
+  /** The current model message, and the part of it already emitted. */
   #item = "";
   #told = "";
   silent = true;
@@ -252,7 +252,7 @@ class RunReader {
     this.#emit({ type: "response.output_text.delta", delta });
   }
 
-  /** A text that is put right afterwards cannot be untold: what it has more is told, and nothing twice. */
+  /** Text that is corrected later cannot be taken back. Only what it adds is emitted, and nothing twice. */
   #takeText({ text, delta, itemId = "", replace }: Extract<RunEvent, { stream: "assistant" }>["data"]): void {
     const another = itemId !== this.#item;
     if (another) [this.#item, this.#told] = [itemId, ""];
@@ -261,7 +261,7 @@ class RunReader {
     const more = whole.slice(this.#told.length);
     if (more === "") return;
     this.#told = whole;
-    // The model's messages before and after a tool are apart, as in OpenClaw's own answers over HTTP.
+    // Separates the model's messages before and after a tool, as OpenClaw's own HTTP responses do.
     this.say(another && !this.silent && !replace ? `\n\n${more}` : more);
   }
 }
@@ -281,7 +281,7 @@ function toolEvent(tool: Extract<RunEvent, { stream: "tool" }>["data"]): TurnEve
   };
 }
 
-/** Which of the agent's conversations OpenClaw is in: it keeps each on the agent's disk under its key. */
+/** The number of the agent's current conversation in OpenClaw, which keeps each on the agent's disk under its key. */
 async function loadConversation(stateFolder: string): Promise<number> {
   return Number(await readFile(join(stateFolder, "openclaw-conversation"), "utf8").catch(() => 1));
 }

@@ -8,12 +8,11 @@ import { loginEnvironment, replaceFile } from "./process.ts";
 import { allAbilities, type Runtime, type RuntimeContext } from "./runtime.ts";
 
 /**
- * opencode (https://opencode.ai) over its own ACP server. What is said about it here was found with 1.18.33.
+ * opencode (https://opencode.ai) over its own ACP server. The observations here are from version 1.18.33.
  *
- * It takes any model that is in its configuration, which it reads when it first works in a folder. Models whose names
- * are in there from the start are chosen by a call of milliseconds. For any other name one of a few `slots` gets that
- * name, and opencode is told over its own HTTP API to read the configuration again: a third of a CPU-second, where a
- * new process costs five.
+ * It accepts any model in its configuration, which it reads when it first works in a folder. Switching to a model that
+ * is there from the start takes milliseconds. For any other name, one of a few `slots` gets that name, and a call to
+ * opencode's HTTP API makes it reread the configuration: a third of a CPU-second, where a new process costs five.
  */
 export const opencode: Runtime = {
   name: "opencode",
@@ -22,7 +21,7 @@ export const opencode: Runtime = {
   memoryMiB: 1536,
   providers: ["anthropic", "openai"],
   defaultModels: ["anthropic/claude-sonnet", "anthropic/claude", "openai/gpt-5", "openai/"],
-  // On each of the three APIs that it speaks.
+  // On each of its three APIs.
   warmUp: [
     { message: "Good morning.", model: null },
     { message: "run: echo warm", model: null },
@@ -58,22 +57,22 @@ export const opencode: Runtime = {
   },
 };
 
-/** Which of the gateway's APIs a model is asked over; the name of opencode's provider for it. */
+/** The gateway API for a model, which is also the name of opencode's provider for it. */
 type Wire = "anthropic" | "openai" | "openai-compatible";
 
-/** The model as opencode knows it: `slot` where its name is not in the configuration from the start. */
+/** A model as opencode knows it. `slot` is set if its name is not in the configuration from the start. */
 interface Choice {
   wire: Wire;
   name: string;
   slot: string | null;
 }
 
-/** The model of the throwaway turns, and that of an agent without one. */
+/** The model for the throwaway turns and for an agent without one. */
 const warmModel: Choice = { wire: "anthropic", name: "demo", slot: null };
 
 /**
- * Names that cost nothing to choose. Any other works too; the list need not be complete. They are those of the
- * catalog (https://models.dev) within opencode 1.18.33.
+ * Names that cost nothing to choose. Any other name works too, so the list need not be complete. They are from the
+ * catalog (https://models.dev) in opencode 1.18.33.
  */
 const familiar: Record<Wire, readonly string[]> = {
   anthropic: [warmModel.name, ...claudeModels],
@@ -97,9 +96,9 @@ const familiar: Record<Wire, readonly string[]> = {
 };
 
 /**
- * The slots' names, and the names of the models that are in them until one is needed. opencode's ACP server looks at
- * a model's degrees of reasoning once only, so that the first one must have what later ones may have. Where opencode
- * finds `gpt-` in the name under which it knows a model, it offers other tools for changing files.
+ * The slots, with the model that each holds until it is needed. opencode's ACP server checks a model's reasoning levels
+ * only once, so the first model must have all the levels that later ones may have. If opencode's name for a model
+ * contains `gpt-`, it offers different tools for changing files.
  */
 const slots: Record<Wire, Record<string, string>> = {
   anthropic: { any: "claude-sonnet-5" },
@@ -107,10 +106,10 @@ const slots: Record<Wire, Record<string, string>> = {
   "openai-compatible": { any: "gpt-4o" },
 };
 
-/** OpenAI's own reasoning models refuse the `max_tokens` that opencode sends with chat completions. */
+/** OpenAI's reasoning models reject the `max_tokens` that opencode sends with chat completions. */
 const ownToOpenAi = /^(gpt-([5-9]|\d\d)|o\d|codex)/;
 
-/** How opencode is to be asked for a model of Berth's. */
+/** How to request one of Berth's models from opencode. */
 export function choiceOf(model: string | null): Choice {
   if (model === null || model === "demo/demo") return warmModel;
   const slash = model.indexOf("/");
@@ -120,18 +119,18 @@ export function choiceOf(model: string | null): Choice {
   return { wire, name, slot: wire === "openai" && name.startsWith("gpt-") ? "gpt-any" : "any" };
 }
 
-/** An entry of opencode's configuration for the model `name`. https://opencode.ai/docs/models */
+/** opencode's configuration entry for the model `name`. https://opencode.ai/docs/models */
 export function modelEntry(wire: Wire, name: string) {
   const traits = traitsOf(wire, name);
   return { id: name, name, tool_call: true, attachment: true, temperature: false, ...traits };
 }
 
 /**
- * Limits in tokens. A context that is told too small costs an early summary, one too large is met by opencode when
- * the model refuses; output is what a reply may have at most (opencode asks for 32,000 of it at most).
+ * Limits in tokens. If the context is set too small, opencode summarises early. If it is set too large, opencode
+ * handles the model's refusal. `output` is the limit for a reply (opencode requests at most 32,000).
  *
- * Over ACP opencode takes the first of a model's degrees of reasoning. The lower ones are taken away, so that it is
- * the one that the providers' APIs take by themselves: `high` for Anthropic's, `medium` for OpenAI's.
+ * Over ACP, opencode uses the first of a model's reasoning levels. The lower ones are removed, so that it is the
+ * default of the provider's API: `high` for Anthropic, `medium` for OpenAI.
  */
 function traitsOf(wire: Wire, name: string) {
   switch (wire) {
@@ -154,7 +153,7 @@ function traitsOf(wire: Wire, name: string) {
   }
 }
 
-/** Claude's, since its version 4.6. */
+/** Claude's, since version 4.6. */
 function hasLongContext(name: string): boolean {
   const [, major, minor] = /^claude-[a-z]+-(\d{1,2})(?:-(\d{1,2}))?(?:-|$)/.exec(name) ?? [];
   return Number(major) > 4 || (Number(major) === 4 && Number(minor) >= 6);
@@ -164,12 +163,12 @@ function without(...variants: string[]): Record<string, { disabled: true }> {
   return Object.fromEntries(variants.map((variant) => [variant, { disabled: true }]));
 }
 
-/** Has a running opencode use a model. */
+/** Switches a running opencode to another model. */
 class ModelSwitch {
   readonly #file: string;
   readonly #api: string;
   readonly #home: string;
-  /** The name that each slot has got, by `wire/slot`. */
+  /** Each slot's model name, by `wire/slot`. */
   readonly #names = new Map<string, string>();
   #model: string | null = null;
 
@@ -187,7 +186,7 @@ class ModelSwitch {
     this.#model = model;
   }
 
-  /** A new session has the default model, whatever the one before it had. */
+  /** A new session starts with the default model, whatever the last one used. */
   async chooseAgain(acp: AcpConnection): Promise<void> {
     if (this.#model !== null) await this.choose(acp, this.#model);
   }
@@ -213,12 +212,12 @@ class ModelSwitch {
       await this.write();
       await this.#reload();
     } catch (error) {
-      this.#names.delete(slot); // Which one opencode has there is not known now.
+      this.#names.delete(slot); // Which model opencode now has there is unknown.
       throw error;
     }
   }
 
-  /** Ends what opencode holds for the agent's folder, configuration included; the next turn has it read anew. */
+  /** Drops opencode's state for the agent's folder, including the configuration. The next turn rereads it. */
   async #reload(): Promise<void> {
     const url = new URL("/instance/dispose", this.#api);
     url.searchParams.set("directory", this.#home);
@@ -228,8 +227,8 @@ class ModelSwitch {
 }
 
 /**
- * Configuration goes by the environment, where it counts more than the agent's own `~/.config/opencode`, which stays
- * its own. The switches are for what opencode would look for on the internet, and wait for where there is none.
+ * Configuration is passed in the environment, where it overrides the agent's own `~/.config/opencode` without changing
+ * it. The switches turn off internet lookups, which would hang without a connection.
  */
 function environment(context: RuntimeContext): Record<string, string> {
   const { slots, catalog, unpacked } = filesOf(context);
@@ -238,7 +237,8 @@ function environment(context: RuntimeContext): Record<string, string> {
     BUN_TMPDIR: unpacked,
     OPENCODE_CONFIG: slots,
     OPENCODE_CONFIG_CONTENT: JSON.stringify(configuration(context.gatewayUrl)),
-    // Its own catalog of some thousand models costs two CPU-seconds and 100 MB at every reading of the configuration.
+    // opencode's own catalog of some thousand models costs two CPU-seconds and 100 MB each time the configuration is
+    // read.
     OPENCODE_MODELS_PATH: catalog,
     OPENCODE_DISABLE_AUTOUPDATE: "1",
     OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
@@ -247,7 +247,7 @@ function environment(context: RuntimeContext): Record<string, string> {
   };
 }
 
-/** https://opencode.ai/docs/config; a key is needed, and the gateway takes any. */
+/** https://opencode.ai/docs/config; a key is required, and the gateway accepts any. */
 function configuration(gatewayUrl: string) {
   const provider = (wire: Wire, npm: string, baseURL: string) => ({
     npm,
@@ -258,13 +258,13 @@ function configuration(gatewayUrl: string) {
   return {
     autoupdate: false,
     share: "disabled",
-    // A Git repository of its own beside the agent's, for an undo that nobody can ask for.
+    // Otherwise a Git repository beside the agent's, for an undo that nobody can request.
     snapshot: false,
     // Tools need no approval: the machine is the sandbox.
     permission: "allow",
     model: warm,
     small_model: warm,
-    // A model call of its own in the first turn.
+    // Otherwise an extra model call in the first turn.
     agent: { title: { disable: true } },
     enabled_providers: Object.keys(slots),
     provider: {
@@ -278,19 +278,19 @@ function configuration(gatewayUrl: string) {
 function filesOf({ home, stateFolder }: RuntimeContext) {
   const own = join(home, ".local/share/opencode");
   return {
-    /** Which session is the agent's conversation. */
+    /** The session that is the agent's conversation. */
     conversation: join(stateFolder, "opencode-session"),
-    /** Read by opencode, and so the agent's. */
+    /** Read by opencode, so the agent owns it. */
     slots: join(own, "berth-models.json"),
     catalog: join(own, "berth-catalog.json"),
-    /** Bun unpacks its libraries into it at each start, 5 MB that it never removes. */
+    /** Bun unpacks its libraries here at each start, 5 MB that it never removes. */
     unpacked: join(own, "berth-libraries"),
   };
 }
 
 /**
- * Makes what opencode reads at its start. Among it is what it takes for its plugins' library being installed: it
- * fetches that from npm otherwise, at each reading of its configuration.
+ * Creates the files that opencode reads at startup. They include the marker for an installed plugin library. Without
+ * it, opencode fetches the library from npm each time it reads its configuration.
  */
 async function prepareHome(context: RuntimeContext): Promise<void> {
   const { home } = context;
@@ -307,7 +307,7 @@ async function prepareHome(context: RuntimeContext): Promise<void> {
   await replaceFile(join(home, ".config/opencode/package-lock.json"), JSON.stringify(lock), context);
 }
 
-/** False where the folder was there already; it is left as it is then. */
+/** False if the folder already existed; it is left unchanged. */
 async function makeOwn(folder: string, { uid, gid }: RuntimeContext): Promise<boolean> {
   if ((await mkdir(folder, { recursive: true })) === undefined) return false;
   await chown(folder, uid, gid);

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** By default a runtime with a command that runs, of which neither ends by itself. */
+/** By default, a runtime with a running command. Neither ends by itself. */
 function spawnOne(script = "sleep 600 & wait") {
   const own = { uid: process.getuid!(), gid: process.getgid!(), log: () => {} };
   context = { ...own, home: folder, environmentFile: join(folder, "environment") } as unknown as RuntimeContext;
@@ -22,7 +22,7 @@ function spawnOne(script = "sleep 600 & wait") {
 
 test("a runtime that a killed runner has left is ended, with its commands", async () => {
   const left = await spawnOne();
-  const closed = once(left.child, "close"); // Its command has the same error output, and so has ended by then.
+  const closed = once(left.child, "close"); // Its command shares its error output, so it has ended by then.
   await endLeftRuntime(context);
   await closed;
   expect(left.child.signalCode).toBe("SIGKILL");

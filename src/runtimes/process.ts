@@ -7,8 +7,8 @@ import { processTable, statOf } from "../platform/process-table.ts";
 import type { RuntimeContext } from "./runtime.ts";
 
 /**
- * What has programs go through the proxy: curl, git, npm, pip and most others read some of these, in capitals or not, and
- * Node from 24 on where the last one is set. The image has the same for whoever logs in.
+ * Sends programs through the proxy. curl, git, npm, pip and most others read some of these, in upper or lower case.
+ * Node reads them from version 24 if the last one is set. The image sets the same for login shells.
  */
 export function proxyEnvironment({
   proxyUrl,
@@ -20,16 +20,16 @@ export function proxyEnvironment({
     ...variables,
     ...Object.fromEntries(small),
     NODE_USE_ENV_PROXY: "1",
-    // Programs with a list of authorities of their own would not know the agent's.
+    // Otherwise programs with their own list of authorities would not know the agent's.
     NODE_USE_SYSTEM_CA: "1",
     SSL_CERT_FILE: authoritiesFile,
     REQUESTS_CA_BUNDLE: authoritiesFile,
-    // What stands for the agent's secrets: bash reads it before each script and command.
+    // The agent's secret placeholders. Bash reads this before each script and command.
     BASH_ENV: environmentFile,
   };
 }
 
-/** What every runtime is started with: the environment of a login of the agent's user. */
+/** The environment of every runtime: that of a login by the agent's user. */
 export function loginEnvironment(context: RuntimeContext): Record<string, string> {
   return {
     ...proxyEnvironment(context),
@@ -42,11 +42,11 @@ export function loginEnvironment(context: RuntimeContext): Record<string, string
   };
 }
 
-/** How long the last words of a runtime that has ended may be on their way. */
+/** How long a runtime's last output may take to arrive after it has ended. */
 const lastWordsMs = 1_000;
 
 /**
- * Ends the runtime that a runner which was killed has left, with all that it started: it would keep its locks, and answer
+ * Kills the runtime that a killed runner left behind, with everything it started. It would hold its locks and answer
  * nobody.
  */
 export async function endLeftRuntime(context: RuntimeContext): Promise<void> {
@@ -55,14 +55,14 @@ export async function endLeftRuntime(context: RuntimeContext): Promise<void> {
   if (known?.name === left) killTreeOf(known.pid);
 }
 
-/** In memory: a machine that boots has none, and a clone has it with the runtime that it names. */
+/** In memory: a booted machine has no such file, and a clone has it together with the runtime that it names. */
 function runtimeFileOf({ environmentFile }: RuntimeContext): string {
   return join(dirname(environmentFile), "runtime-process");
 }
 
 /**
- * Starts a runtime as the agent's user, in its home. Its error output is logged; `stdio` says whether its standard
- * input and output are piped. `ended` settles when it has ended or could not be started.
+ * Starts a runtime as the agent's user, in its home. Its error output is logged. `stdio` sets whether its standard
+ * input and output are piped. `ended` settles when it has ended or could not start.
  */
 export async function spawnRuntime(
   command: string,
@@ -73,7 +73,7 @@ export async function spawnRuntime(
 ): Promise<{ child: ChildProcess; ended: Promise<void> }> {
   const { home, uid, gid, log } = context;
   const child = spawn(command, args, { cwd: home, env, uid, gid, detached: true, stdio: [stdio, stdio, "pipe"] });
-  child.stdin?.on("error", () => {}); // A runtime that died while it was written to is seen by its end.
+  child.stdin?.on("error", () => {}); // If the runtime dies during a write, its end reports it.
   createInterface({ input: child.stderr! })
     .on("line", log)
     .on("error", () => {});
@@ -81,7 +81,7 @@ export async function spawnRuntime(
   child.on("close", (code, signal) => log(`${command} ended (${signal ?? code})`));
   const ended = new Promise<void>((resolve) => {
     child.once("close", () => resolve()).once("error", () => resolve());
-    // What it has started may have its output for as long as it likes.
+    // Its children may hold its output open indefinitely.
     child.once("exit", () => setTimeout(resolve, lastWordsMs).unref());
   });
   const name = child.pid === undefined ? undefined : statOf(child.pid)?.name;
@@ -89,7 +89,7 @@ export async function spawnRuntime(
   return { child, ended };
 }
 
-/** Kills a runtime with all that it started: its commands have process groups of their own, and would go on. */
+/** Kills a runtime and everything it started. Its commands have their own process groups, and would keep running. */
 export function killTree({ pid, exitCode, signalCode }: ChildProcess): void {
   if (pid === undefined || exitCode !== null || signalCode !== null) return;
   killTreeOf(pid);
@@ -109,7 +109,7 @@ function signal(pid: number, name: "SIGSTOP" | "SIGKILL"): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It ended between the look and the signal.
+    // It ended between the lookup and the signal.
   }
 }
 
@@ -123,7 +123,7 @@ function descendantsOf(root: number): number[] {
   return found;
 }
 
-/** Writes a file whole or not at all, whenever the machine is cut off; `owner` is given it, for itself alone. */
+/** Writes a file atomically, even if the machine is cut off. `owner` gets it, with no access for others. */
 export async function replaceFile(path: string, text: string, owner?: { uid: number; gid: number }): Promise<void> {
   await writeFile(`${path}.new`, text, { mode: owner ? 0o600 : 0o644 });
   if (owner) await chown(`${path}.new`, owner.uid, owner.gid);

@@ -3,44 +3,44 @@ import type { Prompt as GuestPrompt } from "../contract/guest.ts";
 import type { ModelProvider } from "../contract/models.ts";
 import type { AbilityName } from "../contract/runtimes.ts";
 
-/** What a runtime is started with, in the guest. */
+/** What a runtime in a guest is started with. */
 export interface RuntimeContext {
-  /** The agent's home, which is also where it works. */
+  /** The agent's home and working folder. */
   home: string;
   uid: number;
   gid: number;
   /** The folder of the runtimes' npm packages, `node_modules`. */
   packages: string;
-  /** The gateway as seen from the guest, `http://127.0.0.1:PORT`, without a provider's name. */
+  /** The gateway's address in the guest, `http://127.0.0.1:PORT`, without a provider's name. */
   gatewayUrl: string;
-  /** The proxy through which programs in the guest reach the web, `http://127.0.0.1:PORT`. */
+  /** The proxy for the guest's programs, `http://127.0.0.1:PORT`. */
   proxyUrl: string;
-  /** A folder of root's on the agent's disk, in which a driver keeps what it must find again after a restart. */
+  /** A root-owned folder on the agent's disk, for what a driver needs after a restart. */
   stateFolder: string;
   /**
-   * What stands for the agent's secrets, as a script that sets variables; it may change at any time. Its folder is one
-   * in which the agent's user can read what it knows the name of.
+   * A script that sets the agent's secret placeholders as variables. It may change at any time. The agent's user can
+   * read files in its folder, but only by name.
    */
   environmentFile: string;
-  /** Where the runtime's own error output goes, a line at a time. */
+  /** Called with each line of the runtime's error output. */
   log: (line: string) => void;
 }
 
 /**
- * A message to the agent, and with which model it is to be answered: `anthropic/NAME`, `openai/NAME` or `demo/demo`.
- * The runtime asks the gateway's API of that provider for NAME; `demo` answers on any, to any name. Null leaves the
- * runtime its own default.
+ * A message to the agent, and the model to answer it: `anthropic/NAME`, `openai/NAME` or `demo/demo`. The runtime
+ * requests NAME from the gateway's API for that provider. `demo` answers on any API, to any name. Null is the runtime's
+ * own default.
  */
 export type Prompt = Pick<GuestPrompt, "message" | "model">;
 
-/** A runtime that runs, with its one conversation. */
+/** A running runtime with its one conversation. */
 export interface Session {
   /**
-   * Makes one turn and answers how it ended. `emit` is called with each event before that, in order. Aborting
-   * `signal` interrupts the turn. Never rejects: a runtime that dies ends the turn as `response.failed`.
+   * Runs one turn and returns its last event. `emit` is called with each earlier event, in order. Aborting `signal`
+   * interrupts the turn. Never rejects: if the runtime dies, the turn ends with `response.failed`.
    */
   prompt(prompt: Prompt, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<LastEvent>;
-  /** Begins a new, empty conversation without a new process. */
+  /** Starts a new, empty conversation without a new process. */
   clear(): Promise<void>;
   /** Kills the runtime's processes. */
   stop(): void;
@@ -48,10 +48,10 @@ export interface Session {
   readonly ended: Promise<void>;
 }
 
-/** What a runtime can do of that which a client may ask for; where not all of it, why. */
+/** The abilities that a client may ask for, with the reason where one is limited or missing. */
 export type Abilities = Record<AbilityName, true | { supported: boolean; reason: string }>;
 
-/** All of it. `instructions` and `usage` need nothing of a runtime: the gateway sees to them. */
+/** All abilities. `instructions` and `usage` need no support from a runtime: the gateway provides them. */
 export const allAbilities: Abilities = {
   instructions: true,
   model: true,
@@ -62,29 +62,29 @@ export const allAbilities: Abilities = {
   usage: true,
 };
 
-/** All that is particular to one runtime. Adding a runtime is adding a file that exports one of these. */
+/** Everything specific to one runtime. To add a runtime, add a file that exports one of these. */
 export interface Runtime {
   readonly name: string;
-  /** The npm package of the guest image whose version is the runtime's. */
+  /** The npm package in the guest image whose version is the runtime's. */
   readonly package: string;
   readonly abilities: Abilities;
-  /** What a machine of it has where nothing else is asked, MiB: what it takes at its peak, and as much for its tools. */
+  /** The default memory of its machines, in MiB: its peak use, and the same again for its tools. */
   readonly memoryMiB: number;
   /** The providers whose models it can use. */
   readonly providers: readonly Exclude<ModelProvider, "demo">[];
   /**
-   * What it takes where no model was chosen, best first, as beginnings of models' ids. Null: it knows by itself, with
-   * the first of its providers.
+   * Default models if none was chosen, best first, as prefixes of model ids. Null if it chooses by itself, from its
+   * first provider.
    */
   readonly defaultModels: readonly string[] | null;
   /**
-   * Prompts that make it load and compile whatever a turn needs, while a template is warmed. The model that
-   * answers them understands `run: COMMAND`.
+   * Prompts that make it load and compile whatever a turn needs while a template is warmed. The model that answers them
+   * understands `run: COMMAND`.
    */
   readonly warmUp: readonly Prompt[];
   /**
-   * Starts the runtime, in the conversation that the agent's disk holds where there is one. Rejects with a
-   * `BerthError` when it cannot.
+   * Starts the runtime in the conversation on the agent's disk, if there is one. Rejects with a `BerthError` if it
+   * cannot.
    */
   start(context: RuntimeContext): Promise<Session>;
 }

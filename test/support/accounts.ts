@@ -8,14 +8,14 @@ import { startEmbeddedPostgres } from "../../src/store/embedded.ts";
 import { TestClient } from "./client.ts";
 import type { ScriptedService } from "./scripted-service.ts";
 
-/** The database of a service that runs; the caller closes it. */
+/** The database of a running service. The caller closes it. */
 export async function databaseOf({ config }: Pick<ScriptedService, "config">): Promise<Database> {
-  // It runs already, and is taken up.
+  // It is already running, and is reused.
   const { config: pool } = await startEmbeddedPostgres(join(config.dataFolder, "postgres"));
   return openDatabase({ ...pool, max: 2 }, () => {});
 }
 
-/** Another account, with a full key. */
+/** Another account with a full key. */
 export async function newAccount(service: ScriptedService): Promise<TestClient> {
   const database = await databaseOf(service);
   try {
@@ -31,14 +31,14 @@ export async function newAccount(service: ScriptedService): Promise<TestClient> 
   }
 }
 
-/** A new key of the account whose client makes it, as a client of its own. */
+/** Makes a new key for this client's account. Returns a client that uses it. */
 export async function newKey(client: TestClient, asked: Record<string, unknown>): Promise<TestClient> {
   const { status, body } = await client.call("POST", "/keys", asked);
   if (status !== 201) throw new Error(`no key: ${JSON.stringify(body)}`);
   return new TestClient(client.url, body.key);
 }
 
-/** Writes what a model call of a turn that was begun with the key of that name would have used. */
+/** Records the usage of a model call, as if made in a turn started with the key of that name. */
 export async function spend(service: ScriptedService, keyName: string, micro: number): Promise<void> {
   const database = await databaseOf(service);
   const { id: key_id, account_id } = await database

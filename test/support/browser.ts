@@ -1,4 +1,4 @@
-/** A page that a browser shows. */
+/** A page in a browser. */
 export interface Page {
   url: string;
   status: number;
@@ -7,8 +7,8 @@ export interface Page {
 }
 
 /**
- * As much of a browser as forms need: cookies with their paths, redirects, and the fields of a page's form. A redirect
- * to another address than the service's is not followed.
+ * The parts of a browser that forms need: cookies with paths, redirects, and the fields of a page's form. Does not
+ * follow redirects to addresses other than the service's.
  */
 export class Browser {
   readonly #cookies = new Map<string, { name: string; value: string; path: string }>();
@@ -17,7 +17,7 @@ export class Browser {
     return this.#go(url, { method: "GET" });
   }
 
-  /** Sends the page's form with its own fields and these. */
+  /** Submits the page's form with its own fields and these. */
   async submit({ url, text }: Page, fields: Record<string, string>): Promise<Page> {
     const action = attribute(/<form[^>]*>/.exec(text)![0], "action")!;
     const own = [...text.matchAll(/<input[^>]*>/g)]
@@ -27,7 +27,7 @@ export class Browser {
     return this.#go(new URL(action, url).href, { method: "POST", body });
   }
 
-  /** Everything that it was given, to look for in what is stored. */
+  /** Every secret it received, to search stored data for. */
   get secrets(): string[] {
     return [...this.#cookies.values()].map(({ value }) => value);
   }
@@ -42,7 +42,7 @@ export class Browser {
     const location = headers.get("location");
     if (location === null) return { url, status, headers, text: await response.text() };
     const next = new URL(location, url);
-    // The dashboard itself is not there: its address, with the code, is what is desired.
+    // The dashboard itself does not exist here. Its address, with the code, is the result.
     if (next.origin !== origin || next.pathname === "/") return { url: next.href, status, headers, text: "" };
     return this.#go(next.href, { method: "GET" });
   }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import type { TurnEvent } from "../../src/contract/chat.ts";
 
-/** One answer, with its body as JSON where it is that. */
+/** A response. Its body is parsed if it is JSON. */
 export interface Answer {
   status: number;
   headers: Headers;
@@ -11,15 +11,15 @@ export interface Answer {
   body: any;
 }
 
-/** A reply as it was streamed. */
+/** A streamed reply. */
 export interface Reply {
   turnId: string;
   events: { id: number; event: TurnEvent }[];
-  /** All deltas together. */
+  /** All deltas joined. */
   text: string;
 }
 
-/** Calls a server as a client of the API would. */
+/** A client that calls the server's API. */
 export class TestClient {
   readonly url: string;
   readonly key: string;
@@ -29,7 +29,7 @@ export class TestClient {
     this.key = key;
   }
 
-  /** With the operator's key of the data folder. */
+  /** A client with the operator key from the data folder. */
   static async ofOperator(url: string, dataFolder: string): Promise<TestClient> {
     return new TestClient(url, (await readFile(join(dataFolder, "operator.key"), "utf8")).trim());
   }
@@ -53,17 +53,17 @@ export class TestClient {
     return { status: response.status, headers: response.headers, body: json && text ? JSON.parse(text) : text };
   }
 
-  /** Creates an agent and waits until it is ready, or has failed. */
+  /** Creates an agent and waits until it is ready or has failed. */
   async createAgent(name: string, fields: Record<string, unknown> = {}): Promise<Answer> {
     return this.#settled(await this.call("POST", "/agents?wait=ready", { name, ...fields }));
   }
 
-  /** Restarts an agent and waits until it is ready, or has failed. */
+  /** Restarts an agent and waits until it is ready or has failed. */
   async restartAgent(name: string): Promise<Answer> {
     return this.#settled(await this.call("POST", `/agents/${name}/restart?wait=ready`));
   }
 
-  /** The service waits for a minute; some runtimes take longer to start on a slow machine. */
+  /** The service waits for one minute; some runtimes take longer to start on a slow machine. */
   async #settled(answer: Answer): Promise<Answer> {
     let last = answer;
     while (last.body.status === "provisioning") {
@@ -80,7 +80,7 @@ export class TestClient {
     return readReply(response);
   }
 
-  /** Sends a message and answers what was said to it; throws where the turn did not complete. */
+  /** Sends a message and returns the reply's text. Throws if the turn does not complete. */
   async ask(name: string, message: string): Promise<string> {
     const { events, text } = await this.chat(name, message);
     const last = events.at(-1)!.event;
@@ -99,7 +99,7 @@ export class TestClient {
   }
 }
 
-/** The events of a stream as they come. */
+/** A stream's events as they arrive. */
 export async function* eventsOf(response: Response): AsyncGenerator<{ id: number; event: TurnEvent }> {
   const stream = response.body!.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
   for await (const { id, data } of stream) yield { id: Number(id), event: JSON.parse(data) as TurnEvent };
@@ -115,7 +115,7 @@ export function isToolEvent(event: TurnEvent): event is Extract<TurnEvent, { typ
   return event.type.startsWith("response.tool_call.");
 }
 
-/** Which of the conversation's messages the demonstration model says that it was sent; throws where it does not. */
+/** The number of conversation messages that the demonstration model reports receiving. Throws if it reports none. */
 export function messageNumberIn(text: string): number {
   const number = /Your message (\d+) of this conversation/.exec(text)?.[1];
   if (number === undefined) throw new Error(`There is no message's number in: ${text}`);

@@ -1,15 +1,15 @@
 import { mkdtemp } from "node:fs/promises";
 import type { Config } from "../../src/config/config.ts";
 
-/** Where this run's folders are, by the beginning of their names; not below a home, which other users cannot enter. */
+/** The prefix of this run's folders. Not below a home folder, which other users cannot enter. */
 export const folderPrefix = `/var/tmp/berth-test-${process.env.BERTH_TEST_RUN ?? process.pid}-`;
 
-/** A new folder, which the caller removes. */
+/** Makes a new folder. The caller removes it. */
 export function newFolder(): Promise<string> {
   return mkdtemp(folderPrefix);
 }
 
-/** A configuration with a new data folder and a free port; the caller removes the folder. */
+/** A configuration with a new data folder and a free port. The caller removes the folder. */
 export async function testConfig(changes: Partial<Config> = {}): Promise<Config> {
   return {
     host: "127.0.0.1",

@@ -5,15 +5,15 @@ import { join } from "node:path";
 import { folderPrefix } from "./config.ts";
 
 /**
- * Between a client and PostgreSQL: passes all on, can cut a connection whose commit was not answered yet, and can swallow
- * everything, as a partitioned network does.
+ * A proxy between a client and PostgreSQL. It passes everything on, can cut a connection whose commit is unanswered,
+ * and can swallow everything, as a partitioned network does.
  */
 export class CuttingProxy implements AsyncDisposable {
-  /** Where its socket is, as `host`. */
+  /** The folder of its socket, for use as `host`. */
   readonly folder: string;
-  /** The next commit reaches the database; its answer does not come back. */
+  /** Lets the next commit reach the database but drops its answer. */
   cutNextCommit = false;
-  /** Nothing passes, and nobody is told. */
+  /** Drops everything silently. */
   isPartitioned = false;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();

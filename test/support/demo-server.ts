@@ -12,7 +12,7 @@ const wires = new Map([
   ...[chat, responses].map((wire) => [`/v1${wire.path}`, wire] as const),
 ]);
 
-/** The demonstration model as a provider's server of its own, with a list of models that answer to any name. */
+/** The demonstration model as a provider's server, with a list of models that answer to any name. */
 export class DemoServer implements Disposable {
   readonly #models: string[];
   readonly #server = createServer((request, response) => void this.#serve(request, response));
@@ -28,7 +28,7 @@ export class DemoServer implements Disposable {
     return server;
   }
 
-  /** Anthropic's address; OpenAI's is `/v1` of it. */
+  /** Anthropic's address. OpenAI's is `/v1` below it. */
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }

@@ -6,14 +6,14 @@ import { lastBuiltImage } from "../../src/wiring/qemu.ts";
 import { seedFolder } from "./warm-seed.ts";
 
 /**
- * The runtimes' npm packages as they are in the guest image, for tests that run the real runtimes without a machine:
- * the folder `node_modules`, taken out of the image once and kept.
+ * The runtimes' npm packages from the guest image, for tests that run the real runtimes without a machine. Returns the
+ * folder `node_modules`, extracted from the image once and kept.
  */
 export async function guestPackages(): Promise<string> {
   const image = await lastBuiltImage();
   if (!image) throw new Error("there is no guest image; build it with: make image");
   const disk = join(image, "rootfs.img");
-  // Images of one base share their disk, whatever runner they have.
+  // Images with the same base share their disk, whatever their runner.
   const { ino, mtimeMs } = await stat(disk);
   const folder = join(seedFolder, `packages-${ino}-${Math.round(mtimeMs)}`);
   if (!(await stat(folder).catch(() => null))) {

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
 import { Provider } from "oidc-provider";
 
-/** What a signing key of an issuer is made of. */
+/** An issuer's signing key. */
 export interface SigningKey {
   privateKey: Awaited<ReturnType<typeof generateKeyPair>>["privateKey"];
   jwk: JWK & { kty: string };
@@ -21,11 +21,11 @@ export async function newSigningKey(kid: string, alg = "RS256"): Promise<Signing
   };
 }
 
-/** An OpenID provider that is none of ours, with a client that gets tokens for `audience`. */
+/** A third-party OpenID provider, with a client that gets tokens for `audience`. */
 export class Issuer implements AsyncDisposable {
   readonly url: string;
   readonly audience = audience;
-  /** Paths that it was asked for. */
+  /** The paths requested so far. */
   readonly seen: string[] = [];
   readonly #server: Server;
   #keys: readonly SigningKey[] = [];
@@ -52,7 +52,7 @@ export class Issuer implements AsyncDisposable {
     return this.#keys[0]!;
   }
 
-  /** Signs with the first of these keys from now on, and publishes them all. */
+  /** Signs with the first of these keys from now on, and publishes all of them. */
   rotate(keys: readonly SigningKey[]): void {
     this.#keys = keys;
     const provider = new Provider(this.url, {
@@ -75,12 +75,12 @@ export class Issuer implements AsyncDisposable {
     this.#handle = (request, response) => void handle(request, response);
   }
 
-  /** Answers nothing but 503 from now on. */
+  /** Answers only 503 from now on. */
   fail(): void {
     this.#handle = (_request, response) => void response.writeHead(503).end();
   }
 
-  /** A token as the client `robot` gets it. */
+  /** A token as issued to the client `robot`. */
   async token(): Promise<string> {
     const { client_id: name, client_secret: secret } = client;
     const response = await fetch(`${this.url}/token`, {
@@ -93,7 +93,7 @@ export class Issuer implements AsyncDisposable {
     return body.access_token;
   }
 
-  /** A token with claims of one's own, which is valid without any; a claim of `undefined` is left out. */
+  /** A token with custom claims. Without any it is valid. A claim that is `undefined` is left out. */
   sign(claims: Record<string, unknown> = {}, { jwk, privateKey }: SigningKey = this.key): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
     const valid = { iss: this.url, aud: audience, sub: "somebody", iat: now, exp: now + 600 };

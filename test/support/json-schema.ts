@@ -13,7 +13,7 @@ export interface Schema {
   required?: string[];
 }
 
-/** JSON that nobody expects: other types, null bytes, other alphabets, huge numbers, names that JavaScript knows. */
+/** Unexpected JSON: other types, null bytes, other alphabets, huge numbers, names that are special in JavaScript. */
 export const strange: Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 4 }),
   fc.string({ unit: "binary", maxLength: 300 }),
@@ -24,7 +24,7 @@ export const strange: Arbitrary<unknown> = fc.oneof(
   ),
 );
 
-/** Values of a schema, in most of which something is strange: a value, a field too many, a field too few. */
+/** Values that almost match a schema. Most have something strange: a value, an extra field or a missing field. */
 export function almost(schema: Schema, definitions: Record<string, Schema>): Arbitrary<unknown> {
   const fitting = valuesOf(schema, definitions);
   return fc.oneof({ weight: 5, arbitrary: fitting }, { weight: 1, arbitrary: strange });

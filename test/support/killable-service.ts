@@ -9,10 +9,13 @@ import { ProcessDriver } from "./process-driver.ts";
 import { kill } from "./process-table.ts";
 import { ServerProcess } from "./server-process.ts";
 
-/** A whole installation of which every part is a process that can be killed: server, database, each machine. */
+/**
+ * A whole installation whose parts are separate processes that can be killed: the server, the database and each
+ * machine.
+ */
 export class KillableService implements AsyncDisposable {
   readonly config: Config;
-  /** Of the machines, for the test's own hands; the server has another on the same folder. */
+  /** The test's own driver for the machines. The server has another on the same folder. */
   readonly machines: ProcessDriver;
   readonly #cluster: string;
   #server: ServerProcess | null = null;
@@ -30,7 +33,7 @@ export class KillableService implements AsyncDisposable {
     return service;
   }
 
-  /** The same over all servers, which have one port. */
+  /** The same client for all servers, since they share one port. */
   get client(): TestClient {
     return this.#client!;
   }
@@ -39,7 +42,7 @@ export class KillableService implements AsyncDisposable {
     return this.#server!;
   }
 
-  /** Resolves when it listens. */
+  /** Resolves when the server listens. */
   async startServer(): Promise<void> {
     const program = [new URL("soak-server.ts", import.meta.url).pathname, JSON.stringify(this.config)];
     this.#server = new ServerProcess(this.config.dataFolder, {}, program);
@@ -50,23 +53,23 @@ export class KillableService implements AsyncDisposable {
     await this.server.end("SIGKILL");
   }
 
-  /** The machine's disk stays. */
+  /** Keeps the machine's disk. */
   async killMachine(id: string): Promise<void> {
     await this.machines.stop(id);
   }
 
-  /** The ids of the machines that run. */
+  /** The ids of the running machines. */
   async running(): Promise<string[]> {
     return (await this.machines.list()).filter(({ phase }) => phase === "running").map(({ id }) => id);
   }
 
-  /** Its first process only, as the kernel does when memory is short; the others see it and end. */
+  /** Kills only its first process, as the kernel does when memory is short. The others notice and exit. */
   async killDatabase(): Promise<void> {
     const running = await postmaster(this.#cluster);
     if (running) kill(running.pid);
   }
 
-  /** As a power cut. */
+  /** Simulates a power cut. */
   async killAll(): Promise<void> {
     await Promise.all([this.killServer(), this.killDatabase(), this.machines.killAll()]);
   }

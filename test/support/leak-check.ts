@@ -1,6 +1,6 @@
 import { glob, readdir, readFile } from "node:fs/promises";
 
-/** Names this run to its tests; after all of them fails it when one left a process or a folder behind. */
+/** Tells the tests this run's name. After all tests, fails the run if any left a process or a folder behind. */
 export default function setup(): () => Promise<void> {
   process.env.BERTH_TEST_RUN = String(process.pid);
   return async () => {

@@ -9,20 +9,20 @@ import {
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 
-/** A request as the model server would have got it. */
+/** A request as the model server would receive it. */
 export interface Recorded {
   path: string;
   headers: IncomingHttpHeaders;
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into requests of every shape
   body: any;
-  /** Set when the one who asked went away before the answer was whole. */
+  /** True if the client disconnected before the answer was complete. */
   aborted: boolean;
 }
 
 /**
- * What is done to requests on their way to the model server: a status with a body (or a text) and headers, `break` (the answer
- * breaks off after some of its text), `stall` (no answer), `stall-midway` (silence after some of its text), `error`
- * (the answer ends in an error event).
+ * Faults for requests on their way to the model server: a status with a body (or text) and headers, `break` (the answer
+ * breaks off after some text), `stall` (no answer), `stall-midway` (silence after some text), `error` (the answer ends
+ * in an error event).
  */
 export type Fault =
   | { status: number; body?: unknown; headers?: Record<string, string>; text?: string }
@@ -31,10 +31,10 @@ export type Fault =
   | "stall-midway"
   | "error";
 
-/** A proxy before a model server: it records what is asked and makes the faults that real providers make. */
+/** A proxy in front of a model server. It records requests and simulates the faults of real providers. */
 export class ModelProxy implements AsyncDisposable {
   readonly requests: Recorded[] = [];
-  /** For each request to a model; null passes it on. */
+  /** Chooses the fault for each model request; null passes the request on. */
   fault: (request: Recorded) => Fault | null = () => null;
   readonly #target: string;
   #port = 0;
@@ -50,7 +50,7 @@ export class ModelProxy implements AsyncDisposable {
     return this;
   }
 
-  /** From now on connections are refused, until `resume`. */
+  /** Refuses connections until `resume`. */
   async pause(): Promise<void> {
     this.#port = this.#port || (this.#server.address() as AddressInfo).port;
     const closed = once(this.#server, "close");
@@ -68,7 +68,7 @@ export class ModelProxy implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Those that ask a model for words. */
+  /** The requests that ask a model for text. */
   get asked(): Recorded[] {
     return this.requests.filter(({ path }) => /\/(messages|completions|responses)(\?|$)/.test(path));
   }
@@ -104,11 +104,11 @@ export class ModelProxy implements AsyncDisposable {
   }
 }
 
-/** Passes on the first text of an answer, and then what the fault says. */
+/** Passes on the start of an answer's text, then applies the fault. */
 function spoil(answer: IncomingMessage, response: ServerResponse, fault: Exclude<Fault, object>): void {
   let passed = "";
   answer.on("data", (chunk: Buffer) => {
-    // An event at a time; the third delta and all after it are not passed.
+    // One event at a time. Nothing after the third delta is passed on.
     for (const event of chunk.toString("utf8").split(/(?<=\n\n)/)) {
       if ((passed.match(/delta/g)?.length ?? 0) >= 3) continue;
       passed += event;
@@ -123,11 +123,11 @@ function spoil(answer: IncomingMessage, response: ServerResponse, fault: Exclude
   });
 }
 
-/** What a model was told besides the conversation, whatever the API. */
+/** The model's system instructions, in any of the APIs. */
 export function systemOf(body: Record<string, unknown>): string {
   const messages = (body.messages ?? []) as { role: string }[];
   const system = messages.filter(({ role }) => role === "system" || role === "developer");
-  // Without JSON's escapes, so that a text is found as it was written.
+  // Without JSON escapes, so that tests find the text as written.
   return [body.system, body.instructions, system].map(textIn).join("\n");
 }
 

@@ -22,7 +22,7 @@ const startTries = 200;
 
 type Running = MachineRecord & { port: number };
 
-/** For what the machine was last started or ended. */
+/** Why the machine was last started or ended. */
 interface DesiredState {
   generation: number;
   restarts: number;
@@ -30,9 +30,9 @@ interface DesiredState {
 }
 
 /**
- * Machines that are processes of their own: each the real runner with the scripted runtime (`scripted-machine.ts`).
- * Detached from the server that started them, they outlive its death, and another driver on the same folder finds
- * them. All state is in the folder; the driver has none, so that any number of them agree.
+ * Machines that are separate processes: each is the real runner with the scripted runtime (`scripted-machine.ts`). They
+ * are detached from their server and outlive it; another driver on the same folder finds them. All state is in the
+ * folder and none in the driver, so any number of drivers agree.
  */
 export class ProcessDriver implements Driver {
   readonly #folder: string;
@@ -64,11 +64,11 @@ export class ProcessDriver implements Driver {
     return this.#taken(spec, "boot");
   }
 
-  /** The machine writes it down itself. */
+  /** The machine records this itself. */
   async adopting(): Promise<void> {}
   async adopted(): Promise<void> {}
 
-  /** Without a memory image: what a woken machine goes on with is what its runtime keeps on the disk. */
+  /** Saves no memory image: a woken machine continues from what its runtime keeps on disk. */
   async suspend(id: string, signal?: AbortSignal): Promise<void> {
     const { phase, generation, restarts } = await this.observe(id);
     if (phase === "suspended") return;
@@ -124,23 +124,23 @@ export class ProcessDriver implements Driver {
 
   async ended(id: string): Promise<void> {
     const record = await this.record(id);
-    // It does not keep a server from exiting.
+    // Does not keep a server from exiting.
     while (record && isAlive(record)) await sleep(pollMs, undefined, { ref: false });
   }
 
   async close(): Promise<void> {}
 
-  /** What the machine's last run told of itself; it may have ended. */
+  /** The record that the machine's last run wrote. That run may have ended. */
   record(id: string): Promise<MachineRecord | null> {
     return readJson<MachineRecord>(join(this.#folder, id, "machine.json"));
   }
 
-  /** Ends all machines at once, as a power cut would. Resolves when none is left. */
+  /** Kills all machines at once, as a power cut would. Resolves when all are gone. */
   async killAll(): Promise<void> {
     await Promise.all((await this.list()).map(({ id }) => this.stop(id)));
   }
 
-  /** The machine of this generation, started where it does not run. */
+  /** The machine of this generation, started if it is not running. */
   async #taken(spec: MachineSpec, origin: MachineOrigin): Promise<RunningMachine> {
     const { id, generation, restarts } = spec;
     if ((await this.observe(id)).generation > generation)
@@ -164,7 +164,7 @@ export class ProcessDriver implements Driver {
     for (let tries = startTries; ; await sleep(pollMs)) {
       const running = await this.#running(id);
       if (running) return running;
-      // One that ended at once has found another on its folder, which a server before this one was starting.
+      // A machine that exited at once found another on its folder, which an earlier server was starting.
       if (ended && tries-- <= 0) throw new BerthError("machine_failed", "The machine's process ended.");
     }
   }

@@ -4,11 +4,11 @@ export function isAlive({ pid, start }: { pid: number; start: string }): boolean
   return startOf(pid) === start;
 }
 
-/** Kills a process, which may have ended already. */
+/** Kills a process. It may already have ended. */
 export function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has.
+    // It already has.
   }
 }

@@ -1,4 +1,4 @@
-/** Random numbers that are the same for the same seed (mulberry32): from 0 up to, but not including, 1. */
+/** Reproducible random numbers for a seed (mulberry32), from 0 up to but not including 1. */
 export function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

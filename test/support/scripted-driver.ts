@@ -35,39 +35,39 @@ interface ScriptedMachine {
 }
 
 /**
- * Machines without a VM: each is the real runner, listening on a port of this host, with the scripted runtime.
- * Its "disk" is a folder. Like real machines, they outlive the server that made them.
+ * Machines without VMs: each is the real runner with the scripted runtime, listening on a local port. Its "disk" is a
+ * folder. Like real machines, they outlive the server that created them.
  */
 export class ScriptedDriver implements Driver {
   readonly #folder: string;
   readonly #runtimes: readonly Runtime[];
   readonly #machines = new Map<string, ScriptedMachine>();
-  /** The last start of each machine: as with QEMU's lock on a disk, there are never two at once. */
+  /** Each machine's last start. As with QEMU's disk lock, two starts never overlap. */
   readonly #starting = new Map<string, Promise<unknown>>();
-  /** Those that do not listen, with their runners as they were. */
+  /** Suspended machines: they do not listen, and their runners are unchanged. */
   readonly #suspended = new Map<string, ScriptedMachine>();
   readonly #logs = new Map<string, string>();
-  /** Of each machine, by its home: real runtimes are processes, which end with their machine. */
+  /** Each machine's sessions, by its home. Real runtimes are processes, which end with their machine. */
   readonly #sessions = new Map<string, Session[]>();
-  /** The next starts of machines fail with these. */
+  /** Errors for the next machine starts. */
   readonly failures: Error[] = [];
-  /** Each suspension waits for it where it can be given up no more. */
+  /** Every suspension waits for this at the point of no return. */
   suspendGate: Promise<void> = Promise.resolve();
   suspending = false;
-  /** The next calls of `suspend` fail with these. */
+  /** Errors for the next `suspend` calls. */
   readonly suspendFailures: Error[] = [];
-  /** Where real runtimes' npm packages are. */
+  /** The folder of the real runtimes' npm packages. */
   readonly #packages: string;
-  /** What runtimes wrote to their error output. */
+  /** The runtimes' error output. */
   readonly log: string[] = [];
-  /** The machines in which somebody works beside the runtime. */
+  /** The machines with a busy process besides the runtime. */
   readonly busy = new Set<string>();
-  /** Each look at whether somebody works waits for it. */
+  /** Every check for busy processes waits for this. */
   lookGate: Promise<void> = Promise.resolve();
   looking = false;
-  /** What each machine was given of its agent's secrets, by its id. */
+  /** The agent's secrets as each machine received them, by machine id. */
   readonly provided = new Map<string, GuestSecrets>();
-  /** Each making of a machine waits for it. */
+  /** Creating a machine waits for this. */
   gate: Promise<void> = Promise.resolve();
 
   constructor(folder: string, runtimes: readonly Runtime[], packages = "") {
@@ -158,7 +158,7 @@ export class ScriptedDriver implements Driver {
     this.kill(id);
   }
 
-  /** The machine ends as if its process had been killed, or its memory was lost. */
+  /** Ends the machine as if its process had been killed or its memory lost. */
   kill(id: string): void {
     const machine = this.#machines.get(id) ?? this.#suspended.get(id);
     if (!machine) return;
@@ -174,24 +174,24 @@ export class ScriptedDriver implements Driver {
     machine.ended.resolve();
   }
 
-  /** Where the programs of a machine reach the web. */
+  /** The proxy address for a machine's programs. */
   proxyOf(id: string): string {
     return urlOf(this.#require(id).proxy);
   }
 
-  /** A file of the agent of that name, whose machine runs; null where there is none. */
+  /** A file of the agent with that name, whose machine runs; null if the file does not exist. */
   async fileOf(agent: string, name: string): Promise<string | null> {
     const { spec } = [...this.#machines.values()].find(({ spec }) => spec.hostname === agent)!;
     return readFile(join(this.#folder, spec.id, name), "utf8").catch(() => null);
   }
 
-  /** Kills any of these machines, if there is one. */
+  /** Kills one of these machines, if any runs. */
   async killOneOf(ids: readonly string[]): Promise<void> {
     const id = ids[Math.floor(Math.random() * ids.length)];
     if (id !== undefined) this.kill(id);
   }
 
-  /** Breaks all connections to a machine, which goes on. */
+  /** Breaks all connections to a machine, which keeps running. */
   disconnect(id: string): void {
     for (const socket of this.#require(id).sockets) socket.destroy();
   }
@@ -236,30 +236,30 @@ export class ScriptedDriver implements Driver {
 
   async close(): Promise<void> {}
 
-  /** The ids of all machines that run. */
+  /** The ids of all running machines. */
   get running(): string[] {
     return [...this.#machines.keys()];
   }
 
-  /** The ids of all machines that are suspended. */
+  /** The ids of all suspended machines. */
   get suspended(): string[] {
     return [...this.#suspended.keys()];
   }
 
-  /** Ends all machines, and with them the processes of real runtimes. */
+  /** Ends all machines and the processes of real runtimes. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const id of [...this.running, ...this.suspended]) this.kill(id);
     await Promise.all([...this.#sessions.values()].flat().map(({ ended }) => ended));
   }
 
-  /** Waits for the gate, and fails where a test asked for that. */
+  /** Waits for the gate, and fails if the test asked for it. */
   async #gated(): Promise<void> {
     await this.gate;
     const failure = this.failures.shift();
     if (failure) throw failure;
   }
 
-  /** A suspended machine listens again, its runner and its runtime as they were. */
+  /** Makes a suspended machine listen again, with its runner and runtime unchanged. */
   async #wake(id: string): Promise<ScriptedMachine | null> {
     const machine = this.#suspended.get(id);
     if (!machine) return null;
@@ -271,7 +271,7 @@ export class ScriptedDriver implements Driver {
     return machine;
   }
 
-  /** Starts a machine anew. One that another server was starting, which died meanwhile, is ended first. */
+  /** Starts a machine anew. If a server died while starting it, that start is ended first. */
   async #start(spec: MachineSpec): Promise<ScriptedMachine> {
     const { id } = spec;
     const before = this.#starting.get(id) ?? Promise.resolve();

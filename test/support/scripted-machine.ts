@@ -8,17 +8,17 @@ import { Uplink } from "../../src/guest/uplink.ts";
 import { startOf } from "../../src/platform/process-table.ts";
 import { scriptedRuntimes } from "./scripted-runtime.ts";
 
-// A machine as a process: the real runner with the scripted runtime. Its disk is the folder that it is started with.
-// It tells of itself in two files of that folder: `machine.json` (MachineRecord) and, once it was adopted,
-// `identity.json`. A second one on the same folder ends at once.
+// A machine as a process: the real runner with the scripted runtime. Its argument is the folder that is its disk. It
+// reports its state in two files there: `machine.json` (MachineRecord) and, once adopted, `identity.json`. A second
+// process on the same folder exits at once.
 
-/** What a machine that runs tells of itself. */
+/** A running machine's report on itself. */
 export interface MachineRecord {
   pid: number;
   start: string;
-  /** Where its runner listens; null while it starts. */
+  /** The port its runner listens on; null while it starts. */
   port: number | null;
-  /** The token that the runner takes before it is adopted. */
+  /** The token its runner accepts before adoption. */
   firstToken: string;
 }
 

@@ -11,17 +11,17 @@ import {
 } from "../../src/runtimes/runtime.ts";
 
 /**
- * A runtime whose turns do what their message says, for tests of all that lies between it and a client:
+ * A runtime whose turns do what their message says, for tests of everything between it and a client:
  *
  *   count N [MS]   N deltas, MS milliseconds apart
  *   bulk N B [MS]  N deltas of B characters each
  *   tool           a tool call and its output
  *   hang           nothing, until it is cancelled
- *   deaf           nothing, and a cancel is not heard
+ *   deaf           nothing, and ignores a cancel
  *   crash          the runtime dies
- *   model          the name of the model that the turn is to ask
+ *   model          the name of the turn's model
  *   recall         all messages of the conversation so far
- *   ask [PATH]     asks the gateway there (`/anthropic/v1/messages`) and says the status and body that came
+ *   ask [PATH]     calls the gateway at PATH (`/anthropic/v1/messages`) and says the response's status and body
  *   anything else  is repeated, word by word
  */
 export function scriptedRuntime(name: string): Runtime {
@@ -37,10 +37,10 @@ export function scriptedRuntime(name: string): Runtime {
   };
 }
 
-/** The real runtimes' names, for tests of what is the same for all. */
+/** The real runtimes' names, for tests that apply to all of them. */
 export const scriptedRuntimes = ["claude-code", "opencode", "openclaw"].map(scriptedRuntime);
 
-/** What it says to a message that it `count`s, makes `bulk` of or repeats, one entry for each delta. */
+/** The scripted reply to a message that it `count`s, expands as `bulk` or repeats, one entry per delta. */
 export function deltasOf(message: string): string[] {
   const [verb, ...words] = message.split(" ");
   const numbers = () => Array.from({ length: Number(words[0]) }, (_, index) => `${index + 1} `);
@@ -53,7 +53,7 @@ class ScriptedSession implements Session {
   readonly #end = Promise.withResolvers<void>();
   readonly ended = this.#end.promise;
   readonly #context: RuntimeContext;
-  /** Of the conversation: kept over a restart, as real runtimes keep it. */
+  /** The conversation's file. It survives a restart, as with real runtimes. */
   readonly #file: string;
 
   constructor(context: RuntimeContext) {

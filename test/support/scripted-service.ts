@@ -8,7 +8,7 @@ import { testConfig } from "./config.ts";
 import { ScriptedDriver } from "./scripted-driver.ts";
 import { scriptedRuntimes } from "./scripted-runtime.ts";
 
-/** A whole server whose machines are scripted; everything else is real. */
+/** A whole server with scripted machines. Everything else is real. */
 export class ScriptedService implements AsyncDisposable {
   readonly config: Config;
   readonly driver: ScriptedDriver;
@@ -34,8 +34,8 @@ export class ScriptedService implements AsyncDisposable {
   }
 
   /**
-   * `breaks` throws at each opening of the driver until `repair` is called; `packages` is where real runtimes' npm
-   * packages are.
+   * `breaks` throws on every opening of the driver until `repair` is called. `packages` is the folder of the real
+   * runtimes' npm packages.
    */
   static async start(
     changes: Partial<Config> = {},
@@ -55,7 +55,7 @@ export class ScriptedService implements AsyncDisposable {
         return driver;
       },
     });
-    // A second server on one database has no operator's key in its own data folder.
+    // A second server on the same database has no operator key in its own data folder.
     const client = await TestClient.ofOperator(server.url, config.dataFolder).catch(
       () => new TestClient(server.url, ""),
     );
@@ -64,7 +64,10 @@ export class ScriptedService implements AsyncDisposable {
     });
   }
 
-  /** Stops the server and starts another on the same data folder; the machines go on meanwhile. */
+  /**
+   * Stops the server and starts another on the same data folder. The machines keep running, and `meanwhile` runs in
+   * between.
+   */
   async restart(meanwhile: () => Promise<void> = async () => {}): Promise<void> {
     await this.server[Symbol.asyncDispose]();
     await meanwhile();
@@ -75,7 +78,7 @@ export class ScriptedService implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.server[Symbol.asyncDispose]();
     await this.driver[Symbol.asyncDispose]();
-    // A runner that was killed in mid-turn may still write a line or two.
+    // A runner killed in mid-turn may still write a line or two.
     await rm(this.config.dataFolder, { recursive: true, force: true, maxRetries: 10 });
   }
 }

@@ -1,8 +1,8 @@
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 
-// A program as an agent would write it, with the providers' official packages: bundled, it runs in a guest, whose gateway
-// it is given the address of. Prints as one line of JSON what it was answered.
+// A program as an agent would write it, with the providers' official packages. It is bundled to run in a guest. Its
+// arguments are the gateway's address and a model. Prints the responses as one line of JSON.
 
 const [gateway = "", model = ""] = process.argv.slice(2);
 const common = { apiKey: "none", maxRetries: 0 };
@@ -10,7 +10,7 @@ const anthropic = new Anthropic({ baseURL: `${gateway}/anthropic`, ...common });
 const openai = new OpenAI({ baseURL: `${gateway}/openai/v1`, ...common });
 const parameters = { type: "object" as const, properties: { command: { type: "string" } }, required: ["command"] };
 
-/** What an API says to words, streamed and whole, and with which tool it answers `run: …`. */
+/** An API's reply in text, streamed and whole, and the tool it calls for `run: …`. */
 interface Heard {
   whole: string;
   streamed: string;
@@ -68,7 +68,7 @@ async function responses(): Promise<Heard> {
   };
 }
 
-/** How a package tells of a call that was refused: its class of error and the status. */
+/** How a package reports a refused call: its error class and the status. */
 async function refusal(call: () => Promise<unknown>): Promise<string> {
   try {
     await call();

@@ -2,14 +2,14 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 
-/** The server's program as a process of its own, for what needs its death. */
+/** The server's program as a separate process, for tests that kill it. */
 export class ServerProcess implements AsyncDisposable {
   readonly child: ChildProcess;
-  /** What it has written to standard output and error, line by line. */
+  /** Its standard output and error so far, line by line. */
   readonly lines: string[] = [];
   readonly #watchers = new Set<() => void>();
 
-  /** `program` is a file and its arguments. */
+  /** `program` is a file followed by its arguments. */
   constructor(dataFolder: string, environment: Record<string, string> = {}, program = ["src/main.ts"]) {
     this.child = spawn(process.execPath, program, {
       env: { PATH: process.env.PATH!, BERTH_DATA_DIR: dataFolder, BERTH_PORT: "0", BERTH_ACCEL: "tcg", ...environment },
@@ -23,7 +23,7 @@ export class ServerProcess implements AsyncDisposable {
     }
   }
 
-  /** The first line that matches, once it is written. */
+  /** The first line that matches, once written. */
   async line(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       for (const line of this.lines) {
@@ -38,7 +38,7 @@ export class ServerProcess implements AsyncDisposable {
     }
   }
 
-  /** Its address, once it is ready. */
+  /** The server's address, once it is ready. */
   async url(): Promise<string> {
     return (await this.line(/^Berth is ready at (\S+)$/))[1]!;
   }

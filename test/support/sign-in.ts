@@ -7,13 +7,13 @@ export interface Tokens {
   id_token: string;
 }
 
-/** Sets the password behind a one-time link; a name is for the first user. */
+/** Sets the password through a one-time link. The first user also needs a name. */
 export async function useLink(link: string, password: string, name?: string): Promise<Page> {
   const browser = new Browser();
   return browser.submit(await browser.get(link), { password, again: password, ...(name ? { name } : {}) });
 }
 
-/** The page on which the dashboard's user signs in, or the dashboard's address where the browser is signed in. */
+/** The dashboard's sign-in page, or the dashboard's address if the browser is already signed in. */
 export async function beginSignIn(url: string, browser: Browser): Promise<{ page: Page; verifier: string }> {
   const verifier = randomBytes(32).toString("base64url");
   const query = new URLSearchParams({
@@ -28,7 +28,7 @@ export async function beginSignIn(url: string, browser: Browser): Promise<{ page
   return { page: await browser.get(`${url}/oidc/auth?${query}`), verifier };
 }
 
-/** Signs in to the dashboard; answers its tokens. */
+/** Signs in to the dashboard and returns the tokens. */
 export async function signIn(url: string, name: string, password: string, browser = new Browser()): Promise<Tokens> {
   const { page, verifier } = await beginSignIn(url, browser);
   const last = page.text === "" ? page : await browser.submit(page, { name, password });
@@ -53,7 +53,7 @@ export function refresh(url: string, token: string, client = "berth-dashboard") 
   return tokenRequest(url, { grant_type: "refresh_token", client_id: client, refresh_token: token });
 }
 
-/** Asks the token endpoint, or another; answers its JSON. */
+/** Calls the token endpoint, or another, and returns the JSON. */
 export async function tokenRequest(url: string, fields: Record<string, string>, path = "/oidc/token") {
   const response = await fetch(url + path, { method: "POST", body: new URLSearchParams(fields) });
   const text = await response.text();

@@ -5,8 +5,8 @@ import { createServer } from "../../src/server.ts";
 import { ProcessDriver } from "./process-driver.ts";
 import { scriptedRuntimes } from "./scripted-runtime.ts";
 
-// The whole server, as a process that a test can kill; its machines are processes too. Its one argument is its
-// configuration, as JSON.
+// The whole server as a process that a test can kill. Its machines are processes too. Its only argument is its
+// configuration as JSON.
 
 const config = JSON.parse(process.argv[2]!) as Config;
 const signals = once(process, "SIGTERM");
@@ -16,5 +16,5 @@ await using server = await createServer(config, {
 });
 console.log(`Berth is ready at ${server.url}`);
 await signals;
-// As the program does.
+// As the real program does.
 setTimeout(() => process.exit(0), 5_000).unref();

@@ -2,10 +2,10 @@ import type { Driver, MachineSpec, RunningMachine } from "../../src/machines/dri
 import { startMachine } from "../../src/machines/start.ts";
 import { plan, type StartFrom } from "../../src/service/lifecycle/plan.ts";
 
-/** Nobody follows the steps. */
+/** Ignores the progress. */
 export const silent = { plan: () => {}, begin: () => {} };
 
-/** What the reconciler would start the machine of an agent from that is to run. */
+/** What the reconciler would start an agent's machine from. */
 export async function startFrom(driver: Pick<Driver, "observe">, { id, restarts }: MachineSpec): Promise<StartFrom> {
   const observed = await driver.observe(id);
   const agent = { desired: "running", status: "ready", hasMachine: observed.phase !== "absent", restarts } as const;
@@ -14,7 +14,7 @@ export async function startFrom(driver: Pick<Driver, "observe">, { id, restarts 
   return action.from;
 }
 
-/** Starts a machine on its driver, whatever there is of it. */
+/** Starts a machine on its driver from whatever state it has. */
 export async function startOn(driver: Driver, spec: MachineSpec): Promise<RunningMachine> {
   return startMachine(driver, await startFrom(driver, spec), spec, silent);
 }

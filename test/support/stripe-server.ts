@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** A request as the payments' provider got it. */
+/** A request as the payment provider received it. */
 interface Asked {
   path: string;
   authorization: string;
@@ -11,12 +11,12 @@ interface Asked {
   form: URLSearchParams;
 }
 
-/** Stripe's API as far as it makes pages to pay on; its webhooks are the tests' to send. */
+/** The part of Stripe's API that creates payment pages. Tests send the webhooks. */
 export class StripeServer implements AsyncDisposable {
   readonly asked: Asked[] = [];
-  /** What is noted with a payment, by its id; nothing with those that are not in here. */
+  /** Each payment's metadata, by payment id. Payments not listed have none. */
   readonly payments = new Map<string, Record<string, string>>();
-  /** Another than 200 refuses. */
+  /** Any status other than 200 refuses the request. */
   status = 200;
   readonly #server: Server;
 

@@ -3,22 +3,22 @@ import { type SequencedEvent, statusAfter, type TurnEvent } from "../../src/cont
 import { eventsOf, type TestClient } from "./client.ts";
 
 const retryMs = 100;
-/** So many connections one after the other that bring nothing: nothing will come any more. */
+/** After this many consecutive connections without an event, no more will come. */
 const vainTries = 1_200;
 const everything = ["status", "reasoning", "tools", "usage"];
 
 /** A reader's habits. */
 export interface Habits {
-  /** Hangs up after an event, to come again. */
+  /** Called after each event: true to hang up and reconnect. */
   leaves?: () => boolean;
-  /** Pauses after an event, in milliseconds. */
+  /** The pause after each event, in milliseconds. */
   pauseMs?: () => number;
 }
 
 /**
- * Sends a message and reads its turn to the last event, whatever happens to the connection, the server and all else:
- * comes again with `Last-Event-ID`, and where it does not know whether its message was taken, looks. `message` must be
- * one that the agent was not sent before. Rejects when an event is missing, doubled or out of order.
+ * Sends a message and reads its turn up to the last event, whatever happens to the connection, the server or anything
+ * else. Reconnects with `Last-Event-ID`, and looks the message up if unsure whether it was accepted. `message` must be
+ * new to the agent. Rejects if an event is missing, duplicated or out of order.
  */
 export async function converse(
   client: TestClient,
@@ -29,12 +29,12 @@ export async function converse(
   for (;;) {
     const turnId = await send(client, agent, message);
     const events = await follow(client, agent, turnId, habits);
-    // A message that was refused as "not known whether" may be withdrawn after it was seen.
+    // A message refused as "not known whether" may be withdrawn after it was seen.
     if (events) return { turnId, events };
   }
 }
 
-/** Reads a turn from its first event to its last. Null when there is no such turn. */
+/** Reads a turn from its first event to its last. Null if the turn does not exist. */
 export async function follow(
   client: TestClient,
   agent: string,
@@ -59,11 +59,11 @@ export async function follow(
   throw new Error(`nothing comes after event ${events.length}: ${JSON.stringify([events.at(-1), turn])}`);
 }
 
-/** Takes the events of one connection; true after a last event. */
+/** Reads one connection's events. Returns true after the turn's last event. */
 async function take(response: Response, events: SequencedEvent[], habits: Habits): Promise<boolean> {
   try {
     for await (const { id, event } of eventsOf(response)) {
-      // What the machine's death has taken before it was stored was seen, and is not: the end comes in its place.
+      // Events that were seen but not yet stored are lost with the machine. The turn's end takes their place.
       if (isMachineLost(event)) events.splice(id - 1);
       if (id !== events.length + 1) throw new WrongEvent(`event ${id} came after ${events.length}`);
       events.push({ seq: id, event });
@@ -73,7 +73,7 @@ async function take(response: Response, events: SequencedEvent[], habits: Habits
       if (pauseMs > 0) await sleep(pauseMs);
     }
   } catch (error) {
-    if (error instanceof WrongEvent) throw error; // Anything else is a connection that broke.
+    if (error instanceof WrongEvent) throw error; // Anything else is a broken connection.
   }
   return false;
 }
@@ -84,7 +84,7 @@ function isMachineLost(event: TurnEvent): boolean {
 
 class WrongEvent extends Error {}
 
-/** Sends the message until it is taken, once. Answers the turn's id. */
+/** Retries sending the message until it is accepted, exactly once. Returns the turn's id. */
 async function send(client: TestClient, agent: string, message: string): Promise<string> {
   for (; ; await sleep(retryMs)) {
     const response = await client.fetch("POST", `/agents/${agent}/chat`, { message }).catch(() => null);

@@ -2,7 +2,7 @@ import { CompiledQuery, sql } from "kysely";
 import { PgBoss } from "pg-boss";
 import type { Database } from "../../src/store/database.ts";
 
-/** Does at once what the service's timer of that name does at its time. */
+/** Runs the service's timer of that name now. */
 export async function ring(database: Database, timer: string): Promise<void> {
   const boss = new PgBoss({
     schema: "timers",
@@ -17,7 +17,7 @@ export async function ring(database: Database, timer: string): Promise<void> {
   await boss.stop({ graceful: false, close: false });
 }
 
-/** When the timer rings by itself, as cron has it. */
+/** The timer's schedule, in cron syntax. */
 export async function timeOf(database: Database, timer: string): Promise<string | undefined> {
   const { rows } = await sql<{ cron: string }>`select cron from timers.schedule where name = ${timer}`.execute(
     database,

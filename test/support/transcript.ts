@@ -3,8 +3,8 @@ import type { SequencedEvent } from "../../src/contract/chat.ts";
 import { deltasOf } from "./scripted-runtime.ts";
 
 /**
- * Checks a turn's events against what the scripted runtime says to the message, delta by delta. A turn that ended as
- * `machine_lost` may be any beginning of it, but nothing else. Answers how it ended; throws what is wrong.
+ * Checks a turn's events against the scripted runtime's reply to the message, delta by delta. A turn that ended as
+ * `machine_lost` may have any prefix of it, and nothing else. Returns how it ended; throws on a mismatch.
  */
 export function checkTranscript(message: string, events: readonly SequencedEvent[]): "completed" | "machine_lost" {
   const expected = deltasOf(message);

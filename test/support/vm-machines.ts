@@ -22,11 +22,11 @@ type Changes = Pick<QemuOptions, "onlyWholeMemory" | "step">;
 
 const memoryMiB = (name: string) => runtimes.find((runtime) => runtime.name === name)!.memoryMiB;
 
-/** Real machines of one runtime, as the server has them, without the server: what happens to them is the test's alone. */
+/** Real machines of one runtime as the server has them, but without the server, so that only the test acts on them. */
 export class VmMachines implements AsyncDisposable {
   readonly dataFolder: string;
   readonly #runtime: string;
-  /** What the driver said. */
+  /** The driver's log. */
   readonly log: string[] = [];
   machines: Machines;
   driver!: QemuDriver;
@@ -40,19 +40,19 @@ export class VmMachines implements AsyncDisposable {
   static async start(runtime = "claude-code", changes: Changes = {}): Promise<VmMachines> {
     await makeSeed(runtime);
     const service = new VmMachines(await newFolder(), runtime);
-    await chmod(service.dataFolder, 0o711); // QEMU's user passes through.
+    await chmod(service.dataFolder, 0o711); // So that QEMU's user can pass through.
     await plantSeed(service.dataFolder, { only: runtime });
     await service.open(changes);
     return service;
   }
 
-  /** As another server would after this one's end. */
+  /** Opens as another server would after this one's end. */
   async open(changes: Changes = {}): Promise<void> {
     this.machines = this.#machines(changes);
     await this.machines.driver();
   }
 
-  /** Hangs up on all machines and their monitors, as the end of the server's process would. */
+  /** Disconnects all machines and their monitors, as the end of the server's process would. */
   close(): Promise<void> {
     return this.machines.close();
   }
@@ -68,8 +68,8 @@ export class VmMachines implements AsyncDisposable {
   }
 
   /**
-   * Makes the machine run and waits for its guest only: it is not adopted, and a runtime, which takes a minute to start
-   * after a boot, is not waited for.
+   * Gets the machine running and waits only for its guest. It is not adopted, and does not wait for the runtime, which
+   * takes a minute to start after a boot.
    */
   async ensureGuest(id: string, changes: Partial<MachineSpec> = {}): Promise<void> {
     await startOn(this.driver, this.spec(id, changes));
@@ -84,12 +84,12 @@ export class VmMachines implements AsyncDisposable {
     return (await this.machines.guest(id)).exec({ command, user, timeoutMs: 60_000 });
   }
 
-  /** The output of a command. */
+  /** A command's output. */
   async output(id: string, command: string): Promise<string> {
     return (await this.exec(id, command)).stdout.trim();
   }
 
-  /** The answer to a message. */
+  /** The reply to a message. */
   async chat(id: string, message: string): Promise<string> {
     let answer = "";
     const guest = await this.machines.guest(id);
@@ -118,7 +118,7 @@ export class VmMachines implements AsyncDisposable {
     await writeFile(this.file(id, "machine.json"), JSON.stringify(record));
   }
 
-  /** The processes of all machines here. */
+  /** The processes of all machines in this folder. */
   async processes(): Promise<number[]> {
     return [...(await qemuProcesses())]
       .filter(([monitor]) => monitor.startsWith(this.dataFolder))

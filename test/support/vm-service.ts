@@ -27,13 +27,13 @@ export class VmService implements AsyncDisposable {
     return VmService.on(config);
   }
 
-  /** On a data folder as it is. */
+  /** Starts on a data folder as it is. */
   static async on(config: Config): Promise<VmService> {
     const server = await createServer(config);
     return new VmService(config, server, await TestClient.ofOperator(server.url, config.dataFolder));
   }
 
-  /** The machine's id, which is not part of the API. */
+  /** The machine's id, which the API does not expose. */
   async machineId(name: string): Promise<string> {
     for (const { id } of await this.server.machines.list()) {
       const { stdout } = await this.exec(id, "hostname");
@@ -42,17 +42,17 @@ export class VmService implements AsyncDisposable {
     throw new Error(`no machine calls itself ${name}`);
   }
 
-  /** Runs a command in a guest, past the API and the runtime. */
+  /** Runs a command in a guest, bypassing the API and the runtime. */
   async exec(id: string, command: string, user: "agent" | "root" = "root"): Promise<ExecResult> {
     return (await this.server.machines.guest(id)).exec({ command, user, timeoutMs: 240_000 });
   }
 
-  /** The process of a machine. */
+  /** A machine's process. */
   async pid(id: string): Promise<number> {
     return (await qemuProcesses()).get(join(this.config.dataFolder, "machines", id, "qmp"))!;
   }
 
-  /** What the driver wrote down of a machine. */
+  /** The driver's record of a machine. */
   async record(id: string): Promise<{ port: number; token: string; template: string | null; origin: string }> {
     return JSON.parse(await readFile(join(this.config.dataFolder, "machines", id, "machine.json"), "utf8"));
   }
@@ -70,6 +70,6 @@ export class VmService implements AsyncDisposable {
     for (const name of await readdir(this.config.dataFolder)) {
       await rm(join(this.config.dataFolder, name), { recursive: true, force: true });
     }
-    await rmdir(this.config.dataFolder).catch(() => {}); // A mount stays.
+    await rmdir(this.config.dataFolder).catch(() => {}); // A mount point remains.
   }
 }

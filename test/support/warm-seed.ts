@@ -9,21 +9,21 @@ import { testConfig } from "./config.ts";
 const run = promisify(execFile);
 
 /**
- * A data folder that is kept from one run of the tests to the next, for its image and its warm templates. The
- * driver itself makes them anew when they no longer fit. It is used to copy from, never to run agents in.
+ * A data folder kept between test runs for its image and warm templates. The driver remakes them when they no longer
+ * fit. It is only copied from; agents never run in it.
  */
 export const seedFolder = process.env.BERTH_TEST_SEED ?? "/var/tmp/berth-test-seed";
 
 /**
- * The runtimes that are tried in real machines. OpenClaw only where it alone is asked for (`make test-openclaw`): without KVM it
- * takes a quarter of an hour to make its template, and as long to boot. `test/runtimes` has it do all the same things as a
- * process of this host.
+ * The runtimes tested in real machines. OpenClaw only when it is the one requested (`make test-openclaw`): without KVM
+ * its template takes a quarter of an hour to make, and a boot takes as long. `test/runtimes` covers the same things
+ * with it as a process of this host.
  */
 export const runtimesInMachines = runtimes
   .map(({ name }) => name)
   .filter((name) => (name === "openclaw") === (process.env.BERTH_TEST_OPENCLAW === "1"));
 
-/** Makes the seed's templates where they are not there, all or that of `only`: some minutes the first time. */
+/** Makes the seed's missing templates, all or only the one for `only`. Takes some minutes the first time. */
 export async function makeSeed(only?: string): Promise<void> {
   await mkdir(seedFolder, { recursive: true });
   await using server = await createServer(await testConfig({ dataFolder: seedFolder }));
@@ -32,8 +32,8 @@ export async function makeSeed(only?: string): Promise<void> {
 }
 
 /**
- * Gives a data folder the seed's image and templates, or the one of `only`, as hard links or, for one that is to be
- * spoilt, as copies.
+ * Gives a data folder the seed's image and templates, or only the one for `only`. They are hard links, or copies if the
+ * test will damage them.
  */
 export async function plantSeed(
   dataFolder: string,

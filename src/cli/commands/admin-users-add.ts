@@ -21,7 +21,7 @@ export function registerUsersAdd(users: Command): void {
     });
 }
 
-/** Shows the link, which is good once. */
+/** Shows the link, which works once. */
 export function showLink({ name, link }: UserWithLink): void {
   console.error(`With this link, once and within 72 hours, ${printable(name)} sets a password:`);
   console.log(printable(link));

@@ -7,7 +7,7 @@ import { type CommonOptions, jsonOption } from "../options.ts";
 import { formatTable } from "../table.ts";
 import { type Style, writeJson } from "../terminal.ts";
 
-/** The style that a status has on a terminal. */
+/** Each status's style on a terminal. */
 export const statusStyles: Record<AgentStatus, Style> = {
   provisioning: "yellow",
   ready: "green",

@@ -26,7 +26,7 @@ export function registerLogs(agents: Command): void {
       if (follow) {
         const query = { tail, follow: "true" } as const;
         const isLast = (event: LogEvent) => "ended" in event;
-        // What broke off is not opened again: nobody could say where it went on.
+        // A broken stream is not reopened: nothing marks where to continue.
         for await (const event of client.followEvents(routes.getLog, { params, query, isLast, delaysMs: [] })) {
           if (json) writeJson(process.stdout, event);
           else if ("line" in event) console.log(printable(event.line));

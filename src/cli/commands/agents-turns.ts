@@ -40,12 +40,12 @@ export function registerTurns(agents: Command): void {
 }
 
 const headings = ["TIME", "STATUS", "MESSAGE", "REPLY"];
-/** Of the time, the longest status, and the blanks between the columns. */
+/** The columns taken by the time, the longest status and the gaps between columns. */
 const takenColumns = "2026-01-02 03:04".length + "completed".length + 3 * 2;
-/** Fewer would say nothing: a terminal that is still narrower breaks the lines. */
+/** Fewer columns would be useless. On a narrower terminal, lines wrap. */
 const leastColumns = 10;
 
-/** A line for each turn, as wide as the output. The reply has what the messages leave it, half of it at least. */
+/** One line per turn, as wide as the output. The reply gets the space the message leaves, at least half. */
 function turnTable(output: Output, turns: readonly TurnRecord[]): string {
   const free = (output.columns || 80) - 1 - takenColumns;
   const half = Math.max(leastColumns, Math.floor(free / 2));
@@ -61,7 +61,7 @@ function turnTable(output: Output, turns: readonly TurnRecord[]): string {
   return formatTable(output, headings, rows);
 }
 
-/** The reply; of a turn that failed, why: its code first, which must not be cut off. */
+/** The reply or, for a failed turn, the reason. Its code comes first, so that it is not cut off. */
 function outcomeCell({ reply, error }: TurnRecord, columns: number): Cell {
   if (error) return { text: cut(printable(`${error.code}: ${error.message}`), columns), style: "red" };
   return cut(printable(reply.trim()), columns);

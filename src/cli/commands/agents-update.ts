@@ -29,7 +29,7 @@ export function registerUpdate(agents: Command): void {
     .action(updateAgent);
 }
 
-/** Not the negation of `--instructions`, of which the last one given would hold: one excludes the other. */
+/** Not the negation of `--instructions`: then the last one given would win. Instead, the two conflict. */
 function noInstructionsOption(): Option {
   const option = new Option("--no-instructions", "no instructions any more").conflicts("instructions");
   option.negate = false;
@@ -59,7 +59,7 @@ async function changeOf({ model, defaultModel, instructions, noInstructions }: U
   return change;
 }
 
-/** What was changed, as the agent has it now. */
+/** The changed fields with the agent's current values. */
 function changedText(change: ChangeAgent, { model, instructions }: Agent): string {
   const parts: string[] = [];
   if ("model" in change) parts.push(model === null ? "its runtime's default model" : `the model ${printable(model)}`);

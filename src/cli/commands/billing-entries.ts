@@ -48,7 +48,7 @@ function rowOf({ number, at, kind, credits, balance, agent, ...cause }: CreditEn
   return [String(number), localTime(at), kind, amount, balance, agent ?? "", causeText(cause)];
 }
 
-/** What it was for, in a few words. */
+/** The reason for the entry, in a few words. */
 function causeText({
   model,
   tokens,

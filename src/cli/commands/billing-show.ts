@@ -48,7 +48,7 @@ function rowOf({ day, agent, model, credits, inputTokens, outputTokens, machineS
   ];
 }
 
-/** Seconds as hours and minutes, `26 h 03 min`; nothing for none. */
+/** Seconds as hours and minutes, `26 h 03 min`; empty for zero. */
 export function durationText(seconds: number): string {
   if (seconds === 0) return "";
   const minutes = Math.floor(seconds / 60);

@@ -57,5 +57,5 @@ function rowOf(by: UsageGroup, { group, name, credits, inputTokens, outputTokens
   ];
 }
 
-/** What is told where there is nothing to sum up by. */
+/** Shown where the grouping field is missing. */
 const absent: Record<UsageGroup, string> = { day: "", agent: "no agent", model: "machines", key: "no key" };

@@ -18,7 +18,7 @@ interface ChatOptions extends CommonOptions {
   usage?: true;
 }
 
-/** Whom to talk to, and what of the replies to show in what form. */
+/** Whom to talk to, and how to show the replies. */
 interface Chat {
   client: BerthClient;
   agent: string;
@@ -54,14 +54,14 @@ async function sayOnce(chat: Chat, message: string): Promise<void> {
   requireCompleted(await say(chat, message, interrupts), interrupts);
 }
 
-/** Throws `CliError` for a turn that ended otherwise. */
+/** Throws `CliError` for a turn that did not complete. */
 function requireCompleted(last: LastEvent, interrupts: Interrupts): void {
   if (last.type === "response.completed") return;
   if (last.type === "response.failed") throw new FaultError(last.error);
   throw interrupts.cancel.aborted ? new InterruptedError() : new CliError("The turn was cancelled.");
 }
 
-/** A conversation on the terminal, until Ctrl-D. What goes wrong in a turn is shown and does not end it. */
+/** A conversation on the terminal, until Ctrl-D. An error in a turn is shown and does not end it. */
 async function converse(chat: Chat): Promise<void> {
   await chat.client.call(routes.getAgent, { params: { name: chat.agent } });
   const history: string[] = [];
@@ -80,7 +80,7 @@ async function converse(chat: Chat): Promise<void> {
   }
 }
 
-/** Sends a message and shows the turn to its last event. */
+/** Sends a message and shows the turn's events up to the last. */
 async function say(
   { client, agent, include, json }: Chat,
   message: string,

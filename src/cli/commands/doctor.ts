@@ -7,14 +7,14 @@ import { CliError } from "../errors.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { type Output, printable, styled, writeText } from "../terminal.ts";
 
-/** One thing that was looked at, as a line of JSON of the doctor's program. */
+/** One check, as a JSON line from the doctor's program. */
 interface Check {
   name: string;
   ok: boolean;
   found: string;
-  /** What is wrong, of one that failed. */
+  /** The problem, if the check failed. */
   problem?: string;
-  /** The command that mends it. */
+  /** The command that fixes it. */
   fix?: string;
 }
 
@@ -30,7 +30,9 @@ export function registerDoctor(program: Command): void {
     });
 }
 
-/** Runs the checks, shows each as it ends, and answers how many failed. Throws `CliError` when they end early. */
+/**
+ * Runs the checks, shows each as it finishes and returns the number that failed. Throws `CliError` if they end early.
+ */
 async function runChecks(json: boolean): Promise<number> {
   const { stdout } = process;
   const child = spawn(process.execPath, [programPath("doctor.ts")], { stdio: ["ignore", "pipe", "inherit"] });
@@ -52,7 +54,7 @@ async function runChecks(json: boolean): Promise<number> {
   return failed;
 }
 
-/** A check with what was found; one that failed with what is wrong and how to mend it. */
+/** A check and its result. A failed check also shows the problem and the fix. */
 function formatCheck(output: Output, { name, ok, found, problem, fix }: Check): string {
   const mark = ok ? styled(output, "green", "✔") : styled(output, "red", "✘");
   const lines = [`${mark} ${printable(name).padEnd(16)} ${printable(found)}`.trimEnd()];

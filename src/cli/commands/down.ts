@@ -8,7 +8,7 @@ import { Progress } from "../progress.ts";
 import { findServer } from "../server-process.ts";
 import { writeJson } from "../terminal.ts";
 
-/** The server itself takes 5 s at most. */
+/** The server itself takes at most 5 s. */
 const patienceSeconds = 30;
 const pollMs = 50;
 

@@ -21,7 +21,7 @@ export function registerRevokeKey(keys: Command): void {
     .option("-y, --yes", "do not ask")
     .addOption(jsonOption())
     .action(async (id: string, { yes, json }: RevokeOptions) => {
-      // It may be the key itself, which is not to be repeated.
+      // It may be the key itself, which must not be echoed.
       if (!isUuid(id)) throw new CliError("This is not a key's id. To see them: berth keys list", 2);
       const client = connect(readEnvironment());
       if (!yes) await requireConsent(`Revoke the key ${id}, for ever?`, "Nothing was revoked.");

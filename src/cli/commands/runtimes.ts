@@ -36,7 +36,7 @@ function limitTable(limits: string[][]): string {
   return formatTable(process.stdout, ["RUNTIME", "CANNOT", "WHY"], limits);
 }
 
-/** A row for each thing that a runtime cannot do, or not in all cases. */
+/** One row for each thing a runtime cannot do, or can do only in some cases. */
 function limitsOf({ name, abilities }: RuntimeRecord): string[][] {
   return Object.entries(abilities)
     .filter(([, { supported, reason }]) => !supported || reason !== null)

@@ -29,14 +29,14 @@ export function registerUp(program: Command): void {
 }
 
 /**
- * The server takes this process's place: its terminal, its signals, its exit code. A child would get a Ctrl-C twice,
- * from the terminal and from its parent.
+ * Replaces this process with the server, which inherits its terminal, signals and exit code. A child would get Ctrl-C
+ * twice: from the terminal and from its parent.
  */
 function becomeServer(): never {
   return process.execve!(process.execPath, [process.execPath, programPath(serverProgram)]);
 }
 
-/** Starts a server in the background, or finds the one that runs, and resolves when it is ready. */
+/** Starts a server in the background, or finds the running one. Resolves when it is ready. */
 async function bringUp(): Promise<DetachedServer> {
   const { dataFolder, localUrl: url } = readEnvironment();
   if (url === null) throw new CliError("BERTH_PORT is 0: in the background the server needs a port to be found at.", 2);

@@ -2,22 +2,22 @@ import { firmwareTokenName, guestPort } from "../../contract/guest.ts";
 
 export type Accelerator = "kvm" | "tcg";
 
-/** What the guest's hardware looks like. All runs that share a template have exactly the same. */
+/** The guest's hardware. It is identical in all runs that share a template. */
 export interface Hardware {
   accelerator: Accelerator;
   cpus: number;
   memoryMiB: number;
-  /** The host's clock rate in kHz; under TCG the guest cannot find it out and hangs in most boots. */
+  /** The host's clock rate in kHz. Under TCG the guest cannot measure it and hangs in most boots. */
   hostKhz: number;
 }
 
 /**
- * What a guest begins with. `boot`: the kernel. `state`: the device state on descriptor 3, and it runs at once.
- * `deferred`: nothing; it waits for its memory, and for the monitor to name the state and to have it run.
+ * How a guest starts. `boot`: from the kernel. `state`: from the device state on descriptor 3, running at once.
+ * `deferred`: empty; it waits for its memory, and for the monitor to name the state and start it.
  */
 type Incoming = "boot" | "state" | "deferred";
 
-/** The device state's descriptor, as QEMU inherits it. */
+/** The descriptor on which QEMU inherits the device state. */
 export const stateDescriptor = 3;
 
 /** One start of QEMU. Paths are absolute. */
@@ -30,20 +30,20 @@ export interface Start {
   /** `shared`: writes go to the file. `private`: the file is mapped copy-on-write. `fresh`: no file. */
   memory: { kind: "shared" | "private"; file: string } | { kind: "fresh" };
   qmpSocket: string;
-  /** The host's port, on 127.0.0.1, that leads to the runner. */
+  /** The host port on 127.0.0.1 that forwards to the runner. */
   port: number;
-  /** A file with the first channel token; given only to a guest that boots. */
+  /** A file with the first channel token; given only to a booting guest. */
   tokenFile: string | null;
   incoming: Incoming;
 }
 
-/** QEMU's own options that all machines share; part of what a template depends on. */
+/** QEMU options common to all machines. A template depends on them. */
 export const machineOptions = "microvm,acpi=on,memory-backend=ram,suppress-vmdesc=on";
 
 /**
- * The arguments of one QEMU. No device but those used: one disk, one network card that reaches nothing (only the
- * server can dial in), one serial port whose output is kept in memory. The sandbox denies QEMU to start programs,
- * to gain privileges and to change its resources.
+ * The arguments for one QEMU. The guest gets only the devices it uses: one disk, one network card that reaches nothing
+ * (only the server can dial in) and one serial port whose output is kept in memory. The sandbox stops QEMU from
+ * starting programs, gaining privileges and changing its resource limits.
  */
 export function qemuArguments(start: Start): string[] {
   const { hardware } = start;
@@ -105,8 +105,8 @@ function incomingOptions(incoming: Incoming): string[] {
 
 function acceleratorOption({ accelerator, memoryMiB }: Hardware): string {
   if (accelerator === "kvm") return "kvm";
-  // The translation cache, MiB: the same turn takes 3.5 s with 256 and 9.3 s with 64. What needs a larger machine has
-  // more code to translate: OpenClaw starts twice as fast with 1,024.
+  // The translation cache in MiB: the same turn takes 3.5 s with 256 and 9.3 s with 64. A runtime that needs a larger
+  // machine has more code to translate: OpenClaw starts twice as fast with 1,024.
   return `tcg,thread=multi,tb-size=${memoryMiB > 2048 ? 1024 : 256}`;
 }
 
@@ -120,7 +120,7 @@ function diskOption(file: string): string {
   return `driver=qcow2,node-name=disk,discard=unmap,detect-zeroes=unmap,file.driver=file,file.filename=${escaped(file)}`;
 }
 
-/** QEMU splits its options at commas; a comma within a value is written twice. */
+/** QEMU splits its options at commas; a comma within a value is doubled. */
 function escaped(value: string): string {
   return value.replaceAll(",", ",,");
 }

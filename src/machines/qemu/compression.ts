@@ -7,8 +7,8 @@ import type { PageJobs } from "./page-jobs.ts";
 import type { Records } from "./record.ts";
 
 /**
- * Makes the memory images of suspended machines smaller, one at a time over all of them, when nobody waits any more.
- * The record goes from the one file to the other in one step, so that at any moment it names one that is whole.
+ * Compresses the memory images of suspended machines, one at a time across all machines, once nobody is waiting. The
+ * record switches from one file to the other in one step, so it always names a complete file.
  */
 export class Compression {
   readonly #layout: Layout;
@@ -27,13 +27,13 @@ export class Compression {
     this.#log = log;
   }
 
-  /** Has the memory image of a machine compressed, later. */
+  /** Queues a machine's memory image for compression. */
   add(id: string): void {
     this.#queue.push(id);
     if (!this.#current) this.#next();
   }
 
-  /** Lets go of a machine's image: when this has resolved, neither its files nor its record change by this. */
+  /** Stops working on a machine's image. Once this resolves, compression changes neither its files nor its record. */
   async cancel(id: string): Promise<void> {
     this.#queue = this.#queue.filter((queued) => queued !== id);
     if (this.#current?.id !== id) return;
@@ -75,7 +75,7 @@ export class Compression {
       const base = image.kind === "difference" ? this.#layout.template(image.base).memory : null;
       const pages = await this.#jobs.compress({ source, pages: image.pages, base, file: partial }, signal);
       await rename(partial, compressedPages);
-      // All that was not forced to the disk while somebody waited.
+      // Everything that was not synced to disk while someone was waiting.
       for (const path of [state, folder, dirname(folder)]) await force(path);
       await this.#step("compressed");
       signal.throwIfAborted();

@@ -25,7 +25,7 @@ import { recover } from "./recovery.ts";
 import { Suspension } from "./suspension.ts";
 import { type HostBasis, type Template, type TemplateBasis, Templates } from "./template.ts";
 
-/** Twice from the template that there is, then from a new one. */
+/** Two clones of the existing template, then one of a new template. */
 const cloneTries = 3;
 
 export interface QemuOptions {
@@ -33,18 +33,18 @@ export interface QemuOptions {
   /** The folder of the built image; null when none was built. */
   builtImage: string | null;
   accelerator: AcceleratorChoice;
-  /** The size of a machine of a runtime where nothing else is asked; templates are made in it. */
+  /** A runtime's default machine size, which its templates have. */
   usualResources: (runtime: string) => Resources;
-  /** Answers the model calls of the throwaway turns in which a template is warmed. */
+  /** Serves the model calls of the throwaway turns that warm a template. */
   serveTemplateUplink: (socket: Socket) => void;
   log: (message: string) => void;
-  /** Memory is saved by QEMU itself and whole, also where it can be read from outside. */
+  /** Always saves the whole memory through QEMU, even where it can be read from outside. */
   onlyWholeMemory?: boolean;
-  /** Called between any two steps of suspending and waking: a test stops the driver there. */
+  /** Called between any two steps of suspending and waking. A test stops the driver there. */
   step?: Step;
 }
 
-/** What makes up a driver. */
+/** The parts of a driver. */
 interface Parts {
   layout: Layout;
   privilege: Privilege;
@@ -62,8 +62,8 @@ interface Parts {
 }
 
 /**
- * Virtual machines as QEMU processes of this host. They are detached: they outlive the server, and `open` finds
- * them again. A disk is never used by two, since QEMU itself holds a lock on it.
+ * Virtual machines as QEMU processes on this host. They are detached: they outlive the server, and `open` finds them
+ * again. QEMU locks its disk, so no two processes share one.
  */
 export class QemuDriver implements Driver {
   readonly #layout: Layout;
@@ -97,8 +97,8 @@ export class QemuDriver implements Driver {
   }
 
   /**
-   * Makes ready: checks what is needed (`qemu_missing`, `image_missing`, `privilege_missing`,
-   * `accelerator_unavailable`), takes the image in, finds the machines that run, removes what a crash left.
+   * Opens the driver: checks the prerequisites (`qemu_missing`, `image_missing`, `privilege_missing`,
+   * `accelerator_unavailable`), imports the image, finds running machines and removes what a crash left.
    */
   static async open(options: QemuOptions): Promise<QemuDriver> {
     const layout = new Layout(options.dataFolder);
@@ -227,7 +227,7 @@ export class QemuDriver implements Driver {
 
   async invalidate(id: string): Promise<void> {
     const { origin, template } = await this.#records.require(id);
-    // Its memory was used up when it was woken, so the next start is from its disk.
+    // Waking used up its memory, so the next start is from its disk.
     if (origin === "wake") return this.stop(id);
     await this.destroy(id);
     if (template) await this.#templates.markSuspect(template);
@@ -255,7 +255,7 @@ export class QemuDriver implements Driver {
 
   async dial(id: string): Promise<Socket> {
     const { port } = await this.#records.require(id);
-    // Another program may have the port of a machine that has ended.
+    // Another program may hold the port of a machine that has ended.
     if (!this.#running.has(id)) throw new BerthError("machine_lost", "The agent's machine does not run.");
     return dialPort(port);
   }
@@ -275,7 +275,7 @@ export class QemuDriver implements Driver {
     await this.#running.end(id);
   }
 
-  /** The machine's record. Throws `machine_lost` without one, and when a later generation has superseded this one. */
+  /** The machine's record. Throws `machine_lost` if there is none, or if a later generation has superseded this one. */
   async #known(spec: MachineSpec): Promise<MachineRecord> {
     const known = await this.#records.require(spec.id);
     if (known.generation <= spec.generation) return known;
@@ -309,7 +309,7 @@ export class QemuDriver implements Driver {
     return this.#start(spec.id, { ...record, hasDisk: true }, template);
   }
 
-  /** The template where the machine has the size that templates are made in. */
+  /** The template, if the machine has the size templates are made in. */
   async #templateFor(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<Template | null> {
     if (!this.#isUsual(spec)) return null;
     progress.begin("template");

@@ -2,10 +2,10 @@ import { open, readFile, rename, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { BerthError } from "../../contract/errors.ts";
 
-/** Below this, in bytes, no new machine is begun: a guest whose disk cannot grow stands still. */
+/** With less than this free, in bytes, no new machine is started: a guest whose disk cannot grow stalls. */
 const minimumFreeBytes = 1024 ** 3;
 
-/** Writes a file so that after a crash it is there whole, as it was, or as it is now. */
+/** Writes a file atomically: after a crash it has its old or its new content, whole. */
 export async function writeWhole(file: string, text: string): Promise<void> {
   const partial = `${file}.partial`;
   await using handle = await open(partial, "w", 0o600);
@@ -14,25 +14,27 @@ export async function writeWhole(file: string, text: string): Promise<void> {
   await rename(partial, file);
 }
 
-/** The parsed JSON of a file; null when there is no such file. */
+/** A file's parsed JSON; null if the file does not exist. */
 export async function readRecord<T>(file: string): Promise<T | null> {
   const text = await readFile(file, "utf8").catch(nullWhereMissing);
   return text === null ? null : (JSON.parse(text) as T);
 }
 
-/** For a `catch`: null where there is no such file. Another error is not known to be the file's, and is thrown. */
+/**
+ * For a `catch`: returns null if the file does not exist. Rethrows any other error, since it may not be about the file.
+ */
 export function nullWhereMissing(error: NodeJS.ErrnoException): null {
   if (error.code === "ENOENT") return null;
   throw error;
 }
 
-/** Makes a file, or a folder's new entries, last over a crash of the host. */
+/** Syncs a file, or a folder's new entries, so that they survive a host crash. */
 export async function force(path: string): Promise<void> {
   await using handle = await open(path, "r");
   await handle.sync();
 }
 
-/** Throws `disk_full` when the file system that holds `folder` has too little space for a machine to begin. */
+/** Throws `disk_full` if the file system that holds `folder` has too little space to start a machine. */
 export async function requireSpace(folder: string): Promise<void> {
   const { bavail, bsize } = await statfs(folder).catch(() => statfs(dirname(folder)));
   const free = bavail * bsize;

@@ -1,26 +1,27 @@
 import { readFileSync, readSync } from "node:fs";
 
-/** Of x86-64. */
+/** On x86-64. */
 export const pageBytes = 4096;
 
-/** A guest's memory as the kernel has it mapped into its QEMU (proc_pid_maps(5)). */
+/** A guest's memory as the kernel maps it into its QEMU (proc_pid_maps(5)). */
 export interface Mapping {
-  /** The address in QEMU, in bytes. */
+  /** The address in QEMU's address space, in bytes. */
   start: number;
   bytes: number;
-  /** The inode of the file that is mapped privately; 0 for anonymous memory. */
+  /** The inode of the privately mapped file; 0 for anonymous memory. */
   inode: number;
 }
 
-/** A run of neighbouring pages, counted from the memory's beginning. */
+/** A run of adjacent pages. The first page is counted from the start of the memory. */
 export interface Run {
   first: number;
   pages: number;
 }
 
 /**
- * The guest's memory: the one private, writable mapping of exactly its size. QEMU lays it between guard pages, so the
- * kernel joins it with no other. Null while there is none; throws where there are several, and when the process is gone.
+ * The guest's memory: the only private, writable mapping of exactly its size. QEMU puts guard pages around it, so the
+ * kernel never merges it with another. Null if it does not exist yet. Throws if there are several, or if the process is
+ * gone.
  */
 export function findMapping(pid: number, bytes: number): Mapping | null {
   const found: Mapping[] = [];
@@ -34,12 +35,12 @@ export function findMapping(pid: number, bytes: number): Mapping | null {
   return found[0] ?? null;
 }
 
-/** A bit of a pagemap entry (Documentation/admin-guide/mm/pagemap.rst) in the upper of its two 32-bit words. */
+/** Bits of a pagemap entry (Documentation/admin-guide/mm/pagemap.rst), in the upper of its two 32-bit words. */
 const [isPresent, isSwapped, isOfFile] = [1 << 31, 1 << 30, 1 << 29];
 
 /**
- * The pages that the process has of its own in a mapping: those written to since it was mapped. What is not among them
- * is as in the mapped file, or zero in anonymous memory.
+ * The process's own pages in a mapping: those written since it was mapped. All others are as in the mapped file, or
+ * zero in anonymous memory.
  */
 export function ownPages(pagemap: number, { start, bytes }: Mapping): Run[] {
   const entries = Buffer.alloc((bytes / pageBytes) * 8);
@@ -54,14 +55,14 @@ export function ownPages(pagemap: number, { start, bytes }: Mapping): Run[] {
   return runs;
 }
 
-/** Adds the next page to the last run, or as a run of its own where it is not its neighbour. */
+/** Appends the next page to the last run if they are adjacent, else starts a new run. */
 export function addPage(runs: Run[], page: number): void {
   const last = runs.at(-1);
   if (last && last.first + last.pages === page) last.pages++;
   else runs.push({ first: page, pages: 1 });
 }
 
-/** Fills `target` from `position` on; throws when the file ends before that. */
+/** Fills `target` from `position`. Throws if the file ends first. */
 export function readWhole(file: number, target: Uint8Array, position: number): void {
   for (let done = 0; done < target.length; ) {
     const read = readSync(file, target, done, target.length - done, position + done);

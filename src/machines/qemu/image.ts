@@ -5,7 +5,7 @@ import { BerthError } from "../../contract/errors.ts";
 import { force, readRecord, requireSpace } from "./files.ts";
 import { type ImageFiles, imageFiles, type Layout } from "./layout.ts";
 
-/** What the image's build writes last, as `image.json`: a folder without it is not an image. */
+/** Written last by the image build, as `image.json`. A folder without it is not an image. */
 interface ImageRecord {
   id: string;
 }
@@ -16,8 +16,8 @@ export interface Image {
 }
 
 /**
- * Takes the built image into the data folder, by hard links where the file systems allow it: agents' disks stand
- * on it, so it must not go away with a cache. Throws `image_missing` or `image_invalid`.
+ * Imports the built image into the data folder, by hard link where the file systems allow it. Agents' disks are based
+ * on it, so it must not disappear with a cache. Throws `image_missing` or `image_invalid`.
  */
 export async function takeImage(built: string | null, layout: Layout): Promise<Image> {
   const source = built === null ? null : imageFiles(built);
@@ -39,7 +39,7 @@ async function importImage(source: ImageFiles, target: ImageFiles, layout: Layou
     for (const file of [source.rootfs, source.kernel, source.initrd, source.record]) {
       const copy = join(partial, basename(file));
       await link(file, copy).catch(() => copyFile(file, copy, constants.COPYFILE_FICLONE));
-      // Nothing secret is in it, and no machine's QEMU may write it.
+      // It contains no secrets, and no machine's QEMU may write to it.
       await chmod(copy, 0o444);
     }
   } catch (error) {
@@ -57,7 +57,7 @@ async function importImage(source: ImageFiles, target: ImageFiles, layout: Layou
   await force(layout.images);
 }
 
-/** Removes the images that are not in use: a disk that stands on one needs it, and so does a template. */
+/** Removes unused images. A disk or template based on an image needs it. */
 export async function sweepImages(layout: Layout, inUse: ReadonlySet<string>): Promise<void> {
   for (const id of await readdir(layout.images)) {
     if (!inUse.has(id)) await rm(layout.image(id).folder, { recursive: true, force: true });

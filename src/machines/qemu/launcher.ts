@@ -7,7 +7,7 @@ import type { Privilege } from "./privilege.ts";
 import { QemuProcess } from "./process.ts";
 import { type HostBasis, hardwareOf, type Template } from "./template.ts";
 
-/** A port may be taken between the look and QEMU's start. */
+/** The port may be taken between the check and QEMU's start. */
 const startTries = 3;
 
 /** Starts QEMU in a machine's folder. */
@@ -24,7 +24,7 @@ export class Launcher {
     this.#running = running;
   }
 
-  /** Starts on a port that is free, and once more on another when that was taken meanwhile. */
+  /** Starts on a free port. Retries on another if the port is taken first. */
   async onFreePort<Started>(start: (port: number) => Promise<Started>): Promise<Started> {
     for (let tries = startTries; ; tries--) {
       try {
@@ -37,8 +37,8 @@ export class Launcher {
   }
 
   /**
-   * `template`: whose memory the guest's is laid over. `state`: what it takes up in place of a boot. `deferred`: told of the
-   * process, whose guest then waits. Throws `machine_failed`, `shutting_down`.
+   * `template`: the template whose memory the guest starts from. `state`: the device state to load instead of booting.
+   * `deferred`: called with the process, whose guest then waits. Throws `machine_failed`, `shutting_down`.
    */
   async start(
     id: string,

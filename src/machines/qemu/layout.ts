@@ -1,7 +1,7 @@
 import { join } from "node:path";
 
 /**
- * Where things are in the data folder. Disks name the disk below them by a relative path, so the folder can move.
+ * The data folder's layout. Disks refer to their base disk by a relative path, so the folder can move.
  *
  *   images/ID/     rootfs.img vmlinuz initrd.img image.json
  *   templates/KEY/ disk.qcow2 memory state template.json
@@ -43,7 +43,7 @@ function machineFiles(folder: string) {
     log: join(folder, "qemu.log"),
     token: join(folder, "token"),
     agentLog: join(folder, "agent.log"),
-    /** Where a whole memory comes out of QEMU, as long as it does. */
+    /** QEMU writes a whole memory to this socket. It exists only while that takes place. */
     streamSocket: join(folder, "stream"),
   };
 }
@@ -57,7 +57,7 @@ function templateFiles(folder: string) {
   };
 }
 
-/** The files of a memory image: `pages` or `compressedPages`, and `state`; or `stream` alone. */
+/** A memory image's files: `pages` or `compressedPages`, with `state`; or `stream` alone. */
 export function memoryFiles(folder: string) {
   return {
     folder,

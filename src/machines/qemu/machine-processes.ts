@@ -1,14 +1,14 @@
 import type { Layout } from "./layout.ts";
 import { killByMonitor, QemuProcess } from "./process.ts";
 
-/** The processes of the machines that run, by the machines' ids. */
+/** The processes of running machines, by machine id. */
 export class MachineProcesses {
   readonly #layout: Layout;
   readonly #log: (message: string) => void;
   readonly #processes = new Map<string, QemuProcess>();
-  /** Those whose guests do not run yet. */
+  /** Processes whose guests are not running yet. */
   readonly #waking = new Set<QemuProcess>();
-  /** Those whose guests stand at a write that the host's disk does not take. */
+  /** Processes whose guests are stopped at a write because the host's disk is full. */
   readonly #standing = new Set<QemuProcess>();
   #closing = false;
 
@@ -17,7 +17,9 @@ export class MachineProcesses {
     this.#log = log;
   }
 
-  /** Whether the server is about to let go of them: no machine is started then, and no memory given up. */
+  /**
+   * True once the server is about to release its machines. From then on it starts no machine and discards no memory.
+   */
   get isClosing(): boolean {
     return this.#closing;
   }
@@ -30,7 +32,7 @@ export class MachineProcesses {
     return this.#processes.has(id);
   }
 
-  /** Takes one whose guest runs, or stands where it may go on by itself. */
+  /** Adds a process whose guest is running, or is stopped but may resume by itself. */
   add(id: string, qemu: QemuProcess): void {
     this.#processes.set(id, qemu);
     qemu.onFullDisk(() => void this.outlastFullDisk(id, qemu));
@@ -39,13 +41,13 @@ export class MachineProcesses {
     });
   }
 
-  /** Takes one whose guest does not run yet, until that is disposed. */
+  /** Adds a process whose guest is not running yet, until disposed. */
   waking(qemu: QemuProcess): Disposable {
     this.#waking.add(qemu);
     return { [Symbol.dispose]: () => void this.#waking.delete(qemu) };
   }
 
-  /** Ends the machine's process, be it one that was taken or one that another server has left. */
+  /** Ends the machine's process, whether it is known here or was left by another server. */
   async end(id: string): Promise<void> {
     const qemu = this.#processes.get(id);
     if (qemu) await qemu.kill();
@@ -54,8 +56,8 @@ export class MachineProcesses {
   }
 
   /**
-   * The machine's process among `processes` and what QEMU says of it. It is not taken yet. One that does not answer is of
-   * no use, and is killed.
+   * Finds the machine's process among `processes`, and its QEMU status. Does not add it. A process that does not answer
+   * is useless, and is killed.
    */
   async find(
     id: string,
@@ -71,7 +73,7 @@ export class MachineProcesses {
     }
   }
 
-  /** Sees to a guest that QEMU has stopped at a write, until the host's disk takes it. Never rejects. */
+  /** Retries a guest that QEMU stopped at a write until the host's disk has space. Never rejects. */
   async outlastFullDisk(id: string, qemu: QemuProcess): Promise<void> {
     if (this.#standing.has(qemu)) return;
     this.#standing.add(qemu);
@@ -90,7 +92,7 @@ export class MachineProcesses {
     this.#closing = true;
   }
 
-  /** Lets go of them. They run on. */
+  /** Releases the processes. They keep running. */
   close(): void {
     for (const { qmp } of [...this.#processes.values(), ...this.#waking]) qmp[Symbol.dispose]();
   }

@@ -18,8 +18,8 @@ import type { QemuProcess } from "./process.ts";
 import type { Template } from "./template.ts";
 
 /**
- * What a memory holds of the world in which its guest ran. It is restored into the same only. Not the host's clock rate:
- * on some hosts it is told differently each time, and the same processor's is the same.
+ * The environment that a guest's memory depends on. It is restored only into an identical one. The host's clock rate is
+ * left out: some hosts report a different rate each time for the same processor.
  */
 export interface Conditions {
   qemu: string;
@@ -35,9 +35,9 @@ interface SavedFile {
 }
 
 /**
- * A suspended machine's memory, as its record names it; its files are in a folder of their own.
- * `difference`: the pages that differ from those of the template `base`, and the device state. `whole`: all pages that
- * are not zero. `stream`: memory and devices as QEMU writes them itself.
+ * A suspended machine's memory, as named in its record. Each has its own folder. `difference`: the pages that differ
+ * from those of the template `base`, and the device state. `whole`: all pages that are not zero. `stream`: memory and
+ * devices in QEMU's own format.
  */
 export type MemoryImage = { folder: string; conditions: Conditions } & (
   | { kind: "difference"; base: string; state: SavedFile; pages: PagesFile }
@@ -45,7 +45,7 @@ export type MemoryImage = { folder: string; conditions: Conditions } & (
   | { kind: "stream"; stream: SavedFile }
 );
 
-/** What differs from one kind to another, without the folder. */
+/** The fields that vary by kind, without the folder. */
 type Contents = MemoryImage extends infer Image
   ? Image extends unknown
     ? Omit<Image, "folder" | "conditions">
@@ -55,10 +55,10 @@ type Contents = MemoryImage extends infer Image
 const folderName = /^memory-/;
 const partialEnding = ".partial";
 
-/** Told between any two steps, so that a test can stop there for good. */
+/** Called between any two steps, so that a test can stop there for good. */
 export type Step = (name: string) => Promise<void>;
 
-/** Saves and checks the memories of machines, each in the folder of its machine. */
+/** Saves and checks machines' memories, each in its machine's folder. */
 export class MemoryImages {
   readonly #jobs: PageJobs;
   readonly #privilege: Privilege;
@@ -75,8 +75,8 @@ export class MemoryImages {
   }
 
   /**
-   * Saves the memory of a paused guest, which has `base` mapped or did not come from it. The image counts when the
-   * machine's record names it. What was written is removed when this rejects.
+   * Saves a paused guest's memory. The guest has `base` mapped, or did not come from it. The image is valid only once
+   * the machine's record names it. On rejection, removes what was written.
    */
   async save(
     qemu: QemuProcess,
@@ -98,7 +98,9 @@ export class MemoryImages {
     }
   }
 
-  /** Why an image must not be restored under `conditions`; null when it may. Pages are checked as they are loaded. */
+  /**
+   * Why an image must not be restored under `conditions`; null if it may be. Its pages are checked as they are loaded.
+   */
   async fault(image: MemoryImage, files: MachineFiles, conditions: Conditions): Promise<string | null> {
     for (const [name, value] of Object.entries(conditions)) {
       const saved = image.conditions[name as keyof Conditions];
@@ -108,20 +110,20 @@ export class MemoryImages {
     const [file, saved] = image.kind === "stream" ? [stream, image.stream] : [state, image.state];
     const found = await stat(file).catch(nullWhereMissing);
     if (found?.size !== saved.bytes) return `its ${basename(file)} is not whole`;
-    // A stream is as large as the memory; the device state a few KiB.
+    // A stream is as large as the memory. The device state is a few KiB.
     const crc = image.kind === "stream" ? await this.#jobs.crc(file) : crc32(await readFile(file));
     return crc === saved.crc ? null : `its ${basename(file)} is corrupt`;
   }
 
-  /** The file with the device state, which QEMU takes up. */
+  /** The device state file for QEMU to load. */
   stateOf(image: MemoryImage, files: MachineFiles): string {
     const { state, stream } = memoryFiles(join(files.folder, image.folder));
     return image.kind === "stream" ? stream : state;
   }
 
   /**
-   * Writes the saved pages into a QEMU that waits for its state, as soon as it has the guest's memory mapped, which may be
-   * while it starts. Rejects when any is not as it was saved.
+   * Writes the saved pages into a QEMU that waits for its state, as soon as it has mapped the guest's memory. QEMU may
+   * still be starting. Rejects if any page is not as it was saved.
    */
   async load(pid: number, image: MemoryImage, files: MachineFiles, signal: AbortSignal): Promise<void> {
     if (image.kind === "stream") return;
@@ -129,17 +131,17 @@ export class MemoryImages {
     const { pages, conditions } = image;
     const source = pages.compressed ? compressedPages : raw;
     const bytes = memoryBytes(conditions);
-    // Not in the threads, which have other machines' work to do.
+    // Not in the threads, which other machines need.
     while (!findMapping(pid, bytes)) await sleep(3, undefined, { signal });
     await this.#jobs.load({ pid, memoryBytes: bytes, source, pages });
   }
 
-  /** Removes an image that was used. */
+  /** Removes a used image. */
   async remove(image: MemoryImage, files: MachineFiles): Promise<void> {
     await rm(join(files.folder, image.folder), { recursive: true, force: true });
   }
 
-  /** Removes what the record does not name: images that were used, or not finished. */
+  /** Removes whatever the record does not name: used or unfinished images. */
   async sweep(files: MachineFiles, image: MemoryImage | null): Promise<void> {
     await rm(files.streamSocket, { force: true });
     for (const name of await readdir(files.folder)) {
@@ -167,14 +169,14 @@ export class MemoryImages {
       saved = await this.#jobs.save({ ...job, baseInode: base ? (await stat(base.files.memory)).ino : null }, signal);
     } catch (error) {
       if (signal.aborted || (error as NodeJS.ErrnoException).code === "ENOSPC") throw error;
-      // Not root, and the kernel lets nobody but a parent look into a process (ptrace_scope).
+      // The server is not root, and the kernel lets only a parent read a process's memory (ptrace_scope).
       this.#log(`a machine's memory cannot be read from outside, so QEMU writes it whole: ${(error as Error).message}`);
       await rm(files.pages, { force: true });
       return this.#writeStream(qemu, machine, files.stream, signal);
     }
     await this.#step("pages saved");
     signal.throwIfAborted();
-    // After the pages, as in QEMU's own migration: devices may have their last words while they are saved.
+    // After the pages, as in QEMU's own migration: devices may still write to memory while they are saved.
     await qemu.saveState(files.state);
     const state = await savedFile(files.state);
     await this.#step("devices saved");
@@ -182,7 +184,10 @@ export class MemoryImages {
     return isDifference ? { kind: "difference", base: base!.name, state, pages } : { kind: "whole", state, pages };
   }
 
-  /** QEMU's sandbox lets it start no program and it is given no file to write: it sends its state to a socket here. */
+  /**
+   * QEMU's sandbox keeps it from starting programs, and it gets no file to write to. So it sends its state to a socket
+   * here.
+   */
   async #writeStream(qemu: QemuProcess, machine: MachineFiles, file: string, signal: AbortSignal): Promise<Contents> {
     const path = machine.streamSocket;
     await rm(path, { force: true });
@@ -205,12 +210,12 @@ export class MemoryImages {
   }
 }
 
-/** The size of the guest's memory. */
+/** The size of the guest's memory, in bytes. */
 function memoryBytes({ resources }: Conditions): number {
   return resources.memoryMiB * 1024 ** 2;
 }
 
-/** Writes all that comes, and forces it to the disk: it is not compressed later. */
+/** Writes everything from the socket and syncs it to disk, because it is not compressed later. */
 async function writeStream(source: Socket, file: string): Promise<SavedFile> {
   const saved = { bytes: 0, crc: 0 };
   const count = new Transform({
@@ -224,7 +229,7 @@ async function writeStream(source: Socket, file: string): Promise<SavedFile> {
   return saved;
 }
 
-/** A small file that QEMU wrote. */
+/** A small file written by QEMU. */
 async function savedFile(file: string): Promise<SavedFile> {
   const content = await readFile(file);
   return { bytes: content.length, crc: crc32(content) };

@@ -14,12 +14,12 @@ type Answer = { value: unknown } | { error: { message: string; code?: string } }
 
 const hasEnded = "the thread for memory images has ended";
 
-/** Each takes some 15 MiB, of Node's own and in buffers. */
+/** Each takes about 15 MiB, for Node itself and for buffers. */
 const mostThreads = 4;
 
 /**
- * Threads for work on guests' memory, since it is synchronous and of a hundred MiB, while the server has events to
- * pass on. Loading, for which somebody waits, is done by several together, and never waits for anything else.
+ * Threads for work on guests' memory, which is synchronous and covers a hundred MiB, while the server has events to
+ * relay. Somebody waits for loading, so several threads share it and it never queues behind other work.
  */
 export class PageJobs {
   readonly #loaders: readonly PageThread[];
@@ -29,14 +29,14 @@ export class PageJobs {
     this.#loaders = Array.from({ length: loaders }, () => new PageThread());
   }
 
-  /** With threads for all processors to load, which start ahead of the first job, and one for what else is asked. */
+  /** Has one loading thread per processor, started before the first job, and one thread for everything else. */
   static forWakes(): PageJobs {
     const jobs = new PageJobs(Math.min(mostThreads, availableParallelism()));
     for (const thread of [...jobs.#loaders, jobs.#single]) thread.start();
     return jobs;
   }
 
-  /** With one thread, which does not load. */
+  /** Has one thread, which does not load. */
   static inBackground(): PageJobs {
     return new PageJobs(0);
   }
@@ -45,7 +45,7 @@ export class PageJobs {
     return this.#single.run({ kind: "save", ...job }, signal) as Promise<Saved>;
   }
 
-  /** When this has resolved or rejected, no thread works on the process any more. */
+  /** Once this resolves or rejects, no thread works on the process any more. */
   async load(job: Omit<LoadJob, "kind" | "next">): Promise<void> {
     const next = new Int32Array(new SharedArrayBuffer(4));
     const parts = this.#loaders.map((thread) => thread.run({ kind: "load", ...job, next }));
@@ -61,13 +61,13 @@ export class PageJobs {
     return this.#single.run({ kind: "crc", file }) as Promise<number>;
   }
 
-  /** Ends the threads, and with them the jobs that they are at. */
+  /** Ends the threads and their current jobs. */
   async close(): Promise<void> {
     await Promise.all([...this.#loaders, this.#single].map((thread) => thread.close()));
   }
 }
 
-/** A thread that does jobs one after the other. It is kept: to start one takes as long as a job. */
+/** A thread that runs jobs one at a time. It is kept, because starting one takes as long as a job. */
 class PageThread {
   #closed = false;
   #worker: Worker | null = null;
@@ -82,7 +82,7 @@ class PageThread {
     await this.#worker?.terminate();
   }
 
-  /** Rejects at once when `signal` is aborted before the job is begun. */
+  /** Rejects at once if `signal` aborts before the job starts. */
   run(job: Job, signal?: AbortSignal): Promise<unknown> {
     const before = this.#last;
     const done = unlessAborted(before, signal).then(() => this.#run(job, signal));
@@ -90,7 +90,7 @@ class PageThread {
     return done;
   }
 
-  /** A job that is not desired any more ends with its thread; the next one gets another. */
+  /** Cancelling a job ends its thread. The next job gets a new one. */
   #run(job: Job, signal?: AbortSignal): Promise<unknown> {
     signal?.throwIfAborted();
     if (this.#closed) throw new Error(hasEnded);
@@ -123,7 +123,7 @@ class PageThread {
     worker.on("exit", () => {
       if (this.#worker === worker) this.#worker = null;
     });
-    worker.on("error", () => {}); // The exit follows, and tells the job.
+    worker.on("error", () => {}); // The exit follows, and rejects the job.
     worker.unref();
     this.#worker = worker;
     return worker;

@@ -2,7 +2,7 @@ import { parentPort } from "node:worker_threads";
 import type { Job } from "./page-jobs.ts";
 import { compressPages, crcOfFile, loadPages, savePages } from "./pages.ts";
 
-// The thread that works on guests' memory, one job after the other.
+// The thread that works on guests' memory, one job at a time.
 
 parentPort!.on("message", async (job: Job) => {
   try {

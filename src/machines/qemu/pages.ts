@@ -3,13 +3,13 @@ import { type FileHandle, open } from "node:fs/promises";
 import { constants, crc32, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { addPage, findMapping, type Mapping, ownPages, pageBytes, type Run, readWhole } from "./guest-memory.ts";
 
-// Work on a hundred MiB, synchronous but for what is written: it runs in a worker (page-worker.ts), one job after the other,
-// and never on the server's own thread.
+// Work on a hundred MiB, synchronous except for writes. It runs in a worker (page-worker.ts), one job at a time, and
+// never on the server's own thread.
 //
-// A file of pages is a row of chunks and then its index. A chunk holds the bytes of some runs of pages, one after the
-// other, as they are or compressed. The index is numbers of 32 bits in the machine's byte order: how many runs and how
-// many chunks there are; of each run its first page and its pages; of each chunk its bytes in the file, the bytes of
-// its pages, and the crc32 of what is in the file. No run crosses a chunk's end.
+// A file of pages is a sequence of chunks followed by their index. A chunk holds the bytes of some runs of pages, in
+// order, either plain or compressed. The index is 32-bit numbers in the machine's byte order: the number of runs and
+// the number of chunks; for each run its first page and its page count; for each chunk its size in the file, the size
+// of its pages, and the crc32 of its bytes in the file. No run crosses a chunk's end.
 
 declare const WebAssembly: {
   /** Sizes in units of 64 KiB. */
@@ -23,13 +23,13 @@ const chunkPages = 1024;
 const chunkBytes = chunkPages * pageBytes;
 const zeroPage = Buffer.alloc(pageBytes);
 /**
- * Used for each chunk anew: memory fresh from the kernel costs as much as reading into it. Two, for one to be filled while
- * the other is written. Compressed may be larger.
+ * Reused for every chunk: faulting in fresh memory costs as much as reading into it. Two, so that one fills while the
+ * other is written. Compressed data may be larger than its input.
  */
 const chunkBuffers = [alignedBuffer(chunkBytes + 64 * 1024), alignedBuffer(chunkBytes + 64 * 1024)] as const;
 const [chunkBuffer] = chunkBuffers;
 
-/** What must be known of a file of pages to read it, and to see that it is still what was written. */
+/** Needed to read a file of pages and to check that it is unchanged. */
 export interface PagesFile {
   bytes: number;
   indexBytes: number;
@@ -47,12 +47,12 @@ export interface SaveJob {
   kind: "save";
   pid: number;
   memoryBytes: number;
-  /** The inode of the file that a difference is taken from; null to save all pages that are not zero. */
+  /** The inode of the file to take a difference from; null to save all pages that are not zero. */
   baseInode: number | null;
   file: string;
 }
 
-/** `isDifference`: the guest's memory was indeed laid over the base, and the pages go over it again. */
+/** `isDifference`: the guest's memory was mapped over the base, so the pages go over it again. */
 export interface Saved extends PagesFile {
   isDifference: boolean;
 }
@@ -63,7 +63,7 @@ export interface LoadJob {
   memoryBytes: number;
   source: string;
   pages: PagesFile;
-  /** The number of the chunk that is taken next, shared by the threads that load one file together. */
+  /** The number of the next chunk to take, shared by the threads that load one file together. */
   next: Int32Array<SharedArrayBuffer>;
 }
 
@@ -71,15 +71,15 @@ export interface CompressJob {
   kind: "compress";
   source: string;
   pages: PagesFile;
-  /** What the pages are a difference from: those that are the same there are left out. Null where it is nothing. */
+  /** The base of the difference. Pages identical to it are left out. Null for no base. */
   base: string | null;
   file: string;
 }
 
-/** Writes the pages of a stopped guest to a file. */
+/** Writes a stopped guest's pages to a file. */
 export async function savePages({ pid, memoryBytes, baseInode, file }: SaveJob): Promise<Saved> {
   const mapping = requireMapping(pid, memoryBytes);
-  // Of a file that is mapped but is not the base (its name was taken away meanwhile) nothing can be assumed later.
+  // If the mapped file is not the base (it was unlinked while mapped), nothing can be assumed about it later.
   const isDifference = mapping.inode !== 0 && mapping.inode === baseInode;
   const isForeign = mapping.inode !== 0 && !isDifference;
   using memory = opened(`/proc/${pid}/mem`, "r");
@@ -90,15 +90,15 @@ export async function savePages({ pid, memoryBytes, baseInode, file }: SaveJob):
   let buffer: Buffer = chunkBuffers[0];
   for (const batch of batches(runs)) {
     await writer.chunk(...readBatch(memory.fd, mapping, batch, !isDifference, buffer));
-    // The chunk before this one is written, and its buffer free.
+    // The previous chunk is written, so its buffer is free.
     buffer = buffer === chunkBuffers[0] ? chunkBuffers[1] : chunkBuffers[0];
   }
   return { ...(await writer.finish()), isDifference };
 }
 
 /**
- * Writes saved pages into the memory of a guest that does not run yet. Its QEMU may still be starting: one that waits for a
- * state writes nothing there itself. Throws at the first that is not as it was.
+ * Writes saved pages into the memory of a guest that is not running yet. Its QEMU may still be starting: a QEMU that
+ * waits for a state does not write there itself. Throws at the first chunk that has changed.
  */
 export function loadPages({ pid, memoryBytes, source, pages, next }: LoadJob): void {
   const mapping = requireMapping(pid, memoryBytes);
@@ -139,7 +139,7 @@ function requireMapping(pid: number, bytes: number): Mapping {
   return mapping;
 }
 
-/** The crc32 of a whole file. */
+/** A whole file's crc32. */
 export function crcOfFile(file: string): number {
   using input = opened(file, "r");
   let crc = 0;
@@ -152,13 +152,15 @@ export function crcOfFile(file: string): number {
 
 class PagesWriter implements AsyncDisposable {
   readonly #file: FileHandle;
-  /** The same file, past the page cache; null for what is compressed, and where its file system cannot do it. */
+  /**
+   * The same file, bypassing the page cache. Null for compressed data, and where the file system does not support it.
+   */
   #direct: FileHandle | null;
   readonly #compressed: boolean;
   readonly #runs: Run[] = [];
   readonly #chunks: Chunk[] = [];
   #bytes = 0;
-  /** The write of the last chunk. */
+  /** The last chunk's write. */
   #writing: Promise<void> = Promise.resolve();
 
   private constructor(file: FileHandle, direct: FileHandle | null, compressed: boolean) {
@@ -169,15 +171,15 @@ class PagesWriter implements AsyncDisposable {
 
   static async create(path: string, compressed: boolean): Promise<PagesWriter> {
     const file = await open(path, "wx", 0o600);
-    // To fill the page cache with what nobody reads soon takes several times as long as to write it to the disk.
+    // Filling the page cache with data that nobody reads soon takes several times as long as writing it to disk.
     const direct = compressed ? null : await open(path, files.O_WRONLY | files.O_DIRECT).catch(() => null);
     return new PagesWriter(file, direct, compressed);
   }
 
-  /** Resolves when the chunk before is written; this one's content must stay as it is until the next has resolved. */
+  /** Resolves when the previous chunk is written. `content` must stay unchanged until the next call has resolved. */
   async chunk(runs: readonly Run[], content: Uint8Array): Promise<void> {
     if (runs.length === 0) return this.#writing;
-    // Level 1: the next ones cost more time than they save bytes.
+    // Level 1: higher levels cost more time than they save bytes.
     const stored = this.#compressed
       ? zstdCompressSync(content, { params: { [constants.ZSTD_c_compressionLevel]: 1 } })
       : content;
@@ -196,15 +198,15 @@ class PagesWriter implements AsyncDisposable {
     const chunks = this.#chunks.flatMap((chunk) => [chunk.storedBytes, chunk.pageBytes, chunk.crc]);
     const index = Buffer.from(Uint32Array.from([this.#runs.length, this.#chunks.length, ...runs, ...chunks]).buffer);
     await writeAt(this.#file, index, this.#bytes);
-    // What is written while somebody waits is not forced to the disk: until the compressed copy is, a power cut costs the
-    // memory, which the checksums tell, and the machine boots.
+    // Data written while somebody waits is not synced to disk. Until the compressed copy is, a power cut costs the
+    // memory: the checksums fail and the machine boots.
     if (this.#compressed) await this.#file.sync();
     const bytes = this.#bytes + index.length;
     return { bytes, indexBytes: index.length, indexCrc: crc32(index), compressed: this.#compressed };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#writing.catch(() => {}); // It was told by the next step.
+    await this.#writing.catch(() => {}); // The next step reported the error.
     await this.#direct?.close();
     await this.#file.close();
   }
@@ -215,7 +217,7 @@ class PagesWriter implements AsyncDisposable {
       await writeAt(this.#direct, content, position);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EINVAL") throw error;
-      // The file system takes such writes of other places and sizes only.
+      // The file system accepts direct writes only at aligned offsets and sizes.
       await this.#direct.close();
       this.#direct = null;
       await writeAt(this.#file, content, position);
@@ -223,7 +225,7 @@ class PagesWriter implements AsyncDisposable {
   }
 }
 
-/** Runs of at most a chunk's pages together. */
+/** Groups runs into batches of at most a chunk's pages. */
 function* batches(runs: readonly Run[]): Generator<Run[]> {
   let batch: Run[] = [];
   let room = chunkPages;
@@ -254,7 +256,10 @@ function readBatch(
   return leftOut(batch, content, (at) => content.compare(zeroPage, 0, pageBytes, at, at + pageBytes) === 0);
 }
 
-/** Reads runs of the pages that begin at `start` into `target`, one after the other; answers how many bytes they are. */
+/**
+ * Reads runs of pages into `target`, back to back. `start` is the first page's offset in the file, in bytes. Returns
+ * the number of bytes read.
+ */
 function readRuns(file: number, start: number, runs: readonly Run[], target: Buffer): number {
   let length = 0;
   for (const { first, pages } of runs) {
@@ -264,7 +269,7 @@ function readRuns(file: number, start: number, runs: readonly Run[], target: Buf
   return length;
 }
 
-/** Moves the other pages together than those of which, by where they begin in `content`, `isLeftOut` is true. */
+/** Drops the pages for which `isLeftOut` is true, given their offset in `content`, and moves the others together. */
 function leftOut(batch: readonly Run[], content: Buffer, isLeftOut: (at: number) => boolean): [Run[], Buffer] {
   const kept: Run[] = [];
   let from = 0;
@@ -281,8 +286,8 @@ function leftOut(batch: readonly Run[], content: Buffer, isLeftOut: (at: number)
 }
 
 /**
- * Those chunks of a file of pages whose numbers `next` answers, each higher than the one before, until it is higher than the
- * last one's. Each is checked before it is given, and good until the next is asked for.
+ * Yields the chunks of a file of pages that `next` numbers, in ascending order, until it passes the last. Each chunk is
+ * checked first, and valid until the next is requested.
  */
 function* readChunks(file: number, pages: PagesFile, next: () => number): Generator<{ runs: Run[]; content: Buffer }> {
   if (fstatSync(file).size !== pages.bytes) throw damaged("the memory image is not of its size");
@@ -313,7 +318,7 @@ function* readChunks(file: number, pages: PagesFile, next: () => number): Genera
   }
 }
 
-/** In one piece: by default Node makes it of pieces of 16 KiB, which takes half as long again. */
+/** In one piece: by default Node assembles it from 16 KiB pieces, which takes half as long again. */
 function decompressed(content: Buffer, size: number): Buffer {
   return zstdDecompressSync(content, { chunkSize: size + pageBytes });
 }
@@ -321,7 +326,7 @@ function decompressed(content: Buffer, size: number): Buffer {
 function writeMemory(memory: number, content: Uint8Array, address: number): void {
   for (let done = 0; done < content.length; ) {
     const written = writeSync(memory, content, done, content.length - done, address + done);
-    if (written === 0) throw new Error("QEMU has ended"); // So the kernel says it of an open /proc/PID/mem.
+    if (written === 0) throw new Error("QEMU has ended"); // How an open /proc/PID/mem reports it.
     done += written;
   }
 }
@@ -332,7 +337,7 @@ async function writeAt(file: FileHandle, content: Uint8Array, position: number):
   }
 }
 
-/** One that begins where a page does, as writing past the page cache wants it: of Node's, WebAssembly's memory alone does. */
+/** A page-aligned buffer, as writing past the page cache requires. In Node, only WebAssembly memory is aligned. */
 function alignedBuffer(bytes: number): Buffer {
   const pages = Math.ceil(bytes / (64 * 1024));
   return Buffer.from(new WebAssembly.Memory({ initial: pages, maximum: pages }).buffer);
@@ -343,7 +348,10 @@ function opened(path: string, flags: string): Disposable & { fd: number } {
   return { fd, [Symbol.dispose]: () => closeSync(fd) };
 }
 
-/** An image that is not what was saved. Its code crosses the thread's border, as an error's class does not. */
+/**
+ * An image that has changed since it was saved. Identified by a code, which crosses the thread boundary; an error's
+ * class does not.
+ */
 function damaged(message: string): Error {
   return Object.assign(new Error(message), { code: "EBADMSG" });
 }

@@ -6,10 +6,10 @@ import { BerthError } from "../../contract/errors.ts";
 
 const run = promisify(execFile);
 
-/** The user that QEMU runs as where the server is root. It owns the machines' files and nothing else. */
+/** The user that runs QEMU when the server is root. It owns the machines' files and nothing else. */
 const machineUserName = "berth-vm";
 
-/** Who runs QEMU: another user where the server may change to it (root), else the server's own. */
+/** The user that runs QEMU: a separate user if the server can switch to it (as root), else the server's own. */
 export class Privilege {
   readonly #user: { uid: number; gid: number } | null;
 
@@ -17,7 +17,7 @@ export class Privilege {
     this.#user = user;
   }
 
-  /** Throws `privilege_missing` when the server is root and the user is not there. */
+  /** Throws `privilege_missing` if the server is root and the user does not exist. */
   static async find(): Promise<Privilege> {
     if (process.getuid?.() !== 0) return new Privilege(null);
     try {
@@ -34,7 +34,7 @@ export class Privilege {
     }
   }
 
-  /** The command that runs `program` without any privilege that it could gain again. */
+  /** The command that runs `program` without privileges and without a way to regain any. */
   reduced(program: string, args: readonly string[]): [string, string[]] {
     if (!this.#user) return [program, [...args]];
     const { uid, gid } = this.#user;
@@ -49,19 +49,19 @@ export class Privilege {
     return ["setpriv", [...reduction, program, ...args]];
   }
 
-  /** Gives a path that the server made to QEMU's user. */
+  /** Gives QEMU's user a path that the server created. */
   async give(...paths: string[]): Promise<void> {
     if (!this.#user) return;
     for (const path of paths) await chown(path, this.#user.uid, this.#user.gid);
   }
 
-  /** Makes a folder that QEMU's user owns and nobody else enters. */
+  /** Makes a folder that QEMU's user owns and nobody else can enter. */
   async folder(path: string): Promise<void> {
     await mkdir(path, { mode: 0o700 });
     await this.give(path);
   }
 
-  /** Lets QEMU's user read files and no longer write them: a template, once it is finished. */
+  /** Makes files read-only for QEMU's user: a finished template. */
   async freeze(folder: string, ...files: string[]): Promise<void> {
     for (const file of files) {
       if (this.#user) await chown(file, 0, this.#user.gid);
@@ -71,7 +71,7 @@ export class Privilege {
     await chmod(folder, this.#user ? 0o750 : 0o700);
   }
 
-  /** Throws `privilege_missing` when a folder above `path` keeps QEMU's user out. */
+  /** Throws `privilege_missing` if a folder above `path` denies QEMU's user access. */
   async requireReach(path: string): Promise<void> {
     if (!this.#user) return;
     for (let folder = path; folder !== dirname(folder); folder = dirname(folder)) {

@@ -8,15 +8,15 @@ import { readRecord, writeWhole } from "./files.ts";
 import type { ImageFiles } from "./layout.ts";
 import type { Privilege } from "./privilege.ts";
 
-/** With KVM the line comes in well under a second. */
+/** With KVM the line arrives in well under a second. */
 const probeTimeoutMs = 8_000;
 
 export type AcceleratorChoice = "auto" | Accelerator;
 
 /**
- * The accelerator to use. /dev/kvm that can be opened proves nothing (seen: QEMU aborts, or the guest hangs at
- * its first instructions), so a throwaway guest must print a line. The answer is kept until the host or QEMU or
- * the image is another. Throws `accelerator_unavailable` when `kvm` is demanded and does not work.
+ * Chooses the accelerator. Being able to open /dev/kvm proves nothing (seen: QEMU aborts, or the guest hangs at its
+ * first instructions), so a throwaway guest must print a line. The answer is kept until the host, QEMU or the image
+ * changes. Throws `accelerator_unavailable` if `kvm` is required and does not work.
  */
 export async function chooseAccelerator(
   choice: AcceleratorChoice,
@@ -98,7 +98,9 @@ function runProbe({ kernel, initrd }: ImageFiles, privilege: Privilege): Promise
   });
 }
 
-/** The rate of the host's time stamp counter in kHz: the base clock where the kernel names it, else the clock now. */
+/**
+ * The rate of the host's time stamp counter in kHz: the base clock if the kernel reports it, else the current clock.
+ */
 export async function hostKhz(): Promise<number> {
   const base = await readFile("/sys/devices/system/cpu/cpu0/cpufreq/base_frequency", "utf8").catch(() => null);
   if (base) return Number(base);
@@ -106,7 +108,7 @@ export async function hostKhz(): Promise<number> {
   return Math.round(Number(mhz) * 1000);
 }
 
-/** The host's processor, as it calls itself. */
+/** The host processor's model name. */
 export async function hostCpu(): Promise<string> {
   return /^model name\s*:\s*(.*)$/m.exec(await readFile("/proc/cpuinfo", "utf8"))?.[1] ?? "unknown";
 }

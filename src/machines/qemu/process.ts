@@ -11,13 +11,13 @@ import { Qmp } from "./qmp.ts";
 
 const run = promisify(execFile);
 
-/** QEMU from its start to its first answer; far more than it takes, since ten may start at once. */
+/** From QEMU's start to its first answer. Far longer than it takes, since ten may start at once. */
 const startTimeoutMs = 20_000;
 
-/** Between two tries of a write for which the host's disk had no space. */
+/** Between two attempts at a write that the host's full disk refused. */
 const fullDiskRetryMs = 2_000;
 
-/** A QEMU that runs, with its monitor. It outlives the server; a later server finds it by `find`. */
+/** A running QEMU and its monitor. It outlives the server; a later server finds it with `find`. */
 export class QemuProcess {
   readonly pid: number;
   readonly qmp: Qmp;
@@ -30,10 +30,10 @@ export class QemuProcess {
   }
 
   /**
-   * Starts QEMU detached from the server, as the reduced user. `statePath` is the device state that it takes up
-   * in place of a boot, at once or, where `deferred` is given, when `loadState` is called; `deferred` is told of the
-   * process before QEMU is ready in it. Resolves when the guest runs or, deferred, waits. Rejects with QEMU's own words
-   * when it ends before that.
+   * Starts QEMU detached from the server, as the unprivileged user. `statePath` is the device state to load instead of
+   * booting, at once or, if `deferred` is given, when `loadState` is called. `deferred` is called with the process
+   * before QEMU is ready. Resolves when the guest runs or, if deferred, waits. Rejects with QEMU's own words if it ends
+   * first.
    */
   static async start(
     options: Omit<Start, "incoming" | "qmpSocket">,
@@ -66,7 +66,7 @@ export class QemuProcess {
     } catch (error) {
       if (child.pid !== undefined) {
         kill(child.pid);
-        await gone(child.pid); // Until then it may have the disk's lock, for which the next would fail.
+        await gone(child.pid); // Until then it may hold the disk's lock, and the next would fail.
       }
       const words = (await readFile(files.log, "utf8")).trim().split("\n").slice(-3).join("; ");
       throw new BerthError("machine_failed", `The virtual machine did not start${words ? `: ${words}` : "."}`, {
@@ -75,21 +75,21 @@ export class QemuProcess {
     }
   }
 
-  /** The QEMU that another server started with this monitor socket, of those that run; null when it is not among them. */
+  /** The QEMU that another server started with this monitor socket, if it is among the running ones; otherwise null. */
   static async find(files: MachineFiles, running: ReadonlyMap<string, number>): Promise<QemuProcess | null> {
     const pid = running.get(files.qmp);
     if (pid === undefined) return null;
     return new QemuProcess(pid, await Qmp.open(files.qmp, AbortSignal.timeout(startTimeoutMs)));
   }
 
-  /** Ends it at once and resolves when it is gone. */
+  /** Kills QEMU and resolves when it is gone. */
   async kill(): Promise<void> {
     kill(this.pid);
     await gone(this.pid);
     this.qmp[Symbol.dispose]();
   }
 
-  /** What the guest wrote to its serial port, the last 64 KiB. */
+  /** The last 64 KiB the guest wrote to its serial port. */
   async console(): Promise<string> {
     return (await this.qmp.execute("ringbuf-read", { device: "console", size: 65536 })) as string;
   }
@@ -99,20 +99,24 @@ export class QemuProcess {
     return ((await this.qmp.execute("query-status")) as { status: string }).status;
   }
 
-  /** Stops the guest's processors; what they had asked of the disk is done first. Rejects for a guest that does not run. */
+  /**
+   * Stops the guest's processors after their pending disk requests have finished. Rejects if the guest is not running.
+   */
   async pause(): Promise<void> {
     await this.qmp.execute("stop");
     await this.#become("paused", []);
   }
 
-  /** `stopped` is called when QEMU stops the guest since the host's disk is full, which it does again after each vain try. */
+  /**
+   * `stopped` is called when QEMU stops the guest because the host's disk is full, and again after each failed attempt.
+   */
   onFullDisk(stopped: () => void): void {
     this.qmp.events.on("BLOCK_IO_ERROR", (data) => {
       if ((data as { action: string }).action === "stop") stopped();
     });
   }
 
-  /** Has a guest that stands at a write go on as soon as the disk takes it. Rejects when QEMU ends. */
+  /** Resumes a guest that is stopped at a write once the disk accepts it. Rejects if QEMU ends. */
   async outlastFullDisk(): Promise<void> {
     for (;;) {
       await sleep(fullDiskRetryMs, undefined, { ref: false });
@@ -121,37 +125,37 @@ export class QemuProcess {
     }
   }
 
-  /** Has the guest's processors run, and takes the disk up again where it was let go. */
+  /** Starts the guest's processors, and reopens the disk if it was released. */
   async resume(): Promise<void> {
     const deadline = Date.now() + startTimeoutMs;
-    // QEMU refuses while a migration that was given up comes to its end.
+    // QEMU refuses until a cancelled migration has finished.
     while ((await this.status()) === "finish-migrate" && Date.now() < deadline) await sleep(10);
     await this.qmp.execute("cont");
     await this.#become("running", ["paused", "postmigrate"]);
   }
 
   /**
-   * Writes the state of all devices of a paused guest, without its memory, and lets go of the disk. Despite its name
-   * the command is in every build of QEMU.
+   * Writes the device state of a paused guest, without its memory, and releases the disk. Despite its name, every build
+   * of QEMU has the command.
    */
   async saveState(file: string): Promise<void> {
     await this.qmp.execute("xen-save-devices-state", { filename: file });
   }
 
-  /** Takes up the device state that a deferred start was given; the guest is paused then. */
+  /** Loads the device state given to a deferred start. The guest is then paused. */
   async loadState(): Promise<void> {
     await this.qmp.execute("migrate-incoming", { uri: `fd:${stateDescriptor}` });
     await this.#become("paused", ["inmigrate"]);
   }
 
-  /** Sends the whole state of a paused guest, memory and devices, to a socket. */
+  /** Sends a paused guest's whole state, memory and devices, to a socket. */
   async sendState(socket: string): Promise<void> {
-    // By default it would take care not to fill a network.
+    // The default limit protects a network.
     await this.qmp.execute("migrate-set-parameters", { "max-bandwidth": 2 ** 40 });
     await this.qmp.execute("migrate", { uri: `unix:${socket}` });
   }
 
-  /** Resolves when `sendState` is done; rejects when it failed. */
+  /** Resolves when `sendState` is done; rejects if it failed. */
   async stateSent(signal: AbortSignal): Promise<void> {
     for (;;) {
       const progress = (await this.qmp.execute("query-migrate")) as { status?: string; "error-desc"?: string };
@@ -176,12 +180,12 @@ export class QemuProcess {
   }
 }
 
-/** QEMU's words for a disk or an image that another process has open, a backup for instance. It passes. */
+/** QEMU's words for a disk or image that another process, such as a backup, has open. This is transient. */
 function isLocked(words: string): boolean {
   return /Failed to get (shared )?"[a-z ]+" lock/.test(words);
 }
 
-/** Kills the QEMU with this monitor socket, if one runs, and resolves when it is gone. */
+/** Kills the QEMU with this monitor socket, if there is one, and resolves when it is gone. */
 export async function killByMonitor(qmpSocket: string): Promise<void> {
   const pid = (await qemuProcesses()).get(qmpSocket);
   if (pid === undefined) return;
@@ -189,7 +193,7 @@ export async function killByMonitor(qmpSocket: string): Promise<void> {
   await gone(pid);
 }
 
-/** The QEMUs of this machine that have a monitor socket, by its path. The process table is the truth about runs. */
+/** The process ids of this host's QEMUs, by monitor socket path. The process table is the truth about runs. */
 export async function qemuProcesses(): Promise<Map<string, number>> {
   const found = new Map<string, number>();
   for (const entry of await readdir("/proc")) {
@@ -202,7 +206,7 @@ export async function qemuProcesses(): Promise<Map<string, number>> {
   return found;
 }
 
-/** Makes a disk that holds only its differences from `backing` (a path relative to it). */
+/** Creates a disk that holds only its differences from `backing` (a relative path). */
 export async function createOverlay(
   disk: string,
   backing: string,
@@ -214,7 +218,7 @@ export async function createOverlay(
   await chmod(disk, 0o600);
 }
 
-/** QEMU's version, as it says it. Throws `qemu_missing`. */
+/** QEMU's version, as it reports it. Throws `qemu_missing`. */
 export async function qemuVersion(): Promise<string> {
   try {
     return (await run("qemu-system-x86_64", ["--version"])).stdout.split("\n")[0]!;

@@ -41,7 +41,7 @@ const start: Start = {
   incoming: "state",
 };
 
-/** The value behind an option, where it stands once. */
+/** The value after an option that occurs once. */
 function option(args: string[], name: string): string | undefined {
   return args[args.indexOf(name) + 1];
 }

@@ -13,7 +13,9 @@ interface QmpMessage {
   data?: unknown;
 }
 
-/** A connection to one QEMU's monitor (the QEMU Machine Protocol, docs/interop/qmp-spec). One at a time per QEMU. */
+/**
+ * A connection to a QEMU's monitor (the QEMU Machine Protocol, docs/interop/qmp-spec). Each QEMU accepts one at a time.
+ */
 export class Qmp implements Disposable {
   readonly events = new EventEmitter<Record<string, [unknown]>>();
   readonly #socket: Socket;
@@ -24,7 +26,7 @@ export class Qmp implements Disposable {
     this.#socket = socket;
     createInterface({ input: socket })
       .on("line", (line) => this.#receive(JSON.parse(line) as QmpMessage))
-      .on("error", () => {}); // It repeats the socket's errors; what they mean is told by the close.
+      .on("error", () => {}); // It repeats the socket's errors; the close handles them.
     socket.on("error", () => {});
     socket.on("close", () => {
       for (const { reject } of this.#answers.values()) reject(new Error("QEMU has ended"));
@@ -33,7 +35,7 @@ export class Qmp implements Disposable {
     });
   }
 
-  /** Connects, retrying until the socket is there; rejects when `signal` is aborted first. */
+  /** Connects, retrying until the socket exists. Rejects if `signal` aborts first. */
   static async open(path: string, signal: AbortSignal): Promise<Qmp> {
     const socket = await connectWhenThere(path, signal);
     const qmp = new Qmp(socket);
@@ -42,8 +44,8 @@ export class Qmp implements Disposable {
   }
 
   /**
-   * Runs a command and answers its `return`. Rejects with QEMU's description, when QEMU ends, and when it does not answer
-   * within a minute, which it always does unless its disk hangs.
+   * Runs a command and returns its `return`. Rejects with QEMU's description, if QEMU ends, or after a minute without
+   * an answer, which happens only when its disk hangs.
    */
   execute(command: string, parameters: Record<string, unknown> = {}): Promise<unknown> {
     const id = ++this.#lastId;

@@ -6,32 +6,32 @@ import { force, readRecord, writeWhole } from "./files.ts";
 import type { Layout } from "./layout.ts";
 import type { MemoryImage } from "./memory-image.ts";
 
-/** What is known of a machine beside its disk. Written before each start, so that a crash finds a true one. */
+/** What is known about a machine besides its disk. Written before each start, so that after a crash it is true. */
 export interface MachineRecord {
   generation: number;
-  /** Of the desired restarts, the one that the machine has made. */
+  /** The desired restart count that the machine has reached. */
   restarts: number;
   runtime: string;
   resources: Resources;
   imageId: string;
-  /** The template that the disk stands on; null when it stands on the image. */
+  /** The template that the disk is based on; null if it is based on the image. */
   template: string | null;
-  /** Set once the disk is whole. */
+  /** Set once the disk is complete. */
   hasDisk: boolean;
   origin: MachineOrigin;
   port: number;
   token: string;
-  /** One that the guest may have been given, until it is known that it was. */
+  /** A token that the guest may have received, until that is certain. */
   nextToken: string | null;
   unadopted: boolean;
   /**
-   * The memory that it was suspended with. Null before its guest runs on, and before any boot from the disk: a memory
-   * is restored once, and onto no other disk than that which it left.
+   * The memory it was suspended with. Cleared before the guest resumes and before any boot from the disk: a memory is
+   * restored once, and only with the disk it left.
    */
   memory: MemoryImage | null;
 }
 
-/** The machines' records. Changes to one are made one after the other, each on what the one before has written. */
+/** The machines' records. Changes to a record run one at a time, each starting from what the last one wrote. */
 export class Records {
   readonly #layout: Layout;
   readonly #changing = new Map<string, Promise<unknown>>();
@@ -40,25 +40,25 @@ export class Records {
     this.#layout = layout;
   }
 
-  /** The ids of all machines that have a folder, half-made ones too. */
+  /** The ids of all machines that have a folder, including half-made ones. */
   ids(): Promise<string[]> {
     return readdir(this.#layout.machines);
   }
 
   async read(id: string): Promise<MachineRecord | null> {
     const record = await readRecord<MachineRecord>(this.#layout.machine(id).record);
-    // A server that did not know how to suspend wrote neither of the two.
+    // A server from before suspending existed wrote neither field.
     return record && { ...record, restarts: record.restarts ?? 0, memory: record.memory ?? null };
   }
 
-  /** Throws `machine_lost` when there is none. */
+  /** Throws `machine_lost` if there is no record. */
   async require(id: string): Promise<MachineRecord> {
     const record = await this.read(id);
     if (!record) throw new BerthError("machine_lost", "There is no machine of this agent.");
     return record;
   }
 
-  /** The first record of a machine, or one that is wholly new. */
+  /** Writes a machine's first record, or replaces it completely. */
   write(id: string, record: MachineRecord): Promise<MachineRecord> {
     return this.#alone(id, async () => {
       const { folder, record: file } = this.#layout.machine(id);
@@ -68,7 +68,7 @@ export class Records {
     });
   }
 
-  /** Changes a record by what `change` answers of it; null leaves it as it is. Answers the record then. */
+  /** Merges what `change` returns into a record; null leaves it unchanged. Returns the resulting record. */
   update(id: string, change: (known: MachineRecord) => Partial<MachineRecord> | null): Promise<MachineRecord> {
     return this.#alone(id, async () => {
       const known = await this.require(id);
@@ -77,7 +77,7 @@ export class Records {
       const record = { ...known, ...changes };
       const { folder, record: file } = this.#layout.machine(id);
       await writeWhole(file, JSON.stringify(record));
-      // That a memory was used up must outlive a power cut, before the guest changes the disk that it belongs to.
+      // That a memory is used up must survive a power cut, before the guest changes the disk that belongs to it.
       if (known.memory !== null && record.memory === null) await force(folder);
       return record;
     });
@@ -95,7 +95,7 @@ export class Records {
   }
 }
 
-/** A machine that runs, as its record has it. */
+/** A running machine, from its record. */
 export function describe(id: string, { origin, token, nextToken, unadopted }: MachineRecord): RunningMachine {
   return { id, origin, tokens: nextToken ? [token, nextToken] : [token], unadopted };
 }

@@ -9,7 +9,7 @@ import type { MachineRecord, Records } from "./record.ts";
 import type { Suspension } from "./suspension.ts";
 import type { Templates } from "./template.ts";
 
-/** What a start of the server looks through. */
+/** What recovery needs. */
 interface Parts {
   layout: Layout;
   records: Records;
@@ -20,12 +20,12 @@ interface Parts {
   suspension: Suspension;
 }
 
-/** After a start of the server: takes up the machines that run, removes what was left half made. */
+/** Runs at server startup: finds running machines and removes anything half made. */
 export async function recover(parts: Parts, currentImage: string): Promise<void> {
   const { layout, records, templates } = parts;
   const inUse = new Set<string>();
   const known = new Set<string>();
-  // Once for all: with a hundred machines it took five seconds to read the process table for each of them.
+  // Read once: with a hundred machines, reading the process table for each took five seconds.
   const processes = await qemuProcesses();
   for (const id of await records.ids()) {
     const files = layout.machine(id);
@@ -47,7 +47,7 @@ export async function recover(parts: Parts, currentImage: string): Promise<void>
   await sweepImages(layout, inUse.add(currentImage));
 }
 
-/** Takes a machine up where the server before this one was killed, also in the middle of suspending or waking it. */
+/** Recovers a machine after the previous server was killed, even in the middle of suspending or waking it. */
 async function recoverMachine(
   { layout, images, compression, running, suspension }: Parts,
   id: string,
@@ -57,13 +57,13 @@ async function recoverMachine(
   let memory = known;
   const { qemu, status } = await running.find(id, processes);
   if (qemu && memory && status !== "running") {
-    // Suspended but for its end, or not yet woken: its guest has not run since its memory was saved.
+    // Suspended but not yet ended, or not yet woken: its guest has not run since its memory was saved.
     await qemu.kill();
   } else if (qemu) {
     if (memory) await suspension.forget(id);
     memory = null;
     running.add(id, qemu);
-    // Its memory was not all saved, or is all restored and used up. Other states than these end by themselves.
+    // Its memory was saved only in part, or is fully restored and used up. Any other state ends by itself.
     const paused = ["paused", "finish-migrate", "postmigrate"].includes(status!);
     if (paused) await qemu.resume().catch(() => qemu.kill());
     if (status === "io-error") void running.outlastFullDisk(id, qemu);

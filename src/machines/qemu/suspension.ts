@@ -10,10 +10,10 @@ import type { QemuProcess } from "./process.ts";
 import { describe, type MachineRecord, type Records } from "./record.ts";
 import type { HostBasis, Templates } from "./template.ts";
 
-/** What goes wrong with an image that has no fault goes by most often: a process was killed, the host was out of something. */
+/** Failures of an intact image are usually transient: a process was killed, or the host ran out of something. */
 const wakeTries = 2;
 
-/** What suspending and waking needs. */
+/** What suspending and waking need. */
 interface Parts {
   layout: Layout;
   records: Records;
@@ -27,7 +27,7 @@ interface Parts {
   log: (message: string) => void;
 }
 
-/** Saves the memory of machines, and has them go on with it. What a machine's record names may be restored, nothing else. */
+/** Saves machines' memories and restores them. Only what a machine's record names may be restored. */
 export class Suspension {
   readonly #parts: Parts;
 
@@ -35,7 +35,7 @@ export class Suspension {
     this.#parts = parts;
   }
 
-  /** Saves the memory and names it in the record; the machine stays paused. Where it does not come to that, the guest runs on. */
+  /** Saves the memory and names it in the record; the machine stays paused. On failure the guest keeps running. */
   async save(id: string, record: MachineRecord, qemu: QemuProcess, signal: AbortSignal): Promise<void> {
     const { layout, records, templates, images, step } = this.#parts;
     const files = layout.machine(id);
@@ -56,8 +56,9 @@ export class Suspension {
   }
 
   /**
-   * Starts a suspended machine with its memory. Null, and the memory is given up, when it is unusable: damaged, of another
-   * QEMU, processor or size, or its guest may have run. Rejects and keeps the memory when QEMU fails for another reason.
+   * Starts a suspended machine with its memory. If the memory is unusable, discards it and returns null: it is damaged,
+   * belongs to another QEMU, processor or size, or its guest may have run. If QEMU fails for another reason, rejects
+   * and keeps the memory.
    */
   async wake(spec: MachineSpec, known: MachineRecord): Promise<RunningMachine | null> {
     if (!known.memory) return null;
@@ -67,11 +68,11 @@ export class Suspension {
       try {
         return await launcher.onFreePort((port) => this.#wakeOn(port, spec, known));
       } catch (error) {
-        // Nothing is wrong with the memory: the next server wakes it, or this one when the host has more left.
+        // The memory is intact: the next server wakes it, or this one when the host has more resources.
         if (running.isClosing || isShortage(error)) throw error;
         const words = error instanceof Error ? detailed(error) : String(error);
         const { memory } = await records.require(spec.id);
-        // Of one that was used up the guest may have run, and changed the disk that it belongs to.
+        // If the memory was used up, the guest may have run and changed the disk that belongs to it.
         if (!memory || isDamage(error)) reason = words;
         else if (tries <= 1) throw asBerthError(error, "machine_failed", `The machine did not wake: ${words}`);
         else log(`machine ${spec.id} did not wake, which is tried again: ${words}`);
@@ -82,13 +83,13 @@ export class Suspension {
     return null;
   }
 
-  /** Gives up a machine's memory. First in the record: what it names may be restored. */
+  /** Discards a machine's memory. The record comes first: whatever it names may be restored. */
   async forget(id: string): Promise<void> {
     await this.#parts.records.update(id, () => ({ memory: null }));
     await this.#parts.images.sweep(this.#parts.layout.machine(id), null);
   }
 
-  /** Why the memory cannot be restored; null when it can. */
+  /** Why the memory cannot be restored; null if it can. */
   async #fault(id: string, { resources }: MachineRecord, memory: MemoryImage): Promise<string | null> {
     const { layout, templates, images } = this.#parts;
     if (memory.kind === "difference" && !(await templates.named(memory.base))) {
@@ -105,7 +106,7 @@ export class Suspension {
     let loading: Promise<void> = Promise.resolve();
     const load = (pid: number) => {
       loading = images.load(pid, memory!, files, given.signal);
-      loading.catch(() => {}); // It is awaited below.
+      loading.catch(() => {}); // Awaited below.
     };
     let qemu: QemuProcess | undefined;
     let waking: Disposable | undefined;
@@ -124,12 +125,12 @@ export class Suspension {
       await qemu.resume();
       running.add(spec.id, qemu);
       await step("woken");
-      // A hundred MiB take the kernel as long as a tenth of a wake.
+      // Removing a hundred MiB takes the kernel a tenth of the time of a wake.
       images.remove(memory!, files).catch((error: Error) => this.#parts.log(`a used memory stays: ${error.message}`));
       return describe(spec.id, record);
     } catch (error) {
       given.abort(error);
-      // With all of its memory in place, the next server takes it up.
+      // All of its memory is in place, so the next server takes it over.
       if (!(running.isClosing && isUsedUp)) await qemu?.kill();
       await loading.catch(() => {});
       throw error;
@@ -138,7 +139,7 @@ export class Suspension {
     }
   }
 
-  /** From here on the image is not to be restored: the guest writes to its disk as soon as it runs. */
+  /** From here on the image must not be restored: the guest writes to its disk as soon as it runs. */
   async #useUp({ id, generation }: MachineSpec, port: number): Promise<MachineRecord> {
     const used = { generation, port, origin: "wake", unadopted: true, memory: null } as const;
     return this.#parts.records.update(id, () => used);
@@ -150,14 +151,14 @@ export class Suspension {
   }
 }
 
-/** True where the image itself is at fault: it was changed, or cannot be decompressed. */
+/** True if the image itself is at fault: it was changed, or cannot be decompressed. */
 function isDamage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error ? String(error.code) : "";
   return code === "EBADMSG" || code.startsWith("Z") || isDamage(error.cause);
 }
 
-/** An error's words with those of its cause. */
+/** An error's message with that of its cause. */
 function detailed({ message, cause }: Error): string {
   return cause instanceof Error ? `${message} (${cause.message})` : message;
 }

@@ -17,65 +17,65 @@ import type { Layout, TemplateFiles } from "./layout.ts";
 import type { Privilege } from "./privilege.ts";
 import { createOverlay, QemuProcess } from "./process.ts";
 
-/** Raised when a template is made in another way, so that older ones are made anew. */
+/** Raised when the way templates are made changes, so that older ones are remade. */
 const templateFormat = 1;
 
 const bootTimeoutMs = 120_000;
 const quiesceTimeoutMs = 60_000;
-/** For the ends of the connections to reach the guest. */
+/** Lets the connections' ends reach the guest. */
 const settleMs = 500;
 
-/** The last words of the runner and the runtime, in the guest. */
+/** The last output of the runner and the runtime, in the guest. */
 const runnerLog = "tail -n 10 /run/berth/runner.log";
 
-/** Ends the name of a folder in which a template is being made. */
+/** Marks the folder of a template that is still being made. */
 const partialEnding = ".partial";
 
 /** Written last: a folder without it is not a template. */
 interface TemplateRecord {
   imageId: string;
-  /** The token that the runner in it takes. */
+  /** The token that its runner accepts. */
   token: string;
-  /** Name, size in bytes and time of change of each part, to see that it is still what was saved. */
+  /** The name, size in bytes and modification time of each part, to check that it is unchanged. */
   parts: Record<string, { size: number; mtimeMs: number }>;
-  /** No machine is made from it any more; those that sleep over it wake. */
+  /** No new machine is made from it. Machines suspended over it can still wake. */
   isInvalidated?: true;
 }
 
 export interface Template {
-  /** Its folder's name; machines made from it remember it. */
+  /** Its folder's name, which machines made from it remember. */
   name: string;
   files: TemplateFiles;
   token: string;
 }
 
-/** What machines are made with on this host. */
+/** The host properties that machines depend on. */
 export interface HostBasis {
   image: Image;
   qemu: string;
   accelerator: Accelerator;
-  /** The host's processor, as it calls itself: what a guest has found out about it is in its memory. */
+  /** The host processor's model name. A guest's memory holds what it detected about the processor. */
   cpu: string;
   hostKhz: number;
 }
 
-/** What a template depends on; another value of any is another template. */
+/** What a template depends on. Any different value makes a different template. */
 export interface TemplateBasis extends HostBasis {
   runtime: string;
-  /** The one size that templates of the runtime are made in. */
+  /** The only size that the runtime's templates are made in. */
   resources: Resources;
 }
 
-/** Warm machines to clone, one per runtime: found, or made when there is none that fits. */
+/** Warm machines to clone, one per runtime. If none fits, one is made. */
 export class Templates {
   readonly #layout: Layout;
   readonly #privilege: Privilege;
   readonly #serveUplink: (socket: Socket) => void;
   readonly #log: (message: string) => void;
   readonly #making = new Map<string, Promise<Template>>();
-  /** Those of which the last clone did not come to life. */
+  /** Templates whose last clone did not come to life. */
   readonly #suspect = new Set<string>();
-  /** Those in which a template is being warmed. */
+  /** Processes in which a template is being warmed. */
   readonly #warming = new Set<QemuProcess>();
 
   /** `serveUplink` answers the throwaway turns' model calls. */
@@ -91,7 +91,7 @@ export class Templates {
     this.#log = log;
   }
 
-  /** The template for this basis. Several who ask at once wait for one. Rejects with `template_failed`. */
+  /** The template for this basis. Concurrent callers wait for the same one. Rejects with `template_failed`. */
   async get(basis: TemplateBasis): Promise<Template> {
     const key = templateKey(basis);
     const making = this.#making.get(key);
@@ -101,21 +101,24 @@ export class Templates {
     return found.finally(() => this.#making.delete(key));
   }
 
-  /** A clone did not come to life. Its process may have been ended; of a second one the template is thought to be the cause. */
+  /**
+   * Records that a clone did not come to life. The first time, its process may have been killed; the second time in a
+   * row, the template is blamed.
+   */
   async markSuspect(name: string): Promise<void> {
     if (!this.#suspect.has(name)) return void this.#suspect.add(name);
     this.#suspect.delete(name);
     await this.#invalidate(name);
   }
 
-  /** A machine that was made from it is alive. */
+  /** Records that a machine made from it is alive. */
   trust(name: string): void {
     this.#suspect.delete(name);
   }
 
   /**
-   * Has no more machines made from a template; the next that asks gets a new one. Machines that were made from it stand on
-   * its disk and sleep over its memory: the sweep removes it after the last of them.
+   * Stops using a template for new machines; the next caller gets a new one. Machines made from it still need its disk,
+   * and its memory if suspended. The sweep removes it after the last of them.
    */
   async #invalidate(name: string): Promise<void> {
     this.#log(`the template ${name} is not usable; a new one will be made`);
@@ -124,7 +127,7 @@ export class Templates {
     if (record) await writeWhole(file, JSON.stringify({ ...record, isInvalidated: true } satisfies TemplateRecord));
   }
 
-  /** Removes what a crash left half made, and what is neither in use nor of `currentImage`. */
+  /** Removes templates that a crash left half made, and those that are neither in use nor based on `currentImage`. */
   async sweep(inUse: ReadonlySet<string>, currentImage: string): Promise<void> {
     for (const name of await readdir(this.#layout.templates)) {
       const files = this.#layout.template(name);
@@ -135,13 +138,13 @@ export class Templates {
     }
   }
 
-  /** Gives up the templates that are being made. */
+  /** Abandons the templates being made. */
   async close(): Promise<void> {
     for (const qemu of this.#warming) await qemu.kill();
     await Promise.allSettled(this.#making.values());
   }
 
-  /** The template of that name; null when it is not there or not as it was saved. */
+  /** The template with that name; null if it is missing or has changed since it was saved. */
   async named(name: string): Promise<Template | null> {
     const files = this.#layout.template(name);
     const record = await readRecord<TemplateRecord>(files.record);
@@ -224,11 +227,11 @@ export class Templates {
       await qemu.kill();
     }
     await Promise.all([files.token, files.qmp, files.log].map((file) => rm(file, { force: true })));
-    // QEMU 7.2 opens a memory file for writing even where it maps it privately, so that one cannot be frozen.
+    // QEMU 7.2 opens a memory file for writing even when it maps it privately, so the memory file cannot be frozen.
     await this.#privilege.freeze(files.folder, files.disk, files.state);
   }
 
-  /** Boots, starts the runtime and makes its throwaway turns; then hangs up, so that no connection is saved. */
+  /** Boots, starts the runtime and runs its throwaway turns. Then disconnects, so that no connection is saved. */
   async #warm(port: number, firmwareToken: string, token: string, runtime: string): Promise<void> {
     const dial = () => dialPort(port);
     const first = await connectChannel(dial, [{ channel: "control", token: firmwareToken }], bootTimeoutMs);
@@ -257,14 +260,14 @@ export function hardwareOf(
   return { accelerator, hostKhz, cpus, memoryMiB };
 }
 
-/** The name of the template that fits: the same for the same basis, another when anything in it is another. */
+/** The name of the matching template: the same for the same basis, different if anything in the basis differs. */
 export function templateKey({ runtime, resources, image, qemu, accelerator, cpu }: TemplateBasis): string {
   const { cpus, memoryMiB } = resources;
   const parts = [templateFormat, runtime, image.id, qemu, cpu, accelerator, machineOptions, cpus, memoryMiB];
   return `${runtime}-${createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16)}`;
 }
 
-/** The template where its parts are as its record has them, else null. */
+/** The template if its parts match its record, else null. */
 async function asSaved(name: string, files: TemplateFiles, record: TemplateRecord): Promise<Template | null> {
   const parts = await partsOf(files).catch(nullWhereMissing);
   return JSON.stringify(parts) === JSON.stringify(record.parts) ? { name, files, token: record.token } : null;
