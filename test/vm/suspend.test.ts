@@ -1,9 +1,11 @@
-import { execFile } from "node:child_process";
-import { open, readdir, stat, truncate } from "node:fs/promises";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { open, readdir, readFile, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isShortage } from "../../src/contract/errors.ts";
 import { startOn } from "../support/start-machine.ts";
 import { VmMachines } from "../support/vm-machines.ts";
 
@@ -264,6 +266,36 @@ test("a QEMU that ends while its guest's pages are laid in is started again, wit
   expect(await vm.record(id)).toMatchObject({ origin: "wake" });
   await rememberAgain();
 });
+
+test("a machine whose disk another process has locked keeps its memory, and wakes when the disk is free", async () => {
+  await vm.suspend(id);
+  // Opens the disk for writing, as a backup or a careless hand may, and holds it.
+  const holder = spawn("qemu-io", ["-f", "qcow2", vm.file(id, "disk.qcow2"), "-c", "sleep 3600000"], {
+    stdio: "ignore",
+  });
+  const ended = once(holder, "exit");
+  try {
+    const start = async () => startOn(vm.driver, vm.spec(id, desired)).then(() => null, isShortage);
+    // It takes a moment to open it. What it locks out passes, whoever asks.
+    await expect.poll(() => holdsDisk(holder.pid!)).toBe(true);
+    expect(await start()).toBe(true);
+    expect((await vm.record(id)).memory).not.toBe(null);
+  } finally {
+    holder.kill("SIGKILL");
+    await ended;
+  }
+  await expectOne("locked");
+  expect(await vm.record(id)).toMatchObject({ origin: "wake" });
+});
+
+/** Whether the process holds a lock on a file: the kernel lists those of open file descriptions in its fdinfo. */
+async function holdsDisk(pid: number): Promise<boolean> {
+  const folder = `/proc/${pid}/fdinfo`;
+  const infos = await Promise.all(
+    (await readdir(folder)).map((fd) => readFile(join(folder, fd), "utf8").catch(() => "")),
+  );
+  return infos.some((info) => info.includes("lock:"));
+}
 
 test("a server that is stopped while a machine wakes leaves it, with its memory, to the next", async () => {
   for (const name of ["started", "pages loaded", "state loaded", "used up"]) {
