@@ -7,15 +7,13 @@ import { Sealer } from "./identity/sealing.ts";
 import type { Machines } from "./machines/machines.ts";
 import { runtimes as allRuntimes } from "./runtimes/all.ts";
 import type { Runtime } from "./runtimes/runtime.ts";
-import { chargeMachines } from "./service/machine-charges.ts";
 import { checkReadiness, type Readiness } from "./service/readiness.ts";
 import { RunningTurns } from "./service/running-turns.ts";
-import { startUp } from "./service/start-up.ts";
-import { cleanUp } from "./store/clean-up.ts";
 import { ping } from "./store/database.ts";
 import { PostgresLedger } from "./store/ledger.ts";
 import { Timers } from "./store/timers.ts";
 import { Metrics } from "./telemetry/metrics.ts";
+import { startBackground } from "./wiring/background.ts";
 import { makeOperator, openDatabases } from "./wiring/database.ts";
 import { openEgress } from "./wiring/egress.ts";
 import { openHttp } from "./wiring/http.ts";
@@ -102,23 +100,9 @@ export async function createServer(
   address.listensAt(url);
   const firstSignIn = signIn && (await signIn.open(address.public));
 
-  const stopped = new AbortController();
-  cleanup.defer(() => stopped.abort());
-  const listen = () =>
-    timers.listen({
-      lookForIdleness: (agentId) => lifecycle.idleness.look(agentId),
-      chargeMachines: () =>
-        chargeMachines({ machineTime: stores.machineTime, suspend: (id) => lifecycle.suspend(id), log }),
-      sweep: () => Promise.all([lifecycle.sweep(), ledger.sweep()]),
-      cleanUp: () => cleanUp(maintenance, config),
-    });
-  void startUp({
-    openDriver: () => machines.driver(),
-    resume: [() => lifecycle.recover(), () => turns.recover(), listen],
-    runtime: runtimes[0]!.name,
-    stopped: stopped.signal,
-    failed: (message, error) => logger.error({ err: error }, message),
-  });
+  const runtime = runtimes[0]!.name;
+  const work = { config, stores, ledger, timers, machines, lifecycle, turns, maintenance, runtime, logger, log };
+  cleanup.use(startBackground(work));
   const stack = cleanup.move();
   return { url, firstSignIn, machines, readiness, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }

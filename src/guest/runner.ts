@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { createServer, type Server, type Socket } from "node:net";
-import type { Adoption, GuestSecrets, Hello, Welcome } from "../contract/guest.ts";
+import type { Adoption, GuestSecrets, Health, Hello, Welcome } from "../contract/guest.ts";
 import { guestCalls } from "../contract/guest-calls.ts";
 import type { Runtime, RuntimeContext } from "../runtimes/runtime.ts";
 import { GuestError, type GuestHandlers, serveCalls } from "./control.ts";
@@ -63,36 +63,56 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
   };
   if (identity) take(identity);
 
-  let provided = "";
-  let providing: Promise<void> = Promise.resolve();
-  /** One after the other; what the machine has already is not written again. */
-  const provide = (secrets: GuestSecrets) => {
-    const text = JSON.stringify(secrets);
-    providing = providing
-      .catch(() => {})
-      .then(async () => {
-        if (text === provided) return;
-        provided = "";
-        await options.provide(secrets);
-        provided = text;
-      });
-    return providing;
-  };
-
+  const provide = onceEach(options.provide);
   const sockets = new Set<Socket>();
   const health = () => ({
     machineId: identity?.machineId ?? "",
     bootId: identity?.bootId ?? "",
     ...conversation.state,
   });
-  const handlers: GuestHandlers = {
-    adopt: async (adoption, { peerPort }) => {
-      // Of a machine that was suspended: nobody is at the other end of the connections that it had.
-      for (const socket of sockets) if (socket.remotePort !== peerPort) socket.destroy();
-      const [taken] = await Promise.all([options.adopt(adoption, identity), provide(adoption.secrets)]);
-      take(taken);
-      return health();
-    },
+  const adopt: GuestHandlers["adopt"] = async (adoption, { peerPort }) => {
+    // Of a machine that was suspended: nobody is at the other end of the connections that it had.
+    for (const socket of sockets) if (socket.remotePort !== peerPort) socket.destroy();
+    const [taken] = await Promise.all([options.adopt(adoption, identity), provide(adoption.secrets)]);
+    take(taken);
+    return health();
+  };
+  const handlers = { ...handlersOf({ options, conversation, journals, provide, health }), adopt };
+  const control = serveCalls(guestCalls, handlers, async (time) => {
+    if (time > Date.now() + toleratedMs) await options.setClock(time);
+  });
+
+  return createServer((socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+    socket.setNoDelay(true);
+    socket.on("error", () => {});
+    readHello(socket, (hello) => {
+      if (!hello || !sameToken(hello.token, token)) return socket.end(welcome({ ok: false, reason: "wrong token" }));
+      socket.write(welcome({ ok: true }));
+      if (hello.channel === "control") control.emit("connection", socket);
+      else uplink.attach(socket);
+    });
+  });
+}
+
+function known(journal: Journal | null): Journal {
+  if (!journal) throw new GuestError("turn_unknown", "no such turn");
+  return journal;
+}
+
+/** What the handlers of calls share. */
+interface HandlerParts {
+  options: RunnerOptions;
+  conversation: Conversation;
+  journals: Journals;
+  provide: (secrets: GuestSecrets) => Promise<void>;
+  health: () => Health;
+}
+
+/** The handlers of all calls but the adoption. */
+function handlersOf({ options, conversation, journals, provide, health }: HandlerParts): Omit<GuestHandlers, "adopt"> {
+  return {
     startRuntime: async () => {
       await conversation.open().catch(() => {}); // The health says it.
       return health();
@@ -125,29 +145,26 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
     log: async function* ({ tail, follow }, { gone }) {
       for await (const lines of logLines(options.logFile, tail, follow, gone)) yield [{ lines }];
     },
-    exec: (command) => exec(command, context),
+    exec: (command) => exec(command, options.context),
   };
-  const control = serveCalls(guestCalls, handlers, async (time) => {
-    if (time > Date.now() + toleratedMs) await options.setClock(time);
-  });
-
-  return createServer((socket) => {
-    sockets.add(socket);
-    socket.on("close", () => sockets.delete(socket));
-    socket.setNoDelay(true);
-    socket.on("error", () => {});
-    readHello(socket, (hello) => {
-      if (!hello || !sameToken(hello.token, token)) return socket.end(welcome({ ok: false, reason: "wrong token" }));
-      socket.write(welcome({ ok: true }));
-      if (hello.channel === "control") control.emit("connection", socket);
-      else uplink.attach(socket);
-    });
-  });
 }
 
-function known(journal: Journal | null): Journal {
-  if (!journal) throw new GuestError("turn_unknown", "no such turn");
-  return journal;
+/** Gives the machine's programs their secrets, one change after the other; what they have already is not written again. */
+function onceEach(provide: RunnerOptions["provide"]): RunnerOptions["provide"] {
+  let provided = "";
+  let providing: Promise<void> = Promise.resolve();
+  return (secrets) => {
+    const text = JSON.stringify(secrets);
+    providing = providing
+      .catch(() => {})
+      .then(async () => {
+        if (text === provided) return;
+        provided = "";
+        await provide(secrets);
+        provided = text;
+      });
+    return providing;
+  };
 }
 
 /** One line; the server sends nothing more until it has been answered. */

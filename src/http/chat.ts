@@ -39,7 +39,27 @@ export function chatRoutes(
       );
       return reply;
     });
+  };
 
+  async function beginTurn(
+    { attempt, body, caller, log }: FastifyRequest & { body: ChatRequest },
+    agent: AgentState,
+  ): Promise<TurnState> {
+    const turn = await turns.begin(attempt.resourceId, agent, body.message, caller);
+    log.info({ turnId: turn.id, agentId: agent.id }, "turn begun");
+    return turn;
+  }
+
+  /** What an earlier attempt has begun. Throws `turn_not_found` where that went with its agent. */
+  async function earlierTurn({ attempt }: FastifyRequest, agent: AgentState): Promise<TurnState | null> {
+    if (attempt.earlier === "done") return turns.find(agent.id, attempt.resourceId);
+    return attempt.earlier === "unknown" ? turns.begun(agent.id, attempt.resourceId) : null;
+  }
+}
+
+/** An agent's turns: the history, and each turn's events and its interruption. */
+export function turnRoutes(agents: Agents, turns: Turns, streams: Streams): FastifyPluginAsync {
+  return async (app) => {
     handle(app, routes.listTurns, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
       const { limit, cursor } = request.query;
@@ -66,21 +86,6 @@ export function chatRoutes(
       return {};
     });
   };
-
-  async function beginTurn(
-    { attempt, body, caller, log }: FastifyRequest & { body: ChatRequest },
-    agent: AgentState,
-  ): Promise<TurnState> {
-    const turn = await turns.begin(attempt.resourceId, agent, body.message, caller);
-    log.info({ turnId: turn.id, agentId: agent.id }, "turn begun");
-    return turn;
-  }
-
-  /** What an earlier attempt has begun. Throws `turn_not_found` where that went with its agent. */
-  async function earlierTurn({ attempt }: FastifyRequest, agent: AgentState): Promise<TurnState | null> {
-    if (attempt.earlier === "done") return turns.find(agent.id, attempt.resourceId);
-    return attempt.earlier === "unknown" ? turns.begun(agent.id, attempt.resourceId) : null;
-  }
 
   /** The turn of the path, where the caller may see it. */
   async function find(

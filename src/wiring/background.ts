@@ -1,0 +1,50 @@
+import type { Logger } from "pino";
+import type { Config } from "../config/config.ts";
+import type { Machines } from "../machines/machines.ts";
+import type { Lifecycle } from "../service/lifecycle/lifecycle.ts";
+import { chargeMachines } from "../service/machine-charges.ts";
+import { startUp } from "../service/start-up.ts";
+import type { Turns } from "../service/turns.ts";
+import { cleanUp } from "../store/clean-up.ts";
+import type { PostgresLedger } from "../store/ledger.ts";
+import type { Timers } from "../store/timers.ts";
+import type { Databases } from "./database.ts";
+import type { Stores } from "./stores.ts";
+
+interface BackgroundParts extends Pick<Databases, "maintenance"> {
+  config: Config;
+  stores: Stores;
+  ledger: PostgresLedger;
+  timers: Timers;
+  machines: Machines;
+  lifecycle: Lifecycle;
+  turns: Turns;
+  /** The runtime whose template is made ahead of the first agent. */
+  runtime: string;
+  logger: Logger;
+  log: (message: string, fields: Record<string, unknown>) => void;
+}
+
+/** Starts what runs without a request: recovery after a start, then the timers. Disposing it begins nothing more. */
+export function startBackground(parts: BackgroundParts): Disposable {
+  const { machines, lifecycle, turns, runtime, logger } = parts;
+  const stopped = new AbortController();
+  void startUp({
+    openDriver: () => machines.driver(),
+    resume: [() => lifecycle.recover(), () => turns.recover(), () => listen(parts)],
+    runtime,
+    stopped: stopped.signal,
+    failed: (message, error) => logger.error({ err: error }, message),
+  });
+  return { [Symbol.dispose]: () => stopped.abort() };
+}
+
+function listen({ config, stores, ledger, timers, lifecycle, maintenance, log }: BackgroundParts): Promise<void> {
+  const { machineTime } = stores;
+  return timers.listen({
+    lookForIdleness: (agentId) => lifecycle.idleness.look(agentId),
+    chargeMachines: () => chargeMachines({ machineTime, suspend: (id) => lifecycle.suspend(id), log }),
+    sweep: () => Promise.all([lifecycle.sweep(), ledger.sweep()]),
+    cleanUp: () => cleanUp(maintenance, config),
+  });
+}
