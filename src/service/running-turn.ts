@@ -6,30 +6,30 @@ import type { TurnState } from "./turn.ts";
 import { TurnWriter } from "./turn-writer.ts";
 import { add, toUsage, type UsageState } from "./usage.ts";
 
-/** What the agent's model is asked with, as it was when the turn began. */
+/** The agent's model settings when the turn began. */
 export interface TurnSettings {
   model: string | null;
   instructions: string | null;
 }
 
-/** After a refusal that the runtime may know how to mend, how long it has to ask again or to give up. */
+/** How long the runtime has to retry or give up after a refusal it may be able to fix. */
 const recoveryGraceMs = 20_000;
 
 /** What a running turn needs of the service. */
 export interface TurnHooks {
-  /** Stores events, the turn's status after them and what was used so far (null: no more than before). */
+  /** Stores events, the turn's status after them and the usage so far (null: unchanged). */
   store: (events: SequencedEvent[], status: TurnStatus, usage: UsageState | null) => Promise<void>;
-  /** Told how long the first of some events, which are in the store now, has waited for it. */
+  /** Called once events are stored, with how long the first of them waited, in milliseconds. */
   stored: (waitedMs: number) => void;
-  /** Told of a try to store that failed and is made again. */
+  /** Called when storing failed; it is retried. */
   storeFailed: (error: unknown) => void;
   /** Has the guest end the turn. */
   interrupt: () => void;
-  /** The turn has ended, and that is stored. */
+  /** Called once the turn's end is stored. */
   ended: (last: LastEvent) => void;
 }
 
-/** How far a turn had come that an earlier server began. */
+/** The progress of a turn that an earlier server began. */
 export interface TurnProgress {
   /** The number of its `response.in_progress`; null before it. */
   head: number | null;
@@ -37,15 +37,15 @@ export interface TurnProgress {
   openTools: Iterable<string>;
 }
 
-/** A turn that goes on in this server: its events, and what its model calls have come to. */
+/** A turn running in this server: its events and the outcome of its model calls. */
 export class RunningTurn {
   readonly turn: TurnState;
   readonly log: EventLog;
   readonly settings: TurnSettings;
   readonly writer: TurnWriter;
-  /** Aborted when the turn has ended and that is stored, whoever ended it. */
+  /** Aborted once the turn's end is stored, whoever ended it. */
   readonly over = new AbortController();
-  /** Resolves when what was announced is stored and on its way to the readers: events of the guest come after it. */
+  /** Resolves when the announced events are stored and sent to readers. The guest's events come after them. */
   announced: Promise<void> = Promise.resolve();
   /** When this server began it or took it up, in milliseconds since 1970. */
   readonly startedAt = Date.now();
@@ -56,7 +56,7 @@ export class RunningTurn {
   ending = false;
   usage: UsageState;
   #storedUsage: UsageState;
-  /** Tools that were started and have not completed: what asks a model now may be theirs. */
+  /** Tools that were started and have not completed. A model call may come from one of them. */
   readonly openTools: Set<string>;
   #head: number | null;
   #position = 0;
@@ -95,7 +95,7 @@ export class RunningTurn {
     this.over.signal.addEventListener("abort", () => clearTimeout(this.#refusalTimer));
   }
 
-  /** Aborted when the turn was cancelled or has failed: nobody waits for its model calls any more. */
+  /** Aborted when the turn was cancelled or failed: its model calls are no longer needed. */
   get interrupted(): AbortSignal {
     return this.#interrupted.signal;
   }
@@ -115,14 +115,14 @@ export class RunningTurn {
     return this.#head === null ? 0 : this.#nextSeq - 1 - this.#head;
   }
 
-  /** The agent waits for a place; 1 is the next to get one. */
+  /** The agent waits for a slot; 1 is next. */
   queued(position: number): void {
     if (this.prompted || position === this.#position) return;
     this.#position = position;
     this.announce({ type: "response.queued", position });
   }
 
-  /** The agent's machine is there, after `wakeMs`: what follows is the guest's. */
+  /** The agent's machine is ready, after `wakeMs`. The guest's events follow. */
   begin(wakeMs: number): void {
     if (this.prompted) return;
     this.#head = this.#nextSeq;
@@ -154,14 +154,14 @@ export class RunningTurn {
     this.append({ type: "response.failed", error });
   }
 
-  /** Fails the turn, whose runtime does not know of it and is interrupted. */
+  /** Fails the turn and interrupts the runtime. */
   giveUp(error: Fault): void {
     if (this.ending) return;
     this.fail(error);
     this.#keeper.interrupt();
   }
 
-  /** Keeps up with which tools run. */
+  /** Tracks open tools. */
   sawTool(event: TurnEvent): void {
     if (event.type === "response.tool_call.started") this.openTools.add(event.id);
     if (event.type === "response.tool_call.completed") this.openTools.delete(event.id);

@@ -2,14 +2,14 @@ import { type SequencedEvent, statusAfter } from "../contract/chat.ts";
 import { sizeOf } from "../contract/event-log.ts";
 import { Backoff } from "../platform/retry.ts";
 
-/** What may be on its way to the store before the turn's source is held back. As `sizeOf` has it. */
+/** Maximum size of unstored events, measured by `sizeOf`, before the turn's source is paused. */
 const maximumUnstored = 4 * 1024 * 1024;
-/** In one transaction. */
+/** Per transaction. */
 const maximumBatch = 500;
 const maximumBatchSize = 1024 * 1024;
-/** Events gather for so long at most, since a transaction costs more than what it holds. A last event does not wait. */
+/** Maximum time to gather events. A transaction costs more than its content. A last event does not wait. */
 const gatherMs = 500;
-/** The turns' writers hand over at the same moments, so often, for the store to take what is of many turns at once. */
+/** All turns' writers flush on the same beat, so that the store can batch events of many turns. */
 const beatMs = 100;
 const leastRetryMs = 250;
 const mostRetryMs = 5_000;
@@ -17,15 +17,15 @@ const mostRetryMs = 5_000;
 export interface TurnWriterOptions {
   /** Stores events, all or none. */
   store: (events: SequencedEvent[]) => Promise<void>;
-  /** They are in the store, for which the first of them has waited so many milliseconds. */
+  /** Called once events are stored, with how long the first of them waited, in milliseconds. */
   stored: (events: SequencedEvent[], waitedMs: number) => void;
-  /** They could not be stored; it is tried again. */
+  /** Called when storing failed; it is retried. */
   failed: (error: unknown) => void;
 }
 
 /**
- * Brings one turn's events to the store, in order, batch by batch, off their readers' path. While the store is away
- * they wait, and it is tried again; when too many wait, whoever brings them is told to (`room`).
+ * Stores one turn's events in order and in batches, off their readers' path. While the store is down, events wait and
+ * storing is retried. When too many wait, the producer must pause (`room`).
  */
 export class TurnWriter {
   readonly #options: TurnWriterOptions;
@@ -34,7 +34,7 @@ export class TurnWriter {
   #writing: Promise<void> | null = null;
   #hurried = false;
   #stopped = false;
-  /** Ends the pause that goes on. */
+  /** Ends the current pause. */
   #wake: () => void = () => {};
   #room: (() => void)[] = [];
 
@@ -75,19 +75,19 @@ export class TurnWriter {
     }
   }
 
-  /** Has what waits be stored now. */
+  /** Stores waiting events now. */
   hurry(): void {
     this.#hurried = true;
     this.#wake();
   }
 
-  /** Resolves when all that was handed over is stored, or given up by `stop`. */
+  /** Resolves when all added events are stored, or abandoned by `stop`. */
   async flushed(): Promise<void> {
     this.hurry();
     await this.#writing;
   }
 
-  /** Stores what waits; what the store does not take at once is left. */
+  /** Makes one attempt to store waiting events; drops the rest. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.flushed();

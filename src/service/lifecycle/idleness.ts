@@ -3,49 +3,49 @@ import type { AgentRows } from "./agent-rows.ts";
 
 /** Alarms that outlive the server. */
 export interface AgentTimers {
-  /** Has `Idleness.look` called for the agent after so many seconds; at most one waits per agent. */
+  /** Calls `Idleness.look` for the agent after this many seconds. At most one check waits per agent. */
   idleCheck(agentId: string, afterSeconds: number): Promise<void>;
 }
 
 interface IdlenessOptions {
   rows: Pick<AgentRows, "byId" | "idle" | "beginSuspension">;
   timers: AgentTimers;
-  /** An agent that nobody needed for so long is suspended; 0: never. */
+  /** Suspend an agent after this many idle milliseconds; 0: never. */
   idleMs: number;
-  /** How many wait for a place of a machine. */
+  /** How many machines wait for a slot. */
   waiting: () => number;
-  /** Whether something that the agent has started computes. It takes a second. */
+  /** Whether a process of the agent is busy. Takes a second. */
   activity: (id: string) => Promise<boolean>;
-  /** Whether something else goes on for it: a step of its life, bytes from the web that are on their way to it. */
+  /** Whether other work is in progress for the agent: a lifecycle step, or incoming bytes from the internet. */
   isAtWork: (id: string) => boolean;
-  /** Goes on with a suspension that has begun. */
+  /** Continues a suspension that has begun. */
   suspend: (agent: AgentState) => void;
-  /** Aborted when the service is being stopped. */
+  /** Aborted when the service stops. */
   stopped: AbortSignal;
   log: (message: string, fields: Record<string, unknown>) => void;
 }
 
-/** How many idle agents are looked at in one go. */
+/** Maximum idle agents checked per sweep. */
 const sweepLimit = 100;
-/** How many of them are asked to make room in one go; whoever was needed is not asked again for a while. */
+/** Maximum eviction candidates per pass. An agent that turned out to be needed is skipped for a while. */
 const evictionCandidates = 5;
 const neededMs = 15_000;
 
-/** Sees which agents nobody needs, and begins to suspend them: after a while, or at once to make room for others. */
+/** Finds idle agents and begins to suspend them: after the idle timeout, or at once to free a slot. */
 export class Idleness {
   readonly #options: IdlenessOptions;
-  /** How many have each agent open: it is not idle then. */
+  /** The number of open uses per agent. An agent in use is not idle. */
   readonly #open = new Map<string, number>();
-  /** Until when an agent that was asked to make room is not asked again, in milliseconds since 1970. */
+  /** When each needed agent may be an eviction candidate again, in milliseconds since 1970. */
   readonly #needed = new Map<string, number>();
-  /** Those that are being suspended to make room. */
+  /** Agents being evicted. */
   readonly #makingRoom = new Set<string>();
 
   constructor(options: IdlenessOptions) {
     this.#options = options;
   }
 
-  /** Keeps the agent from being taken for idle until it is disposed. */
+  /** Keeps the agent from counting as idle until disposed. */
   keepOpen(id: string): Disposable {
     this.#open.set(id, (this.#open.get(id) ?? 0) + 1);
     return {
@@ -57,7 +57,7 @@ export class Idleness {
     };
   }
 
-  /** For the timer: suspends an agent that nobody has needed for long enough, or looks again later. */
+  /** Called by the timer: suspends the agent if it was idle long enough, else checks again later. */
   async look(id: string): Promise<void> {
     const { rows, idleMs, stopped } = this.#options;
     const agent = await rows.byId(id);
@@ -67,17 +67,17 @@ export class Idleness {
     if (!suspended) this.lookLater(id, since >= idleMs ? idleMs : idleMs - since);
   }
 
-  /** Has the agent looked at when it may have been idle for long enough. */
+  /** Schedules a check for when the agent may have been idle long enough. */
   lookLater(id: string, ms = this.#options.idleMs): void {
     const { timers, idleMs, log } = this.#options;
     if (idleMs === 0) return;
-    // Where the alarm cannot be set, the sweep finds the agent.
+    // If the timer cannot be set, the sweep finds the agent.
     timers
       .idleCheck(id, Math.max(1, Math.ceil(ms / 1000)))
       .catch((error: unknown) => log("an agent's idle check could not be set", { agentId: id, error }));
   }
 
-  /** For the timer: looks at those whose alarm should have rung long ago. */
+  /** Called by the timer: checks agents whose own check is long overdue. */
   async sweep(): Promise<void> {
     const { rows, idleMs } = this.#options;
     if (idleMs === 0) return;
@@ -86,9 +86,9 @@ export class Idleness {
     }
   }
 
-  /** For the slots: suspends the machine that has been idle longest, of that account or of any. */
+  /** Called by the slots: evicts the machine that has been idle longest, of that account or of any. */
   async evictIdle(accountId: string | null): Promise<boolean> {
-    // As many as wait are on their way already.
+    // Enough evictions are already under way.
     if (this.#makingRoom.size >= this.#options.waiting()) return true;
     let asked = 0;
     for (const agent of await this.#options.rows.idle(accountId, sweepLimit)) {

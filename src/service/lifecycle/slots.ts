@@ -1,6 +1,6 @@
 import { BerthError } from "../../contract/errors.ts";
 
-/** What one machine takes while it runs. */
+/** The resources of one running machine. */
 export interface Slot {
   agentId: string;
   accountId: string;
@@ -8,43 +8,43 @@ export interface Slot {
 }
 
 export interface SlotsOptions {
-  /** Of all machines that run, together. */
+  /** For all running machines together. */
   memoryMiB: number;
   /** How many may run. */
   machines: number;
-  /** The part of either, 0 to 1, that one account has at most, where there are others. */
+  /** The maximum share of either, 0 to 1, for one account while others exist. */
   accountShare: number;
   /** How many may wait for a slot. */
   waiting: number;
   /** How long one waits. */
   waitMs: number;
-  /** Whether there is another account than this. */
+  /** Whether another account exists. */
   shared: (accountId: string) => Promise<boolean>;
-  /** Evicts one idle machine, of that account or of any. True when one will give its slot back. */
+  /** Evicts one idle machine, of that account or of any. True when a slot will be released. */
   evictIdle: (accountId: string | null) => Promise<boolean>;
 }
 
-/** What computes now, or is being read, may be idle a little later. */
+/** A machine that is busy or being read now may be idle a little later. */
 const lookAgainMs = 2_000;
 
 interface Waiting {
   slot: Slot;
   grant: () => void;
-  /** Told its position, 1 for the next, as it changes. */
+  /** Called with the position as it changes; 1 is next. */
   moved: (position: number) => void;
 }
 
 /**
- * The slots of the machines that run: memory, and how many. Whoever needs one when all are taken waits in order, while
- * idle machines are asked to make room. An account that has its share does not keep others waiting behind it.
+ * The slots of running machines, limited by memory and by number. When all are taken, requests wait in order while idle
+ * machines are evicted. An account at its share does not block others behind it.
  */
 export class Slots {
   readonly #options: SlotsOptions;
   readonly #used = new Map<string, Slot>();
   readonly #queue: Waiting[] = [];
-  /** Of which account (null: of any) a machine is being asked for. */
+  /** Accounts with an eviction in progress (null: any account). */
   readonly #asking = new Set<string | null>();
-  /** Those of which one more was needed meanwhile. */
+  /** Those that need another eviction after the current one. */
   readonly #askingAgain = new Set<string | null>();
   #serving: Promise<void> | null = null;
   #timer: NodeJS.Timeout | undefined;
@@ -64,7 +64,7 @@ export class Slots {
     return this.#queue.length;
   }
 
-  /** Throws `no_capacity` when so many wait already that one more is not taken. */
+  /** Throws `no_capacity` when the queue is full. */
   requireQueue(): void {
     if (this.#queue.length < this.#options.waiting) return;
     throw new BerthError(
@@ -73,14 +73,14 @@ export class Slots {
     );
   }
 
-  /** Takes a slot for a machine that runs already, whether or not there is room. */
+  /** Takes a slot for a machine that already runs, even if there is no room. */
   hold(slot: Slot): void {
     this.#used.set(slot.agentId, slot);
   }
 
   /**
-   * Takes a slot, waiting in order while there is none; `moved` is told the position in the queue. Throws
-   * `no_capacity` for what can never fit and after the time that one waits, and rejects when `signal` is aborted.
+   * Acquires a slot, waiting in order when all are taken. `moved` is called with the position in the queue. Throws
+   * `no_capacity` if the machine can never fit or the wait times out. Rejects when `signal` is aborted.
    */
   async acquire(slot: Slot, moved: (position: number) => void, signal: AbortSignal): Promise<void> {
     if (this.#used.has(slot.agentId)) return;
@@ -101,7 +101,7 @@ export class Slots {
     await granted.promise.finally(() => limit.removeEventListener("abort", give));
   }
 
-  /** Gives a slot back. Nothing happens when it has none. */
+  /** Releases a slot. Does nothing if the agent has none. */
   release(agentId: string): void {
     if (this.#used.delete(agentId)) this.#serve();
   }
@@ -155,7 +155,7 @@ export class Slots {
     }
   }
 
-  /** Not waited for: machines take seconds to say whether they work, and a slot that comes free meanwhile is given away. */
+  /** Not awaited: machines take seconds to report activity, and a slot released in the meantime can be given away. */
   #askForRoom(accountId: string | null): void {
     if (this.#asking.has(accountId)) return void this.#askingAgain.add(accountId);
     this.#asking.add(accountId);
@@ -183,7 +183,7 @@ export class Slots {
     // The first is let in whatever its size.
     if (machines === 0) return false;
     const within = memory + memoryMiB <= allMemory * accountShare && machines + 1 <= allMachines * accountShare;
-    // While the database is away it is not known; who waits goes on waiting.
+    // Unknown while the database is down; the request keeps waiting.
     return !within && (await shared(accountId).catch(() => true));
   }
 
