@@ -3,7 +3,7 @@ import type { GuestSecrets, Prompt } from "../contract/guest.ts";
 import { type AgentState, requireAllowed } from "./agent.ts";
 import type { Caller } from "./caller.ts";
 
-/** The calls of a guest that the service makes; `contract/guest-calls.ts` has all of them. */
+/** The guest calls that the service makes; `contract/guest-calls.ts` lists all of them. */
 export interface Guest {
   /** Begins a turn, or finds it begun, and reads its events from the first. A guest numbers them 1, 2, 3, …. */
   prompt(request: Prompt & { turnId: string }, options: { signal: AbortSignal }): AsyncIterable<SequencedEvent[]>;
@@ -14,15 +14,15 @@ export interface Guest {
   ): AsyncIterable<SequencedEvent[]>;
   /** Interrupts a turn; its events then come to their end. */
   cancel(request: { turnId: string }): Promise<unknown>;
-  /** Has the guest be in that conversation now, an empty one where it was in another. */
+  /** Switches the guest to that conversation, an empty one if it was in another. */
   enterConversation(request: { conversation: number }): Promise<unknown>;
   /** Gives the machine what it has of the agent's secrets from now on. */
   provideSecrets(secrets: GuestSecrets): Promise<unknown>;
 }
 
-/** The right to use an agent's guest. While it is held, the agent is not idle. */
+/** The right to use an agent's guest. While the lease is held, the agent is not idle. */
 export interface GuestLease extends Disposable {
-  /** The guest, connected anew where the connection was lost. */
+  /** The guest; reconnects if the connection was lost. */
   connect(): Promise<Guest>;
   /** Resolves when the run that the lease was acquired for has ended. */
   readonly lost: Promise<void>;
@@ -45,7 +45,7 @@ interface LeaseOptions {
   };
 }
 
-/** The one way to use an agent's guest: credits are checked, the machine is woken and kept awake, and connected. */
+/** The only way to use an agent's guest: checks credits, wakes the machine, keeps it awake, and connects. */
 export class GuestLeases {
   readonly #options: LeaseOptions;
 
@@ -83,7 +83,7 @@ export class GuestLeases {
     };
   }
 
-  /** The guest of a machine that runs now; null for one that does not. Nothing is woken for it. */
+  /** The guest of a running machine; null for any other. Wakes nothing. */
   async ifRunning(agentId: string): Promise<Guest | null> {
     const { machines } = this.#options;
     return (await machines.isRunning(agentId)) ? machines.guest(agentId) : null;

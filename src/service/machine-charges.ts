@@ -1,16 +1,18 @@
 interface MachineCharges {
   machineTime: {
-    /** Charges all machines for the time that they ran up to now. */
+    /** Charges all machines for their running time up to now. */
     charge(): Promise<void>;
-    /** The agents that run though their account has nothing left. */
+    /** Running agents whose account has nothing left. */
     unpaid(): Promise<{ id: string }[]>;
   };
-  /** Answers null when the agent may not be suspended. */
+  /** Answers null if the agent may not be suspended. */
   suspend: (agentId: string) => Promise<unknown>;
   log: (message: string, fields: Record<string, unknown>) => void;
 }
 
-/** Charges what machines have run, then suspends those that nobody pays for; one that answers a message goes on. */
+/**
+ * Charges running machines, then suspends those of accounts without credits. An agent that answers a message continues.
+ */
 export async function chargeMachines({ machineTime, suspend, log }: MachineCharges): Promise<void> {
   await machineTime.charge();
   for (const { id } of await machineTime.unpaid()) {

@@ -1,4 +1,4 @@
-/** How often something may be done within a minute. */
+/** How many uses are allowed per minute. */
 export interface RateLimitPolicy {
   /** Its name in the headers. */
   name: "requests" | "address" | "agents" | "keys";
@@ -8,21 +8,20 @@ export interface RateLimitPolicy {
 /** The window of every policy, seconds. */
 export const rateLimitWindow = 60;
 
-/** What is left to somebody within the window that runs. */
+/** What remains in the current window. */
 export interface Allowance {
   policy: RateLimitPolicy;
-  /** False: this time was one too many. */
+  /** False: the limit is exceeded. */
   allowed: boolean;
   remaining: number;
   /** Until the window ends, milliseconds. */
   resetMs: number;
 }
 
-/** Counts what is done, over all servers of one database. */
+/** Counts uses across all servers of one database. */
 export interface RateLimiter {
   /**
-   * Counts one more time for `who`. Null where there is no limit, and while the counts cannot be had: then nobody is
-   * held up for it.
+   * Counts one more use for `who`. Null if there is no limit, or if the counts are unavailable: then nobody is limited.
    */
   take(who: string): Promise<Allowance | null>;
 }

@@ -1,21 +1,21 @@
 import { asBerthError } from "../contract/errors.ts";
 import { pause } from "../platform/retry.ts";
 
-/** Between two looks for an image or a QEMU that was missing. */
+/** Between two checks for a missing image or QEMU. */
 const retryMs = 3_000;
 
 interface StartUp {
-  /** The driver of the machines. Rejects with what is missing for it. */
+  /** Opens the machines' driver. Rejects with what it lacks. */
   openDriver: () => Promise<{ prepare(runtime: string): Promise<void> }>;
-  /** Each goes on where the server before this one ended; in this order, and again when one rejects. */
+  /** Each resumes work of the previous server. They run in this order, and again when one rejects. */
   resume: readonly (() => Promise<void>)[];
-  /** Its template is made ahead of the first agent; those of the other runtimes when they are first asked for. */
+  /** Its template is made ahead of the first agent; other runtimes' templates are made on first use. */
   runtime: string;
   stopped: AbortSignal;
   failed: (message: string, error: unknown) => void;
 }
 
-/** Once the driver is there: takes up what an earlier server left, then prepares what is needed next. */
+/** Once the driver is ready: resumes what an earlier server left, then prepares the template needed next. */
 export async function startUp({ openDriver, resume, runtime, stopped, failed }: StartUp): Promise<void> {
   for (let told = ""; !stopped.aborted; ) {
     try {

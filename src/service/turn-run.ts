@@ -8,15 +8,15 @@ interface TurnRunOptions {
   leases: GuestLeases;
   /** Called with the seconds to the first text of a reply. */
   firstDelta: (seconds: number) => void;
-  /** A turn that is silent for this long, while no tool runs, is given up. */
+  /** Fail a turn after this many silent milliseconds, unless a tool is running. */
   stallMs: number;
 }
 
-/** In a row, without an event between them. */
+/** Consecutive reconnects without an event between them. */
 const reconnectTries = 5;
 const reconnectDelayMs = 300;
 
-/** Has the agent's machine ready, gives it the message and reads the answer to its end, over lost connections. */
+/** Gets the agent's machine ready, sends it the message and reads the answer to its end, reconnecting as needed. */
 export async function runTurn(running: RunningTurn, options: TurnRunOptions): Promise<void> {
   const { turn, over } = running;
   const begun = performance.now();
@@ -43,18 +43,18 @@ export async function runTurn(running: RunningTurn, options: TurnRunOptions): Pr
 /** Holds nothing of a turn: the end of its machine's run, which may be far off, refers to this. */
 const toLost = () => "lost" as const;
 
-/** Reads the guest's events from the cursor on. `cut`: the stream ended before the turn did. */
+/** Reads the guest's events from the cursor. `cut`: the stream ended before the turn did. */
 async function readAnswer(running: RunningTurn, lease: GuestLease, options: TurnRunOptions): Promise<"ended" | "cut"> {
   const { over } = running;
   const watch = new StallWatch(running, options.stallMs);
   try {
     for await (const batch of sourceOf(running, await lease.connect())) {
-      // What is waited for now is the store, which may be away, and not the runtime.
+      // From here on we wait for the store, which may be down, and not for the runtime.
       watch.stop();
       await running.announced;
       if (over.signal.aborted || running.ending) return "ended";
       for (const entry of batch) take(running, entry, options.firstDelta);
-      // What comes meanwhile stays in the guest's journal, on the agent's disk.
+      // Meanwhile, new events stay in the guest's journal on the agent's disk.
       if (!running.writer.hasRoom) await running.writer.room(over.signal);
       watch.saw();
     }
@@ -85,7 +85,7 @@ function take(running: RunningTurn, { seq, event }: SequencedEvent, firstDelta: 
   running.append(event);
 }
 
-/** Gives a turn up when nothing was heard of it for a time in which no tool was running. */
+/** Fails a turn after a time without events in which no tool was running. */
 class StallWatch {
   readonly #running: RunningTurn;
   readonly #stallMs: number;

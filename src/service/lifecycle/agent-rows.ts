@@ -4,7 +4,7 @@ import type { InstallChange } from "./provisioning.ts";
 /** What a step changes in an agent's row. */
 export interface AgentChange extends InstallChange {
   desired?: DesiredState;
-  /** Its machine has ended at a time that nobody knows: what is not charged of its time yet is let go. */
+  /** The machine ended at an unknown time: its running time not charged yet is waived. */
   endUnknown?: true;
 }
 
@@ -14,13 +14,13 @@ export interface AgentRows {
   insert(agent: AgentState): Promise<void>;
   byId(id: string): Promise<AgentState | null>;
   all(): Promise<AgentState[]>;
-  /** Those whose status is not what is desired. */
+  /** Agents whose status differs from their desired state. */
   unsettled(): Promise<AgentState[]>;
-  /** Those that may be suspended (of that account, or of any), the one that has been idle longest first. */
+  /** Agents that may be suspended (of that account, or of any), idle longest first. */
   idle(accountId: string | null, limit: number): Promise<AgentState[]>;
-  /** Writes nothing when the row is of another generation or gone; answers whether it wrote. */
+  /** Answers whether it wrote: it does not if the row is gone or of another generation. */
   change(id: string, generation: number, change: AgentChange): Promise<boolean>;
-  /** Wants it to run, where it is to be suspended. */
+  /** Sets the desired state to `running` if it is `suspended`. */
   wake(id: string): Promise<void>;
   /**
    * Wants it suspended, unless it answers a message, has failed, is being deleted, or was active after `idleSince`.
