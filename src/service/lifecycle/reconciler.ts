@@ -7,30 +7,30 @@ import { type MachinePhase, plan, type StartFrom } from "./plan.ts";
 import { InstallWriter, type Progress } from "./provisioning.ts";
 import type { Slots } from "./slots.ts";
 
-/** What an agent's machine is to be. */
+/** The desired machine of an agent. */
 interface MachineRequest {
   id: string;
   generation: number;
-  /** Rises with every restart that was asked for. */
+  /** Rises with every requested restart. */
   restarts: number;
   runtime: string;
   hostname: string;
   resources: Resources;
 }
 
-/** The machines, as far as an agent's life needs them. Each call may be made again after a crash at any point. */
+/** The machine operations of the lifecycle. Each may be repeated after a crash at any point. */
 export interface MachinesOfLifecycle {
   observe(id: string): Promise<{ phase: MachinePhase; restarts: number }>;
-  /** Makes the machine run, with its runtime ready for a message. A memory that is unusable counts as none. */
+  /** Makes the machine run, with its runtime ready for a message. An unusable memory image counts as none. */
   start(from: StartFrom, request: MachineRequest, progress: Progress, signal: AbortSignal): Promise<void>;
-  /** Keeps the memory and ends the run. Where it rejects, or `signal` is aborted in time, the machine runs on. */
+  /** Saves the memory and ends the run. If it rejects, or `signal` is aborted in time, the machine continues to run. */
   suspend(id: string, signal?: AbortSignal): Promise<void>;
-  /** Ends the run, with all that was written on the disk. */
+  /** Ends the run; everything written to the disk is kept. */
   stop(id: string): Promise<void>;
   destroy(id: string): Promise<void>;
-  /** Resolves when the run that goes on now has ended. */
+  /** Resolves when the current run has ended. */
   ended(id: string): Promise<void>;
-  /** The guest of a machine that runs. `busy`: something that the agent has started computes. */
+  /** The guest of a running machine. `busy`: a process of the agent is busy. */
   guest(id: string): Promise<{ activity(request: object): Promise<{ busy: boolean }> }>;
   list(): Promise<{ id: string; phase: MachinePhase }[]>;
 }
@@ -39,71 +39,71 @@ export interface ReconcilerOptions {
   rows: AgentRows;
   machines: MachinesOfLifecycle;
   slots: Slots;
-  /** Called with what was measured, in seconds. */
+  /** Called with durations in seconds. */
   measured: (what: "wake" | "suspend" | "create", seconds: number) => void;
-  /** The agent's row has changed. */
+  /** Called when the agent's row has changed. */
   changed: (id: string) => void;
-  /** The agent waits for a slot; 1 is the next to get one. */
+  /** Called while the agent waits for a slot; 1 is next. */
   queued: (id: string, position: number) => void;
-  /** The agent's machine runs. */
+  /** Called when the agent's machine runs. */
   started: (id: string) => void;
-  /** Nothing more is being done for the agent. */
+  /** Called when no more work is in progress for the agent. */
   settled: (id: string) => void;
   log: (message: string, fields: Record<string, unknown>) => void;
 }
 
-/** A machine that ends this often within `lossWindowMs` is not started again by itself. */
+/** A machine that ends this often within `lossWindowMs` is not restarted automatically. */
 const maximumLosses = 3;
 const lossWindowMs = 10 * 60_000;
-/** How often a step is tried for which the host lacks something, over some minutes. */
+/** How often a step is tried while the host lacks a resource; spread over some minutes. */
 const maximumShortages = 10;
-/** Between two tries of a step that failed for a reason of the host's or the database's. */
+/** Before retrying a step that failed because of the host or the database. */
 const leastRetryMs = 500;
 const mostRetryMs = 30_000;
 
-/** The work on one agent, one step at a time; `done` resolves when its desired state is reached or cannot be. */
+/** The work on one agent, one step at a time. `done` resolves when its desired state is reached or cannot be. */
 interface Work {
-  /** Of the row that the step works for. A row of a later one interrupts it. */
+  /** Of the row that the step works for. A row of a later generation interrupts it. */
   generation: number;
   again: boolean;
-  /** How many tries in a row the host had too little for. */
+  /** Consecutive tries that failed because the host lacked a resource. */
   shortages: number;
   step: AbortController;
   done: Promise<void>;
 }
 
 /**
- * Moves machines towards their agents' desired state: one step at a time per agent, each of which may be made again after
- * a crash at any point. A step of an older generation writes nothing.
+ * Moves machines towards their agents' desired state, one step at a time per agent. Each step may be repeated after a
+ * crash at any point. A step of an older generation writes nothing.
  */
 export class Reconciler {
   readonly #options: ReconcilerOptions;
   readonly #work = new Map<string, Work>();
-  /** When machines of each agent have ended by themselves, in milliseconds of the monotonic clock. */
+  /** When each agent's machines ended unexpectedly, in milliseconds of the monotonic clock. */
   readonly #losses = new Map<string, number[]>();
-  /** Why the last start came to nothing, for those who wait for it. */
+  /** Why each agent's last start failed, for those who wait for it. */
   readonly #refusals = new Map<string, BerthError>();
   readonly #stop = new AbortController();
-  /** Before it is known which machines run, nothing is done with any. */
+  /** No machine is touched until it is known which ones run. */
   readonly #recovered = Promise.withResolvers<void>();
-  /** The agents whose machine's end is watched, as they were last started. */
+  /** The agents whose machine's end is watched, as of their last start. */
   readonly #watched = new Map<string, AgentState>();
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
   }
 
-  /** Aborted when the service is being stopped. */
+  /** Aborted when the service stops. */
   get stopped(): AbortSignal {
     return this.#stop.signal;
   }
 
-  /** Whether something is being done for the agent. */
+  /** Whether work is in progress for the agent. */
   isAtWork(id: string): boolean {
     return this.#work.has(id);
   }
 
-  /** Why the agent's last start came to nothing, since `forgetRefusal`. */
+  /** Why the agent's last start failed, since `forgetRefusal`. */
   refusalOf(id: string): BerthError | null {
     return this.#refusals.get(id) ?? null;
   }
@@ -112,7 +112,7 @@ export class Reconciler {
     this.#refusals.delete(id);
   }
 
-  /** Forgets how often the agent's machines have ended. */
+  /** Resets the count of the agent's unexpected machine ends. */
   forgetLosses(id: string): void {
     this.#losses.delete(id);
   }
@@ -123,7 +123,7 @@ export class Reconciler {
     this.#refusals.delete(id);
   }
 
-  /** Lets work begin: it is known which machines run. */
+  /** Lets work begin, once it is known which machines run. */
   begin(): void {
     this.#recovered.resolve();
   }
@@ -134,7 +134,7 @@ export class Reconciler {
     this.#stop.signal.throwIfAborted();
   }
 
-  /** Begins no more steps. What waits is given up; steps under way come to an end by themselves and write nothing. */
+  /** Begins no more steps. Waiting work is dropped; steps under way finish by themselves and write nothing. */
   stop(): void {
     this.#stop.abort(new BerthError("shutting_down", "The service is being stopped."));
     this.#recovered.resolve();
@@ -159,13 +159,13 @@ export class Reconciler {
     begun.done = this.#loop(id, begun).finally(() => {
       this.#work.delete(id);
       this.#options.settled(id);
-      // An idle machine may make room for another now.
+      // An idle machine may now be evicted for another.
       this.#options.slots.retry();
     });
     return begun.done;
   }
 
-  /** Reads or writes a row, and waits for a database that is away. Throws `shutting_down`. */
+  /** Reads or writes a row; waits while the database is down. Throws `shutting_down`. */
   ask<T>(ask: () => Promise<T>): Promise<T> {
     return retryTransient(ask, this.#stop.signal, (error) =>
       this.#options.log("an agent's row cannot be reached; trying again", { error }),
@@ -190,7 +190,7 @@ export class Reconciler {
     }
   }
 
-  /** One step towards the desired state. Rejects when it is to be tried again. */
+  /** One step towards the desired state. Rejects if it should be retried. */
   async #step(id: string, work: Work): Promise<void> {
     const { rows, machines, slots } = this.#options;
     const agent = await rows.byId(id);
@@ -216,7 +216,7 @@ export class Reconciler {
     }
   }
 
-  /** Makes the machine run, and writes each step of an installation down as it begins. */
+  /** Makes the machine run, and records each step of an installation as it begins. */
   async #start(from: StartFrom, agent: AgentState, work: Work, signal: AbortSignal): Promise<void> {
     const { machines, slots, measured, queued, started } = this.#options;
     const { id, generation } = agent;
@@ -224,7 +224,7 @@ export class Reconciler {
     const steps = new InstallWriter(agent, (change) => this.write(id, generation, change));
     try {
       await slots.acquire(slotOf(agent), (position) => queued(id, position), signal);
-      // A wake is no installation, and nobody waits for more than its end.
+      // A wake is not an installation, and callers wait only for its end.
       const progress = agent.status === "suspended" ? silent : steps;
       await machines.start(from, { ...agent, hostname: agent.name }, progress, signal);
       await steps.end("done", { status: "ready", error: null });
@@ -240,13 +240,13 @@ export class Reconciler {
   }
 
   #isWorthAnotherTry(agent: AgentState, work: Work, error: unknown): boolean {
-    // What the host lacks it has again soon; a machine that may run already is not given up for it at all.
+    // The host's shortage is usually short. A machine that may already run is never given up because of one.
     if (isShortage(error)) return agent.status === "ready" || ++work.shortages < maximumShortages;
-    // A machine may be killed while it starts as well as later.
+    // A machine may be killed during its start as well as later.
     return isOfMachine(error) && this.#countLoss(agent.id) < maximumLosses;
   }
 
-  /** The start came to nothing: the agent has failed, but one that only found no room sleeps on. */
+  /** The start failed, and so has the agent. If only a slot was missing, it stays suspended. */
   async #refuse(agent: AgentState, steps: InstallWriter, error: unknown): Promise<void> {
     const { machines, slots, log } = this.#options;
     const failure = isShortage(error)
@@ -254,7 +254,8 @@ export class Reconciler {
       : asBerthError(error, "machine_failed", "The agent's machine could not be started.");
     log("an agent's machine could not be started", { agent: agent.name, code: failure.code, error });
     this.#refusals.set(agent.id, failure);
-    // One that was ready has lost its slot to another. A machine that runs after all keeps its memory, if that can be.
+    // An agent that was ready has lost its slot to another. If its machine runs after all, its memory is kept if
+    // possible.
     if (failure.code === "no_capacity" && agent.status !== "provisioning") {
       await machines
         .suspend(agent.id)
@@ -269,7 +270,7 @@ export class Reconciler {
     await this.#release(agent.id);
   }
 
-  /** What does not work takes no memory: its disk, its memory image and the last words of its runtime stay. */
+  /** A failed machine takes no memory. Its disk, its memory image and the last output of its runtime are kept. */
   async #release(id: string): Promise<void> {
     const { machines, slots, log } = this.#options;
     const { phase } = await machines.observe(id);
@@ -279,7 +280,7 @@ export class Reconciler {
     slots.release(id);
   }
 
-  /** There is no way on but by what the agent's owner chooses. */
+  /** Only the agent's owner can choose how to continue. */
   async #fail(agent: AgentState, error: Fault): Promise<void> {
     const { id, generation } = agent;
     this.#options.log("an agent has failed", { agent: agent.name, code: error.code });
@@ -296,7 +297,7 @@ export class Reconciler {
       await machines.suspend(id, signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      // It runs on; whoever asked for the suspension may ask again.
+      // It continues to run; the suspension can be requested again.
       log("an agent could not be suspended", { agent: agent.name, error });
       await this.write(id, generation, { desired: "running" });
       work.again = true;
@@ -307,7 +308,7 @@ export class Reconciler {
     if (agent.status === "ready") measured("suspend", (performance.now() - begun) / 1000);
   }
 
-  /** Acts on the end of the machine's run, once, for the agent as it was last started. */
+  /** Handles the end of the machine's run, once, for the agent as of its last start. */
   #watch(agent: AgentState): void {
     const { id, name } = agent;
     const isWatched = this.#watched.has(id);
@@ -327,7 +328,7 @@ export class Reconciler {
       });
   }
 
-  /** The machine ended by itself: it is started again from its disk, unless it does so again and again. */
+  /** The machine ended unexpectedly: restarts it from its disk, unless this happens repeatedly. */
   async #lost(agent: AgentState): Promise<void> {
     const { rows, slots, log } = this.#options;
     const { id, generation } = agent;
@@ -346,7 +347,7 @@ export class Reconciler {
     await this.reconcile(current);
   }
 
-  /** How many machines of the agent have ended by themselves of late, this one included. */
+  /** How many of the agent's machines have recently ended unexpectedly, this one included. */
   #countLoss(id: string): number {
     const now = performance.now();
     const recent = (this.#losses.get(id) ?? []).filter((at) => now - at < lossWindowMs);
@@ -354,7 +355,7 @@ export class Reconciler {
     return recent.length + 1;
   }
 
-  /** After `stop` nothing is written: what the machines are is seen again at the next start. */
+  /** Writes nothing after `stop`: the next start inspects the machines again. */
   async write(id: string, generation: number, change: AgentChange): Promise<void> {
     await this.ask(() => this.#options.rows.change(id, generation, change));
     this.#options.changed(id);
@@ -363,7 +364,7 @@ export class Reconciler {
 
 const silent: Progress = { plan: () => {}, begin: () => {} };
 
-/** A later change of the desired state has interrupted a step. */
+/** A later change of the desired state has interrupted the step. */
 class Superseded extends Error {}
 
 /** The slot that the agent's machine takes while it runs. */
