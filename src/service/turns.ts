@@ -19,7 +19,7 @@ export interface TurnRows {
   find(agentId: string, turnId: string): Promise<TurnState | null>;
   /** Up to `limit`, the newest first, beginning after the turn of that id. */
   list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]>;
-  /** All that run on this host, each with its agent's instructions. */
+  /** All turns running on this host, each with its agent's instructions. */
   running(): Promise<(TurnState & { instructions: string | null })[]>;
   /** A page of the turn's events after `after`, the oldest first, bounded in number and size; empty after the last. */
   events(turnId: string, after: number): Promise<SequencedEvent[]>;
@@ -28,9 +28,9 @@ export interface TurnRows {
    * were started in it and have not completed.
    */
   progress(turnId: string): Promise<{ last: number; head: number | null; openTools: string[] }>;
-  /** Notes that the agent was active until now. */
+  /** Records that the agent was active until now. */
   touch(agentId: string): Promise<void>;
-  /** Removes a turn that was never announced to anybody. */
+  /** Removes a turn that was never announced to any reader. */
   remove(turnId: string): Promise<void>;
   /**
    * Stores events, what was used so far (null: nothing more than before) and, with the last event, how the turn
@@ -42,7 +42,7 @@ export interface TurnRows {
 interface TurnMeasurements {
   firstDelta: (seconds: number) => void;
   stored: (seconds: number) => void;
-  /** `code` is the error's where it failed, else empty. */
+  /** `code` is the error's code if the turn failed, else empty. */
   ended: (turn: TurnState, outcome: Exclude<TurnStatus, "running">, code: string) => void;
 }
 
@@ -50,11 +50,11 @@ export interface TurnOptions {
   rows: TurnRows;
   running: RunningTurns;
   leases: GuestLeases;
-  /** What was measured, in seconds. */
+  /** Durations in seconds. */
   measured: TurnMeasurements;
   /** The model that a turn of the agent asks now; null leaves it to the runtime. Throws `model_not_available`. */
   modelOf: (agent: AgentState) => Promise<string | null>;
-  /** A turn that is silent for this long, while no tool runs, has failed. */
+  /** Fail a turn after this many silent milliseconds, unless a tool is running. */
   stallMs: number;
   log: (message: string, fields: Record<string, unknown>) => void;
 }
@@ -181,7 +181,7 @@ export class Turns {
     return entry && (cursor > last || entry.event.type !== "response.completed") ? [entry] : [];
   }
 
-  /** Throws `turn_in_progress`, for what cannot be done meanwhile. */
+  /** Throws `turn_in_progress`, for operations that a running turn blocks. */
   refuseAnother(agentId: string): never {
     throw turnInProgress(this.#running.ofAgent(agentId)?.turn.id ?? null);
   }
@@ -198,7 +198,7 @@ export class Turns {
     this.#interrupt(running);
   }
 
-  /** A running turn, once this server has taken it up; null when it has ended. */
+  /** A running turn, once this server has resumed it; null if it has ended. */
   async #takenUp(turn: TurnState): Promise<RunningTurn | null> {
     for (let status = turn.status; ; await pause(pollMs)) {
       const running = this.#running.get(turn.id);
@@ -208,14 +208,14 @@ export class Turns {
     }
   }
 
-  /** Ends the running turn of an agent, if there is one, as failed; resolves when that is stored. */
+  /** Fails the agent's running turn, if any; resolves when that is stored. */
   async failRunning(agentId: string, code: ErrorCode, message: string): Promise<void> {
     const running = this.#running.ofAgent(agentId);
     running?.fail({ code, message });
     await running?.writer.flushed();
   }
 
-  /** After a start of the server: goes on with the turns that were running. May be called again after it rejected. */
+  /** Called when the server starts: resumes the turns that were running. May be called again after it rejected. */
   async recover(): Promise<void> {
     for (const { instructions, ...turn } of await this.#options.rows.running()) {
       if (this.#known?.has(turn.id)) continue; // It may have ended meanwhile.
@@ -226,7 +226,9 @@ export class Turns {
     this.#known = null;
   }
 
-  /** Takes no new turns and stops reading; the turns go on in their machines. Resolves when all read is stored. */
+  /**
+   * Takes no new turns and stops reading; turns continue in their machines. Resolves when everything read is stored.
+   */
   async stop(): Promise<void> {
     this.#stopped = true;
     const turns = [...this.#running];
@@ -255,7 +257,7 @@ export class Turns {
     }
   }
 
-  /** Waits for a database that is away. */
+  /** Retries while the database is down. */
   async #retryTransient(step: () => Promise<void>): Promise<void> {
     while (!this.#stopped) {
       try {
@@ -286,7 +288,7 @@ export class Turns {
     this.#running.add(running);
     const { leases, measured, stallMs } = this.#options;
     void runTurn(running, { leases, firstDelta: measured.firstDelta, stallMs }).catch((error: unknown) => {
-      // A server that stops gives up what it waits for; the next one takes the turn up.
+      // A stopping server abandons its waits; the next server resumes the turn.
       if (this.#stopped) return;
       const { code, message } = asBerthError(error, "internal", "The turn failed within the service.");
       if (code === "internal") this.#options.log("a turn failed", { turnId: turn.id, error });
@@ -298,11 +300,11 @@ export class Turns {
     this.#running.remove(running);
     const outcome = statusAfter(last) as Exclude<TurnStatus, "running">;
     this.#options.measured.ended(running.turn, outcome, last.type === "response.failed" ? last.error.code : "");
-    // What comes of its not being noted: the agent may be taken for idle a little early.
+    // If this fails, the agent may be taken for idle a little early.
     this.#options.rows.touch(running.turn.agentId).catch(() => {});
   }
 
-  /** Has the guest end the turn. */
+  /** Tells the guest to end the turn. */
   #interrupt({ turn }: RunningTurn): void {
     this.#options.leases
       .ifRunning(turn.agentId)

@@ -12,13 +12,13 @@ export interface LifecycleOptions extends Pick<ReconcilerOptions, "measured" | "
   machines: MachinesOfLifecycle;
   slots: Omit<SlotsOptions, "evictIdle">;
   timers: AgentTimers;
-  /** Whether something goes on for the agent outside of its machine: bytes of its connections are on their way. */
+  /** Whether the agent is busy outside its machine: bytes of its connections are on their way. */
   isBusyOutside: (id: string) => boolean;
   /** Suspend an agent after this many idle milliseconds; 0: never. */
   idleMs: number;
 }
 
-/** How long the one who deletes an agent waits for it. */
+/** How long a delete call waits for the deletion. */
 const deletionMs = 60_000;
 
 /**
@@ -33,7 +33,7 @@ export class Lifecycle {
   readonly #queue = new EventEmitter<Record<string, [number]>>().setMaxListeners(0);
   /** The slots of the machines that run. */
   readonly slots: Slots;
-  /** Which agents are idle, and what follows from it. */
+  /** Finds idle agents and suspends them. */
   readonly idleness: Idleness;
 
   constructor({ rows, machines, timers, idleMs, isBusyOutside, measured, log, slots }: LifecycleOptions) {
@@ -104,7 +104,7 @@ export class Lifecycle {
     if (status === "suspended") this.slots.requireQueue();
   }
 
-  /** The agent at once and after each change, until `signal` is aborted or it is gone. */
+  /** Yields the agent at once and after each change, until `signal` is aborted or the agent is deleted. */
   async *watch(id: string, signal: AbortSignal): AsyncGenerator<AgentState> {
     let changed = true;
     let wake: () => void = () => {};
@@ -154,7 +154,7 @@ export class Lifecycle {
     return this.#rows.byId(id);
   }
 
-  /** Begins to wake the agent. Answers it; null when it is gone. Throws `no_capacity`. */
+  /** Begins to wake the agent. Answers it; null if it was deleted. Throws `no_capacity`. */
   async resume(agent: AgentState): Promise<AgentState | null> {
     this.requireSlot(agent);
     await this.#rows.wake(agent.id);
@@ -163,7 +163,7 @@ export class Lifecycle {
     return resumed;
   }
 
-  /** Removes the agent with its machine and every byte of it. Resolves when all is gone. */
+  /** Deletes the agent, its machine and all its data. Resolves when all is deleted. */
   async delete(id: string): Promise<void> {
     await this.#rows.beginDeletion(id);
     this.#changed(id);
@@ -195,7 +195,7 @@ export class Lifecycle {
       const agent = byId.get(id);
       if (!agent) await this.#machines.destroy(id);
       else if (phase !== "running") continue;
-      // The server before this one did not come to it.
+      // The previous server did not get to it.
       else if (agent.status === "failed") await this.#machines.stop(id);
       else {
         running.add(id);
@@ -214,7 +214,7 @@ export class Lifecycle {
     this.#reconciler.begin();
   }
 
-  /** For the timer: goes on with what was left undone. */
+  /** Called by the timer: continues unfinished work. */
   async sweep(): Promise<void> {
     for (const agent of await this.#rows.unsettled()) {
       if (!this.#reconciler.isAtWork(agent.id)) void this.#reconciler.reconcile(agent);
@@ -223,12 +223,12 @@ export class Lifecycle {
     this.slots.retry();
   }
 
-  /** Begins no more steps. What waits is given up; steps under way come to an end by themselves and write nothing. */
+  /** Begins no more steps. Waiting work is dropped; steps under way finish by themselves and write nothing. */
   stop(): void {
     this.#reconciler.stop();
   }
 
-  /** An agent whose machine has ended while no server ran sleeps until it is needed. */
+  /** An agent whose machine ended while no server ran stays suspended until it is needed. */
   async #markAsleep({ id, generation }: AgentState): Promise<boolean> {
     return this.#rows.change(id, generation, { status: "suspended", desired: "suspended", endUnknown: true });
   }
