@@ -75,6 +75,7 @@ export class Machines {
     // The driver would end the run too, but cannot talk to the guest.
     if (from === "disk" && (await this.isRunning(spec.id))) await this.stop(spec.id);
     for (let tries = restoreTries, next = from; ; tries--) {
+      if (this.#connections.closed) throw new BerthError("shutting_down", "The service is being stopped.");
       try {
         const machine = await startMachine(driver, next, spec, progress, signal);
         return await this.#makeReady(machine, spec, progress, signal);

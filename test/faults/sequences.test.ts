@@ -128,6 +128,11 @@ async function checkAll(model: Model): Promise<void> {
   await service.restart();
   for (const agent of model.agents) {
     const reply = await service.client.chat(agent.name, "recall");
+    const last = reply.events.at(-1)!.event;
+    expect([agent.name, last.type === "response.failed" ? last.error : last.type]).toEqual([
+      agent.name,
+      "response.completed",
+    ]);
     const lines = reply.text.split("\n");
     let position = 0;
     for (const { text, certain } of agent.messages) {

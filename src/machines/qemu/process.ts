@@ -181,7 +181,7 @@ export class QemuProcess {
 }
 
 /** QEMU's words for a disk or image that another process, such as a backup, has open. This is transient. */
-function isLocked(words: string): boolean {
+export function isLocked(words: string): boolean {
   return /Failed to get (shared )?"[a-z ]+" lock/.test(words);
 }
 

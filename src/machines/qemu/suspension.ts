@@ -1,12 +1,12 @@
 import type { Resources } from "../../contract/agents.ts";
-import { asBerthError, isShortage } from "../../contract/errors.ts";
+import { asBerthError, BerthError, isShortage } from "../../contract/errors.ts";
 import type { MachineSpec, RunningMachine } from "../driver.ts";
 import { machineOptions } from "./command.ts";
 import type { Launcher } from "./launcher.ts";
 import type { Layout } from "./layout.ts";
 import type { MachineProcesses } from "./machine-processes.ts";
 import type { Conditions, MemoryImage, MemoryImages, Step } from "./memory-image.ts";
-import type { QemuProcess } from "./process.ts";
+import { isLocked, type QemuProcess } from "./process.ts";
 import { describe, type MachineRecord, type Records } from "./record.ts";
 import type { HostBasis, Templates } from "./template.ts";
 
@@ -122,7 +122,7 @@ export class Suspension {
       const record = await this.#useUp(spec, port);
       isUsedUp = true;
       await step("used up");
-      await qemu.resume();
+      await takeDisk(qemu);
       running.add(spec.id, qemu);
       await step("woken");
       // Removing a hundred MiB takes the kernel a tenth of the time of a wake.
@@ -132,6 +132,8 @@ export class Suspension {
       given.abort(error);
       // All of its memory is in place, so the next server takes it over.
       if (!(running.isClosing && isUsedUp)) await qemu?.kill();
+      // QEMU could not take the disk, so the guest has not run: its memory still belongs to the disk.
+      if (isUsedUp && isShortage(error)) await this.#parts.records.update(spec.id, () => ({ memory }));
       await loading.catch(() => {});
       throw error;
     } finally {
@@ -148,6 +150,18 @@ export class Suspension {
   #conditions(resources: Resources): Conditions {
     const { qemu, cpu, accelerator } = this.#parts.host;
     return { qemu, cpu, accelerator, machineOptions, resources };
+  }
+}
+
+/** Has the guest run, which takes the disk. Rejects as a shortage, before the guest has run, when the disk is locked. */
+async function takeDisk(qemu: QemuProcess): Promise<void> {
+  try {
+    await qemu.resume();
+  } catch (error) {
+    const { message } = error as Error;
+    if (!isLocked(message)) throw error;
+    const cause = Object.assign(new Error(message), { code: "EBUSY" });
+    throw new BerthError("machine_failed", "Another process has the machine's disk open.", { cause });
   }
 }
 

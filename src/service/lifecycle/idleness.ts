@@ -18,6 +18,8 @@ interface IdlenessOptions {
   activity: (id: string) => Promise<boolean>;
   /** Whether other work is in progress for the agent: a lifecycle step, or incoming bytes from the internet. */
   isAtWork: (id: string) => boolean;
+  /** Called when the last use of an agent has ended, which may make room for another. */
+  released: () => void;
   /** Continues a suspension that has begun. */
   suspend: (agent: AgentState) => void;
   /** Aborted when the service stops. */
@@ -51,8 +53,11 @@ export class Idleness {
     return {
       [Symbol.dispose]: () => {
         const left = this.#open.get(id)! - 1;
-        if (left > 0) this.#open.set(id, left);
-        else this.#open.delete(id);
+        if (left > 0) return void this.#open.set(id, left);
+        this.#open.delete(id);
+        // It may have been asked to make room in the moment before.
+        this.#needed.delete(id);
+        this.#options.released();
       },
     };
   }

@@ -59,6 +59,7 @@ export class Lifecycle {
       waiting: () => this.slots.waiting,
       activity: async (id) => (await (await machines.guest(id)).activity({})).busy,
       isAtWork: (id) => this.#reconciler.isAtWork(id) || isBusyOutside(id),
+      released: () => this.slots.retry(),
       suspend: (agent) => void this.#reconciler.reconcile(agent),
       stopped: this.#reconciler.stopped,
     });

@@ -226,6 +226,8 @@ export class Reconciler {
       await slots.acquire(slotOf(agent), (position) => queued(id, position), signal);
       // A wake is not an installation, and callers wait only for its end.
       const progress = agent.status === "suspended" ? silent : steps;
+      // Another server may have the machine by now: nothing is started, nor ended for a start, once this one stops.
+      signal.throwIfAborted();
       await machines.start(from, { ...agent, hostname: agent.name }, progress, signal);
       await steps.end("done", { status: "ready", error: null });
     } catch (error) {
