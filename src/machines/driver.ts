@@ -1,24 +1,7 @@
 import type { Socket } from "node:net";
-import type { Resources } from "../contract/agents.ts";
 import type { MachinePhase } from "../service/lifecycle/plan.ts";
 import type { Progress } from "../service/lifecycle/provisioning.ts";
-
-/**
- * A machine's desired state. `generation` rises with every change to it; a step for an older generation does nothing.
- */
-export interface MachineSpec {
-  id: string;
-  generation: number;
-  /**
-   * Rises with every requested restart. A machine with a lower count is stopped and boots from its disk, without its
-   * memory.
-   */
-  restarts: number;
-  runtime: string;
-  /** The guest's own hostname. */
-  hostname: string;
-  resources: Resources;
-}
+import type { MachineSpec } from "../service/lifecycle/reconciler.ts";
 
 export interface MachineObservation {
   id: string;

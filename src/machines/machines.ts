@@ -5,9 +5,10 @@ import type { GuestSecrets, Health } from "../contract/guest.ts";
 import { unlessAborted } from "../platform/abort.ts";
 import type { StartFrom } from "../service/lifecycle/plan.ts";
 import type { Progress } from "../service/lifecycle/provisioning.ts";
+import type { MachineSpec } from "../service/lifecycle/reconciler.ts";
 import { newAdoption, newToken } from "./adoption.ts";
 import { Connections } from "./connections.ts";
-import type { Driver, MachineObservation, MachineSpec, RunningMachine } from "./driver.ts";
+import type { Driver, MachineObservation, RunningMachine } from "./driver.ts";
 import type { GuestClient } from "./guest-client.ts";
 import { startMachine } from "./start.ts";
 

@@ -1,6 +1,7 @@
 import type { StartFrom } from "../service/lifecycle/plan.ts";
 import type { Progress } from "../service/lifecycle/provisioning.ts";
-import type { Driver, MachineSpec, RunningMachine } from "./driver.ts";
+import type { MachineSpec } from "../service/lifecycle/reconciler.ts";
+import type { Driver, RunningMachine } from "./driver.ts";
 
 /** Starts a machine from its state. An unusable memory counts as none: the machine boots. */
 export async function startMachine(

@@ -1,12 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openDatabase } from "../../src/store/database.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/embedded.ts";
 import { eventsOf, TestClient } from "../support/client.ts";
 import { newFolder } from "../support/config.ts";
+import { newDatabase } from "../support/new-database.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // Several servers on one database, each with the machines of its own data folder; and a machine that is lost.
@@ -23,17 +22,14 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function newDatabase(name: string) {
-  const admin = openDatabase(postgres.config, () => {});
-  await sql`create database ${sql.id(name)}`.execute(admin);
-  await admin.destroy();
-  const { user, password } = postgres.config;
-  const databaseUrl = `postgres://${user}:${password}@localhost/${name}?host=${encodeURIComponent(folder)}`;
+/** A new database, with the secret key that all servers on it have. */
+async function sharedDatabase(name: string) {
+  const { databaseUrl } = await newDatabase(postgres, folder, name);
   return { databaseUrl, secretKey: randomBytes(32).toString("base64") };
 }
 
 test("a second server on the database leaves the first one's agents alone, and says where they are not", async () => {
-  const shared = await newDatabase("hosts");
+  const shared = await sharedDatabase("hosts");
   await using first = await ScriptedService.start(shared);
   const { client } = first;
   await client.createAgent("ada");
@@ -81,7 +77,7 @@ test("a second server on the database leaves the first one's agents alone, and s
 });
 
 test("a data folder that is used twice is refused, and one that moves keeps its agents", async () => {
-  const shared = await newDatabase("moves");
+  const shared = await sharedDatabase("moves");
   await using service = await ScriptedService.start(shared);
   await service.client.createAgent("ada");
   await expect(ScriptedService.start({ ...shared, dataFolder: service.config.dataFolder })).rejects.toThrow(/in use/);

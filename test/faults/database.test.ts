@@ -3,7 +3,6 @@ import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
-import type { PoolConfig } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BerthError } from "../../src/contract/errors.ts";
 import { openDatabase, ping } from "../../src/store/database.ts";
@@ -12,6 +11,7 @@ import { supervise } from "../../src/store/supervise.ts";
 import { eventsOf } from "../support/client.ts";
 import { newFolder } from "../support/config.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
+import { newDatabase } from "../support/new-database.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // PostgreSQL goes away in all the ways that it can. That of the operator's own (`databaseUrl`) is stopped and started
@@ -30,22 +30,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** A new database in it, as a pool's configuration and as an address. */
-async function newDatabase(name: string): Promise<{ pool: PoolConfig; databaseUrl: string }> {
-  const admin = openDatabase(postgres.config, () => {});
-  await sql`create database ${sql.id(name)}`.execute(admin);
-  await admin.destroy();
-  const { user, password } = postgres.config;
-  const databaseUrl = `postgres://${user}:${password}@localhost/${name}?host=${encodeURIComponent(folder)}`;
-  return { pool: { ...postgres.config, database: name }, databaseUrl };
-}
-
 async function pidIn(cluster: string): Promise<number> {
   return Number((await readFile(join(cluster, "postmaster.pid"), "utf8")).split("\n")[0]);
 }
 
 test("while the database is away: 503 with retry-after, /readyz says it, turns go on and are stored when it is back", async () => {
-  const { databaseUrl } = await newDatabase("away");
+  const { databaseUrl } = await newDatabase(postgres, folder, "away");
   await using service = await ScriptedService.start({ databaseUrl });
   const { client } = service;
   await client.createAgent("ada");
@@ -74,7 +64,7 @@ test("while the database is away: 503 with retry-after, /readyz says it, turns g
 });
 
 test("a turn that is longer than what the server holds for an absent database waits in its machine", async () => {
-  const { databaseUrl } = await newDatabase("bulk");
+  const { databaseUrl } = await newDatabase(postgres, folder, "bulk");
   await using service = await ScriptedService.start({ databaseUrl, stallMs: 2_000 });
   const { client } = service;
   await client.createAgent("bulk");
@@ -96,7 +86,7 @@ test("a turn that is longer than what the server holds for an absent database wa
 });
 
 test("a message whose acceptance the database could not confirm does not block the agent", async () => {
-  const { databaseUrl } = await newDatabase("unsure");
+  const { databaseUrl } = await newDatabase(postgres, folder, "unsure");
   await using proxy = await CuttingProxy.start(join(folder, ".s.PGSQL.5432"));
   await using service = await ScriptedService.start({
     databaseUrl: databaseUrl.replace(/host=.*/, `host=${proxy.folder}`),
@@ -190,7 +180,7 @@ test("a server that stops while PostgreSQL is being started again leaves none be
 });
 
 test("a database that is partitioned off: 503 within the queries' time, metrics without it, and an end of the server", async () => {
-  const { databaseUrl } = await newDatabase("partitioned");
+  const { databaseUrl } = await newDatabase(postgres, folder, "partitioned");
   await using proxy = await CuttingProxy.start(join(folder, ".s.PGSQL.5432"));
   const through = databaseUrl.replace(/host=.*/, `host=${proxy.folder}`);
   await using service = await ScriptedService.start({ databaseUrl: through });

@@ -5,14 +5,9 @@ import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BerthError } from "../../src/contract/errors.ts";
 import { dialPort } from "../../src/machines/connect.ts";
-import type {
-  Driver,
-  MachineObservation,
-  MachineOrigin,
-  MachineSpec,
-  RunningMachine,
-} from "../../src/machines/driver.ts";
+import type { Driver, MachineObservation, MachineOrigin, RunningMachine } from "../../src/machines/driver.ts";
 import type { Progress } from "../../src/service/lifecycle/provisioning.ts";
+import type { MachineSpec } from "../../src/service/lifecycle/reconciler.ts";
 import { isAlive, kill } from "./process-table.ts";
 import type { MachineIdentity, MachineRecord } from "./scripted-machine.ts";
 

@@ -11,15 +11,10 @@ import { createRunner } from "../../src/guest/runner.ts";
 import { writePlaceholders } from "../../src/guest/secrets.ts";
 import { Uplink } from "../../src/guest/uplink.ts";
 import { dialPort } from "../../src/machines/connect.ts";
-import type {
-  Driver,
-  MachineObservation,
-  MachineOrigin,
-  MachineSpec,
-  RunningMachine,
-} from "../../src/machines/driver.ts";
+import type { Driver, MachineObservation, MachineOrigin, RunningMachine } from "../../src/machines/driver.ts";
 import type { Runtime, Session } from "../../src/runtimes/runtime.ts";
 import type { Progress } from "../../src/service/lifecycle/provisioning.ts";
+import type { MachineSpec } from "../../src/service/lifecycle/reconciler.ts";
 
 interface ScriptedMachine {
   spec: MachineSpec;

@@ -1,6 +1,7 @@
-import type { Driver, MachineSpec, RunningMachine } from "../../src/machines/driver.ts";
+import type { Driver, RunningMachine } from "../../src/machines/driver.ts";
 import { startMachine } from "../../src/machines/start.ts";
 import { plan, type StartFrom } from "../../src/service/lifecycle/plan.ts";
+import type { MachineSpec } from "../../src/service/lifecycle/reconciler.ts";
 
 /** Ignores the progress. */
 export const silent = { plan: () => {}, begin: () => {} };

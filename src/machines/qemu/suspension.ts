@@ -1,6 +1,7 @@
 import type { Resources } from "../../contract/agents.ts";
 import { asBerthError, BerthError, isShortage } from "../../contract/errors.ts";
-import type { MachineSpec, RunningMachine } from "../driver.ts";
+import type { MachineSpec } from "../../service/lifecycle/reconciler.ts";
+import type { RunningMachine } from "../driver.ts";
 import { machineOptions } from "./command.ts";
 import type { Launcher } from "./launcher.ts";
 import type { Layout } from "./layout.ts";

@@ -7,13 +7,19 @@ import { type MachinePhase, plan, type StartFrom } from "./plan.ts";
 import { InstallWriter, type Progress } from "./provisioning.ts";
 import type { Slots } from "./slots.ts";
 
-/** The desired machine of an agent. */
-interface MachineRequest {
+/**
+ * A machine's desired state. `generation` rises with every change to it; a step for an older generation does nothing.
+ */
+export interface MachineSpec {
   id: string;
   generation: number;
-  /** Rises with every requested restart. */
+  /**
+   * Rises with every requested restart. A machine with a lower count is stopped and boots from its disk, without its
+   * memory.
+   */
   restarts: number;
   runtime: string;
+  /** The guest's own hostname. */
   hostname: string;
   resources: Resources;
 }
@@ -22,7 +28,7 @@ interface MachineRequest {
 export interface MachinesOfLifecycle {
   observe(id: string): Promise<{ phase: MachinePhase; restarts: number }>;
   /** Makes the machine run, with its runtime ready for a message. An unusable memory image counts as none. */
-  start(from: StartFrom, request: MachineRequest, progress: Progress, signal: AbortSignal): Promise<void>;
+  start(from: StartFrom, request: MachineSpec, progress: Progress, signal: AbortSignal): Promise<void>;
   /** Saves the memory and ends the run. If it rejects, or `signal` is aborted in time, the machine continues to run. */
   suspend(id: string, signal?: AbortSignal): Promise<void>;
   /** Ends the run; everything written to the disk is kept. */
