@@ -81,7 +81,7 @@ export class Charge {
     const micro = prices.priceOf(model, { input, output: covered });
     if (micro === null && !allowUnpriced) return null;
     const hasPlenty = payer.hasPlenty(micro ?? 0);
-    const hold = () => retryTransient(() => payer.hold(model, micro ?? 0), signal);
+    const hold = () => whenDatabaseAnswers(() => payer.hold(model, micro ?? 0), signal);
     // The provider's request leaves first.
     const payment = hasPlenty ? sleep(aheadMs, undefined, { signal }).then(hold) : hold();
     const charge = new Charge(call, payment, input, covered);
@@ -175,7 +175,7 @@ function isAway(error: unknown): boolean {
   return error instanceof BerthError && error.code === "database_unavailable";
 }
 
-async function retryTransient<T>(step: () => Promise<T>, signal: AbortSignal): Promise<T> {
+async function whenDatabaseAnswers<T>(step: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     try {
       return await step();

@@ -74,9 +74,6 @@ function reasoningModel(id: string): object {
 
 /** https://docs.openclaw.ai/gateway/configuration-reference */
 function configuration({ home, gatewayUrl }: RuntimeContext, port: number, token: string) {
-  // The gateway accepts any key. OpenClaw puts a bare key aside for ten minutes or more when a call is refused because
-  // of the account. It does not do that with a key declared as a `token`.
-  const key = { apiKey: "berth", auth: "token", models: [] as readonly object[] };
   return {
     gateway: {
       mode: "local",
@@ -92,16 +89,7 @@ function configuration({ home, gatewayUrl }: RuntimeContext, port: number, token
     models: {
       mode: "replace",
       catalogRefresh: { enabled: false },
-      providers: {
-        [apis.anthropic]: {
-          ...key,
-          baseUrl: `${gatewayUrl}/anthropic`,
-          api: "anthropic-messages",
-          maxTokens: maximumOutputTokens,
-          models: claudeModels.map(reasoningModel),
-        },
-        [apis.openai]: { ...key, baseUrl: `${gatewayUrl}/openai/v1`, api: "openai-completions" },
-      },
+      providers: providers(gatewayUrl),
     },
     agents: {
       defaults: {
@@ -134,6 +122,22 @@ function configuration({ home, gatewayUrl }: RuntimeContext, port: number, token
     session: { maintenance: { mode: "warn" }, notifyOnCreate: false },
     transcripts: { enabled: false },
     update: { checkOnStart: false },
+  };
+}
+
+function providers(gatewayUrl: string) {
+  // The gateway accepts any key. OpenClaw puts a bare key aside for ten minutes or more when a call is refused because
+  // of the account. It does not do that with a key declared as a `token`.
+  const key = { apiKey: "berth", auth: "token", models: [] as readonly object[] };
+  return {
+    [apis.anthropic]: {
+      ...key,
+      baseUrl: `${gatewayUrl}/anthropic`,
+      api: "anthropic-messages",
+      maxTokens: maximumOutputTokens,
+      models: claudeModels.map(reasoningModel),
+    },
+    [apis.openai]: { ...key, baseUrl: `${gatewayUrl}/openai/v1`, api: "openai-completions" },
   };
 }
 

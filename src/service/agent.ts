@@ -68,7 +68,7 @@ const permissions = {
     provisioning: "allowed",
     ready: "allowed",
     suspended: "allowed",
-    failed: "agent_failed",
+    failed: "allowed",
     deleting: "agent_deleting",
   },
   log: {

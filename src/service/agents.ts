@@ -133,7 +133,7 @@ export class Agents {
     return (await lifecycle.suspend(agent.id)) ?? turns.refuseAnother(agent.id);
   }
 
-  /** Begins to wake the agent. Throws `insufficient_credits`, `no_capacity`. */
+  /** Begins to wake the agent; one that failed tries again with what its machine kept. Throws `insufficient_credits`, `no_capacity`. */
   async resume(agent: AgentState): Promise<AgentState> {
     requireAllowed("resume", agent);
     await this.#options.requireCredits(agent.accountId);

@@ -184,6 +184,21 @@ export class AgentStore implements AgentRows {
       .execute();
   }
 
+  async retryFailed(id: string): Promise<void> {
+    await this.#database
+      .updateTable("agents")
+      .set((agent) => ({
+        desired: "running",
+        status: sql`case when has_machine then 'suspended' else 'provisioning' end`,
+        generation: agent("generation", "+", 1),
+        error: null,
+      }))
+      .where("id", "=", id)
+      .where("status", "=", "failed")
+      .where("desired", "!=", "deleted")
+      .execute();
+  }
+
   async beginSuspension(id: string, idleSince: Date | null): Promise<AgentState | null> {
     return this.#changeAtRest(id, (update) =>
       update

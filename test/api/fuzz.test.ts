@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Schema } from "../../scripts/compatibility.ts";
 import type { Route } from "../../src/api/route.ts";
 import { routes } from "../../src/api/routes.ts";
 import { ErrorBody } from "../../src/contract/agents.ts";
 import type { TestClient } from "../support/client.ts";
-import { almost, type Schema, strange } from "../support/json-schema.ts";
+import { almost, strange } from "../support/json-schema.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // Each operation is called with what its own schema says, and with what it does not say. `BERTH_FUZZ_RUNS` sets how often.

@@ -112,6 +112,24 @@ test("what the host lacks for a moment costs no agent its memory, nor the messag
   expect(await client.ask("ada", "recall")).toBe("first\nrecall\n");
 });
 
+test("an agent that failed to wake keeps its memory, and resumes with it when its owner asks", async () => {
+  await start();
+  await client.createAgent("ada");
+  await client.chat("ada", "first");
+  await client.call("POST", "/agents/ada/suspend");
+  for (let attempt = 0; attempt < 3; attempt++) {
+    service.driver.failures.push(new BerthError("machine_failed", "The image is damaged."));
+  }
+  const refused = await client.call("POST", "/agents/ada/resume?wait=ready");
+  expect(refused.body).toMatchObject({ status: "failed", error: { message: "The image is damaged." } });
+  expect(service.driver.suspended.length).toBe(1);
+  expect((await client.call("POST", "/agents/ada/resume?wait=ready")).body).toMatchObject({
+    status: "ready",
+    error: null,
+  });
+  expect(await client.ask("ada", "recall")).toBe("first\nrecall\n");
+});
+
 test("a message in the moment of a suspension wins", async () => {
   await start();
   await client.createAgent("ada");

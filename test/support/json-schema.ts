@@ -1,17 +1,5 @@
 import fc, { type Arbitrary } from "fast-check";
-
-/** The part of JSON Schema that the OpenAPI document uses. */
-export interface Schema {
-  $ref?: string;
-  type?: string | string[];
-  enum?: unknown[];
-  const?: unknown;
-  anyOf?: Schema[];
-  oneOf?: Schema[];
-  items?: Schema;
-  properties?: Record<string, Schema>;
-  required?: string[];
-}
+import type { Schema } from "../../scripts/compatibility.ts";
 
 /** Unexpected JSON: other types, null bytes, other alphabets, huge numbers, names that are special in JavaScript. */
 export const strange: Arbitrary<unknown> = fc.oneof(

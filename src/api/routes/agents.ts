@@ -56,7 +56,8 @@ export const agentRoutes = {
     method: "POST",
     path: "/agents/{name}/restart",
     summary: "Boot an agent again from its disk",
-    description: "Its files and its conversation stay; a running turn ends as failed. Also the way out of `failed`.",
+    description:
+      "Its files and its conversation stay; its memory and a running turn do not. Also a way out of `failed`.",
     params: AgentParams,
     query: RestartQuery,
     responses: { 200: Agent },
@@ -76,7 +77,8 @@ export const agentRoutes = {
     method: "POST",
     path: "/agents/{name}/resume",
     summary: "Wake a suspended agent",
-    description: "What its next message does by itself.",
+    description:
+      "What its next message does by itself. An agent that is `failed` tries again with what its machine kept, its memory included.",
     params: AgentParams,
     query: WaitQuery,
     responses: { 200: Agent },

@@ -13,7 +13,7 @@ interface ResumeOptions extends CommonOptions {
 export function registerResume(agents: Command): void {
   agents
     .command("resume")
-    .description("wake a suspended agent, as its next message would")
+    .description("wake a suspended agent, or try a failed one again with its memory")
     .argument("<name>", "the agent's name")
     .option("--no-wait", "return as soon as the agent is being woken")
     .addOption(jsonOption())

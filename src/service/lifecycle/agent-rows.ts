@@ -22,6 +22,8 @@ export interface AgentRows {
   change(id: string, generation: number, change: AgentChange): Promise<boolean>;
   /** Sets the desired state to `running` if it is `suspended`. */
   wake(id: string): Promise<void>;
+  /** Has an agent that failed try again with what its machine kept, its memory included. */
+  retryFailed(id: string): Promise<void>;
   /**
    * Wants it suspended, unless it answers a message, has failed, is being deleted, or was active after `idleSince`.
    * Answers the agent as it is then; null when it did not.

@@ -155,10 +155,17 @@ export class Lifecycle {
     return this.#rows.byId(id);
   }
 
-  /** Begins to wake the agent. Answers it; null if it was deleted. Throws `no_capacity`. */
+  /**
+   * Begins to wake the agent; one that failed tries again with what its machine kept. Answers the agent; null if it was
+   * deleted. Throws `no_capacity`.
+   */
   async resume(agent: AgentState): Promise<AgentState | null> {
     this.requireSlot(agent);
-    await this.#rows.wake(agent.id);
+    if (agent.status === "failed") {
+      await this.#rows.retryFailed(agent.id);
+      this.#reconciler.forgetLosses(agent.id);
+      this.#changed(agent.id);
+    } else await this.#rows.wake(agent.id);
     const resumed = await this.#rows.byId(agent.id);
     if (resumed?.desired === "running" && resumed.status !== "failed") void this.#reconciler.reconcile(resumed);
     return resumed;

@@ -78,6 +78,11 @@ const calls: Record<string, (world: World) => void> = {
   message: ({ agent }) => {
     if (agent?.desired === "suspended") agent.desired = "running";
   },
+  resume: ({ agent }) => {
+    if (!agent || agent.desired === "deleted") return;
+    if (agent.status === "failed") Object.assign(agent, { status: agent.hasMachine ? "suspended" : "provisioning" });
+    agent.desired = "running";
+  },
   restart: ({ agent }) => {
     if (!agent || agent.desired === "deleted") return;
     Object.assign(agent, { desired: "running", status: "provisioning", restarts: agent.restarts + 1 });
