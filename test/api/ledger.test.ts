@@ -8,6 +8,7 @@ import { type Database, migrate, openDatabase } from "../../src/store/database.t
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/embedded.ts";
 import { PostgresLedger } from "../../src/store/ledger.ts";
 import { newFolder } from "../support/config.ts";
+import { ledgerFaults } from "../support/ledger-faults.ts";
 
 // The ledger by itself, over a real PostgreSQL and the connections of several servers.
 
@@ -89,29 +90,6 @@ async function expire(holds: readonly Hold[]): Promise<void> {
     .set({ leased_until: new Date(0) })
     .where("id", "in", ids)
     .execute();
-}
-
-/** What does not add up of these accounts, each query in one snapshot of the database. */
-async function faults(spenders: readonly Spender[]): Promise<unknown[]> {
-  const ids = spenders.map(({ accountId }) => accountId);
-  const { rows } = await sql`
-    select account.id, account.balance, account.held, account.entries, summed.*, holds.* from accounts account,
-      lateral (select coalesce(sum(amount), 0) as amount, count(*) as count, coalesce(max(number), 0) as last,
-        coalesce(-sum(amount) filter (where kind = 'model'), 0) as spent
-        from credit_entries where account_id = account.id) summed,
-      lateral (select coalesce(sum(amount), 0) as kept from credit_holds where account_id = account.id) holds
-    where account.id = any(${ids}::uuid[]) and (account.balance, account.held, account.entries, account.entries, account.month_spent)
-      <> (summed.amount, holds.kept, summed.count, summed.last, summed.spent)`.execute(database);
-  const { rows: keys } = await sql`
-    select key.id, key.spent, key.held from api_keys key
-    where key.account_id = any(${ids}::uuid[]) and (key.spent, key.held) <> (
-      (select coalesce(-sum(amount), 0) from credit_entries where key_id = key.id),
-      (select coalesce(sum(amount), 0) from credit_holds where key_id = key.id))`.execute(database);
-  const { rows: entries } = await sql`
-    select account_id, number from (
-      select *, sum(amount) over (partition by account_id order by number) as running from credit_entries) entry
-    where account_id = any(${ids}::uuid[]) and balance_after <> running`.execute(database);
-  return [...rows, ...keys, ...entries];
 }
 
 const refused = { code: "insufficient_credits" };
@@ -384,7 +362,7 @@ async function work(steps: readonly Step[], ledger: PostgresLedger, run: Run): P
 
 /** All adds up, and what is spent and held is covered and within the limits. */
 async function expectSound({ spenders, late }: Run): Promise<void> {
-  expect(await faults(spenders)).toEqual([]);
+  expect(await ledgerFaults(database, spenders)).toEqual([]);
   for (const spender of spenders) {
     const { balance, held } = await stateOf(spender);
     // Asked for afterwards: it may have become more meanwhile.
