@@ -49,7 +49,7 @@ export class VmService implements AsyncDisposable {
 
   /** A machine's process. */
   async pid(id: string): Promise<number> {
-    return (await qemuProcesses()).get(join(this.config.dataFolder, "machines", id, "qmp"))!;
+    return (await qemuProcesses()).get(join(this.config.dataFolder, "machines", id, "run/qmp"))!;
   }
 
   /** The driver's record of a machine. */

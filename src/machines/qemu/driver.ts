@@ -18,11 +18,11 @@ import { Layout, type MachineFiles } from "./layout.ts";
 import { MachineProcesses } from "./machine-processes.ts";
 import { MemoryImages, type Step } from "./memory-image.ts";
 import { PageJobs } from "./page-jobs.ts";
-import { Privilege } from "./privilege.ts";
 import { type AcceleratorChoice, chooseAccelerator, hostCpu, hostKhz } from "./probe.ts";
 import { createOverlay, qemuVersion } from "./process.ts";
 import { describe, type MachineRecord, Records } from "./record.ts";
 import { recover } from "./recovery.ts";
+import { Sandbox } from "./sandbox.ts";
 import { Suspension } from "./suspension.ts";
 import { type HostBasis, type Template, type TemplateBasis, Templates } from "./template.ts";
 
@@ -48,7 +48,7 @@ export interface QemuOptions {
 /** The parts of a driver. */
 interface Parts {
   layout: Layout;
-  privilege: Privilege;
+  sandbox: Sandbox;
   host: HostBasis;
   templates: Templates;
   records: Records;
@@ -68,7 +68,7 @@ interface Parts {
  */
 export class QemuDriver implements Driver {
   readonly #layout: Layout;
-  readonly #privilege: Privilege;
+  readonly #sandbox: Sandbox;
   readonly #host: HostBasis;
   readonly #templates: Templates;
   readonly #records: Records;
@@ -83,7 +83,7 @@ export class QemuDriver implements Driver {
 
   private constructor(parts: Parts) {
     this.#layout = parts.layout;
-    this.#privilege = parts.privilege;
+    this.#sandbox = parts.sandbox;
     this.#host = parts.host;
     this.#templates = parts.templates;
     this.#records = parts.records;
@@ -103,29 +103,29 @@ export class QemuDriver implements Driver {
    */
   static async open(options: QemuOptions): Promise<QemuDriver> {
     const layout = new Layout(options.dataFolder);
-    const privilege = await Privilege.find();
+    const sandbox = await Sandbox.open();
+    for (const gap of sandbox.gaps) options.log(`machines are not fully confined: ${gap}`);
     const qemu = await qemuVersion();
     for (const folder of [layout.images, layout.templates, layout.machines]) {
       await mkdir(folder, { recursive: true });
       await chmod(folder, 0o711);
     }
-    await privilege.requireReach(layout.machines);
     const image = await takeImage(options.builtImage, layout);
-    const accelerator = await chooseAccelerator(options.accelerator, options.dataFolder, image, qemu, privilege);
+    const accelerator = await chooseAccelerator(options.accelerator, options.dataFolder, image, qemu, sandbox);
     const host = { image, qemu, accelerator, cpu: await hostCpu(), hostKhz: await hostKhz() };
     const { log, usualResources: usual, step = async () => {}, onlyWholeMemory = false } = options;
-    const templates = new Templates(layout, privilege, options.serveTemplateUplink, log);
+    const templates = new Templates(layout, sandbox, options.serveTemplateUplink, log);
     const records = new Records(layout);
     const pageJobs = PageJobs.forWakes();
-    const images = new MemoryImages(pageJobs, privilege, onlyWholeMemory, step, log);
+    const images = new MemoryImages(pageJobs, sandbox, onlyWholeMemory, step, log);
     const compression = new Compression(layout, records, PageJobs.inBackground(), step, log);
     const running = new MachineProcesses(layout, log);
-    const launcher = new Launcher(layout, privilege, host, running);
+    const launcher = new Launcher(layout, sandbox, host, running);
     const suspension = new Suspension({ layout, records, templates, images, running, launcher, host, step, log });
-    const made = { layout, privilege, host, templates, records, images, pageJobs, compression, running };
+    const made = { layout, sandbox, host, templates, records, images, pageJobs, compression, running };
     const driver = new QemuDriver({ ...made, launcher, suspension, usual, step });
     try {
-      await recover({ layout, records, templates, images, compression, running, suspension }, image.id);
+      await recover({ layout, sandbox, records, templates, images, compression, running, suspension }, image.id);
     } catch (error) {
       await driver.close();
       throw error;
@@ -223,7 +223,9 @@ export class QemuDriver implements Driver {
 
   async destroy(id: string): Promise<void> {
     await this.#end(id);
+    const user = (await this.#records.read(id))?.user ?? null;
     await rm(this.#layout.machine(id).folder, { recursive: true, force: true });
+    this.#sandbox.releaseUser(user);
   }
 
   async invalidate(id: string): Promise<void> {
@@ -286,13 +288,15 @@ export class QemuDriver implements Driver {
   async #createFrom(template: Template | null, spec: MachineSpec, progress: Progress): Promise<RunningMachine> {
     const files = this.#layout.machine(spec.id);
     progress.begin("disk");
-    await this.#privilege.folder(files.folder);
+    const user = this.#sandbox.newUser();
+    await this.#sandbox.folder(files.folder, user);
     const record: MachineRecord = {
       generation: spec.generation,
       restarts: spec.restarts,
       runtime: spec.runtime,
       resources: spec.resources,
       imageId: this.#host.image.id,
+      user,
       template: template?.name ?? null,
       hasDisk: false,
       origin: template ? "clone" : "boot",
@@ -305,7 +309,7 @@ export class QemuDriver implements Driver {
     await this.#records.write(spec.id, record);
     if (template) await createOverlay(files.disk, relative(files.folder, template.files.disk), "qcow2");
     else await this.#createDiskOnImage(files, spec.resources.diskGiB);
-    await this.#privilege.give(files.disk);
+    await this.#sandbox.give(user, files.disk);
     progress.begin("machine");
     return this.#start(spec.id, { ...record, hasDisk: true }, template);
   }
@@ -327,10 +331,11 @@ export class QemuDriver implements Driver {
       const record = await this.#records.write(id, { ...known, port });
       if (!template) {
         await writeWhole(token, record.token);
-        await this.#privilege.give(token);
+        await this.#sandbox.show(record.user, token);
+        await chmod(token, 0o640);
       }
       const state = template?.files.state ?? null;
-      this.#running.add(id, await this.#launcher.start(id, record.resources, port, template, state));
+      this.#running.add(id, await this.#launcher.start(id, record, port, template, state));
       return describe(id, record);
     });
   }

@@ -1,5 +1,6 @@
+import { constants } from "node:fs";
 import { open, readFile, rename, statfs } from "node:fs/promises";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { BerthError } from "../../contract/errors.ts";
 
 /** With less than this free, in bytes, no new machine is started: a guest whose disk cannot grow stalls. */
@@ -12,6 +13,19 @@ export async function writeWhole(file: string, text: string): Promise<void> {
   await handle.writeFile(text);
   await handle.sync();
   await rename(partial, file);
+}
+
+/**
+ * The content of a small file in a folder that QEMU can write to: never through a link, never of a device or a pipe.
+ * Throws if it is larger than `maximumBytes`.
+ */
+export async function readUntrusted(file: string, maximumBytes: number): Promise<Buffer> {
+  await using handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const found = await handle.stat();
+  if (!found.isFile() || found.size > maximumBytes) throw new Error(`${basename(file)} is not what QEMU writes`);
+  const content = Buffer.alloc(found.size);
+  const { bytesRead } = await handle.read(content, 0, found.size, 0);
+  return content.subarray(0, bytesRead);
 }
 
 /** A file's parsed JSON; null if the file does not exist. */

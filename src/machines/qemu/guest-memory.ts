@@ -25,7 +25,7 @@ export interface Run {
  */
 export function findMapping(pid: number, bytes: number): Mapping | null {
   const found: Mapping[] = [];
-  for (const line of readFileSync(`/proc/${pid}/maps`, "latin1").split("\n")) {
+  for (const line of mapsOf(pid).split("\n")) {
     const [, from, to, inode] = /^([0-9a-f]+)-([0-9a-f]+) rw-p [0-9a-f]+ \S+ (\d+)/.exec(line) ?? [];
     if (!from || !to) continue;
     const start = Number.parseInt(from, 16);
@@ -33,6 +33,16 @@ export function findMapping(pid: number, bytes: number): Mapping | null {
   }
   if (found.length > 1) throw new Error(`QEMU has ${found.length} mappings of the size of its guest's memory`);
   return found[0] ?? null;
+}
+
+function mapsOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/maps`, "latin1");
+  } catch (error) {
+    // While bubblewrap is preparing the process, its owner may not look into it.
+    if ((error as NodeJS.ErrnoException).code === "EACCES") return "";
+    throw error;
+  }
 }
 
 /** Bits of a pagemap entry (Documentation/admin-guide/mm/pagemap.rst), in the upper of its two 32-bit words. */

@@ -1,10 +1,10 @@
-import type { Resources } from "../../contract/agents.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { freePort } from "../../platform/ports.ts";
 import type { Layout } from "./layout.ts";
 import type { MachineProcesses } from "./machine-processes.ts";
-import type { Privilege } from "./privilege.ts";
 import { QemuProcess } from "./process.ts";
+import type { MachineRecord } from "./record.ts";
+import type { Sandbox } from "./sandbox.ts";
 import { type HostBasis, hardwareOf, type Template } from "./template.ts";
 
 /** The port may be taken between the check and QEMU's start. */
@@ -13,13 +13,13 @@ const startTries = 3;
 /** Starts QEMU in a machine's folder. */
 export class Launcher {
   readonly #layout: Layout;
-  readonly #privilege: Privilege;
+  readonly #sandbox: Sandbox;
   readonly #host: HostBasis;
   readonly #running: MachineProcesses;
 
-  constructor(layout: Layout, privilege: Privilege, host: HostBasis, running: MachineProcesses) {
+  constructor(layout: Layout, sandbox: Sandbox, host: HostBasis, running: MachineProcesses) {
     this.#layout = layout;
-    this.#privilege = privilege;
+    this.#sandbox = sandbox;
     this.#host = host;
     this.#running = running;
   }
@@ -42,7 +42,7 @@ export class Launcher {
    */
   async start(
     id: string,
-    resources: Resources,
+    { resources, user, template: base }: Pick<MachineRecord, "resources" | "user" | "template">,
     port: number,
     template: Template | null,
     state: string | null,
@@ -55,6 +55,9 @@ export class Launcher {
     const hardware = hardwareOf(this.#host, resources);
     const tokenFile = state ? null : files.token;
     const start = { name: `berth-${id}`, hardware, kernel, initrd, disk: files.disk, memory, port, tokenFile };
-    return QemuProcess.start(start, files, this.#privilege, state, deferred);
+    const bases = base ? [this.#layout.images, this.#layout.template(base).folder] : [this.#layout.images];
+    // QEMU 7.2 opens the memory of a template for writing even to map it privately; see `named` in template.ts.
+    const paths = { readable: bases, writable: template ? [template.files.memory] : [] };
+    return QemuProcess.start(start, files, { sandbox: this.#sandbox, user, paths }, state, deferred);
   }
 }

@@ -5,8 +5,11 @@ import { join } from "node:path";
  *
  *   images/ID/     rootfs.img vmlinuz initrd.img image.json
  *   templates/KEY/ disk.qcow2 memory state template.json
- *   machines/ID/   disk.qcow2 machine.json qmp qemu.log token agent.log
+ *   machines/ID/   disk.qcow2 machine.json qemu.log token agent.log
+ *                  run/ qmp state
  *                  memory-TAG/ state pages pages.zst stream
+ *
+ * As root, QEMU's user can write to `disk.qcow2` and in `run`; everything else is the server's.
  */
 export class Layout {
   readonly root: string;
@@ -39,7 +42,10 @@ function machineFiles(folder: string) {
     folder,
     disk: join(folder, "disk.qcow2"),
     record: join(folder, "machine.json"),
-    qmp: join(folder, "qmp"),
+    run: join(folder, "run"),
+    qmp: join(folder, "run/qmp"),
+    /** QEMU writes its devices' state here. */
+    savedState: join(folder, "run/state"),
     log: join(folder, "qemu.log"),
     token: join(folder, "token"),
     agentLog: join(folder, "agent.log"),

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createWriteStream } from "node:fs";
-import { readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { createServer, type Socket } from "node:net";
 import { basename, join } from "node:path";
 import { Transform } from "node:stream";
@@ -13,8 +13,8 @@ import { findMapping } from "./guest-memory.ts";
 import { type MachineFiles, memoryFiles } from "./layout.ts";
 import type { PageJobs } from "./page-jobs.ts";
 import type { PagesFile } from "./pages.ts";
-import type { Privilege } from "./privilege.ts";
 import type { QemuProcess } from "./process.ts";
+import type { MachineUser, Sandbox } from "./sandbox.ts";
 import type { Template } from "./template.ts";
 
 /**
@@ -61,14 +61,14 @@ export type Step = (name: string) => Promise<void>;
 /** Saves and checks machines' memories, each in its machine's folder. */
 export class MemoryImages {
   readonly #jobs: PageJobs;
-  readonly #privilege: Privilege;
+  readonly #sandbox: Sandbox;
   readonly #onlyStream: boolean;
   readonly #step: Step;
   readonly #log: (message: string) => void;
 
-  constructor(jobs: PageJobs, privilege: Privilege, onlyStream: boolean, step: Step, log: (message: string) => void) {
+  constructor(jobs: PageJobs, sandbox: Sandbox, onlyStream: boolean, step: Step, log: (message: string) => void) {
     this.#jobs = jobs;
-    this.#privilege = privilege;
+    this.#sandbox = sandbox;
     this.#onlyStream = onlyStream;
     this.#step = step;
     this.#log = log;
@@ -81,6 +81,7 @@ export class MemoryImages {
   async save(
     qemu: QemuProcess,
     files: MachineFiles,
+    user: MachineUser | null,
     base: Template | null,
     conditions: Conditions,
     signal: AbortSignal,
@@ -88,8 +89,8 @@ export class MemoryImages {
     const folder = join(files.folder, `memory-${randomBytes(4).toString("hex")}`);
     const partial = `${folder}${partialEnding}`;
     try {
-      await this.#privilege.folder(partial);
-      const contents = await this.#write(qemu, files, memoryFiles(partial), base, conditions, signal);
+      await mkdir(partial, { mode: 0o700 });
+      const contents = await this.#write(qemu, files, user, memoryFiles(partial), base, conditions, signal);
       await rename(partial, folder);
       return { folder: basename(folder), conditions, ...contents };
     } catch (error) {
@@ -157,12 +158,13 @@ export class MemoryImages {
   async #write(
     qemu: QemuProcess,
     machine: MachineFiles,
+    user: MachineUser | null,
     files: ReturnType<typeof memoryFiles>,
     base: Template | null,
     conditions: Conditions,
     signal: AbortSignal,
   ): Promise<Contents> {
-    if (this.#onlyStream) return this.#writeStream(qemu, machine, files.stream, signal);
+    if (this.#onlyStream) return this.#writeStream(qemu, machine, user, files.stream, signal);
     const job = { pid: qemu.pid, memoryBytes: memoryBytes(conditions), file: files.pages };
     let saved: Awaited<ReturnType<PageJobs["save"]>>;
     try {
@@ -172,13 +174,14 @@ export class MemoryImages {
       // The server is not root, and the kernel lets only a parent read a process's memory (ptrace_scope).
       this.#log(`a machine's memory cannot be read from outside, so QEMU writes it whole: ${(error as Error).message}`);
       await rm(files.pages, { force: true });
-      return this.#writeStream(qemu, machine, files.stream, signal);
+      return this.#writeStream(qemu, machine, user, files.stream, signal);
     }
     await this.#step("pages saved");
     signal.throwIfAborted();
     // After the pages, as in QEMU's own migration: devices may still write to memory while they are saved.
-    await qemu.saveState(files.state);
-    const state = await savedFile(files.state);
+    const devices = await qemu.saveState(machine);
+    await writeFile(files.state, devices, { mode: 0o600 });
+    const state = { bytes: devices.length, crc: crc32(devices) };
     await this.#step("devices saved");
     const { isDifference, ...pages } = saved;
     return isDifference ? { kind: "difference", base: base!.name, state, pages } : { kind: "whole", state, pages };
@@ -188,14 +191,20 @@ export class MemoryImages {
    * QEMU's sandbox keeps it from starting programs, and it gets no file to write to. So it sends its state to a socket
    * here.
    */
-  async #writeStream(qemu: QemuProcess, machine: MachineFiles, file: string, signal: AbortSignal): Promise<Contents> {
+  async #writeStream(
+    qemu: QemuProcess,
+    machine: MachineFiles,
+    user: MachineUser | null,
+    file: string,
+    signal: AbortSignal,
+  ): Promise<Contents> {
     const path = machine.streamSocket;
     await rm(path, { force: true });
     const connected = Promise.withResolvers<Socket>();
     const server = createServer((socket) => connected.resolve(socket));
     try {
       await new Promise<void>((resolve, reject) => server.once("error", reject).listen(path, resolve));
-      await this.#privilege.give(path);
+      await this.#sandbox.give(user, path);
       await qemu.sendState(path);
       const ended = qemu.ended.then(() => Promise.reject(new Error("QEMU has ended")));
       const socket = await Promise.race([connected.promise, ended]);
@@ -227,10 +236,4 @@ async function writeStream(source: Socket, file: string): Promise<SavedFile> {
   });
   await pipeline(source, count, createWriteStream(file, { flags: "wx", mode: 0o600, flush: true }));
   return saved;
-}
-
-/** A small file written by QEMU. */
-async function savedFile(file: string): Promise<SavedFile> {
-  const content = await readFile(file);
-  return { bytes: content.length, crc: crc32(content) };
 }

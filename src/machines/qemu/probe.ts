@@ -3,13 +3,15 @@ import { constants } from "node:fs";
 import { access, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BerthError } from "../../contract/errors.ts";
+import { childEnvironment } from "../../platform/child-environment.ts";
 import type { Accelerator } from "./command.ts";
 import { readRecord, writeWhole } from "./files.ts";
 import type { ImageFiles } from "./layout.ts";
-import type { Privilege } from "./privilege.ts";
+import type { Sandbox } from "./sandbox.ts";
 
 /** With KVM the line arrives in well under a second. */
 const probeTimeoutMs = 8_000;
+const probeMiB = 256;
 
 export type AcceleratorChoice = "auto" | Accelerator;
 
@@ -23,10 +25,10 @@ export async function chooseAccelerator(
   folder: string,
   image: { id: string; files: ImageFiles },
   qemu: string,
-  privilege: Privilege,
+  sandbox: Sandbox,
 ): Promise<Accelerator> {
   if (choice === "tcg") return "tcg";
-  const works = await kvmWorks(folder, image, qemu, privilege);
+  const works = await kvmWorks(folder, image, qemu, sandbox);
   if (works) return "kvm";
   if (choice === "auto") return "tcg";
   throw new BerthError(
@@ -39,7 +41,7 @@ async function kvmWorks(
   folder: string,
   image: { id: string; files: ImageFiles },
   qemu: string,
-  privilege: Privilege,
+  sandbox: Sandbox,
 ): Promise<boolean> {
   try {
     await access("/dev/kvm", constants.F_OK);
@@ -51,42 +53,50 @@ async function kvmWorks(
   const file = join(folder, "kvm-probe.json");
   const known = await readRecord<{ key: string; works: boolean }>(file);
   if (known?.key === key) return known.works;
-  const works = await runProbe(image.files, privilege);
+  const works = await runProbe(image.files, sandbox);
   await writeWhole(file, JSON.stringify({ key, works }));
   return works;
 }
 
-function runProbe({ kernel, initrd }: ImageFiles, privilege: Privilege): Promise<boolean> {
-  const [program, args] = privilege.reduced("qemu-system-x86_64", [
-    "-nodefaults",
-    "-no-user-config",
-    "-display",
-    "none",
-    "-no-reboot",
-    "-sandbox",
-    "on",
-    "-machine",
-    "microvm,acpi=on",
-    "-accel",
-    "kvm",
-    "-cpu",
-    "host",
-    "-m",
-    "256M",
-    "-kernel",
-    kernel,
-    "-initrd",
-    initrd,
-    "-append",
-    "console=ttyS0 panic=-1 reboot=t berth.probe",
-    "-serial",
-    "stdio",
-  ]);
-  const child = spawn(program, args, { stdio: ["ignore", "pipe", "ignore"] });
+function runProbe({ kernel, initrd }: ImageFiles, sandbox: Sandbox): Promise<boolean> {
+  const paths = { readable: [kernel, initrd], writable: [] };
+  const [program, args] = sandbox.command(
+    { paths, user: null, memoryMiB: probeMiB, outlivesServer: false },
+    "qemu-system-x86_64",
+    [
+      "-nodefaults",
+      "-no-user-config",
+      "-display",
+      "none",
+      "-no-reboot",
+      "-sandbox",
+      "on",
+      "-machine",
+      "microvm,acpi=on",
+      "-accel",
+      "kvm",
+      "-cpu",
+      "host",
+      "-m",
+      `${probeMiB}M`,
+      "-kernel",
+      kernel,
+      "-initrd",
+      initrd,
+      "-append",
+      "console=ttyS0 panic=-1 reboot=t berth.probe",
+      "-serial",
+      "stdio",
+    ],
+  );
+  const child = spawn(program, args, {
+    env: childEnvironment,
+    stdio: ["ignore", "pipe", "ignore", "ignore", "pipe"],
+  });
   return new Promise((resolve) => {
     const timer = setTimeout(() => child.kill("SIGKILL"), probeTimeoutMs);
     let output = "";
-    child.stdout.on("data", (chunk: Buffer) => {
+    child.stdout!.on("data", (chunk: Buffer) => {
       output += chunk.toString("latin1");
       if (output.includes("berth: the guest runs")) child.kill("SIGKILL");
     });

@@ -1,21 +1,38 @@
-import { execFile, spawn } from "node:child_process";
-import { chmod, open, readdir, readFile, rm } from "node:fs/promises";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, open, readdir, readFile, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { BerthError } from "../../contract/errors.ts";
+import { childEnvironment } from "../../platform/child-environment.ts";
 import { hasEnded } from "../../platform/process-table.ts";
 import { qemuArguments, type Start, stateDescriptor } from "./command.ts";
+import { readUntrusted } from "./files.ts";
 import type { MachineFiles } from "./layout.ts";
-import type { Privilege } from "./privilege.ts";
 import { Qmp } from "./qmp.ts";
+import type { MachineUser, Sandbox, SandboxPaths } from "./sandbox.ts";
 
 const run = promisify(execFile);
 
 /** From QEMU's start to its first answer. Far longer than it takes, since ten may start at once. */
 const startTimeoutMs = 20_000;
 
+/** A guest's devices take about 66 KiB. */
+const maximumStateBytes = 16 * 1024 ** 2;
+
 /** Between two attempts at a write that the host's full disk refused. */
 const fullDiskRetryMs = 2_000;
+
+/** How one QEMU is confined. */
+export interface Confinement {
+  sandbox: Sandbox;
+  user: MachineUser | null;
+  /** Besides its machine's own files. */
+  paths: SandboxPaths;
+}
 
 /** A running QEMU and its monitor. It outlives the server; a later server finds it with `find`. */
 export class QemuProcess {
@@ -30,7 +47,7 @@ export class QemuProcess {
   }
 
   /**
-   * Starts QEMU detached from the server, as the unprivileged user. `statePath` is the device state to load instead of
+   * Starts QEMU detached from the server and confined. `statePath` is the device state to load instead of
    * booting, at once or, if `deferred` is given, when `loadState` is called. `deferred` is called with the process
    * before QEMU is ready. Resolves when the guest runs or, if deferred, waits. Rejects with QEMU's own words if it ends
    * first.
@@ -38,35 +55,44 @@ export class QemuProcess {
   static async start(
     options: Omit<Start, "incoming" | "qmpSocket">,
     files: MachineFiles,
-    privilege: Privilege,
+    { sandbox, user, paths }: Confinement,
     statePath: string | null,
     deferred?: (pid: number) => void,
   ): Promise<QemuProcess> {
-    await rm(files.qmp, { force: true });
+    await sandbox.runFolder(files.run, user);
     await using log = await open(files.log, "w", 0o600);
     await using state = statePath ? await open(statePath, "r") : undefined;
     const incoming = deferred ? "deferred" : state ? "state" : "boot";
     const args = qemuArguments({ ...options, qmpSocket: files.qmp, incoming });
-    const [program, programArgs] = privilege.reduced("qemu-system-x86_64", args);
+    const own = { readable: [files.folder, ...paths.readable], writable: [files.run, files.disk, ...paths.writable] };
+    const { memoryMiB } = options.hardware;
+    const [program, programArgs] = sandbox.command(
+      { paths: own, user, memoryMiB, outlivesServer: true },
+      "qemu-system-x86_64",
+      args,
+    );
     const child = spawn(program, programArgs, {
-      cwd: files.folder,
+      env: childEnvironment,
       detached: true,
-      stdio: ["ignore", log.fd, log.fd, ...(state ? [state.fd] : [])],
+      stdio: ["ignore", log.fd, log.fd, state ? state.fd : "ignore", "pipe"],
     });
     child.unref();
     const failure = new AbortController();
     child.once("error", (error) => failure.abort(error));
     child.once("exit", (code, signal) => failure.abort(new Error(`QEMU ended (${signal ?? code})`)));
-    if (child.pid !== undefined) deferred?.(child.pid);
+    let pid: number | undefined;
     try {
+      pid = sandbox.hasParent ? await childPid(child, failure.signal) : child.pid!;
+      deferred?.(pid);
       const qmp = await Qmp.open(files.qmp, AbortSignal.any([failure.signal, AbortSignal.timeout(startTimeoutMs)]));
-      const qemu = new QemuProcess(child.pid!, qmp);
+      const qemu = new QemuProcess(pid, qmp);
       if (!deferred) await qemu.#become("running", ["inmigrate", "prelaunch"]);
       return qemu;
     } catch (error) {
-      if (child.pid !== undefined) {
-        kill(child.pid);
-        await gone(child.pid); // Until then it may hold the disk's lock, and the next would fail.
+      if (child.pid !== undefined) kill(child.pid);
+      if (pid !== undefined) {
+        kill(pid);
+        await gone(pid); // Until then it may hold the disk's lock, and the next would fail.
       }
       const words = (await readFile(files.log, "utf8")).trim().split("\n").slice(-3).join("; ");
       throw new BerthError("machine_failed", `The virtual machine did not start${words ? `: ${words}` : "."}`, {
@@ -135,11 +161,12 @@ export class QemuProcess {
   }
 
   /**
-   * Writes the device state of a paused guest, without its memory, and releases the disk. Despite its name, every build
+   * Returns the device state of a paused guest, without its memory, and releases the disk. Despite its name, every build
    * of QEMU has the command.
    */
-  async saveState(file: string): Promise<void> {
-    await this.qmp.execute("xen-save-devices-state", { filename: file });
+  async saveState({ savedState }: MachineFiles): Promise<Buffer> {
+    await this.qmp.execute("xen-save-devices-state", { filename: savedState });
+    return readUntrusted(savedState, maximumStateBytes);
   }
 
   /** Loads the device state given to a deferred start. The guest is then paused. */
@@ -199,11 +226,26 @@ export async function qemuProcesses(): Promise<Map<string, number>> {
   for (const entry of await readdir("/proc")) {
     if (!/^\d+$/.test(entry)) continue;
     const words = (await readFile(`/proc/${entry}/cmdline`, "utf8").catch(() => "")).split("\0");
-    if (!words.some((word) => word.endsWith("qemu-system-x86_64"))) continue;
+    // Not the parent that bubblewrap leaves, whose words include QEMU's.
+    if (words[0] === "bwrap" || !words.some((word) => word.endsWith("qemu-system-x86_64"))) continue;
     const monitor = /^unix:(.*),server=on,wait=off$/.exec(words[words.indexOf("-qmp") + 1] ?? "")?.[1];
-    if (monitor) found.set(monitor, Number(entry));
+    if (monitor && (await mayOwn(`/proc/${entry}`, monitor))) found.set(monitor, Number(entry));
   }
   return found;
+}
+
+/** Whether a process runs as the owner of its monitor's folder. A process can change the words that it was started with. */
+async function mayOwn(process: string, monitor: string): Promise<boolean> {
+  const [self, folder] = await Promise.all([process, dirname(monitor)].map((path) => stat(path).catch(() => null)));
+  return self !== null && (folder === null || self!.uid === folder!.uid);
+}
+
+/** The id of the program that bubblewrap started, which it tells on descriptor 4. */
+async function childPid(child: ChildProcess, failed: AbortSignal): Promise<number> {
+  const status = child.stdio[4] as Readable;
+  const [line] = (await once(createInterface({ input: status }), "line", { signal: failed })) as [string];
+  status.destroy();
+  return (JSON.parse(line) as { "child-pid": number })["child-pid"];
 }
 
 /** Creates a disk that holds only its differences from `backing` (a relative path). */
@@ -214,14 +256,16 @@ export async function createOverlay(
   sizeGiB?: number,
 ): Promise<void> {
   const size = sizeGiB === undefined ? [] : [`${sizeGiB}G`];
-  await run("qemu-img", ["create", "-q", "-f", "qcow2", "-F", format, "-b", backing, disk, ...size]);
+  await run("qemu-img", ["create", "-q", "-f", "qcow2", "-F", format, "-b", backing, disk, ...size], {
+    env: childEnvironment,
+  });
   await chmod(disk, 0o600);
 }
 
 /** QEMU's version, as it reports it. Throws `qemu_missing`. */
 export async function qemuVersion(): Promise<string> {
   try {
-    return (await run("qemu-system-x86_64", ["--version"])).stdout.split("\n")[0]!;
+    return (await run("qemu-system-x86_64", ["--version"], { env: childEnvironment })).stdout.split("\n")[0]!;
   } catch (error) {
     throw new BerthError(
       "qemu_missing",

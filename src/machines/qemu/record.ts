@@ -5,6 +5,7 @@ import type { MachineOrigin, RunningMachine } from "../driver.ts";
 import { force, readRecord, writeWhole } from "./files.ts";
 import type { Layout } from "./layout.ts";
 import type { MemoryImage } from "./memory-image.ts";
+import type { MachineUser } from "./sandbox.ts";
 
 /** What is known about a machine besides its disk. Written before each start, so that after a crash it is true. */
 export interface MachineRecord {
@@ -14,6 +15,8 @@ export interface MachineRecord {
   runtime: string;
   resources: Resources;
   imageId: string;
+  /** The user that its QEMU runs as; null if the server was not root. */
+  user: MachineUser | null;
   /** The template that the disk is based on; null if it is based on the image. */
   template: string | null;
   /** Set once the disk is complete. */

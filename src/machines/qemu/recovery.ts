@@ -6,12 +6,14 @@ import type { MachineProcesses } from "./machine-processes.ts";
 import type { MemoryImages } from "./memory-image.ts";
 import { killByMonitor, qemuProcesses } from "./process.ts";
 import type { MachineRecord, Records } from "./record.ts";
+import type { Sandbox } from "./sandbox.ts";
 import type { Suspension } from "./suspension.ts";
 import type { Templates } from "./template.ts";
 
 /** What recovery needs. */
 interface Parts {
   layout: Layout;
+  sandbox: Sandbox;
   records: Records;
   templates: Templates;
   images: MemoryImages;
@@ -37,6 +39,7 @@ export async function recover(parts: Parts, currentImage: string): Promise<void>
     }
     if (record.template) inUse.add(record.template);
     inUse.add(record.imageId);
+    parts.sandbox.keepUser(record.user);
     known.add(files.qmp);
     await recoverMachine(parts, id, record, processes);
   }

@@ -45,7 +45,7 @@ export class Suspension {
       await qemu.pause();
       await step("paused");
       const base = record.template ? await templates.named(record.template) : null;
-      const memory = await images.save(qemu, files, base, this.#conditions(record.resources), signal);
+      const memory = await images.save(qemu, files, record.user, base, this.#conditions(record.resources), signal);
       await step("saved");
       signal.throwIfAborted();
       await records.update(id, () => ({ memory }));
@@ -99,7 +99,8 @@ export class Suspension {
     return images.fault(memory, layout.machine(id), this.#conditions(resources));
   }
 
-  async #wakeOn(port: number, spec: MachineSpec, { memory, resources }: MachineRecord): Promise<RunningMachine> {
+  async #wakeOn(port: number, spec: MachineSpec, known: MachineRecord): Promise<RunningMachine> {
+    const { memory } = known;
     const { layout, templates, images, launcher, running, step } = this.#parts;
     const files = layout.machine(spec.id);
     const base = memory!.kind === "difference" ? await templates.named(memory!.base) : null;
@@ -113,7 +114,7 @@ export class Suspension {
     let waking: Disposable | undefined;
     let isUsedUp = false;
     try {
-      qemu = await launcher.start(spec.id, resources, port, base, images.stateOf(memory!, files), load);
+      qemu = await launcher.start(spec.id, known, port, base, images.stateOf(memory!, files), load);
       waking = running.waking(qemu);
       await step("started");
       await loading;

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
-import { readdir, rename, rm, stat } from "node:fs/promises";
+import { chmod, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,11 +14,11 @@ import { type Accelerator, type Hardware, machineOptions } from "./command.ts";
 import { force, nullWhereMissing, readRecord, requireSpace, writeWhole } from "./files.ts";
 import type { Image } from "./image.ts";
 import type { Layout, TemplateFiles } from "./layout.ts";
-import type { Privilege } from "./privilege.ts";
 import { createOverlay, QemuProcess } from "./process.ts";
+import type { Sandbox } from "./sandbox.ts";
 
 /** Raised when the way templates are made changes, so that older ones are remade. */
-const templateFormat = 1;
+const templateFormat = 2;
 
 const bootTimeoutMs = 120_000;
 const quiesceTimeoutMs = 60_000;
@@ -69,7 +69,7 @@ export interface TemplateBasis extends HostBasis {
 /** Warm machines to clone, one per runtime. If none fits, one is made. */
 export class Templates {
   readonly #layout: Layout;
-  readonly #privilege: Privilege;
+  readonly #sandbox: Sandbox;
   readonly #serveUplink: (socket: Socket) => void;
   readonly #log: (message: string) => void;
   readonly #making = new Map<string, Promise<Template>>();
@@ -79,14 +79,9 @@ export class Templates {
   readonly #warming = new Set<QemuProcess>();
 
   /** `serveUplink` answers the throwaway turns' model calls. */
-  constructor(
-    layout: Layout,
-    privilege: Privilege,
-    serveUplink: (socket: Socket) => void,
-    log: (message: string) => void,
-  ) {
+  constructor(layout: Layout, sandbox: Sandbox, serveUplink: (socket: Socket) => void, log: (message: string) => void) {
     this.#layout = layout;
-    this.#privilege = privilege;
+    this.#sandbox = sandbox;
     this.#serveUplink = serveUplink;
     this.#log = log;
   }
@@ -172,7 +167,7 @@ export class Templates {
     const final = this.#layout.template(name);
     try {
       await requireSpace(this.#layout.root);
-      await this.#privilege.folder(partial.folder);
+      await this.#sandbox.folder(partial.folder, this.#sandbox.templateUser);
       const token = newToken();
       await this.#warmAndSave(partial, token, basis);
       const record: TemplateRecord = { imageId: basis.image.id, token, parts: await partsOf(partial) };
@@ -196,7 +191,9 @@ export class Templates {
     await createOverlay(files.disk, `../../images/${basis.image.id}/rootfs.img`, "raw");
     const firmwareToken = newToken();
     await writeWhole(files.token, firmwareToken);
-    await this.#privilege.give(files.disk, files.token);
+    await writeFile(files.memory, "", { mode: 0o600 });
+    const user = this.#sandbox.templateUser;
+    await this.#sandbox.give(user, files.disk, files.token, files.memory);
     const port = await freePort();
     const qemu = await QemuProcess.start(
       {
@@ -210,14 +207,14 @@ export class Templates {
         tokenFile: files.token,
       },
       files,
-      this.#privilege,
+      { sandbox: this.#sandbox, user, paths: { readable: [this.#layout.images], writable: [files.memory] } },
       null,
     );
     this.#warming.add(qemu);
     try {
       await this.#warm(port, firmwareToken, token, basis.runtime);
       await qemu.pause();
-      await qemu.saveState(files.state);
+      await writeFile(files.state, await qemu.saveState(files), { mode: 0o600 });
     } catch (error) {
       const console = await qemu.console().catch(() => "");
       if (console.trim()) this.#log(`the template's console: ${console.trim().split("\n").slice(-5).join(" | ")}`);
@@ -226,9 +223,22 @@ export class Templates {
       this.#warming.delete(qemu);
       await qemu.kill();
     }
-    await Promise.all([files.token, files.qmp, files.log].map((file) => rm(file, { force: true })));
-    // QEMU 7.2 opens a memory file for writing even when it maps it privately, so the memory file cannot be frozen.
-    await this.#privilege.freeze(files.folder, files.disk, files.state);
+    for (const path of [files.token, files.run, files.log]) await rm(path, { recursive: true, force: true });
+    await this.#freeze(files);
+  }
+
+  /**
+   * Makes a finished template read-only for the machines' users, who share its group. They can still write to its
+   * memory: QEMU 7.2 opens it so even to map it privately. They cannot hide it, because they do not own the file: its
+   * modification time no longer fits the record.
+   */
+  async #freeze({ folder, disk, memory, state }: TemplateFiles): Promise<void> {
+    const user = this.#sandbox.templateUser;
+    await this.#sandbox.show(user, folder, disk, memory, state);
+    await chmod(disk, user ? 0o440 : 0o400);
+    await chmod(state, 0o400);
+    await chmod(memory, user ? 0o660 : 0o600);
+    await chmod(folder, user ? 0o750 : 0o700);
   }
 
   /** Boots, starts the runtime and runs its throwaway turns. Then disconnects, so that no connection is saved. */

@@ -1,0 +1,257 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { lchown, mkdir, readFile, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
+import { BerthError } from "../../contract/errors.ts";
+import { childEnvironment } from "../../platform/child-environment.ts";
+
+const run = promisify(execFile);
+
+/** Runs templates' QEMUs when the server is root. Its group reads images and templates. */
+const machineUserName = "berth-vm";
+
+/** The user and group id of one machine's QEMU. */
+export interface MachineUser {
+  uid: number;
+  gid: number;
+}
+
+/** The paths that one QEMU sees besides /usr. */
+export interface SandboxPaths {
+  readable: readonly string[];
+  writable: readonly string[];
+}
+
+/** How one program is confined. */
+export interface Confined {
+  paths: SandboxPaths;
+  /** As root; null: the templates' user. */
+  user: MachineUser | null;
+  /** Its guest's memory. */
+  memoryMiB: number;
+  /** Whether it lives on when the server ends. */
+  outlivesServer: boolean;
+}
+
+/** The host as QEMU may see it, when the server is root. */
+interface Users {
+  /** Runs templates. */
+  template: MachineUser;
+  /** Supplementary groups of every QEMU: reading templates, and opening /dev/kvm. */
+  groups: readonly number[];
+  /** The first and the number of ids for machines, each with one of its own. */
+  first: number;
+  count: number;
+}
+
+/** Private memory that QEMU may take beyond its guest's, in bytes: its translation cache, stacks and buffers. */
+const dataBeyondGuest = 4 * 1024 ** 3;
+
+/** Processes and threads of one machine's user. QEMU with eight processors has about 80. */
+const maximumThreads = 512;
+
+/**
+ * What confines QEMU. As root: a user of its own for each machine, without capabilities and with no new privileges.
+ * Always, where the kernel allows it: a mount, process and IPC namespace that holds nothing but /usr and the machine's
+ * own files (bubblewrap).
+ *
+ * The server writes only into folders that no QEMU can write to. `give` is safe there because nobody else can replace
+ * what the server has just made.
+ */
+export class Sandbox {
+  readonly #users: Users | null;
+  readonly #hasNamespaces: boolean;
+  readonly #taken = new Set<number>();
+
+  private constructor(users: Users | null, hasNamespaces: boolean) {
+    this.#users = users;
+    this.#hasNamespaces = hasNamespaces;
+  }
+
+  /** Throws `privilege_missing` if the server is root and the machines' users or bubblewrap are missing. */
+  static async open(): Promise<Sandbox> {
+    const isRoot = process.getuid?.() === 0;
+    const users = isRoot ? await findUsers() : null;
+    const fault = await namespaceFault(new Sandbox(users, true));
+    if (fault !== null && isRoot) {
+      const message = `Machines cannot be confined with bubblewrap (${fault}). Install it with: make setup`;
+      throw new BerthError("privilege_missing", message);
+    }
+    return new Sandbox(users, fault === null);
+  }
+
+  /** What the confinement of machines lacks on this host, in words for the operator. */
+  get gaps(): string[] {
+    return [
+      ...(this.#users ? [] : ["machines share the server's own user, because the server is not root"]),
+      ...(this.#hasNamespaces
+        ? []
+        : ["QEMU sees the whole file system, because this user may not make namespaces or bubblewrap is missing"]),
+    ];
+  }
+
+  /** A user of its own for a machine; null without root. Throws `no_capacity` when all are taken. */
+  newUser(): MachineUser | null {
+    if (!this.#users) return null;
+    const { first, count } = this.#users;
+    for (let uid = first; uid < first + count; uid++) {
+      if (this.#taken.has(uid)) continue;
+      this.#taken.add(uid);
+      return { uid, gid: uid };
+    }
+    throw new BerthError("no_capacity", `All ${count} user ids for machines are taken.`);
+  }
+
+  /** Records that a machine has that user. */
+  keepUser(user: MachineUser | null): void {
+    if (user) this.#taken.add(user.uid);
+  }
+
+  releaseUser(user: MachineUser | null): void {
+    if (user) this.#taken.delete(user.uid);
+  }
+
+  /** The user that templates are warmed as; null without root. */
+  get templateUser(): MachineUser | null {
+    return this.#users?.template ?? null;
+  }
+
+  /** The command that runs `program` confined. Its descriptor 4 must be open; see `hasParent`. */
+  command(
+    { paths, user, memoryMiB, outlivesServer }: Confined,
+    program: string,
+    args: readonly string[],
+  ): [string, string[]] {
+    const confined = [...limits(memoryMiB, user !== null), ...this.#reduction(user), program, ...args];
+    if (!this.#hasNamespaces) return [confined[0]!, confined.slice(1)];
+    const life = outlivesServer ? [] : ["--die-with-parent"];
+    return ["bwrap", [...life, ...namespaces(paths, this.#users !== null), ...confined]];
+  }
+
+  /**
+   * Whether `command` starts a parent of the program. The parent writes a line of JSON to descriptor 4, with the
+   * program's id as `child-pid`.
+   */
+  get hasParent(): boolean {
+    return this.#hasNamespaces;
+  }
+
+  /** Gives a machine's user something in a folder of the server's own. Never follows a link. */
+  async give(user: MachineUser | null, ...paths: string[]): Promise<void> {
+    if (!user) return;
+    for (const path of paths) await lchown(path, user.uid, user.gid);
+  }
+
+  /** Lets a machine's user read, and not change, something in a folder of the server's own. */
+  async show(user: MachineUser | null, ...paths: string[]): Promise<void> {
+    if (!user) return;
+    for (const path of paths) await lchown(path, 0, user.gid);
+  }
+
+  /** Makes a folder that the user can enter but neither list nor change; the server keeps it. */
+  async folder(path: string, user: MachineUser | null): Promise<void> {
+    await mkdir(path, { mode: user ? 0o710 : 0o700 });
+    await this.show(user, path);
+  }
+
+  /** Makes a folder anew for what QEMU itself makes: its monitor's socket and the state of its devices. */
+  async runFolder(path: string, user: MachineUser | null): Promise<void> {
+    await rm(path, { recursive: true, force: true });
+    await mkdir(path, { mode: 0o700 });
+    await this.give(user, path);
+  }
+
+  #reduction(user: MachineUser | null): string[] {
+    if (!this.#users) return [];
+    const { uid, gid } = user ?? this.#users.template;
+    return [
+      "setpriv",
+      `--reuid=${uid}`,
+      `--regid=${gid}`,
+      `--groups=${this.#users.groups.join(",")}`,
+      "--no-new-privs",
+      "--inh-caps=-all",
+      "--bounding-set=-all",
+    ];
+  }
+}
+
+/** Why this user cannot make namespaces; null if it can. */
+async function namespaceFault(sandbox: Sandbox): Promise<string | null> {
+  const paths = { readable: [], writable: [] };
+  const [program, args] = sandbox.command({ paths, user: null, memoryMiB: 0, outlivesServer: false }, "true", []);
+  const stdio = ["ignore", "ignore", "pipe", "ignore", "pipe"] as const;
+  const child = spawn(program, args, { env: childEnvironment, stdio: [...stdio] });
+  const words = text(child.stderr!);
+  try {
+    const [code] = (await once(child, "close")) as [number | null];
+    return code === 0 ? null : (await words).trim() || `it ended with ${code}`;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function limits(memoryMiB: number, isOwnUser: boolean): string[] {
+  const threads = isOwnUser ? [`--nproc=${maximumThreads}`] : [];
+  return ["prlimit", "--core=0", `--data=${memoryMiB * 1024 ** 2 + dataBeyondGuest}`, ...threads];
+}
+
+/** https://github.com/containers/bubblewrap, bwrap(1). The network stays the host's: the machine's port is on it. */
+function namespaces({ readable, writable }: SandboxPaths, isRoot: boolean): string[] {
+  // As root, setpriv still has a user to change to. QEMU itself gets none of these.
+  const capabilities = ["CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"];
+  return [
+    ...(isRoot ? capabilities.flatMap((capability) => ["--cap-add", capability]) : ["--unshare-user"]),
+    "--unshare-ipc",
+    "--unshare-uts",
+    "--unshare-pid",
+    "--as-pid-1",
+    ...["--ro-bind", "/usr", "/usr"],
+    ...["bin", "sbin", "lib", "lib64"].flatMap((name) => ["--symlink", `usr/${name}`, `/${name}`]),
+    ...["--dev", "/dev"],
+    ...["--dev-bind-try", "/dev/kvm", "/dev/kvm"],
+    // Otherwise only root could pass through the folders above the paths.
+    ...foldersAbove([...readable, ...writable]).flatMap((folder) => ["--perms", "0755", "--dir", folder]),
+    ...readable.flatMap((path) => ["--ro-bind", path, path]),
+    ...writable.flatMap((path) => ["--bind", path, path]),
+    ...["--chdir", "/"],
+    ...["--json-status-fd", "4"],
+    "--",
+  ];
+}
+
+/** All folders above the paths, the topmost first. */
+function foldersAbove(paths: readonly string[]): string[] {
+  const folders = new Set<string>();
+  for (const path of paths) {
+    const above: string[] = [];
+    for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) above.unshift(folder);
+    for (const folder of above) folders.add(folder);
+  }
+  return [...folders];
+}
+
+async function findUsers(): Promise<Users> {
+  try {
+    const { stdout } = await run("getent", ["passwd", machineUserName], { env: childEnvironment });
+    const [, , uid, gid] = stdout.split(":");
+    const { stdout: groups } = await run("id", ["-G", machineUserName], { env: childEnvironment });
+    const range = /^berth-vm:(\d+):(\d+)$/m.exec(await readFile("/etc/subuid", "utf8"));
+    if (!range) throw new Error("no range of user ids");
+    return {
+      template: { uid: Number(uid), gid: Number(gid) },
+      groups: groups.trim().split(" ").map(Number),
+      first: Number(range[1]),
+      count: Number(range[2]),
+    };
+  } catch (error) {
+    throw new BerthError(
+      "privilege_missing",
+      `As root, Berth runs each machine as a user of its own. The user ${machineUserName} or its range of user ids in ` +
+        "/etc/subuid is missing. Make them with: make setup",
+      { cause: error },
+    );
+  }
+}

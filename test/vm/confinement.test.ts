@@ -1,0 +1,115 @@
+import { execFile } from "node:child_process";
+import { readdir, readFile, readlink, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { VmService } from "../support/vm-service.ts";
+
+// What QEMU itself could do if a guest had taken it over.
+
+const run = promisify(execFile);
+const canary = "canary-of-the-servers-environment";
+const isRoot = process.getuid?.() === 0;
+let service: VmService;
+let ids: string[];
+
+beforeAll(async () => {
+  process.env.BERTH_TEST_CANARY = canary;
+  service = await VmService.start();
+  await Promise.all(["ada", "bea"].map((name) => service.client.createAgent(name)));
+  ids = await Promise.all(["ada", "bea"].map((name) => service.machineId(name)));
+});
+afterAll(async () => {
+  delete process.env.BERTH_TEST_CANARY;
+  await service[Symbol.asyncDispose]();
+});
+
+const folderOf = (id: string) => join(service.config.dataFolder, "machines", id);
+
+/** Processes that the service started: those that name its data folder, and their children. */
+async function started(): Promise<number[]> {
+  const found = new Set<number>();
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
+  for (const pid of pids) {
+    const words = await readFile(`/proc/${pid}/cmdline`, "latin1").catch(() => "");
+    if (words.includes(service.config.dataFolder) && pid !== process.pid) found.add(pid);
+  }
+  for (const pid of pids) {
+    const parent = /^PPid:\t(\d+)$/m.exec(await readFile(`/proc/${pid}/status`, "latin1").catch(() => ""))?.[1];
+    if (found.has(Number(parent))) found.add(pid);
+  }
+  return [...found];
+}
+
+test("no process that the service starts has its environment, which holds keys", async () => {
+  const pids = await started();
+  // Two QEMUs with the parents that bubblewrap leaves, and PostgreSQL with its processes.
+  expect(pids.length).toBeGreaterThan(6);
+  for (const pid of pids) {
+    const environment = await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "");
+    expect(environment).not.toContain(canary);
+    expect(environment.split("\0").filter((each) => /KEY|SECRET|TOKEN|BERTH/.test(each))).toEqual([]);
+  }
+});
+
+test("each QEMU sees /usr, the image, its template and its own machine, and nothing else", async () => {
+  const [ada, bea] = await Promise.all(ids.map((id) => service.pid(id)));
+  for (const namespace of ["mnt", "pid", "ipc", "uts"]) {
+    const links = [ada, bea, process.pid].map((pid) => readlink(`/proc/${pid}/ns/${namespace}`));
+    expect(new Set(await Promise.all(links)).size).toBe(3);
+  }
+  const root = `/proc/${ada}/root`;
+  const top = service.config.dataFolder.split("/")[1]!;
+  expect((await readdir(root)).toSorted()).toEqual(["bin", "dev", "lib", "lib64", "sbin", "usr", top].toSorted());
+  expect(await readdir(join(root, service.config.dataFolder))).toEqual(
+    expect.not.arrayContaining(["operator.key", "secret.key", "postgres"]),
+  );
+  expect(await readdir(join(root, service.config.dataFolder, "machines"))).toEqual([ids[0]]);
+});
+
+test.runIf(isRoot)(
+  "each machine has a user of its own, which owns its disk and the folder of its monitor alone",
+  async () => {
+    const uids = await Promise.all(ids.map(async (id) => (await stat(`/proc/${await service.pid(id)}`)).uid));
+    expect(new Set([0, ...uids]).size).toBe(3);
+    for (const [index, id] of ids.entries()) {
+      const owners = Object.fromEntries(
+        await Promise.all(
+          (await readdir(folderOf(id))).map(
+            async (name) => [name, (await stat(join(folderOf(id), name))).uid] as const,
+          ),
+        ),
+      );
+      expect([owners["disk.qcow2"], owners.run, owners["machine.json"]]).toEqual([uids[index], uids[index], 0]);
+    }
+  },
+);
+
+test.runIf(isRoot)("a machine's user can neither read others' files nor replace what the server writes", async () => {
+  const [own, other] = ids as [string, string];
+  const { uid, gid } = await stat(`/proc/${await service.pid(own)}`);
+  const groups = (await run("id", ["-G", "berth-vm"])).stdout.trim().split(" ").join(",");
+  const asUser = (command: string) =>
+    run("setpriv", [`--reuid=${uid}`, `--regid=${gid}`, `--groups=${groups}`, "sh", "-c", command]).then(
+      () => "done",
+      () => "refused",
+    );
+  const { dataFolder } = service.config;
+  const { template } = await service.record(own);
+  for (const command of [
+    `cat ${folderOf(own)}/machine.json`,
+    `cat ${folderOf(other)}/disk.qcow2`,
+    `ls ${folderOf(other)}`,
+    `rm -f ${folderOf(own)}/machine.json && ! [ -e ${folderOf(own)}/machine.json ]`,
+    `ln -s /etc/passwd ${folderOf(own)}/machine.json.partial`,
+    `ln -s /etc/passwd ${folderOf(own)}/memory-1`,
+    `mv ${folderOf(own)}/run ${folderOf(own)}/moved`,
+    `ln -s /etc/passwd ${dataFolder}/templates/${template}/x`,
+    `sh -c 'echo x >> ${dataFolder}/templates/${template}/disk.qcow2'`,
+    `cat ${dataFolder}/templates/${template}/template.json`,
+    `cat ${dataFolder}/operator.key`,
+  ]) {
+    expect([command, await asUser(command)]).toEqual([command, "refused"]);
+  }
+  expect(await asUser(`[ -w ${folderOf(own)}/run ]`)).toBe("done");
+});
