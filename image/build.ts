@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { createInterface } from "node:readline";
@@ -47,8 +47,7 @@ async function buildBase(): Promise<string> {
     hash.update(`\0${file}\0`).update(await readFile(join(recipe, file)));
   return inFolder(`base-${hash.digest("hex").slice(0, 16)}`, async (folder) => {
     // Not in the cache, which may be in a home folder that the package tools' users cannot enter.
-    const work = join(workPlace, `berth-image.partial-${process.pid}`);
-    await mkdir(work);
+    const work = await mkdtemp(join(workPlace, `berth-image.partial-${process.pid}-`));
     try {
       await installRuntimes(work);
       await makeRootFileSystem(folder, work);
@@ -97,9 +96,11 @@ async function inFolder(name: string, fill: (folder: string) => Promise<void>): 
 async function removeAbandoned(): Promise<void> {
   for (const folder of [cache, workPlace]) {
     for (const name of await readdir(folder)) {
-      const pid = /^(?:base|image|berth-image)\b.*\.partial-(\d+)$/.exec(name)?.[1];
+      const pid = /^(?:base|image|berth-image)\b.*\.partial-(\d+)(?:-\w+)?$/.exec(name)?.[1];
       if (pid === undefined || (await stat(`/proc/${pid}`).catch(() => null))) continue;
-      await rm(join(folder, name), { recursive: true, force: true }).catch(() => {}); // Another user's folder is not ours to remove.
+      const { uid } = await lstat(join(folder, name));
+      // The work place is open to all: what others put there under such a name is not ours to remove.
+      if (uid === process.getuid!()) await rm(join(folder, name), { recursive: true, force: true });
     }
   }
 }
@@ -116,8 +117,9 @@ async function installRuntimes(work: string): Promise<void> {
 }
 
 /**
- * Without root, mmdebstrap runs as users of a user namespace, who have no rights here. They read the recipe and write
- * their results in `work`, which is open to all. The results are copied so that the builder owns them.
+ * Without root, mmdebstrap runs as users of a user namespace, who have no rights here. They read the recipe in `work`,
+ * and write their results into a folder of it that is given to the namespace's root. Nobody else can write to either.
+ * The results are copied so that the builder owns them.
  */
 async function makeRootFileSystem(folder: string, work: string): Promise<void> {
   const isPackage = (line: string) => /^[a-z]/.test(line);
@@ -126,7 +128,8 @@ async function makeRootFileSystem(folder: string, work: string): Promise<void> {
   await run("sh", ["-c", `cp -r "${recipe}/rootfs" "${recipe}/initrd" "${recipe}/customize.sh" . && mkdir out`], {
     cwd: work,
   });
-  await run("sh", ["-c", "chmod -R a+rX . && chmod 0777 out"], { cwd: work });
+  await run("sh", ["-c", "chmod -R a+rX . && chmod 0700 out"], { cwd: work });
+  if (process.getuid?.() !== 0) await giveToNamespace(out);
   const customize = [join(work, "customize.sh"), '"$1"', work, join(work, "node_modules"), out, diskGiB].join(" ");
   const options = [
     "--variant=minbase",
@@ -147,6 +150,12 @@ async function makeRootFileSystem(folder: string, work: string): Promise<void> {
   await run("cp", ["--sparse=always", "--reflink=auto", ...results, folder]);
 }
 
+/** In the namespace that unshare makes, the builder is 0 and the root of mmdebstrap's namespace is 1. */
+async function giveToNamespace(folder: string): Promise<void> {
+  const give = ["sh", "-c", 'chgrp 1 "$1" && chmod 0770 "$1"', "sh", folder];
+  await run("unshare", ["--map-root-user", "--map-auto", ...give]);
+}
+
 async function step(name: string, work: () => Promise<void>): Promise<void> {
   const begun = Date.now();
   console.log(`  ${name} …`);
@@ -160,7 +169,7 @@ async function step(name: string, work: () => Promise<void>): Promise<void> {
 function run(program: string, args: string[], { cwd, steps }: { cwd?: string; steps?: boolean } = {}): Promise<void> {
   return new Promise((resolve, reject) => {
     // A folder with enough space: /tmp may be in memory.
-    const env = { ...process.env, TMPDIR: workPlace };
+    const env = { ...buildEnvironment(), TMPDIR: workPlace };
     const child = spawn(program, args, { ...(cwd ? { cwd } : {}), env, stdio: ["ignore", "pipe", "pipe"] });
     const tail: string[] = [];
     for (const stream of [child.stdout, child.stderr]) {
@@ -177,6 +186,14 @@ function run(program: string, args: string[], { cwd, steps }: { cwd?: string; st
       reject(new Error(`${program} ended with ${code}:\n${tail.join("\n")}`));
     });
   });
+}
+
+/** What package tools need of the environment: where things are, and how the network is reached. No keys. */
+function buildEnvironment(): Record<string, string> {
+  const needed =
+    /^(PATH|HOME|USER|LOGNAME|LANG|(all|ftp|https?|no)_proxy|npm_config_.*|NODE_EXTRA_CA_CERTS|SSL_CERT_.*)$/i;
+  const found = Object.entries(process.env).filter(([name, value]) => needed.test(name) && value !== undefined);
+  return Object.fromEntries(found) as Record<string, string>;
 }
 
 function elapsed(since: number): string {

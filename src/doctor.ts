@@ -6,6 +6,7 @@ import { readConfig } from "./config/env.ts";
 import { BerthError } from "./contract/errors.ts";
 import { qemuVersion } from "./machines/qemu/process.ts";
 import { Sandbox } from "./machines/qemu/sandbox.ts";
+import { childEnvironment } from "./platform/child-environment.ts";
 import { lastBuiltImage } from "./wiring/qemu.ts";
 
 // `berth doctor` runs this on the machine that the server is to run on. Each check is one line of JSON.
@@ -40,7 +41,7 @@ const checks: Record<string, Check> = {
     return { ok: true, found: await qemuVersion() };
   },
   async "qemu-img"() {
-    const { stdout } = await run("qemu-img", ["--version"]).catch(() => ({ stdout: "" }));
+    const { stdout } = await run("qemu-img", ["--version"], { env: childEnvironment }).catch(() => ({ stdout: "" }));
     if (stdout) return { ok: true, found: stdout.split("\n")[0]! };
     return { ok: false, found: "nothing", problem: "qemu-img is not installed.", fix: "apt-get install qemu-utils" };
   },

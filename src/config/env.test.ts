@@ -1,3 +1,6 @@
+import { mkdtempDisposable, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ConfigError, readConfig } from "./env.ts";
 
@@ -71,4 +74,18 @@ test("the rules of the web are taken in their normal spelling", () => {
   });
   expect(set.egress).toEqual({ allow: ["*"], deny: ["*.example.com:80", "[2001:db8::/32]"] });
   expect(set.egressInside).toEqual(["mirror.corp:443", "[fd12::1]:80"]);
+});
+
+test("a key may be given as a file, and what is wrong with the file is said", async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), "berth-env-"));
+  const file = join(folder.path, "key");
+  await writeFile(file, "sk-from-a-file\n");
+  expect(readConfig({ ANTHROPIC_API_KEY_FILE: file }).anthropic?.apiKey).toBe("sk-from-a-file");
+  const url = "postgresql://berth@db/berth";
+  await writeFile(file, ` ${url} \n`);
+  expect(readConfig({ BERTH_DATABASE_URL_FILE: file }).databaseUrl).toBe(url);
+  expect(() => readConfig({ OPENAI_API_KEY_FILE: file, OPENAI_API_KEY: "k" })).toThrow(/OPENAI_API_KEY is set too/);
+  expect(() => readConfig({ OPENAI_API_KEY_FILE: join(folder.path, "none") })).toThrow(/OPENAI_API_KEY_FILE: ENOENT/);
+  await writeFile(file, "\n");
+  expect(() => readConfig({ BERTH_SECRET_KEY_FILE: file })).toThrow(/is empty/);
 });

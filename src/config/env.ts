@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { homedir, totalmem } from "node:os";
 import { join, resolve } from "node:path";
 import { z } from "zod";
@@ -105,7 +106,7 @@ export class ConfigError extends Error {}
  * The one reader of the environment. An empty variable counts as one that is not set. Throws `ConfigError`.
  */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
-  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  const set = withFiles(Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== "")));
   const parsed = variables.safeParse(set);
   if (!parsed.success) throw new ConfigError(parsed.error.issues.map((issue) => complaint(issue, set)).join("\n"));
   const values = parsed.data;
@@ -151,6 +152,33 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     openai: account(values.OPENAI_BASE_URL, values.OPENAI_API_KEY),
     stripe: stripe(values),
   };
+}
+
+/** Variables that hold keys. Each may be given as a file instead: the same name with `_FILE`. */
+const secretVariables = [
+  "ANTHROPIC_API_KEY",
+  "OPENAI_API_KEY",
+  "STRIPE_SECRET_KEY",
+  "STRIPE_WEBHOOK_SECRET",
+  "BERTH_SECRET_KEY",
+  "BERTH_DATABASE_URL",
+] as const;
+
+/** The variables, with those that were given as a file read from it. */
+function withFiles(set: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const read = { ...set };
+  for (const name of secretVariables) {
+    const file = set[`${name}_FILE`];
+    if (file === undefined) continue;
+    if (set[name] !== undefined) throw new ConfigError(`${name}_FILE: ${name} is set too. Give one of them.`);
+    try {
+      read[name] = readFileSync(file, "utf8").trim();
+    } catch (error) {
+      throw new ConfigError(`${name}_FILE: ${(error as Error).message}`, { cause: error });
+    }
+    if (read[name] === "") throw new ConfigError(`${name}_FILE: ${file} is empty.`);
+  }
+  return read;
 }
 
 function externalIssuer(values: z.infer<typeof variables>): ExternalIssuer | null {

@@ -4,5 +4,5 @@
  */
 export const childEnvironment: Readonly<Record<string, string>> = {
   PATH: process.env.PATH ?? "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-  LANG: "C.UTF-8",
+  LC_ALL: "C.UTF-8",
 };

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type pg from "pg";
 import { BerthError } from "../contract/errors.ts";
+import { childEnvironment } from "../platform/child-environment.ts";
 import { clearRemains, type Postmaster, postmaster } from "./postmaster.ts";
 
 const run = promisify(execFile);
@@ -53,7 +54,7 @@ export async function startEmbeddedPostgres(folder: string): Promise<EmbeddedPos
     run(join(programs, "bin", program), args, {
       ...(user ?? {}),
       cwd: folder,
-      env: { LC_ALL: "C.UTF-8", PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
+      env: childEnvironment,
     });
 
   await createCluster(cluster, execute);
@@ -121,7 +122,9 @@ async function password(folder: string): Promise<string> {
 async function databaseUser(): Promise<{ uid: number; gid: number } | null> {
   if (process.getuid?.() !== 0) return null;
   try {
-    const [, , uid, gid] = (await run("getent", ["passwd", databaseUserName])).stdout.split(":");
+    const [, , uid, gid] = (await run("getent", ["passwd", databaseUserName], { env: childEnvironment })).stdout.split(
+      ":",
+    );
     return { uid: Number(uid), gid: Number(gid) };
   } catch (error) {
     throw new BerthError(
@@ -153,7 +156,7 @@ async function installPrograms(folder: string): Promise<string> {
     const [from, to] = [link.source, link.target].map((path) => join(partial, relative("native", path)));
     if (!(await exists(to!))) await symlink(relative(dirname(to!), from!), to!);
   }
-  await run("chmod", ["-R", "a+rX", partial]);
+  await run("chmod", ["-R", "a+rX", partial], { env: childEnvironment });
   for (const program of ["initdb", "pg_ctl", "postgres"]) await chmod(join(partial, "bin", program), 0o755);
   await rename(partial, target);
   return target;
