@@ -71,6 +71,8 @@ export interface Config {
   prices: Readonly<Record<string, ModelPrice>>;
   /** Whether models without a price answer, for nothing. */
   allowUnpriced: boolean;
+  /** Names of tools that providers run and that every agent may use. */
+  hostedTools: readonly string[];
   /** The models' providers that there are keys of. With neither, the demonstration model answers. */
   anthropic: ProviderAccount | null;
   openai: ProviderAccount | null;

@@ -41,6 +41,20 @@ export function isOwn(address: string): boolean {
     .some((each) => ipaddr.parse(each.address.split("%")[0]!).toString() === desired.toString());
 }
 
+/**
+ * Whether an address is of a network that this host is in, public or not: those who share a link often trust each
+ * other, and no router is between them.
+ */
+export function isOnLink(address: string): boolean {
+  return Object.values(networkInterfaces())
+    .flatMap((each) => each ?? [])
+    .some(({ cidr }) => {
+      if (!cidr) return false;
+      const [network, prefix] = cidr.split("/") as [string, string];
+      return isIn(address, { address: network.split("%")[0]!, prefix: Number(prefix) });
+    });
+}
+
 /** Whether an address lies in a network. */
 export function isIn(address: string, network: { address: string; prefix: number }): boolean {
   const [one, other] = [ipaddr.parse(address), ipaddr.parse(network.address)];

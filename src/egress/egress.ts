@@ -131,6 +131,11 @@ export class Egress {
     }
   }
 
+  /** Whether the agent's rules let it reach every public host. */
+  async mayReachAll(agentId: string): Promise<boolean> {
+    return this.#policy.allowsAll(await this.#options.rulesOf(agentId));
+  }
+
   /** Whether bytes of the agent have moved within the last minute. */
   moves(agentId: string): boolean {
     const since = Date.now() - movingMs;

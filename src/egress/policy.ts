@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import type { EgressRefusal } from "../contract/egress.ts";
 import { authorityText, type EgressRule, type Host, parseRule } from "../contract/egress-rules.ts";
-import { isIn, isOwn, isPublic, mayBeExempt } from "./addresses.ts";
+import { isIn, isOnLink, isOwn, isPublic, mayBeExempt } from "./addresses.ts";
 import type { Resolve } from "./names.ts";
 
 /** Rules as they are written. */
@@ -63,7 +63,9 @@ export class Policy {
     agent: RuleLists,
   ): Promise<EgressRefusal | null> {
     const { port } = destination;
-    const mayBe = this.isException(destination) ? mayBeExempt : (each: string) => isPublic(each) && !isOwn(each);
+    const mayBe = this.isException(destination)
+      ? mayBeExempt
+      : (each: string) => isPublic(each) && !isOwn(each) && !isOnLink(each);
     for (const address of addresses) {
       if (!mayBe(address) || (await this.#isOfService(address, port))) return "inside";
       const found: Destination = { host: { kind: "address", text: address }, port };
@@ -71,6 +73,11 @@ export class Policy {
       if (matches(agent.deny, found)) return "denied";
     }
     return null;
+  }
+
+  /** Whether these rules let an agent reach every public host. */
+  allowsAll(agent: RuleLists): boolean {
+    return [this.#options.operator, agent].every(({ allow, deny }) => allow.includes("*") && deny.length === 0);
   }
 
   /** Whether the operator has opened exactly this, wherever it leads. */

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Fault } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { TokenCounts } from "../service/ledger.ts";
-import { inputTokens, maximumOutput, tokensIn } from "./estimate.ts";
+import { tokensIn } from "./estimate.ts";
 import type { Meter } from "./meter.ts";
+import type { PreparedRequest } from "./preparation.ts";
 import type { Prices } from "./prices.ts";
-import type { JsonObject } from "./wires/wire.ts";
 
 /** Credits that are held for one model call. */
 export interface Payment {
@@ -74,10 +74,9 @@ export class Charge {
    */
   static async open(call: ChargedCall, signal: AbortSignal): Promise<Charge | null> {
     const { request, prices, allowUnpriced, model, payer } = call;
-    const input = inputTokens(request);
-    const most = maximumOutput(request);
+    const { inputTokens: input, maximumOutput: most } = request;
     // What comes in one piece cannot be stopped on its way.
-    const covered = request.stream === true ? Math.min(most, tokensAhead) : most;
+    const covered = request.streamed ? Math.min(most, tokensAhead) : most;
     const micro = prices.priceOf(model, { input, output: covered });
     if (micro === null && !allowUnpriced) return null;
     const hasPlenty = payer.hasPlenty(micro ?? 0);
@@ -157,7 +156,7 @@ export class Charge {
 
 /** What a charge is made out for. */
 interface ChargedCall {
-  request: JsonObject;
+  request: PreparedRequest;
   /** As prices know it. */
   model: string;
   prices: Prices;

@@ -8,9 +8,12 @@ import {
   streamWindowBytes,
 } from "../contract/guest.ts";
 import type { TokenCounts } from "../service/ledger.ts";
+import { CallRate } from "./call-rate.ts";
 import { Charge, isShort, type Payer } from "./charge.ts";
 import { demo } from "./demo/demo.ts";
 import { Meter } from "./meter.ts";
+import type { PreparedRequest } from "./preparation.ts";
+import { Preparations } from "./preparations.ts";
 import type { Prices } from "./prices.ts";
 import { type ModelAnswer, type ModelCall, type Provider, Unreachable } from "./provider.ts";
 import {
@@ -23,7 +26,7 @@ import {
   unpriced,
   unreachable,
 } from "./refusal.ts";
-import { parseObject, RequestBodies } from "./request-body.ts";
+import { RequestBodies } from "./request-body.ts";
 import { Silence } from "./silence.ts";
 import { chat } from "./wires/chat.ts";
 import { countTokens, messages } from "./wires/messages.ts";
@@ -33,8 +36,6 @@ import type { JsonObject, Reading, Wire } from "./wires/wire.ts";
 /** Of one machine at once: each request is in memory whole. */
 const maximumCalls = 16;
 const tooManyPauseMs = 1_000;
-/** It is written down with what a call costs. */
-const modelName = /^[\x20-\x7e]{0,200}$/;
 /** Of a refusal's text, more is not read. */
 const maximumRefusalBytes = 64 * 1024;
 /** Before a call is made again: doubled each time. */
@@ -83,6 +84,8 @@ export interface Caller {
   turn(): ModelTurn | null;
   /** Who pays for a call that begins now. */
   payer(): Payer;
+  /** Whether the agent's egress rules let it reach every public host. Then its provider may too. */
+  mayReachAll(): Promise<boolean>;
   /** Serves a CONNECT to `HOST:PORT`: the web, which is not the gateway's. Without it nothing is connected. */
   tunnel?(stream: ServerHttp2Stream, authority: string): void;
 }
@@ -93,6 +96,8 @@ export interface GatewayOptions {
   prices: Prices;
   /** Whether models without a price answer, for nothing. */
   allowUnpriced: boolean;
+  /** Names of hosted tools that every agent may use, whatever its egress rules and the tool's price (`RemoteWork`). */
+  hostedTools: readonly string[];
   /** A provider that sends nothing for so long is given up. */
   silenceMs: number;
   /** For so long a call of a turn is made again when it was refused for a passing reason. */
@@ -128,14 +133,16 @@ export class Gateway {
   /** Calls that are not over, and not paid. */
   readonly #calls = new Set<Promise<void>>();
   readonly #bodies = new RequestBodies();
+  readonly #preparations = new Preparations();
 
   constructor(options: GatewayOptions) {
     this.#options = options;
   }
 
-  /** Resolves when all calls are over and paid. */
-  async idle(): Promise<void> {
+  /** Resolves when all calls are over and paid. The uplinks have ended before. */
+  async close(): Promise<void> {
     await Promise.all(this.#calls);
+    await this.#preparations.close();
   }
 
   /** Serves one machine's uplink until the connection ends. */
@@ -144,16 +151,15 @@ export class Gateway {
     server.on("sessionError", () => {});
     server.on("session", (session) => session.setLocalWindowSize(connectionWindowBytes));
     let open = 0;
+    const rate = new CallRate();
     server.on("stream", (stream, headers) => {
       stream.on("error", () => {});
       if (headers[":method"] === "CONNECT" && caller.tunnel)
         return caller.tunnel(stream, String(headers[":authority"]));
-      if (open === maximumCalls) {
+      const excess = open === maximumCalls ? `${maximumCalls} model calls at once` : rate.excess();
+      if (excess) {
         stream.resume(); // What is not read would hold up the others.
-        const told = nearest(String(headers[":path"])).error(
-          429,
-          `An agent makes ${maximumCalls} model calls at once.`,
-        );
+        const told = nearest(String(headers[":path"])).error(429, `An agent makes ${excess}.`);
         return answer(stream, 429, told, tooManyPauseMs);
       }
       open++;
@@ -189,18 +195,14 @@ export class Gateway {
     if (!body) return answer(stream, 413, wire.error(413, "A request has 32 MiB at most."));
     const turn = caller.turn();
     const settings = turn?.settings ?? (await (outsideOfTurns ?? caller.settings()));
-    const request = parseObject(body);
-    // What is none here may be one to the provider (UTF-16, NaN), and would be answered without being paid.
-    if (!request) return answer(stream, 400, wire.error(400, "A request is a JSON object, in UTF-8."));
-    const asked = request.model ?? "";
-    if (typeof asked !== "string" || !modelName.test(asked)) {
-      return answer(stream, 400, wire.error(400, "A model's name has 200 printable ASCII characters at most."));
-    }
-    wire.adapt(request, { id: caller.id, instructions: settings.instructions });
+    const owner = { id: caller.id, instructions: settings.instructions };
+    const request = await this.#preparations.prepare(wire.path, body, owner, gone.signal);
+    const problem = "problem" in request ? request.problem : await this.#problemOf(request, caller);
+    if ("problem" in request || problem) return answer(stream, 400, wire.error(400, problem!));
     if (wire.generates) turn?.asked();
     const over = turn ? AbortSignal.any([gone.signal, turn.interrupted]) : gone.signal;
     const chosen = this.#providerOf(wire, settings.model);
-    const model = chosen === demo ? "demo/demo" : `${wire.provider}/${asked}`;
+    const model = chosen === demo ? "demo/demo" : `${wire.provider}/${request.model}`;
     const modelRequest: ModelRequest = {
       stream,
       wire,
@@ -216,7 +218,7 @@ export class Gateway {
       wire,
       query: query === undefined ? "" : `?${query}`,
       headers,
-      body: Buffer.from(JSON.stringify(request)),
+      body: request.body,
       signal: over,
     };
     if (!wire.generates) return await this.#pass(modelRequest, chosen, call);
@@ -231,8 +233,21 @@ export class Gateway {
     }
   }
 
+  /** Why a request may not have its provider run or fetch what it asks for; null where it may. */
+  async #problemOf({ remote }: PreparedRequest, caller: Caller): Promise<string | null> {
+    const { hostedTools, allowUnpriced } = this.#options;
+    const inQuestion = remote.filter(({ name }) => !hostedTools.includes(name));
+    const unpriced = allowUnpriced ? undefined : inQuestion.find((work) => !work.priced);
+    if (unpriced) {
+      return `The price of ${unpriced.name}, which the model's provider runs, is not known here. The operator can allow it (BERTH_HOSTED_TOOLS).`;
+    }
+    if (inQuestion.length === 0 || (await caller.mayReachAll())) return null;
+    const names = inQuestion.map(({ name }) => name).join(", ");
+    return `The model's provider would reach the network for the agent (${names}), which the agent's egress rules do not allow. The operator can allow it (BERTH_HOSTED_TOOLS).`;
+  }
+
   /** Has credits held for the call. False: it cannot be made, and that is answered. */
-  async #charge(modelRequest: ModelRequest, request: JsonObject, payer: Payer): Promise<boolean> {
+  async #charge(modelRequest: ModelRequest, request: PreparedRequest, payer: Payer): Promise<boolean> {
     const { model, turn, over } = modelRequest;
     const { prices, allowUnpriced } = this.#options;
     const tell = (tokens: TokenCounts, microCredits: number | null) => turn?.used(tokens, microCredits);

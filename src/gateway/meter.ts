@@ -2,6 +2,9 @@ import { createParser } from "eventsource-parser";
 import type { TokenCounts } from "../service/ledger.ts";
 import { isObject, type Reading, type Wire } from "./wires/wire.ts";
 
+/** Of an answer in one piece, more is not kept: it is paid by its size, as one that has no figures. */
+const maximumAnswerBytes = 16 * 1024 * 1024;
+
 /** Reads along as an answer passes: what it used, whether it is whole, whether it ends in an error. */
 export class Meter {
   readonly #wire: Wire;
@@ -21,11 +24,18 @@ export class Meter {
       this.#feed = (text) => parser.feed(text);
       this.#whole = () => {};
     } else {
-      let body = "";
+      let body: string | null = "";
+      let bytes = 0;
       this.#feed = (text) => {
-        body += text;
+        bytes += Buffer.byteLength(text);
+        body = body === null || bytes > maximumAnswerBytes ? null : body + text;
       };
       this.#whole = () => {
+        if (body === null) {
+          this.#ended = true;
+          this.#written = bytes;
+          return;
+        }
         this.#event(body);
         if (!this.#tokens && !this.#error) this.#written = Buffer.byteLength(body);
       };

@@ -7,7 +7,7 @@ export interface ModelCall {
   /** The query of the guest's request, with its question mark, or nothing. */
   query: string;
   headers: IncomingHttpHeaders;
-  body: Buffer;
+  body: Uint8Array;
   /** Aborted when nobody waits for the answer any more. */
   signal: AbortSignal;
 }

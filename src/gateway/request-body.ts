@@ -1,6 +1,5 @@
 import type { ServerHttp2Stream } from "node:http2";
 import { RequestMemory } from "./request-memory.ts";
-import { isObject, type JsonObject } from "./wires/wire.ts";
 
 const mebibyte = 1024 * 1024;
 /** A request to a model is at most this large, in bytes; Anthropic's own limit. */
@@ -11,7 +10,7 @@ const smallBytes = 2 * mebibyte;
 /** A request's body; its memory is taken until it is disposed. */
 interface RequestBody extends Disposable {
   /** Null when it is larger than a request may be. */
-  body: Buffer | null;
+  body: Buffer<ArrayBuffer> | null;
 }
 
 /**
@@ -48,15 +47,5 @@ export class RequestBodies {
     const body = size <= room ? Buffer.concat(chunks) : null;
     const kept = held.move();
     return { body, [Symbol.dispose]: () => kept.dispose() };
-  }
-}
-
-/** The JSON object of a request; null for anything else. */
-export function parseObject(body: Buffer): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(body.toString("utf8"));
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
   }
 }

@@ -48,7 +48,8 @@ export class ModelAccess {
     this.#providers = providers;
     const { modelSilenceMs: silenceMs, modelRetryMs: retryMs, allowUnpriced } = options.config;
     const warn = (message: string, error: unknown) => options.log(message, { error });
-    const common = { prices, allowUnpriced, silenceMs, retryMs, warn };
+    const { hostedTools } = options.config;
+    const common = { prices, allowUnpriced, hostedTools, silenceMs, retryMs, warn };
     const asking = { anthropic: providers.anthropic?.ask ?? null, openai: providers.openai?.ask ?? null };
     this.#gateway = new Gateway({
       ...common,
@@ -78,6 +79,7 @@ export class ModelAccess {
       settings: async () => (await stores.agents.byId(agentId)) ?? { model: null, instructions: null },
       turn: () => running.ofAgent(agentId),
       payer: this.#payerOf(agentId),
+      mayReachAll: () => egress.mayReachAll(agentId),
       tunnel: (stream, authority) => void egress.serve(agentId, stream, authority),
     });
   }
@@ -85,12 +87,18 @@ export class ModelAccess {
   /** Serves the model calls of a template that is being warmed. */
   serveTemplateUplink(socket: Socket): void {
     const settings = async () => ({ model: null, instructions: null });
-    this.#templateGateway.serve(socket, { id: "template", settings, turn: () => null, payer: () => nobody });
+    this.#templateGateway.serve(socket, {
+      id: "template",
+      settings,
+      turn: () => null,
+      payer: () => nobody,
+      mayReachAll: async () => false,
+    });
   }
 
   /** Resolves when what the calls have used is written down; the connections have ended before. */
   async close(): Promise<void> {
-    await this.#gateway.idle();
+    await Promise.all([this.#gateway.close(), this.#templateGateway.close()]);
     await Promise.all(Object.values(this.#providers).map((provider) => provider?.close()));
   }
 

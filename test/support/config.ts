@@ -44,6 +44,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     modelRetryMs: 15_000,
     prices: {},
     allowUnpriced: true,
+    hostedTools: [],
     anthropic: null,
     openai: null,
     stripe: null,

@@ -92,6 +92,8 @@ export interface Asking {
   settings: Partial<ModelSettings>;
   payer: Payer;
   prices: Prices;
+  hostedTools: string[];
+  reachesAll: boolean;
 }
 
 /** In micro-credits for a million tokens, so that a token costs whole ones. */
@@ -147,13 +149,21 @@ export class Purse implements Payer {
 /** A guest's uplink to a gateway with these providers. */
 export async function uplinkTo(
   providers: { anthropic?: Provider; openai?: Provider },
-  { turn = null, settings = {}, payer = new Purse(), prices = wholePrices }: Partial<Asking> = {},
+  {
+    turn = null,
+    settings = {},
+    payer = new Purse(),
+    prices = wholePrices,
+    hostedTools = [],
+    reachesAll = true,
+  }: Partial<Asking> = {},
 ): Promise<ClientHttp2Session> {
   const [guest, server] = await socketPair();
   const gateway = new Gateway({
     providers: { anthropic: null, openai: null, ...providers },
     prices,
     allowUnpriced: false,
+    hostedTools,
     silenceMs,
     retryMs,
     answered: () => {},
@@ -164,6 +174,7 @@ export async function uplinkTo(
     settings: async () => ({ model: null, instructions: null, ...settings }),
     turn: () => turn,
     payer: () => payer,
+    mayReachAll: async () => reachesAll,
   });
   const session = connect("http://berth", { createConnection: () => guest });
   session.on("error", () => {});

@@ -136,9 +136,17 @@ export class VmMachines implements AsyncDisposable {
     const warn = (text: string) => this.log.push(text);
     const times = { silenceMs: 50_000, retryMs: 15_000 };
     const prices = new Prices();
-    const gateway = new Gateway({ providers, prices, allowUnpriced: false, ...times, answered: () => {}, warn });
+    const gateway = new Gateway({
+      providers,
+      prices,
+      allowUnpriced: false,
+      hostedTools: [],
+      ...times,
+      answered: () => {},
+      warn,
+    });
     const settings = async () => ({ model: null, instructions: null });
-    const caller = { settings, turn: () => null, payer: () => nobody };
+    const caller = { settings, turn: () => null, payer: () => nobody, mayReachAll: async () => false };
     return new Machines({
       open: async () => {
         this.driver = await QemuDriver.open({

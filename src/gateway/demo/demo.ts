@@ -44,9 +44,9 @@ export const demo: Provider = async ({ wire, body, signal }: ModelCall): Promise
   };
 };
 
-function parse(body: Buffer): JsonObject | null {
+function parse(body: Uint8Array): JsonObject | null {
   try {
-    const request: unknown = JSON.parse(body.toString("utf8"));
+    const request: unknown = JSON.parse(Buffer.from(body).toString("utf8"));
     return isObject(request) ? request : null;
   } catch {
     return null;

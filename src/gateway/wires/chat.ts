@@ -1,4 +1,15 @@
-import { count, isObject, type JsonObject, objectAt, textOf, type Wire } from "./wire.ts";
+import {
+  count,
+  isObject,
+  isRemote,
+  type JsonObject,
+  objectAt,
+  objectsIn,
+  type RemoteWork,
+  textOf,
+  type Wire,
+  withoutVersion,
+} from "./wire.ts";
 
 // OpenAI's Chat Completions: https://platform.openai.com/docs/api-reference/chat
 
@@ -11,10 +22,18 @@ export const chat: Wire = {
   generates: true,
   adapt(request, { id, instructions }) {
     nameUser(request, id);
+    pinTariff(request);
     // Without it the stream says nothing of its tokens.
     if (request.stream === true)
       request.stream_options = { ...objectAt(request, "stream_options"), include_usage: true };
     if (instructions) request.messages = withInstructions(request.messages, instructions);
+  },
+  remoteWork(request) {
+    const names = new Set(hostedTools(request.tools));
+    if (request.web_search_options !== undefined) names.add("web_search");
+    const parts = objectsIn(request.messages).flatMap(({ content }) => objectsIn(content));
+    if (parts.some(({ image_url: image }) => isRemote(isObject(image) ? image.url : image))) names.add("remote_files");
+    return [...names].map(workOf);
   },
   read(event) {
     const { usage, choices } = event;
@@ -38,6 +57,36 @@ function textOfDelta(delta: JsonObject): string {
   // Before there were tools, a model called one function.
   inputs.push(textOf(objectAt(delta, "function_call").arguments));
   return [textOf(content), textOf(refusal), textOf(reasoning_content ?? reasoning), ...inputs].join("");
+}
+
+/** Tools that the runtime runs in the machine. All others of OpenAI's run at OpenAI. */
+const runsHere = new Set([
+  "function",
+  "custom",
+  "local_shell",
+  "shell",
+  "apply_patch",
+  "computer",
+  "computer_use",
+  "namespace",
+  "tool_search",
+]);
+/** They cost the tokens of what they bring. OpenAI's other tools have prices by the call, which its answers do not tell. */
+const priced = new Set(["mcp", "remote_files"]);
+
+/** The hosted tools among a request's, without their versions. */
+export function hostedTools(tools: unknown): string[] {
+  const names = objectsIn(tools).map(({ type }) => withoutVersion(String(type)));
+  return names.filter((name) => !runsHere.has(name));
+}
+
+export function workOf(name: string): RemoteWork {
+  return { name, priced: priced.has(name) };
+}
+
+/** Other tiers have prices of their own. */
+export function pinTariff(request: JsonObject): void {
+  if (request.service_tier !== undefined) request.service_tier = "default";
 }
 
 export function nameUser(request: JsonObject, id: string): void {

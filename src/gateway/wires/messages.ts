@@ -1,5 +1,5 @@
 import type { TokenCounts } from "../../service/ledger.ts";
-import { count, isObject, type JsonObject, objectAt, textOf, type Wire } from "./wire.ts";
+import { count, isObject, type JsonObject, objectAt, objectsIn, textOf, type Wire, withoutVersion } from "./wire.ts";
 
 // Anthropic's Messages API: https://docs.anthropic.com/en/api/messages
 
@@ -17,13 +17,30 @@ const statuses: Record<string, number> = {
   overloaded_error: 529,
 };
 
+/** Tools that the runtime runs in the machine. All others of Anthropic's run at Anthropic. */
+const runsHere = /^(custom$|bash_|text_editor_|computer_|memory_|tool_search_tool)/;
+/** Searches are counted; the others cost the tokens of what they bring. */
+const priced = new Set(["web_search", "web_fetch", "mcp", "remote_files"]);
+
 export const messages: Wire = {
   provider: "anthropic",
   path: "/v1/messages",
   generates: true,
   adapt(request, { id, instructions }) {
     if (request.metadata !== undefined) request.metadata = { user_id: id };
+    // Another tier, faster output and a region have prices of their own.
+    if (request.service_tier !== undefined) request.service_tier = "standard_only";
+    delete request.speed;
+    delete request.inference_geo;
     if (instructions) request.system = [...systemBlocks(request.system), { type: "text", text: instructions }];
+  },
+  remoteWork(request) {
+    const tools = objectsIn(request.tools).filter(({ type }) => typeof type === "string" && !runsHere.test(type));
+    const names = new Set(tools.map(({ type }) => withoutVersion(String(type))));
+    if (objectsIn(request.mcp_servers).length > 0 || names.delete("mcp_toolset")) names.add("mcp");
+    const contents = [request.system, ...objectsIn(request.messages).map(({ content }) => content)];
+    if (contents.some(hasRemoteFile)) names.add("remote_files");
+    return [...names].map((name) => ({ name, priced: priced.has(name) }));
   },
   read(event) {
     switch (event.type) {
@@ -60,6 +77,14 @@ export const countTokens: Wire = {
   generates: false,
   read: () => ({ end: true }),
 };
+
+/** Whether a content, or a tool's result within it, names a file by its address. */
+function hasRemoteFile(content: unknown): boolean {
+  return objectsIn(content).some((block) => {
+    const { type } = objectAt(block, "source");
+    return type === "url" || hasRemoteFile(block.content);
+  });
+}
 
 function systemBlocks(system: unknown): unknown[] {
   if (Array.isArray(system)) return system;

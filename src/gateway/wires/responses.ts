@@ -1,5 +1,5 @@
-import { errorOf, nameUser, openaiError } from "./chat.ts";
-import { count, type JsonObject, objectAt, textOf, type Wire } from "./wire.ts";
+import { errorOf, hostedTools, nameUser, openaiError, pinTariff, workOf } from "./chat.ts";
+import { count, isRemote, type JsonObject, objectAt, objectsIn, textOf, type Wire } from "./wire.ts";
 
 // OpenAI's Responses API: https://platform.openai.com/docs/api-reference/responses
 
@@ -9,11 +9,21 @@ export const responses: Wire = {
   generates: true,
   adapt(request, { id, instructions }) {
     nameUser(request, id);
+    pinTariff(request);
     // Who made it in the background would never be told what it used.
     if (request.background !== undefined) request.background = false;
     if (!instructions) return;
     const before = typeof request.instructions === "string" ? `${request.instructions}\n\n` : "";
     request.instructions = before + instructions;
+  },
+  remoteWork(request) {
+    const names = new Set(hostedTools(request.tools));
+    // A prompt that is kept at the provider may bring tools.
+    if (request.prompt !== undefined && request.prompt !== null) names.add("prompt");
+    const items = objectsIn(request.input);
+    const parts = [...items, ...items.flatMap(({ content, output }) => [...objectsIn(content), ...objectsIn(output)])];
+    if (parts.some((part) => isRemote(part.image_url) || isRemote(part.file_url))) names.add("remote_files");
+    return [...names].map(workOf);
   },
   read(event) {
     switch (event.type) {

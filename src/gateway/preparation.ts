@@ -1,0 +1,69 @@
+import { inputTokens, maximumOutput } from "./estimate.ts";
+import { structureOf } from "./structure.ts";
+import { chat } from "./wires/chat.ts";
+import { countTokens, messages } from "./wires/messages.ts";
+import { responses } from "./wires/responses.ts";
+import { isObject, type JsonObject, type Owner, type RemoteWork, type Wire } from "./wires/wire.ts";
+
+/** JSON values in one request. A conversation of a million tokens has some ten thousand. */
+export const maximumValues = 500_000;
+/** Objects and lists within each other. */
+const maximumDepth = 200;
+/** A model's name is written down with what a call costs. */
+const modelName = /^[\x20-\x7e]{0,200}$/;
+
+/** The APIs by their paths, so that a thread can be told of one. */
+export const wires = new Map<string, Wire>([messages, countTokens, chat, responses].map((wire) => [wire.path, wire]));
+
+/** A guest's request, made ready for its provider. */
+export interface PreparedRequest {
+  /** The model's name as the guest asked for it. */
+  model: string;
+  /** Whether the answer is to come as a stream. */
+  streamed: boolean;
+  /** Estimates, for the credits to hold. */
+  inputTokens: number;
+  maximumOutput: number;
+  /** What the provider itself is to run or fetch. */
+  remote: RemoteWork[];
+  /** The request as it is sent to the provider. */
+  body: Uint8Array;
+}
+
+/** The request, or why it is refused, in words for the guest. */
+export type Preparation = PreparedRequest | { problem: string };
+
+/** Reads a request's body and makes it the agent's. Takes time in proportion to the number of its values. */
+export function prepare(path: string, body: Uint8Array, owner: Owner): Preparation {
+  const wire = wires.get(path)!;
+  const { values, depth } = structureOf(body);
+  if (values > maximumValues || depth > maximumDepth) {
+    return { problem: `A request has ${maximumValues} JSON values and ${maximumDepth} levels at most.` };
+  }
+  const request = parseObject(body);
+  // What is none here may be one to the provider (UTF-16, NaN), and would be answered without being paid.
+  if (!request) return { problem: "A request is a JSON object, in UTF-8." };
+  const model = request.model ?? "";
+  if (typeof model !== "string" || !modelName.test(model)) {
+    return { problem: "A model's name has 200 printable ASCII characters at most." };
+  }
+  const remote = wire.remoteWork(request);
+  wire.adapt(request, owner);
+  return {
+    model,
+    streamed: request.stream === true,
+    inputTokens: inputTokens(request),
+    maximumOutput: maximumOutput(request),
+    remote,
+    body: Buffer.from(JSON.stringify(request)),
+  };
+}
+
+function parseObject(body: Uint8Array): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString("utf8"));
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
