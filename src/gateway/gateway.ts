@@ -26,6 +26,7 @@ import {
   unpriced,
   unreachable,
 } from "./refusal.ts";
+import { problemOf } from "./remote-work.ts";
 import { RequestBodies } from "./request-body.ts";
 import { Silence } from "./silence.ts";
 import { chat } from "./wires/chat.ts";
@@ -163,7 +164,7 @@ export class Gateway {
         return answer(stream, 429, told, tooManyPauseMs);
       }
       open++;
-      const call = this.#serve(stream, headers, caller)
+      const call = this.#serve(stream, headers, caller, rate)
         .catch((error: unknown) => {
           if (stream.destroyed) return; // The guest has gone.
           this.#options.warn("a model call failed", error);
@@ -178,7 +179,7 @@ export class Gateway {
     server.emit("connection", uplink);
   }
 
-  async #serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, caller: Caller): Promise<void> {
+  async #serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, caller: Caller, rate: CallRate): Promise<void> {
     const gone = new AbortController();
     stream.on("close", () => gone.abort());
     const [path = "", query] = String(headers[":path"]).split("?");
@@ -197,7 +198,8 @@ export class Gateway {
     const settings = turn?.settings ?? (await (outsideOfTurns ?? caller.settings()));
     const owner = { id: caller.id, instructions: settings.instructions };
     const request = await this.#preparations.prepare(wire.path, body, owner, gone.signal);
-    const problem = "problem" in request ? request.problem : await this.#problemOf(request, caller);
+    rate.count(request.values);
+    const problem = "problem" in request ? request.problem : await problemOf(request.remote, this.#options, caller);
     if ("problem" in request || problem) return answer(stream, 400, wire.error(400, problem!));
     if (wire.generates) turn?.asked();
     const over = turn ? AbortSignal.any([gone.signal, turn.interrupted]) : gone.signal;
@@ -231,19 +233,6 @@ export class Gateway {
       modelRequest.meter?.finish();
       await modelRequest.charge?.settle(modelRequest.meter);
     }
-  }
-
-  /** Why a request may not have its provider run or fetch what it asks for; null where it may. */
-  async #problemOf({ remote }: PreparedRequest, caller: Caller): Promise<string | null> {
-    const { hostedTools, allowUnpriced } = this.#options;
-    const inQuestion = remote.filter(({ name }) => !hostedTools.includes(name));
-    const unpriced = allowUnpriced ? undefined : inQuestion.find((work) => !work.priced);
-    if (unpriced) {
-      return `The price of ${unpriced.name}, which the model's provider runs, is not known here. The operator can allow it (BERTH_HOSTED_TOOLS).`;
-    }
-    if (inQuestion.length === 0 || (await caller.mayReachAll())) return null;
-    const names = inQuestion.map(({ name }) => name).join(", ");
-    return `The model's provider would reach the network for the agent (${names}), which the agent's egress rules do not allow. The operator can allow it (BERTH_HOSTED_TOOLS).`;
   }
 
   /** Has credits held for the call. False: it cannot be made, and that is answered. */

@@ -1,19 +1,19 @@
 import { inputTokens, maximumOutput } from "./estimate.ts";
-import { structureOf } from "./structure.ts";
+import { type Structure, structureOf } from "./structure.ts";
 import { chat } from "./wires/chat.ts";
 import { countTokens, messages } from "./wires/messages.ts";
 import { responses } from "./wires/responses.ts";
 import { isObject, type JsonObject, type Owner, type RemoteWork, type Wire } from "./wires/wire.ts";
 
 /** JSON values in one request. A conversation of a million tokens has some ten thousand. */
-export const maximumValues = 500_000;
+const maximumValues = 500_000;
 /** Objects and lists within each other. */
 const maximumDepth = 200;
 /** A model's name is written down with what a call costs. */
 const modelName = /^[\x20-\x7e]{0,200}$/;
 
 /** The APIs by their paths, so that a thread can be told of one. */
-export const wires = new Map<string, Wire>([messages, countTokens, chat, responses].map((wire) => [wire.path, wire]));
+const wires = new Map<string, Wire>([messages, countTokens, chat, responses].map((wire) => [wire.path, wire]));
 
 /** A guest's request, made ready for its provider. */
 export interface PreparedRequest {
@@ -30,13 +30,21 @@ export interface PreparedRequest {
   body: Uint8Array;
 }
 
-/** The request, or why it is refused, in words for the guest. */
-export type Preparation = PreparedRequest | { problem: string };
+/** The request, or why it is refused, in words for the guest; and how many JSON values it has. */
+export type Preparation = { values: number } & (PreparedRequest | { problem: string });
 
 /** Reads a request's body and makes it the agent's. Takes time in proportion to the number of its values. */
 export function prepare(path: string, body: Uint8Array, owner: Owner): Preparation {
-  const wire = wires.get(path)!;
   const { values, depth } = structureOf(body);
+  return { values, ...read(wires.get(path)!, body, { values, depth }, owner) };
+}
+
+function read(
+  wire: Wire,
+  body: Uint8Array,
+  { values, depth }: Structure,
+  owner: Owner,
+): PreparedRequest | { problem: string } {
   if (values > maximumValues || depth > maximumDepth) {
     return { problem: `A request has ${maximumValues} JSON values and ${maximumDepth} levels at most.` };
   }
