@@ -103,9 +103,9 @@ export class QemuDriver implements Driver {
    */
   static async open(options: QemuOptions): Promise<QemuDriver> {
     const layout = new Layout(options.dataFolder);
+    const qemu = await qemuVersion();
     const sandbox = await Sandbox.open();
     for (const gap of sandbox.gaps) options.log(`machines are not fully confined: ${gap}`);
-    const qemu = await qemuVersion();
     for (const folder of [layout.images, layout.templates, layout.machines]) {
       await mkdir(folder, { recursive: true });
       await chmod(folder, 0o711);

@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { lchown, mkdir, readFile, rm } from "node:fs/promises";
+import { chmod, lchown, mkdir, readFile, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
@@ -152,8 +152,9 @@ export class Sandbox {
 
   /** Makes a folder that the user can enter but neither list nor change; the server keeps it. */
   async folder(path: string, user: MachineUser | null): Promise<void> {
-    await mkdir(path, { mode: user ? 0o710 : 0o700 });
+    await mkdir(path, { mode: 0o700 });
     await this.show(user, path);
+    if (user) await chmod(path, 0o710); // The process's file mode mask would take it from `mkdir`.
   }
 
   /** Makes a folder anew for what QEMU itself makes: its monitor's socket and the state of its devices. */
