@@ -185,6 +185,7 @@ function turn(message: string, changes: Partial<TurnRecord> = {}): TurnRecord {
     conversation: 1,
     message,
     reply: "",
+    replyTruncated: false,
     status: "completed",
     error: null,
     model: null,

@@ -71,6 +71,8 @@ export interface Config {
   prices: Readonly<Record<string, ModelPrice>>;
   /** Whether models without a price answer, for nothing. */
   allowUnpriced: boolean;
+  /** A turn whose events take more bytes fails. */
+  maximumTurnBytes: number;
   /** Names of tools that providers run and that every agent may use. */
   hostedTools: readonly string[];
   /** The models' providers that there are keys of. With neither, the demonstration model answers. */

@@ -43,6 +43,7 @@ export const errorStatuses = {
   machine_failed: 500,
   machine_lost: 500,
   runtime_failed: 500,
+  turn_too_large: 413,
   runtime_stalled: 500,
   template_failed: 500,
   model_failed: 502,

@@ -1,4 +1,4 @@
-import { appendFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -125,4 +125,20 @@ test("a disk that takes nothing for long ends the turn as failed", async () => {
   const events = (await Array.fromAsync(journal.read(0, never))).flat();
   expect(events.length).toBeLessThan(20);
   expect(events.at(-1)!.event).toMatchObject({ type: "response.failed", error: { code: "disk_full" } });
+});
+
+test("the journals of old turns are removed, that of a turn that goes on is not", async () => {
+  const journals = new Journals(folder);
+  const open = journals.create("goes-on");
+  open.append({ type: "response.output_text.delta", delta: "still here" });
+  await open.flushed();
+  for (let n = 0; n < 20; n++) {
+    const journal = journals.create(`turn-${n}`);
+    journal.append({ type: "response.completed" });
+    await journals.release(`turn-${n}`);
+  }
+  await journals.closeInterrupted();
+  const left = await readdir(folder);
+  expect(left.length).toBeLessThan(12);
+  expect(left).toEqual(expect.arrayContaining(["goes-on.ndjson", "turn-19.ndjson"]));
 });

@@ -1,4 +1,4 @@
-import { mkdir, readdir } from "node:fs/promises";
+import { lstat, mkdir, readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import type { SequencedEvent, TurnEvent } from "../contract/chat.ts";
@@ -108,7 +108,10 @@ function bounded(event: TurnEvent): TurnEvent {
   return told;
 }
 
-/** The journals of all turns of this agent, one file each in `folder`. */
+/** Journals that are kept. The server has stored a turn's events by the time that its end is told. */
+const maximumKept = 8;
+
+/** The journals of the last turns of this agent, one file each in `folder`. */
 export class Journals {
   readonly #folder: string;
   readonly #open = new Map<string, Journal>();
@@ -118,6 +121,7 @@ export class Journals {
   }
 
   create(turnId: string): Journal {
+    void this.#removeOld().catch(() => {}); // The next one's will.
     const journal = Journal.create(this.#path(turnId));
     this.#open.set(turnId, journal);
     return journal;
@@ -137,6 +141,7 @@ export class Journals {
   /** Ends the turns that a runner before this one left without an end. */
   async closeInterrupted(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await this.#removeOld();
     for (const file of await readdir(this.#folder)) {
       if (await endsWhole(join(this.#folder, file))) continue;
       const turnId = basename(file, ".ndjson");
@@ -156,6 +161,23 @@ export class Journals {
   async release(turnId: string): Promise<void> {
     await this.#open.get(turnId)?.close();
     this.#open.delete(turnId);
+  }
+
+  /** Removes all but the last journals. */
+  async #removeOld(): Promise<void> {
+    const names = await readdir(this.#folder);
+    if (names.length <= maximumKept) return;
+    const written = await Promise.all(
+      // Another removal may have been first.
+      names.map(async (name) => ({
+        name,
+        at: (await lstat(join(this.#folder, name)).catch(() => null))?.mtimeMs ?? 0,
+      })),
+    );
+    const old = written.toSorted((a, b) => b.at - a.at).slice(maximumKept);
+    for (const { name } of old) {
+      if (!this.#open.has(basename(name, ".ndjson"))) await rm(join(this.#folder, name), { force: true });
+    }
   }
 
   #path(turnId: string): string {

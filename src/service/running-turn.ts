@@ -1,6 +1,6 @@
 import type { Fault } from "../contract/agents.ts";
 import { type LastEvent, type SequencedEvent, statusAfter, type TurnEvent, type TurnStatus } from "../contract/chat.ts";
-import type { EventLog } from "../contract/event-log.ts";
+import { type EventLog, sizeOf } from "../contract/event-log.ts";
 import { storable } from "./storable.ts";
 import type { TurnState } from "./turn.ts";
 import { TurnWriter } from "./turn-writer.ts";
@@ -17,6 +17,8 @@ const recoveryGraceMs = 20_000;
 
 /** What a running turn needs of the service. */
 export interface TurnHooks {
+  /** A turn whose events take more bytes fails. */
+  maximumSize: number;
   /** Stores events, the turn's status after them and the usage so far (null: unchanged). */
   store: (events: SequencedEvent[], status: TurnStatus, usage: UsageState | null) => Promise<void>;
   /** Called once events are stored, with how long the first of them waited, in milliseconds. */
@@ -61,6 +63,8 @@ export class RunningTurn {
   #head: number | null;
   #position = 0;
   #nextSeq: number;
+  /** Of the events that this server has seen, in bytes. */
+  #size = 0;
   readonly #interrupted = new AbortController();
   readonly #keeper: TurnHooks;
   /** Why the last model call got no answer, until one does. */
@@ -136,6 +140,12 @@ export class RunningTurn {
    */
   append(event: TurnEvent): void {
     if (this.ending) return;
+    this.#size += sizeOf(event);
+    if (this.#size > this.#keeper.maximumSize && statusAfter(event) === "running") {
+      const mebibytes = this.#keeper.maximumSize / 1024 ** 2;
+      this.giveUp({ code: "turn_too_large", message: `The turn's events took more than ${mebibytes} MiB.` });
+      return;
+    }
     this.ending = statusAfter(event) !== "running";
     const whole = storable(this.ending ? this.#last(event as LastEvent) : event);
     this.writer.add({ seq: this.#nextSeq++, event: whole });

@@ -31,7 +31,10 @@ export async function runTurn(running: RunningTurn, options: TurnRunOptions): Pr
     ]);
     if (outcome === "ended" || over.signal.aborted) return;
     if (outcome === "lost") throw new BerthError("machine_lost", "The agent's machine ended while it answered.");
-    if (outcome !== "cut" && outcome.error instanceof BerthError) throw outcome.error;
+    // A guest that does not answer in time may be one whose runner is starting again.
+    if (outcome !== "cut" && outcome.error instanceof BerthError && outcome.error.code !== "machine_failed") {
+      throw outcome.error;
+    }
     if (running.nextSeq > seen) tries = reconnectTries;
     seen = running.nextSeq;
     if (tries <= 1)

@@ -20,8 +20,9 @@ export interface TurnState {
 
 /** A turn as the history has it. */
 export interface PastTurn extends TurnState {
-  /** All of the reply's text that has come. */
+  /** The reply's text that has come, or its beginning. */
   reply: string;
+  replyTruncated: boolean;
   error: Fault | null;
   createdAt: Date;
   finishedAt: Date | null;

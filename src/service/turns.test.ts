@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import type { SequencedEvent } from "../contract/chat.ts";
+import { BerthError } from "../contract/errors.ts";
 import type { AgentState } from "./agent.ts";
 import { type Guest, GuestLeases } from "./guest-leases.ts";
 import { RunningTurns } from "./running-turns.ts";
@@ -14,7 +15,7 @@ const journal: SequencedEvent[] = [
 ];
 
 /** Rows that tell how far a turn had come only when they are let, and machines that have answered everything. */
-function scripted(progress: Promise<void>, { silent = false } = {}) {
+function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 64 * 1024 ** 2 } = {}) {
   const turns = new Map<string, TurnState>();
   const events = new Map<string, SequencedEvent[]>();
   const rows: TurnRows = {
@@ -32,7 +33,7 @@ function scripted(progress: Promise<void>, { silent = false } = {}) {
       return { last: events.get(id)!.at(-1)!.seq, head: null, openTools: [] };
     },
     touch: async () => {},
-    remove: async () => {},
+    remove: async (id) => void turns.delete(id),
     append: async (id, added, status) => {
       events.get(id)!.push(...added);
       turns.set(id, { ...turns.get(id)!, status });
@@ -69,9 +70,10 @@ function scripted(progress: Promise<void>, { silent = false } = {}) {
     measured: { firstDelta: () => {}, stored: () => {}, ended: () => {} },
     modelOf: async () => null,
     stallMs: 60_000,
+    maximumTurnBytes,
     log: () => {},
   };
-  return { rows, events, running, service: new Turns(options) };
+  return { turns, rows, events, running, service: new Turns(options) };
 }
 
 const caller = { accountId: "account", keyId: null };
@@ -84,21 +86,16 @@ const agentOf = (id: string) => ({
   instructions: null,
 });
 
+function runningTurn(id: string, agentId: string): TurnState {
+  return { id, agentId, keyId: null, conversation: 1, message: "hi", model: null, status: "running", usage: noUsage };
+}
+
 test("a turn that begins and ends while a server finds what was left to it is not begun a second time", async () => {
   const progress = Promise.withResolvers<void>();
   const { rows, events, running, service } = scripted(progress.promise);
   const left = crypto.randomUUID();
   const first = { seq: 1, event: { type: "response.created" } } as const;
-  const turn: TurnState = {
-    id: left,
-    agentId: "bob",
-    keyId: null,
-    conversation: 1,
-    message: "hi",
-    model: null,
-    status: "running",
-    usage: noUsage,
-  };
+  const turn = runningTurn(left, "bob");
   await rows.insert(turn, first);
   const begun = crypto.randomUUID();
   await service.begin(begun, agentOf("ada") as AgentState, "hi", caller);
@@ -122,4 +119,42 @@ test("a turn that is cancelled lets go of a guest that says nothing", async () =
   await expect.poll(() => over.signal.aborted).toBe(true);
   expect(running.size).toBe(0);
   expect((await rows.find("ada", id))!.status).toBe("cancelled");
+});
+
+test("a running row that no server runs is taken up by the next sweep, and a cancel of it is answered", async () => {
+  const { turns, rows, events, service } = scripted(Promise.resolve());
+  await service.recover();
+  const id = crypto.randomUUID();
+  const turn = runningTurn(id, "ada");
+  await rows.insert(turn, { seq: 1, event: { type: "response.created" } });
+  const cancelled = service.cancel(agentOf("ada") as AgentState, turn).catch((error: Error) => error);
+  await service.sweep();
+  await cancelled;
+  await expect.poll(() => turns.get(id)!.status).not.toBe("running");
+  await expect.poll(() => events.get(id)!.at(-1)!.event.type).toMatch(/completed|cancelled/);
+});
+
+test("a refused turn whose row comes after its removal is removed by the next sweep, and is not answered", async () => {
+  const { turns, rows, events, service } = scripted(Promise.resolve());
+  await service.recover();
+  const { insert } = rows;
+  rows.insert = async () => {
+    throw new BerthError("database_unavailable", "The connection broke.");
+  };
+  const id = crypto.randomUUID();
+  await expect(service.begin(id, agentOf("ada") as AgentState, "hi", caller)).rejects.toThrow(/broke/);
+  rows.insert = insert;
+  await insert(runningTurn(id, "ada"), { seq: 1, event: { type: "response.created" } });
+  await service.sweep();
+  expect(turns.has(id)).toBe(false);
+  expect(events.get(id)).toHaveLength(1);
+});
+
+test("a turn whose events take too much is ended, with the reason", async () => {
+  const { events, service } = scripted(Promise.resolve(), { maximumTurnBytes: 20 });
+  const id = crypto.randomUUID();
+  await service.begin(id, agentOf("ada") as AgentState, "hi", caller);
+  await expect
+    .poll(() => events.get(id)!.at(-1)!.event)
+    .toMatchObject({ type: "response.failed", error: { code: "turn_too_large" } });
 });

@@ -56,6 +56,8 @@ export interface TurnOptions {
   modelOf: (agent: AgentState) => Promise<string | null>;
   /** Fail a turn after this many silent milliseconds, unless a tool is running. */
   stallMs: number;
+  /** Fail a turn whose events take more bytes. */
+  maximumTurnBytes: number;
   log: (message: string, fields: Record<string, unknown>) => void;
 }
 
@@ -78,6 +80,10 @@ export class Turns {
   readonly #running: RunningTurns;
   /** Turns that were refused because the database did not say whether it has them; they are being removed. */
   readonly #refused = new Set<string>();
+  /** Those and earlier ones: the database may take up a row that it was asked to remove before it had it. */
+  readonly #everRefused = new Set<string>();
+  /** Turns whose rows are being stored. */
+  readonly #beginning = new Set<string>();
   /** The turns that this server knows of until `recover` has found all others, so that none is begun twice; null then. */
   #known: Set<string> | null = new Set();
   #stopped = false;
@@ -114,9 +120,14 @@ export class Turns {
     };
     const log = this.#log(turn.id, 1);
     this.#known?.add(id);
-    await this.#insert(turn, log.append({ type: "response.created" })!);
-    log.stored(1);
-    this.#start(turn, log, instructions);
+    this.#beginning.add(id);
+    try {
+      await this.#insert(turn, log.append({ type: "response.created" })!);
+      log.stored(1);
+      this.#start(turn, log, instructions);
+    } finally {
+      this.#beginning.delete(id);
+    }
     return turn;
   }
 
@@ -219,11 +230,36 @@ export class Turns {
   async recover(): Promise<void> {
     for (const { instructions, ...turn } of await this.#options.rows.running()) {
       if (this.#known?.has(turn.id)) continue; // It may have ended meanwhile.
-      const { last, ...progress } = await this.#options.rows.progress(turn.id);
       this.#known?.add(turn.id);
-      this.#start(turn, this.#log(turn.id, last + 1), instructions, progress);
+      await this.#takeUp(turn, instructions);
     }
     this.#known = null;
+  }
+
+  /**
+   * Called now and then. Ends what would block its agent: a running turn of this host that nobody runs. One that was
+   * refused is removed, since its client was told so; any other is taken up.
+   */
+  async sweep(): Promise<void> {
+    if (this.#known || this.#stopped) return; // `recover` has not taken up all yet.
+    for (const { instructions, ...turn } of await this.#options.rows.running()) {
+      const { id } = turn;
+      if (this.#running.get(id) || this.#beginning.has(id) || this.#refused.has(id) || this.#stopped) continue;
+      if (this.#everRefused.has(id)) {
+        await this.#options.rows.remove(id);
+        this.#options.log("a turn that was refused was found and removed", { turnId: id });
+        continue;
+      }
+      // It may have ended since the rows were read.
+      if ((await this.#options.rows.find(turn.agentId, id))?.status !== "running" || this.#running.get(id)) continue;
+      this.#options.log("a running turn that nobody ran was taken up", { turnId: id });
+      await this.#takeUp(turn, instructions);
+    }
+  }
+
+  async #takeUp(turn: TurnState, instructions: string | null): Promise<void> {
+    const { last, ...progress } = await this.#options.rows.progress(turn.id);
+    this.#start(turn, this.#log(turn.id, last + 1), instructions, progress);
   }
 
   /**
@@ -247,6 +283,7 @@ export class Turns {
     } catch (error) {
       if (isTransient(error)) {
         this.#refused.add(turn.id);
+        this.#everRefused.add(turn.id);
         void this.#retryTransient(() => this.#options.rows.remove(turn.id))
           .catch((cause: unknown) =>
             this.#options.log("a turn that was refused could not be removed", { turnId: turn.id, error: cause }),
@@ -276,6 +313,7 @@ export class Turns {
       log,
       settings,
       {
+        maximumSize: this.#options.maximumTurnBytes,
         store: (events, status, usage) => this.#options.rows.append(turn.id, events, status, usage),
         stored: (waitedMs) => this.#options.measured.stored(waitedMs / 1000),
         storeFailed: (error) =>

@@ -228,6 +228,17 @@ export class AgentStore implements AgentRows {
     return row ? this.#toState(row) : null;
   }
 
+  async raiseGeneration(id: string, above: number): Promise<AgentState | null> {
+    const row = await this.#database
+      .updateTable("agents")
+      .set({ generation: above + 1 })
+      .where("id", "=", id)
+      .where("generation", "<", above)
+      .returningAll()
+      .executeTakeFirst();
+    return row ? this.#toState(row) : this.byId(id);
+  }
+
   async beginDeletion(id: string): Promise<void> {
     await this.#database
       .updateTable("agents")

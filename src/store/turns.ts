@@ -99,7 +99,7 @@ export class TurnStore implements TurnRows {
       .execute();
     return rows.map((row) => ({
       ...fromRow(row),
-      reply: row.reply,
+      ...cut(row.reply),
       error: row.error,
       createdAt: row.created_at,
       finishedAt: row.finished_at,
@@ -145,10 +145,24 @@ export class TurnStore implements TurnRows {
   }
 }
 
-/** All deltas of the reply's text, together. */
-const replyOf = sql<string>`coalesce((
-  select string_agg(event ->> 'delta', '' order by seq) from turn_events
-  where turn_id = turns.id and event ->> 'type' = 'response.output_text.delta'), '')`.as("reply");
+/** A longer reply is cut in lists, where there are up to a hundred. In characters. */
+const maximumReply = 64 * 1024;
+/** So that a reply in many small pieces is not read whole to be cut. */
+const maximumPieces = 20_000;
+
+/** The first deltas of the reply's text together, and how many they are. */
+const replyOf = sql<{ text: string; pieces: number }>`(
+  select json_build_object('text', coalesce(string_agg(delta, '' order by seq), ''), 'pieces', count(*)) from (
+    select seq, delta, sum(length(delta)) over (order by seq) - length(delta) as before from (
+      select seq, event ->> 'delta' as delta from turn_events
+      where turn_id = turns.id and event ->> 'type' = 'response.output_text.delta'
+      order by seq limit ${maximumPieces}
+    ) pieces
+  ) sized where before <= ${maximumReply})`.as("reply");
+
+function cut({ text, pieces }: { text: string; pieces: number }): Pick<PastTurn, "reply" | "replyTruncated"> {
+  return { reply: text.slice(0, maximumReply), replyTruncated: text.length > maximumReply || pieces === maximumPieces };
+}
 
 /** Why a failed turn failed: its last event says it. */
 const faultOf = sql<Fault | null>`(

@@ -39,12 +39,21 @@ export function startBackground(parts: BackgroundParts): Disposable {
   return { [Symbol.dispose]: () => stopped.abort() };
 }
 
-function listen({ config, stores, ledger, timers, lifecycle, maintenance, log }: BackgroundParts): Promise<void> {
+function listen({
+  config,
+  stores,
+  ledger,
+  timers,
+  lifecycle,
+  turns,
+  maintenance,
+  log,
+}: BackgroundParts): Promise<void> {
   const { machineTime } = stores;
   return timers.listen({
     lookForIdleness: (agentId) => lifecycle.idleness.look(agentId),
     chargeMachines: () => chargeMachines({ machineTime, suspend: (id) => lifecycle.suspend(id), log }),
-    sweep: () => Promise.all([lifecycle.sweep(), ledger.sweep()]),
+    sweep: () => Promise.all([lifecycle.sweep(), turns.sweep(), ledger.sweep()]),
     cleanUp: () => cleanUp(maintenance, config),
   });
 }

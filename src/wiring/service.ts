@@ -139,6 +139,7 @@ function openTurns(parts: ServiceParts, leases: GuestLeases, lifecycle: Lifecycl
       },
     },
     stallMs: config.stallMs,
+    maximumTurnBytes: config.maximumTurnBytes,
     log,
   });
 }

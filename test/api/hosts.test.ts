@@ -3,6 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/embedded.ts";
+import { databaseOf } from "../support/accounts.ts";
 import { eventsOf, TestClient } from "../support/client.ts";
 import { newFolder } from "../support/config.ts";
 import { newDatabase } from "../support/new-database.ts";
@@ -110,4 +111,24 @@ test("a machine whose folder is lost fails its agent, and its owner chooses an e
   expect(await client.ask("ada", "hello")).toBe("hello");
   const refused = await client.call("POST", "/agents/ada/restart?machine=old");
   expect([refused.status, refused.body.code]).toEqual([400, "request_invalid"]);
+});
+
+test("agents of a database that was restored from a backup go on, though their machines have seen later changes", async () => {
+  await using service = await ScriptedService.start();
+  const { client } = service;
+  for (const name of ["ada", "bob"]) await client.createAgent(name);
+  await client.chat("ada", "first");
+  for (let round = 0; round < 3; round++) {
+    for (const name of ["ada", "bob"]) {
+      await client.call("POST", `/agents/${name}/suspend`);
+      if (name === "ada" || round < 2) await client.call("POST", `/agents/${name}/resume?wait=ready`);
+    }
+  }
+  const database = await databaseOf(service);
+  await database.updateTable("agents").set({ generation: 1 }).execute();
+  await database.destroy();
+  await service.restart();
+  expect(await service.client.ask("ada", "recall")).toBe("first\nrecall\n");
+  expect(await service.client.ask("bob", "hello")).toBe("hello");
+  expect((await service.client.call("POST", "/agents/ada/suspend")).body.status).toBe("suspended");
 });

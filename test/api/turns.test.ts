@@ -241,3 +241,15 @@ test("a machine that is lost again and again is not started for ever", async () 
   });
   expect((await client.call("DELETE", "/agents/doomed")).status).toBe(204);
 });
+
+test("a long reply is cut in the list of turns, which says so; its events have all of it", async () => {
+  await client.createAgent("long");
+  const message = "é".repeat(70_000);
+  expect(await client.ask("long", message)).toBe(message);
+  expect(await client.ask("long", "short")).toBe("short");
+  const { data } = (await client.call("GET", "/agents/long/turns")).body;
+  expect(data).toMatchObject([
+    { reply: "short", replyTruncated: false },
+    { reply: "é".repeat(65_536), replyTruncated: true },
+  ]);
+});

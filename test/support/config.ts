@@ -45,6 +45,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     prices: {},
     allowUnpriced: true,
     hostedTools: [],
+    maximumTurnBytes: 64 * 1024 ** 2,
     anthropic: null,
     openai: null,
     stripe: null,

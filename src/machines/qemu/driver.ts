@@ -11,7 +11,7 @@ import { dialPort } from "../connect.ts";
 import type { Driver, MachineObservation, RunningMachine } from "../driver.ts";
 import type { Accelerator } from "./command.ts";
 import { Compression } from "./compression.ts";
-import { nullWhereMissing, requireSpace, writeWhole } from "./files.ts";
+import { nullWhereMissing, nullWhereUnreadable, requireSpace, writeWhole } from "./files.ts";
 import { takeImage } from "./image.ts";
 import { Launcher } from "./launcher.ts";
 import { Layout, type MachineFiles } from "./layout.ts";
@@ -125,7 +125,7 @@ export class QemuDriver implements Driver {
     const made = { layout, sandbox, host, templates, records, images, pageJobs, compression, running };
     const driver = new QemuDriver({ ...made, launcher, suspension, usual, step });
     try {
-      await recover({ layout, sandbox, records, templates, images, compression, running, suspension }, image.id);
+      await recover({ layout, sandbox, records, templates, images, compression, running, suspension, log }, image.id);
     } catch (error) {
       await driver.close();
       throw error;
@@ -223,7 +223,7 @@ export class QemuDriver implements Driver {
 
   async destroy(id: string): Promise<void> {
     await this.#end(id);
-    const user = (await this.#records.read(id))?.user ?? null;
+    const user = (await this.#records.read(id).catch(nullWhereUnreadable))?.user ?? null;
     await rm(this.#layout.machine(id).folder, { recursive: true, force: true });
     this.#sandbox.releaseUser(user);
   }
@@ -237,7 +237,7 @@ export class QemuDriver implements Driver {
   }
 
   async observe(id: string): Promise<MachineObservation> {
-    const record = await this.#records.read(id);
+    const record = await this.#records.read(id).catch(nullWhereUnreadable);
     if (!record) return { id, generation: 0, restarts: 0, phase: "absent" };
     const { generation, restarts, memory, hasDisk } = record;
     const phase = this.#running.has(id) ? "running" : memory ? "suspended" : hasDisk ? "stopped" : "absent";

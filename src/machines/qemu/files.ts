@@ -42,6 +42,12 @@ export function nullWhereMissing(error: NodeJS.ErrnoException): null {
   throw error;
 }
 
+/** For a `catch` of `readRecord`: returns null if the file holds no JSON. Rethrows any other error. */
+export function nullWhereUnreadable(error: Error): null {
+  if (error instanceof SyntaxError) return null;
+  throw error;
+}
+
 /** Syncs a file, or a folder's new entries, so that they survive a host crash. */
 export async function force(path: string): Promise<void> {
   await using handle = await open(path, "r");

@@ -36,6 +36,10 @@ export class MachineProcesses {
   add(id: string, qemu: QemuProcess): void {
     this.#processes.set(id, qemu);
     qemu.onFullDisk(() => void this.outlastFullDisk(id, qemu));
+    qemu.onBroken((status) => {
+      this.#log(`machine ${id} is ended, since its QEMU is in the state ${status}`);
+      void qemu.kill();
+    });
     void qemu.ended.then(() => {
       if (this.#processes.get(id) === qemu) this.#processes.delete(id);
     });

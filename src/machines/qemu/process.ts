@@ -142,6 +142,18 @@ export class QemuProcess {
     });
   }
 
+  /** `broken` is called with QEMU's state when it has stopped the guest for good: it panicked, or QEMU failed inside. */
+  onBroken(broken: (status: string) => void): void {
+    this.qmp.events.on("STOP", () => {
+      this.status().then(
+        (status) => {
+          if (status === "internal-error" || status === "guest-panicked") broken(status);
+        },
+        () => {}, // It has ended, which is noticed anyway.
+      );
+    });
+  }
+
   /** Resumes a guest that is stopped at a write once the disk accepts it. Rejects if QEMU ends. */
   async outlastFullDisk(): Promise<void> {
     for (;;) {

@@ -20,6 +20,7 @@ interface Parts {
   compression: Compression;
   running: MachineProcesses;
   suspension: Suspension;
+  log: (message: string) => void;
 }
 
 /** Runs at server startup: finds running machines and removes anything half made. */
@@ -29,9 +30,17 @@ export async function recover(parts: Parts, currentImage: string): Promise<void>
   const known = new Set<string>();
   // Read once: with a hundred machines, reading the process table for each took five seconds.
   const processes = await qemuProcesses();
+  let isComplete = true;
   for (const id of await records.ids()) {
     const files = layout.machine(id);
-    const record = await records.read(id);
+    const record = await records.read(id).catch((error: Error) => error);
+    if (record instanceof Error) {
+      // Its owner decides what becomes of it. What its disk is based on is not known, so nothing of that is removed.
+      parts.log(`the record of machine ${id} cannot be read; its folder is kept: ${record.message}`);
+      await killByMonitor(files.qmp);
+      isComplete = false;
+      continue;
+    }
     if (!record?.hasDisk) {
       await killByMonitor(files.qmp);
       await rm(files.folder, { recursive: true, force: true });
@@ -46,6 +55,7 @@ export async function recover(parts: Parts, currentImage: string): Promise<void>
   for (const monitor of processes.keys()) {
     if (monitor.startsWith(`${layout.root}/`) && !known.has(monitor)) await killByMonitor(monitor);
   }
+  if (!isComplete) return;
   await templates.sweep(inUse, currentImage);
   await sweepImages(layout, inUse.add(currentImage));
 }

@@ -34,6 +34,8 @@ export interface AgentRows {
    * is being deleted.
    */
   beginRestart(id: string, newMachine: boolean): Promise<AgentState | null>;
+  /** Raises the agent's generation above one that its machine has seen: the database was restored from a backup. */
+  raiseGeneration(id: string, above: number): Promise<AgentState | null>;
   beginDeletion(id: string): Promise<void>;
   remove(id: string): Promise<void>;
 }

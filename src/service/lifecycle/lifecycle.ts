@@ -196,7 +196,7 @@ export class Lifecycle {
   async recover(): Promise<void> {
     // In this order: a row is always older than its machine.
     const found = await this.#machines.list();
-    const agents = await this.#rows.all();
+    const agents = await this.#current(found);
     const byId = new Map(agents.map((agent) => [agent.id, agent]));
     const running = new Set<string>();
     for (const { id, phase } of found) {
@@ -227,13 +227,37 @@ export class Lifecycle {
     for (const agent of await this.#rows.unsettled()) {
       if (!this.#reconciler.isAtWork(agent.id)) void this.#reconciler.reconcile(agent);
     }
+    await this.#reconcileLost();
     await this.idleness.sweep();
     this.slots.retry();
+  }
+
+  /** Agents that are ready without a machine, because handling its end failed. */
+  async #reconcileLost(): Promise<void> {
+    const ready = (await this.#rows.all()).filter(({ status, desired }) => status === "ready" && desired === "running");
+    const machines = new Map((await this.#machines.list()).map((machine) => [machine.id, machine.phase]));
+    for (const { id } of ready) {
+      if (machines.get(id) === "running" || this.#reconciler.isAtWork(id)) continue;
+      const agent = await this.#rows.byId(id);
+      if (agent?.status === "ready" && agent.desired === "running") void this.#reconciler.reconcile(agent);
+    }
   }
 
   /** Begins no more steps. Waiting work is dropped; steps under way finish by themselves and write nothing. */
   stop(): void {
     this.#reconciler.stop();
+  }
+
+  /** All agents, none with a lower generation than its machine. */
+  async #current(found: readonly { id: string; generation: number }[]): Promise<AgentState[]> {
+    const seen = new Map(found.map(({ id, generation }) => [id, generation]));
+    const agents: AgentState[] = [];
+    for (const agent of await this.#rows.all()) {
+      const above = seen.get(agent.id) ?? 0;
+      const current = agent.generation < above ? await this.#rows.raiseGeneration(agent.id, above) : agent;
+      if (current) agents.push(current);
+    }
+    return agents;
   }
 
   /** An agent whose machine ended while no server ran stays suspended until it is needed. */

@@ -38,7 +38,7 @@ export interface MachinesOfLifecycle {
   ended(id: string): Promise<void>;
   /** The guest of a running machine. `busy`: a process of the agent is busy. */
   guest(id: string): Promise<{ activity(request: object): Promise<{ busy: boolean }> }>;
-  list(): Promise<{ id: string; phase: MachinePhase }[]>;
+  list(): Promise<{ id: string; phase: MachinePhase; generation: number }[]>;
 }
 
 export interface ReconcilerOptions {
