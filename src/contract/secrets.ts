@@ -48,6 +48,16 @@ const SecretHost = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+/** Headers that steer the connection, or that servers repeat in their answers by standard (CORS). */
+const neverRevealed =
+  /^(host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|origin|access-control-request-.*)$/;
+
+const SecretHeader = z
+  .string()
+  .toLowerCase()
+  .regex(/^[a-z0-9!#$%&'*+.^_`|~-]{1,64}$/, "A header's name is such as authorization or x-api-key.")
+  .refine((name) => !neverRevealed.test(name), "A value is not sent in this header.");
+
 export const SetSecret = z
   .strictObject({
     value: z
@@ -64,6 +74,9 @@ export const SetSecret = z
         description:
           "Where the value may go: a host, or all names below it (`*.example.com`), with a port where it is not 443. Over TLS only, unless the host begins with `http://`.",
       }),
+    headers: z.array(SecretHeader).min(1, "At least one header is needed.").max(10).default(["authorization"]).meta({
+      description: "The request headers in which the placeholder is replaced, such as `x-api-key`.",
+    }),
   })
   .meta({ id: "SetSecret" });
 export type SetSecret = z.infer<typeof SetSecret>;
@@ -74,6 +87,7 @@ export const SecretRecord = z
   .object({
     name: z.string(),
     hosts: z.array(z.string()),
+    headers: z.array(z.string()),
     placeholder: z.string().meta({ description: "What the agent's programs see and send in place of the value." }),
     createdAt: time,
     updatedAt: time,

@@ -17,10 +17,10 @@ export class Certificates {
   of(agentId: string, host: Host): Promise<Certified> {
     const key = `${agentId} ${host.text}`;
     const known = this.#made.get(key);
-    if (known && Date.now() < known.until) return known.certified;
+    if (known && performance.now() < known.until) return known.certified;
     const certified = this.#authorityOf(agentId).then((authority) => certify(authority, host));
     certified.catch(() => this.#made.delete(key));
-    this.#made.set(key, { certified, until: Date.now() + hostCertificateMs / 2 });
+    this.#made.set(key, { certified, until: performance.now() + hostCertificateMs / 2 });
     // The oldest goes, in the order in which they were made.
     if (this.#made.size > maximumKept) this.#made.delete(this.#made.keys().next().value!);
     return certified;

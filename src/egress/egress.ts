@@ -138,7 +138,7 @@ export class Egress {
 
   /** Whether bytes of the agent have moved within the last minute. */
   moves(agentId: string): boolean {
-    const since = Date.now() - movingMs;
+    const since = performance.now() - movingMs;
     return [...(this.#traffic.get(agentId)?.tunnels ?? [])].some(({ movedAt }) => movedAt > since);
   }
 
@@ -225,9 +225,9 @@ export class Egress {
     target: Pick<Tunnel, "destination" | "address">,
     end: Duplex,
   ): Promise<EgressOutcome> {
-    const tunnel: Tunnel = { ...target, cut: new AbortController(), movedAt: Date.now() };
+    const tunnel: Tunnel = { ...target, cut: new AbortController(), movedAt: performance.now() };
     const moved = () => {
-      tunnel.movedAt = Date.now();
+      tunnel.movedAt = performance.now();
     };
     traffic.tunnels.add(tunnel);
     try {
@@ -257,7 +257,7 @@ export class Egress {
   }
 
   async #recheckAll(): Promise<void> {
-    const now = Date.now();
+    const now = performance.now();
     for (const [agentId, { open, windowFrom, tunnels }] of this.#traffic) {
       if (open === 0 && now - windowFrom > windowMs) this.#traffic.delete(agentId);
       // While the rules cannot be read, what is open stays so.
@@ -267,7 +267,7 @@ export class Egress {
 
   #trafficOf(agentId: string): Traffic {
     const known = this.#traffic.get(agentId);
-    const traffic = known ?? { open: 0, tunnels: new Set(), begun: 0, windowFrom: Date.now() };
+    const traffic = known ?? { open: 0, tunnels: new Set(), begun: 0, windowFrom: performance.now() };
     this.#traffic.set(agentId, traffic);
     return traffic;
   }
@@ -275,7 +275,7 @@ export class Egress {
 
 /** Counts a connection that begins. */
 function isTooMany(traffic: Traffic): boolean {
-  const now = Date.now();
+  const now = performance.now();
   if (now - traffic.windowFrom > windowMs) Object.assign(traffic, { begun: 0, windowFrom: now });
   traffic.begun++;
   return traffic.open > maximumOpen || traffic.begun > maximumBegun;

@@ -6,7 +6,12 @@ import { text } from "node:stream/consumers";
 import { afterEach, expect, test } from "vitest";
 import { intercept } from "./interception.ts";
 
-const secret = { placeholder: "berth-secret-T-1", hosts: ["api.example.com"], value: "the-value" };
+const secret = {
+  placeholder: "berth-secret-T-1",
+  hosts: ["api.example.com"],
+  headers: ["x-token"],
+  value: "the-value",
+};
 const closing: (() => void)[] = [];
 afterEach(() => {
   for (const close of closing.splice(0)) close();
@@ -117,4 +122,50 @@ test("requests without end on one connection, of which none is answered, end it"
   program.write(`GET / HTTP/1.1\r\n${host.replace("close", "keep-alive")}\r\n`.repeat(100));
   await once(program, "end");
   expect(reached).toBeLessThanOrEqual(1);
+});
+
+/** A host that repeats what it was sent in every way that it can. */
+function repeating(headersOf: (incoming: IncomingMessage) => Record<string, string>): Server {
+  return createServer((incoming, response) => {
+    const token = String(incoming.headers["x-token"]);
+    response.writeHead(200, { "x-repeated": token, ...headersOf(incoming) });
+    // In two pieces, and once more after an ordinary beginning of the value.
+    response.write(`${incoming.headers["accept-encoding"]} ${token.slice(0, 4)}`);
+    setTimeout(() => response.end(`${token.slice(4)} the-val ${token}`), 20);
+  });
+}
+
+test("a value that the host repeats is a placeholder again, in headers and in a body that comes in pieces", async () => {
+  const program = await connected(repeating(() => ({})));
+  program.write(`GET / HTTP/1.1\r\n${host}Accept-Encoding: gzip\r\n\r\n`);
+  const answer = await text(program);
+  expect(answer).not.toContain("the-value");
+  expect(answer).toMatch(/x-repeated: berth-secret-T-1\r\n/);
+  expect(answer.replaceAll(/\r\n[0-9a-f]+\r\n/g, "")).toContain("identity berth-secret-T-1 the-val berth-secret-T-1");
+});
+
+test("a placeholder is replaced in no other header, so what servers repeat by standard has none", async () => {
+  const asked = "access-control-request-headers";
+  const program = await connected(
+    repeating(({ headers }) => ({ "access-control-allow-headers": String(headers[asked]) })),
+  );
+  const request = host.replace("X-Token: berth-secret-T-1\r\n", "");
+  program.write(`OPTIONS / HTTP/1.1\r\n${request}Access-Control-Request-Headers: berth-secret-T-1\r\n\r\n`);
+  expect(await text(program)).toMatch(/access-control-allow-headers: berth-secret-T-1\r\n/);
+});
+
+test("a stream is passed on as it comes, though its end may be the beginning of a value", async () => {
+  const program = await connected(
+    createServer((_incoming, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write("data: one\n\n");
+    }),
+  );
+  program.write(`GET / HTTP/1.1\r\n${host}\r\n`);
+  let seen = "";
+  for await (const piece of program) {
+    seen += String(piece);
+    if (seen.includes("data: one\n\n")) break;
+  }
+  expect(seen).toContain("data: one\n\n");
 });

@@ -13,6 +13,7 @@ import { type Duplex, duplexPair } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { connect as connectTls, createSecureContext, type SecureContext, TLSSocket } from "node:tls";
 import { parseAuthority } from "../contract/egress-rules.ts";
+import { Concealment } from "./concealment.ts";
 import type { Destination } from "./policy.ts";
 import { type DestinationSecrets, revealed, type Secret } from "./secrets.ts";
 
@@ -120,7 +121,8 @@ function serve(program: Duplex, host: Socket, options: ServingOptions): void {
 
 function pass(request: IncomingMessage, response: ServerResponse, agent: Agent, options: ServingOptions): void {
   if (!isFor(request, options.destination)) return void refuse(response, 421, "Another host was asked for.");
-  const asked = ask(request, agent, options);
+  const { headers, hasValue } = headersFor(request, options.secrets);
+  const asked = ask(request, headers, agent);
   if (!asked) return void refuse(response, 400, "The request cannot be passed on.");
   const failed = (error: unknown) => {
     if (response.headersSent) return void response.destroy();
@@ -128,15 +130,20 @@ function pass(request: IncomingMessage, response: ServerResponse, agent: Agent, 
     refuse(response, 502, "The host broke the connection off.");
   };
   asked.on("response", (answer) => {
-    const headers = without("trailer", answer.rawHeaders) as unknown as OutgoingHttpHeaders;
+    const concealment = new Concealment(options.secrets);
+    const hasBody = concealment.isNeeded && hasValue && request.method !== "HEAD";
+    // A placeholder has another length than its value.
+    const passed = without("trailer", hasBody ? without("content-length", answer.rawHeaders) : answer.rawHeaders);
     try {
-      response.writeHead(answer.statusCode!, answer.statusMessage, headers);
+      const told = concealment.headers(passed) as unknown as OutgoingHttpHeaders;
+      response.writeHead(answer.statusCode!, concealment.conceal(answer.statusMessage ?? ""), told);
     } catch (error) {
       // The host may say what no answer may: a status of 99, a line with control characters.
       answer.destroy();
       return failed(error);
     }
-    pipeline(answer, response).catch(() => response.destroy());
+    const body = hasBody ? [answer, concealment.body(), response] : [answer, response];
+    pipeline(body).catch(() => response.destroy());
   });
   asked.on("error", failed);
   // A host that becomes another protocol unasked ends without an error.
@@ -158,10 +165,12 @@ function refuse(response: ServerResponse, status: number, text: string): void {
 
 /** What becomes another protocol passes as it is from then on, WebSockets above all. */
 function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, agent: Agent, options: ServingOptions): void {
-  const asked = isFor(request, options.destination) ? ask(request, agent, options) : null;
+  const concealment = new Concealment(options.secrets);
+  const { headers } = headersFor(request, options.secrets);
+  const asked = isFor(request, options.destination) ? ask(request, headers, agent) : null;
   if (!asked) return void socket.destroy();
   asked.on("upgrade", (answer, upstream, rest) => {
-    socket.write(headOf(answer, answer.rawHeaders));
+    socket.write(headOf(answer, concealment.headers(answer.rawHeaders)));
     if (rest.length > 0) socket.write(rest);
     if (head.length > 0) upstream.write(head);
     Promise.all([pipeline(socket, upstream), pipeline(upstream, socket)]).catch(() => {});
@@ -169,7 +178,7 @@ function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, agent: 
   asked.on("response", (answer) => {
     // Its body comes without its chunks' lengths, so it ends with the connection.
     const headers = without("connection", without("transfer-encoding", answer.rawHeaders));
-    socket.write(headOf(answer, [...headers, "connection", "close"]));
+    socket.write(headOf(answer, [...concealment.headers(headers), "connection", "close"]));
     pipeline(answer, socket).catch(() => {});
   });
   asked.on("error", () => socket.destroy());
@@ -187,9 +196,19 @@ function isFor({ headers, rawHeaders, url = "" }: IncomingMessage, { host, port 
   return asked?.host.text === host.text && asked.port === port;
 }
 
+/** The request's headers, and whether values are in them. An answer that may repeat these is asked for uncompressed. */
+function headersFor({ rawHeaders }: IncomingMessage, secrets: readonly Secret[]) {
+  const passed = without("trailer", rawHeaders);
+  const headers = revealed(passed, secrets);
+  const hasValue = headers.some((text, index) => text !== passed[index]);
+  return {
+    hasValue,
+    headers: hasValue ? [...without("accept-encoding", headers), "accept-encoding", "identity"] : headers,
+  };
+}
+
 /** Null for what Node does not send. Trailers stay behind, and so does their announcement. */
-function ask({ method, url, rawHeaders }: IncomingMessage, agent: Agent, { secrets }: ServingOptions) {
-  const headers = revealed(without("trailer", rawHeaders), secrets);
+function ask({ method, url }: IncomingMessage, headers: string[], agent: Agent) {
   try {
     return makeRequest({ agent, method, path: url, headers, setHost: false });
   } catch {

@@ -5,6 +5,8 @@ import type { Destination } from "./policy.ts";
 export interface Secret {
   placeholder: string;
   hosts: readonly string[];
+  /** The request headers in which the placeholder is replaced, in lower case. */
+  headers: readonly string[];
   value: string;
 }
 
@@ -29,9 +31,16 @@ function mayHave(text: string, { host, port }: Destination, isPlain: boolean): b
   return host.text === (rule.kind === "name" ? rule.name : rule.address);
 }
 
-/** A request's headers, name and value in turn, with the secrets' values where their placeholders are. */
+/** A request's headers, name and value in turn, with the secrets' values where their placeholders may be replaced. */
 export function revealed(rawHeaders: readonly string[], secrets: readonly Secret[]): string[] {
-  return rawHeaders.map((text, index) => (index % 2 === 0 ? text : revealedIn(text, secrets)));
+  return rawHeaders.map((text, index) => {
+    if (index % 2 === 0) return text;
+    const name = rawHeaders[index - 1]!.toLowerCase();
+    return revealedIn(
+      text,
+      secrets.filter(({ headers }) => headers.includes(name)),
+    );
+  });
 }
 
 function revealedIn(value: string, secrets: readonly Secret[]): string {

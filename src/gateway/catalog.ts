@@ -68,7 +68,7 @@ export class Models {
 
   async #names(provider: ModelProvider, source: ModelSource): Promise<string[] | null> {
     const known = this.#listings.get(provider);
-    if (known && Date.now() < known.until) return known.names;
+    if (known && performance.now() < known.until) return known.names;
     const asking = this.#asking.get(provider) ?? this.#ask(provider, source);
     this.#asking.set(provider, asking);
     return (known ?? (await asking)).names;
@@ -78,10 +78,10 @@ export class Models {
   async #ask(provider: ModelProvider, source: ModelSource): Promise<Listing> {
     let listing: Listing;
     try {
-      listing = { until: Date.now() + freshMs, names: await source.models() };
+      listing = { until: performance.now() + freshMs, names: await source.models() };
     } catch (error) {
       this.#warn(`the models of ${provider} are not known`, error);
-      listing = { until: Date.now() + failedMs, names: this.#listings.get(provider)?.names ?? null };
+      listing = { until: performance.now() + failedMs, names: this.#listings.get(provider)?.names ?? null };
     }
     this.#listings.set(provider, listing);
     this.#asking.delete(provider);

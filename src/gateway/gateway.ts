@@ -261,7 +261,7 @@ export class Gateway {
   }
 
   async #pass(modelRequest: ModelRequest, provider: Provider, call: ModelCall): Promise<void> {
-    const begun = Date.now();
+    const begun = performance.now();
     for (let pause = firstRetryMs; ; pause *= 2) {
       const silence = new Silence(this.#options.silenceMs);
       const refused = modelRequest.charge?.refused;
@@ -271,11 +271,11 @@ export class Gateway {
         await modelRequest.charge?.held();
         if (!("fault" in outcome)) {
           const provider = modelRequest.model.slice(0, modelRequest.model.indexOf("/"));
-          this.#options.answered(provider, (Date.now() - begun) / 1000);
+          this.#options.answered(provider, (performance.now() - begun) / 1000);
           return await this.#relay(modelRequest, outcome, silence);
         }
         const wait = outcome.retryAfterMs ?? pause;
-        const late = Date.now() - begun + wait > this.#options.retryMs;
+        const late = performance.now() - begun + wait > this.#options.retryMs;
         if (!modelRequest.turn || !outcome.transient || late) return await refuse(modelRequest, outcome);
         await sleep(wait, undefined, { signal: modelRequest.over });
       } catch (error) {

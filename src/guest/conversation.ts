@@ -129,9 +129,9 @@ export class Conversation {
       let last: LastEvent | null = null;
       // The first turns are the slowest of a runtime's life, and without KVM may be too slow for time limits of its own.
       for (let tries = throwawayTries; last?.type !== "response.completed" && tries > 0; tries--) {
-        const begun = Date.now();
+        const begun = performance.now();
         last = await session.prompt(prompt, () => {}, new AbortController().signal);
-        this.#context.log(`a throwaway turn took ${Date.now() - begun} ms: ${last.type}`);
+        this.#context.log(`a throwaway turn took ${performance.now() - begun} ms: ${last.type}`);
       }
       if (last?.type !== "response.completed") throw new Error(`a throwaway turn ended as ${JSON.stringify(last)}`);
     }

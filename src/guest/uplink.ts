@@ -130,9 +130,9 @@ export class Uplink {
   }
 
   async #connected(): Promise<ClientHttp2Session | null> {
-    const deadline = Date.now() + awaySeconds * 1000;
+    const deadline = performance.now() + awaySeconds * 1000;
     while (!this.#session || this.#session.closed || this.#session.destroyed) {
-      const left = deadline - Date.now();
+      const left = deadline - performance.now();
       if (left <= 0) return null;
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, left);

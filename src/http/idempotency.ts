@@ -85,7 +85,7 @@ export class Idempotency {
 
   /** Waits for an answer while another request of this key is worked on. */
   async #settled(keyed: Claim["request"], request: FastifyRequest) {
-    for (const until = Date.now() + this.#waitMs; ; await sleep(pollMs)) {
+    for (const until = performance.now() + this.#waitMs; ; await sleep(pollMs)) {
       const found = await this.#rows.claim(keyed);
       if (found.state === "claimed" || found.state === "answered") return found;
       if (found.state === "reused") {
@@ -97,7 +97,7 @@ export class Idempotency {
           "The first request with this Idempotency-Key was done, but its answer was sealed with another secret key than this server's.";
         throw new BerthError("idempotency_answer_unreadable", message);
       }
-      if (Date.now() > until || request.raw.socket.destroyed) throw inUse();
+      if (performance.now() > until || request.raw.socket.destroyed) throw inUse();
     }
   }
 

@@ -23,18 +23,18 @@ export async function connectChannel(
   hellos: readonly Hello[],
   timeoutMs: number,
 ): Promise<Channel> {
-  const deadline = Date.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs;
   for (let tries = 0; ; tries++) {
     let socket: Socket | undefined;
     try {
       socket = await dial();
       const line = hellos[tries % hellos.length]!;
-      await hello(socket, line, Math.min(tryTimeoutMs, deadline - Date.now()));
+      await hello(socket, line, Math.min(tryTimeoutMs, deadline - performance.now()));
       return { socket, hello: line };
     } catch (error) {
       socket?.destroy();
       if (error instanceof BerthError) throw error;
-      if (Date.now() + 50 >= deadline) {
+      if (performance.now() + 50 >= deadline) {
         throw new BerthError("machine_failed", `The agent's machine did not answer within ${timeoutMs / 1000} s.`, {
           cause: error,
         });

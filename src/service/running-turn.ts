@@ -49,8 +49,8 @@ export class RunningTurn {
   readonly over = new AbortController();
   /** Resolves when the announced events are stored and sent to readers. The guest's events come after them. */
   announced: Promise<void> = Promise.resolve();
-  /** When this server began it or took it up, in milliseconds since 1970. */
-  readonly startedAt = Date.now();
+  /** When this server began it or took it up, in milliseconds as `performance.now` has it. */
+  readonly startedAt = performance.now();
   /** The reply's first text has come. */
   hasSpoken: boolean;
   cancelled = false;

@@ -9,6 +9,7 @@ export const maximumSecrets = 50;
 export interface SecretState {
   name: string;
   hosts: string[];
+  headers: string[];
   placeholder: string;
   createdAt: Date;
   updatedAt: Date;

@@ -82,7 +82,7 @@ function take(running: RunningTurn, { seq, event }: SequencedEvent, firstDelta: 
   }
   if (event.type === "response.output_text.delta" && !running.hasSpoken) {
     running.hasSpoken = true;
-    firstDelta((Date.now() - running.startedAt) / 1000);
+    firstDelta((performance.now() - running.startedAt) / 1000);
   }
   running.sawTool(event);
   running.append(event);

@@ -32,7 +32,6 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
       await progress;
       return { last: events.get(id)!.at(-1)!.seq, head: null, openTools: [] };
     },
-    touch: async () => {},
     remove: async (id) => void turns.delete(id),
     append: async (id, added, status) => {
       events.get(id)!.push(...added);
@@ -53,6 +52,7 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
   };
   const options: TurnOptions = {
     rows,
+    agents: { touch: async () => {} },
     running,
     leases: new GuestLeases({
       machines: {

@@ -6,6 +6,7 @@ import { isTransient, pause } from "../platform/retry.ts";
 import { type AgentState, requireHere } from "./agent.ts";
 import type { Caller } from "./caller.ts";
 import type { GuestLeases } from "./guest-leases.ts";
+import type { AgentRows } from "./lifecycle/agent-rows.ts";
 import { RunningTurn, type TurnProgress } from "./running-turn.ts";
 import type { RunningTurns } from "./running-turns.ts";
 import { type PastTurn, type TurnState, turnInProgress } from "./turn.ts";
@@ -28,8 +29,6 @@ export interface TurnRows {
    * were started in it and have not completed.
    */
   progress(turnId: string): Promise<{ last: number; head: number | null; openTools: string[] }>;
-  /** Records that the agent was active until now. */
-  touch(agentId: string): Promise<void>;
   /** Removes a turn that was never announced to any reader. */
   remove(turnId: string): Promise<void>;
   /**
@@ -48,6 +47,7 @@ interface TurnMeasurements {
 
 export interface TurnOptions {
   rows: TurnRows;
+  agents: Pick<AgentRows, "touch">;
   running: RunningTurns;
   leases: GuestLeases;
   /** Durations in seconds. */
@@ -339,7 +339,7 @@ export class Turns {
     const outcome = statusAfter(last) as Exclude<TurnStatus, "running">;
     this.#options.measured.ended(running.turn, outcome, last.type === "response.failed" ? last.error.code : "");
     // If this fails, the agent may be taken for idle a little early.
-    this.#options.rows.touch(running.turn.agentId).catch(() => {});
+    this.#options.agents.touch(running.turn.agentId).catch(() => {});
   }
 
   /** Tells the guest to end the turn. */

@@ -15,6 +15,7 @@ import type { Sealing } from "./idempotency.ts";
 export interface OpenedSecret {
   placeholder: string;
   hosts: string[];
+  headers: string[];
   value: string;
 }
 
@@ -41,7 +42,7 @@ export class SecretStore implements SecretRows {
   async set(
     agentId: string,
     name: string,
-    { value, hosts }: SetSecret,
+    { value, hosts, headers }: SetSecret,
   ): Promise<{ secret: SecretState; made: boolean }> {
     const sealed = this.#sealing.seal(value, contextOf("agent_secrets", agentId, name));
     return this.#database.transaction().execute(async (transaction) => {
@@ -63,11 +64,15 @@ export class SecretStore implements SecretRows {
           placeholder: newPlaceholder(name),
           value: sealed,
           hosts: JSON.stringify(hosts),
+          headers: JSON.stringify(headers),
         })
         .onConflict((conflict) =>
-          conflict
-            .columns(["agent_id", "name"])
-            .doUpdateSet({ value: sealed, hosts: JSON.stringify(hosts), updated_at: sql`now()` }),
+          conflict.columns(["agent_id", "name"]).doUpdateSet({
+            value: sealed,
+            hosts: JSON.stringify(hosts),
+            headers: JSON.stringify(headers),
+            updated_at: sql`now()`,
+          }),
         )
         .returningAll()
         .executeTakeFirstOrThrow();
@@ -88,9 +93,9 @@ export class SecretStore implements SecretRows {
   /** All of an agent's, with their values; without those that were sealed with another secret key. */
   async open(agentId: string): Promise<OpenedSecret[]> {
     const rows = this.#database.selectFrom("agent_secrets").selectAll().where("agent_id", "=", agentId);
-    return (await rows.execute()).flatMap(({ name, placeholder, hosts, value: sealed }) => {
+    return (await rows.execute()).flatMap(({ name, placeholder, hosts, headers, value: sealed }) => {
       const value = this.#sealing.open(sealed, contextOf("agent_secrets", agentId, name));
-      return value === null ? [] : [{ placeholder, hosts, value }];
+      return value === null ? [] : [{ placeholder, hosts, headers, value }];
     });
   }
 
@@ -123,6 +128,6 @@ function contextOf(table: "agent_secrets" | "agent_authorities", agentId: string
 }
 
 function fromRow(row: Selectable<Tables["agent_secrets"]>): SecretState {
-  const { name, hosts, placeholder, created_at: createdAt, updated_at: updatedAt } = row;
-  return { name, hosts, placeholder, createdAt, updatedAt };
+  const { name, hosts, headers, placeholder, created_at: createdAt, updated_at: updatedAt } = row;
+  return { name, hosts, headers, placeholder, createdAt, updatedAt };
 }

@@ -137,6 +137,10 @@ export class AgentStore implements AgentRows {
     return rows.map((row) => this.#toState(row));
   }
 
+  async touch(id: string): Promise<void> {
+    await this.#database.updateTable("agents").set({ last_active_at: new Date() }).where("id", "=", id).execute();
+  }
+
   async change(id: string, generation: number, change: AgentChange): Promise<boolean> {
     const { status, desired, error, installSteps, endUnknown } = change;
     const { numUpdatedRows } = await this.#database

@@ -157,6 +157,7 @@ export interface Tables {
     agent_id: string;
     name: string;
     hosts: JSONColumnType<string[]>;
+    headers: JSONColumnType<string[]>;
     placeholder: string;
     value: Buffer;
     created_at: Generated<Date>;

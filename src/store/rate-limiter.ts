@@ -6,6 +6,8 @@ import type { Database } from "./database.ts";
 /** A server takes at most this part of a limit at once. */
 const greatestShare = 1 / 20;
 
+const windowMs = rateLimitWindow * 1000;
+
 /** Beyond so many, those whose window has ended are forgotten. */
 const maximumBuckets = 10_000;
 
@@ -15,7 +17,7 @@ interface Bucket {
   left: number;
   /** Not taken by any server when this one last looked. */
   remaining: number;
-  /** When the window ends, as `Date.now` has it. */
+  /** When the window ends, as `performance.now` has it. */
   until: number;
   taking: Promise<void> | null;
 }
@@ -50,7 +52,7 @@ class SharedRateLimiter implements RateLimiter {
   async take(who: string): Promise<Allowance | null> {
     const bucket = this.#bucketOf(who);
     for (;;) {
-      const now = Date.now();
+      const now = performance.now();
       const open = now < bucket.until;
       if (open && bucket.left > 0) {
         bucket.left--;
@@ -74,8 +76,13 @@ class SharedRateLimiter implements RateLimiter {
       if (refused instanceof RateLimiterRes) return refused;
       throw refused;
     });
+    if (result.msBeforeNext > windowMs) {
+      // The host's clock was set back since the count began: it would stay until the old time comes again.
+      await this.#counts.delete(who);
+      return;
+    }
     const taken = this.#policy.limit - result.consumedPoints >= 0 ? this.#share : 0;
-    const now = Date.now();
+    const now = performance.now();
     // What was left of a window that has ended is not carried into the next.
     bucket.left = (now < bucket.until ? bucket.left : 0) + taken;
     bucket.remaining = taken === 0 ? 0 : result.remainingPoints;
@@ -96,7 +103,7 @@ class SharedRateLimiter implements RateLimiter {
   }
 
   #forgetEnded(): void {
-    const now = Date.now();
+    const now = performance.now();
     for (const [who, { until, taking }] of this.#buckets) if (until <= now && !taking) this.#buckets.delete(who);
   }
 }

@@ -132,10 +132,6 @@ export class TurnStore implements TurnRows {
     return rows[0]!;
   }
 
-  async touch(agentId: string): Promise<void> {
-    await this.#database.updateTable("agents").set({ last_active_at: new Date() }).where("id", "=", agentId).execute();
-  }
-
   async remove(turnId: string): Promise<void> {
     await this.#database.deleteFrom("turns").where("id", "=", turnId).execute();
   }

@@ -112,7 +112,8 @@ export class ModelAccess {
       const { id: turnId = null, keyId = null } = running.ofAgent(agentId)?.turn ?? {};
       return {
         hasPlenty: (micro) => {
-          const plenty = seen.keyId === keyId && Date.now() - seen.at < seenMs && seen.left >= micro * plentyTimes;
+          const plenty =
+            seen.keyId === keyId && performance.now() - seen.at < seenMs && seen.left >= micro * plentyTimes;
           seen.left -= micro;
           return plenty;
         },
@@ -123,7 +124,7 @@ export class ModelAccess {
             account = { accountId: agent.accountId, agentName: agent.name };
           }
           const hold = await ledger.hold({ ...account, agentId, turnId, keyId }, model, micro);
-          seen = { keyId, left: hold.left, at: Date.now() };
+          seen = { keyId, left: hold.left, at: performance.now() };
           return {
             extend: (more) => ledger.extend(hold, more),
             settle: (used, tokens) => ledger.settle(hold, used, tokens),

@@ -25,11 +25,12 @@ let proxy: string;
 let id: string;
 const portOf = (server: Server) => (server.address() as AddressInfo).port;
 
-/** Answers with what it was sent; `/socket` becomes an echo. */
+/** Answers with what it was sent, in base64, or the values in it would be placeholders again. */
 async function tell(incoming: IncomingMessage, response: import("node:http").ServerResponse): Promise<void> {
   const body = await text(incoming);
   const { method, url, headers } = incoming;
-  response.writeHead(200, { "set-cookie": ["a=1", "b=2"] }).end(JSON.stringify({ method, url, headers, body }));
+  const told = Buffer.from(JSON.stringify({ method, url, headers, body }));
+  response.writeHead(200, { "set-cookie": ["a=1", "b=2"] }).end(told.toString("base64"));
 }
 
 beforeAll(async () => {
@@ -62,16 +63,18 @@ afterAll(async () => {
 const hostsOf = (...servers: Server[]) =>
   servers.map((server) => `${server === plain ? "http://" : ""}localhost:${portOf(server)}`);
 
-async function put(name: string, hosts: string[], secret = value) {
-  return client.call("PUT", `/agents/ada/secrets/${name}`, { value: secret, hosts });
+async function put(name: string, hosts: string[], secret = value, headers = ["x-token", "Authorization"]) {
+  return client.call("PUT", `/agents/ada/secrets/${name}`, { value: secret, hosts, headers });
 }
+
+const decoded = (told: string) => JSON.parse(Buffer.from(told, "base64").toString());
 
 /** What a host was sent by a request to its `http://` address. */
 async function ask(server: Server, headers: Record<string, string>, path = "/") {
   const host = `localhost:${portOf(server)}`;
   const asked = request(proxy, { path: `http://${host}${path}`, headers: { host, ...headers } }).end();
   const [response] = (await once(asked, "response")) as [IncomingMessage];
-  return { status: response.statusCode, told: JSON.parse(await text(response)) };
+  return { status: response.statusCode, told: decoded(await text(response)) };
 }
 
 /** TLS with a host, through the proxy, by a program that trusts the agent's authority and nobody else. */
@@ -95,7 +98,7 @@ async function askOver(
   return {
     status: response.statusCode,
     headers: response.headers,
-    told: answered.startsWith("{") ? JSON.parse(answered) : answered,
+    told: answered.startsWith("ey") ? decoded(answered) : answered,
   };
 }
 
@@ -105,6 +108,7 @@ test("a secret is set, listed and changed without its value, and the machine is 
   expect(made.body).toEqual({
     name: "GITHUB_TOKEN",
     hosts: ["api.github.com", "*.example.com:8443"],
+    headers: ["x-token", "authorization"],
     placeholder: expect.stringMatching(/^berth-secret-GITHUB_TOKEN-[0-9a-f]{24}$/),
     createdAt: expect.any(String),
     updatedAt: made.body.createdAt,
@@ -127,6 +131,9 @@ test.each([
   ["LD_PRELOAD", { value, hosts: ["a.com"] }, "another"],
   ["HTTPS_PROXY", { value, hosts: ["a.com"] }, "another"],
   ["TOKEN", { hosts: ["a.com"] }, "value"],
+  ["TOKEN", { value, hosts: ["a.com"], headers: [] }, "one header"],
+  ["TOKEN", { value, hosts: ["a.com"], headers: ["x y"] }, "x-api-key"],
+  ["TOKEN", { value, hosts: ["a.com"], headers: ["Access-Control-Request-Headers"] }, "not sent in this header"],
   ["TOKEN", { value: "", hosts: ["a.com"] }, "one character"],
   ["TOKEN", { value: "two words", hosts: ["a.com"] }, "printable ASCII"],
   ["TOKEN", { value: "line\r\nbreak", hosts: ["a.com"] }, "printable ASCII"],

@@ -214,10 +214,14 @@ test("a secret reaches its host in place of what the machine has, by curl, Node 
   const authority = await makeAuthority("of-the-world");
   setDefaultCACertificates([...getCACertificates(), authority.certificate]);
   const { certificate: cert, key } = await certify(authority, { kind: "address", text: address });
-  const secure = createHttpsServer({ cert, key }, ({ headers }, response) => response.end(headers["x-token"]));
+  const seen: string[] = [];
+  const secure = createHttpsServer({ cert, key }, ({ headers }, response) => {
+    seen.push(String(headers["x-token"]));
+    response.end(headers["x-token"]);
+  });
   secure.listen(securePort, address);
   await once(secure, "listening");
-  const secret = { value: "the-real-value", hosts: [`${address}:${securePort}`] };
+  const secret = { value: "the-real-value", hosts: [`${address}:${securePort}`], headers: ["x-token"] };
   const set = await service.client.call("PUT", "/agents/ada/secrets/TOKEN", secret);
   expect(set.status).toBe(201);
   expect(await inGuest("echo $TOKEN")).toBe(set.body.placeholder);
@@ -225,12 +229,15 @@ test("a secret reaches its host in place of what the machine has, by curl, Node 
   const url = `https://${address}:${securePort}/`;
   const node = `fetch("${url}", { headers: { "x-token": process.env.TOKEN } }).then((r) => r.text()).then(console.log)`;
   const python = `import os, urllib.request as u; print(u.urlopen(u.Request("${url}", headers={"x-token": os.environ["TOKEN"]})).read().decode())`;
-  expect(await inGuest(`curl -sS -H "x-token: $TOKEN" ${url}`)).toBe("the-real-value");
-  expect(await inGuest(`node -e '${node}'`)).toBe("the-real-value");
-  expect(await inGuest(`python3 -c '${python}'`)).toBe("the-real-value");
+  // The host repeats the value, and the machine sees the placeholder.
+  expect(await inGuest(`curl -sS -H "x-token: $TOKEN" ${url}`)).toBe(set.body.placeholder);
+  expect(await inGuest(`node -e '${node}'`)).toBe(set.body.placeholder);
+  expect(await inGuest(`python3 -c '${python}'`)).toBe(set.body.placeholder);
+  expect(seen).toEqual(Array(3).fill("the-real-value"));
   // The real runtime's shell has it, too.
   const reply = await service.client.chat("ada", `run: curl -sS -H "x-token: $TOKEN" ${url}`);
-  expect(reply.text).toContain("the-real-value");
+  expect(reply.text).toContain(set.body.placeholder);
+  expect(seen).toHaveLength(4);
   secure.close().closeAllConnections();
 });
 

@@ -165,9 +165,9 @@ export class QemuProcess {
 
   /** Starts the guest's processors, and reopens the disk if it was released. */
   async resume(): Promise<void> {
-    const deadline = Date.now() + startTimeoutMs;
+    const deadline = performance.now() + startTimeoutMs;
     // QEMU refuses until a cancelled migration has finished.
-    while ((await this.status()) === "finish-migrate" && Date.now() < deadline) await sleep(10);
+    while ((await this.status()) === "finish-migrate" && performance.now() < deadline) await sleep(10);
     await this.qmp.execute("cont");
     await this.#become("running", ["paused", "postmigrate"]);
   }
@@ -208,8 +208,8 @@ export class QemuProcess {
   }
 
   async #become(desired: string, passing: readonly string[]): Promise<void> {
-    const deadline = Date.now() + startTimeoutMs;
-    while (Date.now() < deadline) {
+    const deadline = performance.now() + startTimeoutMs;
+    while (performance.now() < deadline) {
       const status = await this.status();
       if (status === desired) return;
       if (!passing.includes(status)) throw new Error(`the guest is ${status}`);

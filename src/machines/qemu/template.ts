@@ -160,7 +160,7 @@ export class Templates {
   }
 
   async #make(key: string, basis: TemplateBasis): Promise<Template> {
-    const started = Date.now();
+    const started = performance.now();
     this.#log(`making the template of ${basis.runtime}`);
     const name = `${key}-${randomBytes(4).toString("hex")}`;
     const partial = this.#layout.template(`${name}${partialEnding}`);
@@ -175,7 +175,7 @@ export class Templates {
       await force(partial.folder);
       await rename(partial.folder, final.folder);
       await force(this.#layout.templates);
-      this.#log(`made the template of ${basis.runtime} in ${((Date.now() - started) / 1000).toFixed(1)} s`);
+      this.#log(`made the template of ${basis.runtime} in ${((performance.now() - started) / 1000).toFixed(1)} s`);
       return { name, files: final, token };
     } catch (error) {
       await rm(partial.folder, { recursive: true, force: true });

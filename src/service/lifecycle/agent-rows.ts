@@ -16,6 +16,8 @@ export interface AgentRows {
   all(): Promise<AgentState[]>;
   /** Agents whose status differs from their desired state. */
   unsettled(): Promise<AgentState[]>;
+  /** Records that the agent was active until now. */
+  touch(id: string): Promise<void>;
   /** Agents that may be suspended (of that account, or of any), idle longest first. */
   idle(accountId: string | null, limit: number): Promise<AgentState[]>;
   /** Answers whether it wrote: it does not if the row is gone or of another generation. */

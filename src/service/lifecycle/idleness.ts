@@ -8,7 +8,7 @@ export interface AgentTimers {
 }
 
 interface IdlenessOptions {
-  rows: Pick<AgentRows, "byId" | "idle" | "beginSuspension">;
+  rows: Pick<AgentRows, "byId" | "idle" | "beginSuspension" | "touch">;
   timers: AgentTimers;
   /** Suspend an agent after this many idle milliseconds; 0: never. */
   idleMs: number;
@@ -27,6 +27,8 @@ interface IdlenessOptions {
   log: (message: string, fields: Record<string, unknown>) => void;
 }
 
+/** How far in the future an activity may be: databases on other hosts have clocks of their own. */
+const clockToleranceMs = 60_000;
 /** Maximum idle agents checked per sweep. */
 const sweepLimit = 100;
 /** Maximum eviction candidates per pass. An agent that turned out to be needed is skipped for a while. */
@@ -38,7 +40,7 @@ export class Idleness {
   readonly #options: IdlenessOptions;
   /** The number of open uses per agent. An agent in use is not idle. */
   readonly #open = new Map<string, number>();
-  /** When each needed agent may be an eviction candidate again, in milliseconds since 1970. */
+  /** When each needed agent may be an eviction candidate again, in milliseconds as `performance.now` has it. */
   readonly #needed = new Map<string, number>();
   /** Agents being evicted. */
   readonly #makingRoom = new Set<string>();
@@ -68,8 +70,10 @@ export class Idleness {
     const agent = await rows.byId(id);
     if (agent?.desired !== "running" || agent.status !== "ready" || stopped.aborted || idleMs === 0) return;
     const since = Date.now() - agent.lastActiveAt.getTime();
+    // The host's clock was set back. Counted from now, or the agent would be kept awake until the old time comes again.
+    if (since < -clockToleranceMs) await rows.touch(id);
     const suspended = since >= idleMs && (await this.#suspend(agent, new Date(Date.now() - idleMs)));
-    if (!suspended) this.lookLater(id, since >= idleMs ? idleMs : idleMs - since);
+    if (!suspended) this.lookLater(id, since < 0 || since >= idleMs ? idleMs : idleMs - since);
   }
 
   /** Schedules a check for when the agent may have been idle long enough. */
@@ -87,7 +91,8 @@ export class Idleness {
     const { rows, idleMs } = this.#options;
     if (idleMs === 0) return;
     for (const { id, lastActiveAt } of await rows.idle(null, sweepLimit)) {
-      if (Date.now() - lastActiveAt.getTime() > 2 * idleMs) await this.look(id);
+      const since = Date.now() - lastActiveAt.getTime();
+      if (since > 2 * idleMs || since < -clockToleranceMs) await this.look(id);
     }
   }
 
@@ -97,13 +102,13 @@ export class Idleness {
     if (this.#makingRoom.size >= this.#options.waiting()) return true;
     let asked = 0;
     for (const agent of await this.#options.rows.idle(accountId, sweepLimit)) {
-      if ((this.#needed.get(agent.id) ?? 0) > Date.now()) continue;
+      if ((this.#needed.get(agent.id) ?? 0) > performance.now()) continue;
       this.#needed.delete(agent.id);
       if (await this.#suspend(agent, agent.lastActiveAt)) {
         this.#makingRoom.add(agent.id);
         return true;
       }
-      this.#needed.set(agent.id, Date.now() + neededMs);
+      this.#needed.set(agent.id, performance.now() + neededMs);
       if (++asked >= evictionCandidates) return false;
     }
     return false;

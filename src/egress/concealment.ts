@@ -1,0 +1,61 @@
+import { Transform } from "node:stream";
+import type { Secret } from "./secrets.ts";
+
+/** Of an answer's body, no more is searched for values, in bytes. */
+const searchedBytes = 1024 * 1024;
+/** Shorter values are found by chance. */
+const shortestConcealed = 8;
+
+/** Puts placeholders where a host repeats the values that it was sent. */
+export class Concealment {
+  /** Value and placeholder, in latin1, so that any bytes can be searched. The longest value first. */
+  readonly #pairs: readonly (readonly [string, string])[];
+
+  constructor(secrets: readonly Secret[]) {
+    const long = secrets.filter(({ value }) => value.length >= shortestConcealed);
+    this.#pairs = long
+      .map(({ value, placeholder }) => [value, placeholder] as const)
+      .toSorted(([one], [other]) => other.length - one.length);
+  }
+
+  get isNeeded(): boolean {
+    return this.#pairs.length > 0;
+  }
+
+  /** A header, or a piece of a body in latin1. */
+  conceal(text: string): string {
+    return this.#pairs.reduce((told, [value, placeholder]) => told.replaceAll(value, () => placeholder), text);
+  }
+
+  /** Headers, name and value in turn. */
+  headers(rawHeaders: readonly string[]): string[] {
+    return rawHeaders.map((text) => this.conceal(text));
+  }
+
+  /** Passes a body on, its first MiB without the values. Holds back only what may be the beginning of one. */
+  body(): Transform {
+    let held = "";
+    let searched = 0;
+    return new Transform({
+      transform: (chunk: Buffer, _encoding, done) => {
+        if (searched >= searchedBytes && held === "") return done(null, chunk);
+        searched += chunk.length;
+        const text = this.conceal(held + chunk.toString("latin1"));
+        const kept = searched >= searchedBytes ? 0 : this.#beginningAtEnd(text);
+        held = text.slice(text.length - kept);
+        done(null, Buffer.from(text.slice(0, text.length - kept), "latin1"));
+      },
+      flush: (done) => done(null, Buffer.from(held, "latin1")),
+    });
+  }
+
+  /** How many characters at the end of a text may be the beginning of a value. */
+  #beginningAtEnd(text: string): number {
+    const longest = this.#pairs[0]?.[0].length ?? 0;
+    for (let length = Math.min(longest - 1, text.length); length > 0; length--) {
+      const end = text.slice(text.length - length);
+      if (this.#pairs.some(([value]) => value.startsWith(end))) return length;
+    }
+    return 0;
+  }
+}
