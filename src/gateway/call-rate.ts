@@ -1,4 +1,4 @@
-/** Model calls that an agent may begin: the sustained rate per second, and the burst. A turn begins one or two a second. */
+/** Model calls that an agent may begin, per second and in a burst. A turn begins one or two a second. */
 const perSecond = 100;
 const burst = 300;
 /** A request counts as one more call per this many JSON values. Reading them takes about half a millisecond. */

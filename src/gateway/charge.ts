@@ -68,9 +68,9 @@ export class Charge {
   }
 
   /**
-   * Holds credits for a call. Returns null for a model without a price, unless unpriced models are allowed. If the payer
-   * has plenty, this resolves before the credits are held (see `held`). While the database is unavailable it retries until
-   * `signal` is aborted. Throws `insufficient_credits`, or the reason of `signal`.
+   * Holds credits for a call. Returns null for a model without a price, unless unpriced models are allowed. If the
+   * payer has plenty, this resolves before the credits are held (see `held`). While the database is unavailable it
+   * retries until `signal` is aborted. Throws `insufficient_credits`, or the reason of `signal`.
    */
   static async open(call: ChargedCall, signal: AbortSignal): Promise<Charge | null> {
     const { request, prices, allowUnpriced, model, payer } = call;

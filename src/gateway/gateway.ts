@@ -41,7 +41,7 @@ const tooManyPauseMs = 1_000;
 const maximumRefusalBytes = 64 * 1024;
 /** Pause before the first retry; doubled each time. */
 const firstRetryMs = 500;
-/** How long a call of an ended turn is kept open until its runtime is interrupted; the runtime would retry otherwise. */
+/** How long a call of an ended turn is kept open for its runtime to be interrupted; it would retry otherwise. */
 const holdMs = 10_000;
 
 /** The only paths that guests may call. OpenAI's SDKs have `/v1` in their base URL. */
@@ -69,8 +69,8 @@ export interface ModelTurn {
   /** The provider has begun to answer a call. */
   answered(): void;
   /**
-   * A call has failed for good. Returns true if this has ended the turn: its runtime is then being interrupted and needs
-   * no answer. `recoverable`: the runtime may be able to recover, so it gets the error.
+   * A call has failed for good. Returns true if this has ended the turn: its runtime is then being interrupted and
+   * needs no answer. `recoverable`: the runtime may be able to recover, so it gets the error.
    */
   refused(fault: Fault, recoverable: boolean): boolean;
 }
@@ -87,7 +87,7 @@ export interface Caller {
   payer(): Payer;
   /** Whether the agent's egress rules allow every public host. Its provider may then reach them too. */
   mayReachAll(): Promise<boolean>;
-  /** Serves a CONNECT to `HOST:PORT`, which is egress and not the gateway's concern. Without it nothing is connected. */
+  /** Serves a CONNECT to `HOST:PORT`, which is egress. Without it nothing is connected. */
   tunnel?(stream: ServerHttp2Stream, authority: string): void;
 }
 
@@ -126,8 +126,8 @@ interface ModelRequest {
 }
 
 /**
- * Serves models to guests, over the uplink of each machine. A guest is identified by its connection: its requests carry
- * no key, and the providers' keys stay in this process. Answers are passed on byte for byte.
+ * Serves models to guests, over the uplink of each machine. A guest is identified by its connection: its requests
+ * carry no key, and the providers' keys stay in this process. Answers are passed on byte for byte.
  */
 export class Gateway {
   readonly #options: GatewayOptions;

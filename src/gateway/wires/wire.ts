@@ -37,9 +37,9 @@ export interface Wire {
   /** It generates text, rather than counting tokens. */
   generates: boolean;
   /**
-   * Adds the agent's instructions, and replaces user and session ids. A runtime makes up these ids in a process that was
-   * already warm in the template, so every clone has the same ones. Also selects the provider's standard tariff, which
-   * credits are charged by.
+   * Adds the agent's instructions, and replaces user and session ids. A runtime makes up these ids in a process that
+   * was already warm in the template, so every clone has the same ones. Also selects the provider's standard tariff,
+   * which credits are charged by.
    */
   adapt(request: JsonObject, owner: Owner): void;
   /** What the provider itself would run or fetch, where the agent's egress rules have no effect. */
