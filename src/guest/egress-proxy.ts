@@ -27,8 +27,8 @@ const hopByHop = new Set([
 ]);
 
 /**
- * The guest's HTTP proxy. Each CONNECT, and each request to an `http://` URL, becomes a tunnel on the uplink. The server
- * decides where it leads and whether it is allowed.
+ * The guest's HTTP proxy. Each CONNECT, and each request to an `http://` URL, becomes a tunnel on the uplink. The
+ * server decides where it leads and whether it is allowed.
  */
 export function listenEgressProxy(uplink: Uplink, port: number): Server {
   const server = createServer((request, response) => void forward(uplink, request, response));

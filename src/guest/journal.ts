@@ -41,8 +41,8 @@ export class Journal {
   }
 
   /**
-   * Creates the file, so that a later runner knows that the turn was begun. Some milliseconds later this also survives a
-   * crash of machine and server. Nothing waits for that.
+   * Creates the file, so that a later runner knows that the turn was begun. Some milliseconds later this also survives
+   * a crash of machine and server. Nothing waits for that.
    */
   begin(): void {
     this.#file.create().catch(() => {}); // A failing disk is reported with the first event.

@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
 /**
- * A program that answers each line with a line. It is started ahead of time, because under emulation starting a process
- * takes longer than suspending the machine. It is restarted if it ends, for example because an agent with root killed it.
+ * A program that answers each line with a line. It is started ahead of time, because under emulation starting a
+ * process takes longer than suspending the machine. It is restarted if it ends, for example killed by an agent with
+ * root.
  */
 export class LineProgram {
   readonly #command: string;

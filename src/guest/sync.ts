@@ -4,7 +4,7 @@ import { LineProgram } from "./line-program.ts";
 
 const run = promisify(execFile);
 
-/** Calls sync(2) on each line: syscall 162 on x86-64, which Node cannot make. In Perl for the reasons given in `renew`. */
+/** Calls sync(2) on each line: syscall 162 on x86-64, which Node cannot make. In Perl for the reasons in `renew`. */
 const syncer = '$| = 1; while (<STDIN>) { syscall(162); print "ok\\n" }';
 
 /** Flushes all of the guest's writes to its disk. */

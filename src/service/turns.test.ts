@@ -13,7 +13,7 @@ const journal: SequencedEvent[] = [
   { seq: 2, event: { type: "response.completed" } },
 ];
 
-/** Rows that tell how far a turn had come only when they are let, and machines that have answered everything. */
+/** Rows whose `progress` waits for the promise, and machines that have answered everything. */
 function scripted(progress: Promise<void>, { silent = false } = {}) {
   const turns = new Map<string, TurnState>();
   const events = new Map<string, SequencedEvent[]>();

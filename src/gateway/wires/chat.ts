@@ -71,7 +71,7 @@ const runsHere = new Set([
   "namespace",
   "tool_search",
 ]);
-/** Tools that cost only the tokens of their results. Others of OpenAI's cost per call, and answers do not report calls. */
+/** Tools that cost only the tokens of their results. OpenAI's others cost per call, which answers do not report. */
 const priced = new Set(["mcp", "remote_files"]);
 
 /** The hosted tools in a request, without their versions. */
