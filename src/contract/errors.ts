@@ -72,8 +72,8 @@ export const errorStatuses = {
 export type ErrorCode = keyof typeof errorStatuses;
 
 /**
- * A request that cannot be fulfilled: invalid input, a missing part, a failed machine. The message is for the caller, and
- * says what was wrong and what is allowed; `cause` is for the operator.
+ * A request that cannot be fulfilled: invalid input, a missing part, a failed machine. The message is for the caller,
+ * and says what was wrong and what is allowed; `cause` is for the operator.
  */
 export class BerthError extends Error {
   override readonly name = "BerthError";

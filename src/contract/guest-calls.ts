@@ -100,8 +100,8 @@ export const guestCalls = {
   /** Interrupts a turn, which then emits its last event. A turn whose prompt arrives later does nothing. */
   cancel: call({ request: z.object({ turnId }), response: nothing, timeoutMs: quickTimeoutMs }),
   /**
-   * Switches an idle runtime to this conversation, an empty one, if it is in another. If it is not idle, the next prompt
-   * does so.
+   * Switches an idle runtime to this conversation, an empty one, if it is in another. If it is not idle, the next
+   * prompt does so.
    */
   enterConversation: call({
     request: z.object({ conversation: z.int() }),

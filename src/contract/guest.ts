@@ -3,8 +3,8 @@ import { TurnEvent } from "./chat.ts";
 
 /**
  * The protocol between the server and the runner in a guest. The server connects; a connection begins with one line of
- * JSON from the server (`Hello`) and one from the runner (`Welcome`). Then it carries HTTP/2: on `control` the runner is
- * the server, on `uplink` it is the client.
+ * JSON from the server (`Hello`) and one from the runner (`Welcome`). Then it carries HTTP/2: on `control` the runner
+ * is the server, on `uplink` it is the client.
  *
  * On control: the calls of `guest-calls.ts`, each as `POST /NAME`. A failure is answered with a status of 400 or above
  * and a `GuestFault`.
@@ -66,7 +66,7 @@ export type Welcome = { ok: true } | { ok: false; reason: string };
 export const GuestSecrets = z.object({
   /** Placeholders by variable name. */
   placeholders: z.record(z.string(), z.string()),
-  /** The certificate, in PEM, of the authority that signs for hosts that may receive secrets; null if there are none. */
+  /** The certificate, in PEM, of the authority that signs for hosts that may receive secrets; null without any. */
   authority: z.string().nullable(),
 });
 export type GuestSecrets = z.infer<typeof GuestSecrets>;

@@ -29,7 +29,7 @@ interface OwnedAgentRows {
 interface MachinesOfAgents {
   /** Throws if no machine can run: `image_missing`, `qemu_missing`, …. */
   requireReady(): Promise<void>;
-  /** The last `tail` lines of the guest's output and, with `follow`, new ones until `gone` is aborted or the run ends. */
+  /** The last `tail` lines of the guest's output and, with `follow`, new ones until `gone` or the end of the run. */
   log(id: string, tail: number, follow: boolean, gone: AbortSignal): AsyncIterable<string[]>;
 }
 
@@ -133,7 +133,7 @@ export class Agents {
     return (await lifecycle.suspend(agent.id)) ?? turns.refuseAnother(agent.id);
   }
 
-  /** Begins to wake the agent, or to retry a failed one from what is left. Throws `insufficient_credits`, `no_capacity`. */
+  /** Begins to wake the agent, or to retry a failed one. Throws `insufficient_credits`, `no_capacity`. */
   async resume(agent: AgentState): Promise<AgentState> {
     requireAllowed("resume", agent);
     await this.#options.requireCredits(agent.accountId);

@@ -33,8 +33,8 @@ export interface TurnRows {
   /** Removes a turn that was never announced to any reader. */
   remove(turnId: string): Promise<void>;
   /**
-   * Stores events, the usage so far (null: unchanged) and, with the last event, how the turn ended. Atomic, and repeated
-   * calls have no effect.
+   * Stores events, the usage so far (null: unchanged) and, with the last event, how the turn ended. Atomic, and
+   * repeated calls have no effect.
    */
   append(turnId: string, events: SequencedEvent[], status: TurnStatus, usage: UsageState | null): Promise<void>;
 }
@@ -171,8 +171,8 @@ export class Turns {
   }
 
   /**
-   * The last event of an ended turn, for a reader whose cursor is at or beyond it: it may have seen events that were lost
-   * with the machine before they were stored. Empty for other readers.
+   * The last event of an ended turn, for a reader whose cursor is at or beyond it: it may have seen events that were
+   * lost with the machine before they were stored. Empty for other readers.
    */
   async #lastOf(id: string, cursor: number): Promise<SequencedEvent[]> {
     const { last } = await this.#options.rows.progress(id);
