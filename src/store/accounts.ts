@@ -41,8 +41,8 @@ export class AccountStore {
   }
 
   /**
-   * The account for an identity, created on first sign-in; null if it is disabled. Concurrent first sign-ins create only
-   * one.
+   * The account for an identity, created on first sign-in; null if it is disabled. Concurrent first sign-ins create
+   * only one.
    */
   async byIdentity({
     issuer,

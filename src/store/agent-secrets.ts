@@ -35,8 +35,8 @@ export class SecretStore implements SecretRows {
   }
 
   /**
-   * Creates a secret, or changes the value and hosts of an existing one, which keeps its placeholder. `made`: it is new.
-   * Throws `request_invalid` if there are too many, and `agent_not_found` if the agent has gone meanwhile.
+   * Creates a secret, or changes the value and hosts of an existing one, which keeps its placeholder. `made`: it is
+   * new. Throws `request_invalid` if there are too many, and `agent_not_found` if the agent has gone meanwhile.
    */
   async set(
     agentId: string,

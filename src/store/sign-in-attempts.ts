@@ -28,8 +28,8 @@ export class SignInAttempts {
   }
 
   /**
-   * Counts an attempt before its outcome is known, so that concurrent ones are counted too. If there were too many, returns
-   * the seconds until the next may be made, otherwise null. Without a name, counts only the address.
+   * Counts an attempt before its outcome is known, so that concurrent ones are counted too. If there were too many,
+   * returns the seconds until the next may be made, otherwise null. Without a name, counts only the address.
    */
   async begin(name: string | null, address: string): Promise<number | null> {
     const waits = [await secondsToWait(this.#addresses, this.#clientOf(address))];

@@ -47,13 +47,13 @@ export class Timers implements AgentTimers {
       },
     });
     boss.on("error", failed);
-    // Servers that start at once on one database take turns: if pg-boss finds that another was first, it leaves a failed
-    // transaction behind on our connection.
+    // Servers that start at once on one database take turns: if pg-boss finds that another was first, it leaves a
+    // failed transaction behind on our connection.
     await database.connection().execute(async (connection) => {
       await sql`select pg_advisory_lock(${openingLock})`.execute(connection);
       await boss.start().finally(() => sql`select pg_advisory_unlock(${openingLock})`.execute(connection));
     });
-    // At most one check per agent is pending: the first one schedules the next.
+    // At most one check per agent is pending. The earliest one finds out when the next is due.
     await boss.createQueue(queues.idleChecks, {
       policy: "short",
       retryLimit: 5,

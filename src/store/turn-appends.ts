@@ -60,9 +60,7 @@ export class TurnAppends {
     }
   }
 
-  /**
-   * Skips turns without a row, whose agent was deleted, and events that an earlier server has already stored.
-   */
+  /** Skips turns without a row, whose agent was deleted, and events that an earlier server has already stored. */
   async #store(group: readonly Append[]): Promise<void> {
     await sql`
       with given as (
