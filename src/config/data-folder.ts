@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { startOf } from "../platform/process-table.ts";
 
 /**
- * Locks a data folder for this process, creating it if necessary: two servers on one folder would run the same machines.
- * The lock of a killed server is taken over. The lock is the file `server.pid`, with two lines: the process id, and its
- * start in clock ticks since the host's boot. Disposing unlocks the folder.
+ * Locks a data folder for this process, creating it if necessary: two servers on one folder would run the same
+ * machines. The lock of a killed server is taken over. The lock is the file `server.pid`, with two lines: the process
+ * id, and its start in clock ticks since the host's boot. Disposing unlocks the folder.
  */
 export async function lockDataFolder(folder: string): Promise<AsyncDisposable> {
   await mkdir(folder, { recursive: true });

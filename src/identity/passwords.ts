@@ -1,7 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { hash, verify } from "@node-rs/argon2";
 
-/** Argon2id is the library's default; the costs are OWASP's first choice: https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html */
+/**
+ * Argon2id is the library's default; the costs are OWASP's first choice:
+ * https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html
+ */
 const options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 /** The password's Argon2id hash, with salt and cost. */

@@ -30,7 +30,7 @@ const retryMs = 3_000;
 /** How long a key that the issuer has withdrawn may still be trusted. */
 const keysMaxAgeMs = 600_000;
 
-/** Signatures that only the issuer can make: never `none`, nor shared secrets, because its public key could pass for one. */
+/** Signatures that only the issuer can make: not `none`, nor shared secrets, for which its public key could pass. */
 const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512"].concat([
   "EdDSA",
   "Ed25519",

@@ -89,8 +89,8 @@ export class StripePayments {
   }
 
   /**
-   * Processes an event from Stripe, which may send it repeatedly. Throws `request_invalid` for an invalid signature or an
-   * old event, and what the ledger throws; Stripe then sends it again.
+   * Processes an event from Stripe, which may send it repeatedly. Throws `request_invalid` for an invalid signature or
+   * an old event, and what the ledger throws; Stripe then sends it again.
    */
   async receive(body: Buffer, signature: string): Promise<void> {
     const event = this.#verified(body, signature);
@@ -161,8 +161,8 @@ export class StripePayments {
   }
 
   /**
-   * The account that made the payment; null if it was not for this service. Events come in any order: if the payment was
-   * begun here but is not recorded yet, this throws `payments_unavailable`, and Stripe sends the event again.
+   * The account that made the payment; null if it was not for this service. Events come in any order: if the payment
+   * was begun here but is not recorded yet, this throws `payments_unavailable`, and Stripe sends the event again.
    */
   async #accountOf(payment: string): Promise<string | null> {
     const known = await this.#options.ledger.accountOf(payment);

@@ -106,7 +106,7 @@ export class ModelAccess {
     const { stores, ledger, running } = this.#options;
     /** Neither changes while the agent exists. */
     let account: Pick<Spender, "accountId" | "agentName"> | null = null;
-    /** What was left after the last hold. */
+    /** What was left after the last hold, minus what has been requested since. */
     let seen = { keyId: null as string | null, left: 0, at: 0 };
     return () => {
       const { id: turnId = null, keyId = null } = running.ofAgent(agentId)?.turn ?? {};
