@@ -42,7 +42,7 @@ export function inputTokens(request: unknown, written = false): number {
   }, 0);
 }
 
-/** The most tokens that the model may write, in all choices. Takes the largest limit: providers differ in which applies. */
+/** The most tokens that the model may write, in all choices. Takes the largest limit, because providers differ. */
 export function maximumOutput({ max_tokens, max_completion_tokens, max_output_tokens, n }: JsonObject): number {
   const limits = [max_tokens, max_completion_tokens, max_output_tokens].map(numberOf).filter((each) => each !== null);
   const limit = limits.length > 0 ? Math.max(...limits) : usualMaximumOutput;
