@@ -2,22 +2,22 @@ import type { z } from "zod";
 import type { Credential } from "../contract/keys.ts";
 
 /**
- * `all`: of what the account has. `named`: only of the agents that the key names. `operator`: only where the account is
- * the operator's. `no`: 403.
+ * `all`: everything in the account. `named`: only the key's agents. `operator`: only for the operator's account. `no`:
+ * 403.
  */
 type Rule = "all" | "named" | "operator" | "no";
 
 /** The rule for each kind of credential. */
 export type Permission = Readonly<Record<Credential, Rule>>;
 
-/** What an account's own people may do, and no external agent key. */
+/** For the account's users and full keys, but not external agent keys. */
 export const account: Permission = { full: "all", token: "all", agent: "no" };
-/** What an external agent key may do, too, with the agents that it names. */
+/** Also for external agent keys, with their agents. */
 export const chatting: Permission = { full: "all", token: "all", agent: "named" };
-/** What only the operator may do. */
+/** Only for the operator. */
 export const operatorOnly: Permission = { full: "operator", token: "operator", agent: "no" };
 
-/** What a row of the table says of a route. */
+/** A route's row in the table. */
 export interface RouteDefinition {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** With parameters in braces: `/agents/{name}`. */
@@ -28,31 +28,31 @@ export interface RouteDefinition {
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: z.ZodType;
-  /** By status. The first is what a handler answers that sets no status. */
+  /** By status. The first is the default. */
   responses: Readonly<Record<number, z.ZodType>>;
-  /** `public`: no credentials are needed. */
+  /** `public`: needs no credentials. */
   permission: Permission | "public";
-  /** The route makes something that is limited by itself, for each account. */
+  /** The route creates something with its own rate limit per account. */
   limit?: "agents" | "keys";
-  /** The answer is, or may be, an event stream, of such events. */
+  /** The response is, or may be, a stream of these events. */
   stream?: z.ZodType;
-  /** The answer may be asked for as CSV. */
+  /** The response is also available as CSV. */
   csv?: true;
 }
 
 interface Derived {
-  /** What the route is called in the audit log and in refusals: `PATCH /agents/{name}`. */
+  /** The route's name in the audit log and in errors: `PATCH /agents/{name}`. */
   readonly operation: string;
-  /** It takes an `Idempotency-Key`. */
+  /** Whether it accepts an `Idempotency-Key`. */
   readonly idempotent: boolean;
-  /** Each request is written to the audit log, since it may change something. */
+  /** Whether each request is written to the audit log, because it may change something. */
   readonly audited: boolean;
 }
 
-/** One operation of the interface: what the server, its OpenAPI document and clients know of it. */
+/** An API operation, as used by the server, the OpenAPI document and clients. */
 export type Route = RouteDefinition & Derived;
 
-/** A row of the table, with what follows from it. */
+/** Adds the derived fields to a row of the table. */
 export function route<const Definition extends RouteDefinition>(definition: Definition): Definition & Derived {
   const { method, path, permission } = definition;
   const guarded = permission !== "public";
@@ -64,7 +64,7 @@ export function route<const Definition extends RouteDefinition>(definition: Defi
   };
 }
 
-/** What a route answers when it succeeds, as JSON; `unknown` where its answer is not described. */
+/** A route's JSON response on success; `unknown` if it is not described. */
 export type AnswerOf<R extends RouteDefinition> = [keyof R["responses"]] extends [never]
   ? unknown
   : z.output<R["responses"][keyof R["responses"]]>;

@@ -8,8 +8,8 @@ import { egressRoutes } from "./routes/egress.ts";
 import { publicRoutes } from "./routes/public.ts";
 
 /**
- * Every operation of the interface, once. The HTTP server, its OpenAPI document, permissions, limits, the audit log and
- * the client read it from here.
+ * All API operations. The HTTP server, the OpenAPI document, permissions, limits, the audit log and the client are
+ * derived from this table.
  */
 export const routes = {
   ...publicRoutes,

@@ -10,7 +10,7 @@ import { serverProgram } from "./server-process.ts";
 
 const pollMs = 200;
 const answerTimeoutMs = 5_000;
-/** A server that waits, for instance for its image, waits forever. Tell the user who started it. */
+/** How long to wait for readiness. A server waits forever, for example for its image, so the user must be told. */
 const patienceMs = 300_000;
 /** The server checks once a second whether it is ready, and then announces it. */
 const announcementMs = 3_000;

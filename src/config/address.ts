@@ -1,14 +1,14 @@
-/** Where the service is reached. The port is known once it listens, since 0 takes a free one. */
+/** The service's addresses. With port 0, the port is known only once it listens. */
 export class ServiceAddress {
   readonly #publicUrl: string | null;
   #listening = "";
 
-  /** `publicUrl`: what the operator has configured; null: where the service listens. */
+  /** `publicUrl`: the configured URL; null: where the service listens. */
   constructor(publicUrl: string | null) {
     this.#publicUrl = publicUrl;
   }
 
-  /** Notes where the service listens, `http://HOST:PORT`. */
+  /** Sets where the service listens, `http://HOST:PORT`. */
   listensAt(url: string): void {
     this.#listening = url;
   }
@@ -18,7 +18,7 @@ export class ServiceAddress {
     return this.#listening;
   }
 
-  /** Where clients reach the service, without a slash at its end. */
+  /** The service's public URL, without a trailing slash. */
   get public(): string {
     return this.#publicUrl ?? this.#listening;
   }

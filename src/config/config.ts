@@ -1,101 +1,101 @@
 import type { ModelPrice } from "../contract/models.ts";
-/** All that an installation can set, checked. */
+/** The validated configuration. */
 export interface Config {
   host: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   port: number;
   dataFolder: string;
-  /** Null: PostgreSQL is run under the data folder. */
+  /** Null: run PostgreSQL in the data folder. */
   databaseUrl: string | null;
   /** 32 bytes in base64; null: `secret.key` in the data folder. */
   secretKey: string | null;
-  /** Where clients reach the service, without a slash at its end; null: where it listens. */
+  /** The service's public URL, without a trailing slash; null: where it listens. */
   publicUrl: string | null;
-  /** The identity provider whose tokens are taken; null: the one that the service has itself. */
+  /** The identity provider whose tokens are accepted; null: the built-in one. */
   oidc: ExternalIssuer | null;
-  /** The built guest image; null: the one that the checkout's last build made. */
+  /** The built guest image; null: the checkout's last build. */
   imageFolder: string | null;
   accelerator: "auto" | "kvm" | "tcg";
-  /** An agent that nobody needed for so long is suspended; 0: never. */
+  /** Suspend an agent after it has been idle for this long; 0: never. */
   idleMs: number;
-  /** How many agents may be awake at once. */
+  /** The maximum number of agents awake at once. */
   maximumAwake: number;
-  /** The memory that all machines that run may have together, MiB. */
+  /** Total memory of all running machines, in MiB. */
   memoryMiB: number;
-  /** The part of the places for machines, above 0 and up to 1, that one account has at most where there are others. */
+  /** The most that one account may have of all slots when others want some: above 0, up to 1. */
   accountShare: number;
-  /** How many agents may wait for a place, and how long. */
+  /** How many agents may wait for a slot, and for how long. */
   maximumWaiting: number;
   waitMs: number;
-  /** A turn in which nothing has happened for so long has failed. */
+  /** Fail a turn after this many silent milliseconds, unless a tool is running. */
   stallMs: number;
-  /** A model's provider that sends nothing for so long is given up. */
+  /** Abandon a model call after this many silent milliseconds. */
   modelSilenceMs: number;
-  /** For so long a model call that was refused for a passing reason is made again. */
+  /** Retry transient model errors for this many milliseconds. */
   modelRetryMs: number;
-  /** How often a minute; 0: as often as anybody wants. */
+  /** Per minute; 0: no limit. */
   rateLimits: {
-    /** Requests of one key. */
+    /** Requests per key. */
     requests: number;
-    /** Requests without a valid key, of one address. */
+    /** Requests without a valid key, per address. */
     address: number;
-    /** Agents and keys made by one account. */
+    /** New agents, and new keys, per account. */
     agents: number;
     keys: number;
   };
-  /** How many wrong passwords a user's name, and five times as many an address, may have in a quarter of an hour. */
+  /** Failed sign-ins per user name within 15 minutes. An address may have five times as many. */
   signInAttempts: number;
-  /** What a new account begins with: a decimal number of credits. */
+  /** A new account's balance, as decimal credits. */
   startingCredits: string;
-  /** For a GiB of a machine's memory and an hour: a decimal number of credits. */
+  /** Price per GiB of machine memory and hour, as decimal credits. */
   machinePrice: string;
-  /** How many event streams one key may have open at one server. */
+  /** How many event streams a key may have open at one server. */
   maximumStreams: number;
-  /** The origins, `https://HOST`, whose pages in a browser may call the interface. */
+  /** The origins, `https://HOST`, whose web pages may call the API. */
   corsOrigins: readonly string[];
-  /** Addresses and networks of the proxies whose word on a client's address is taken. */
+  /** Addresses and networks of the proxies that are trusted to report a client's address. */
   trustedProxies: readonly string[];
-  /** Where agents may connect to and where not, as rules in their normal spelling. */
+  /** Where agents may and may not connect, as rules in normal form. */
   egress: { allow: string[]; deny: string[] };
-  /** `HOST:PORT` that agents may connect with although their addresses are inside. */
+  /** `HOST:PORT` that agents may connect to although their addresses are private. */
   egressInside: readonly string[];
-  /** For how long the log of agents' connections is kept. */
+  /** How long the log of agents' connections is kept. */
   networkLogDays: number;
-  /** For how long the audit log is kept. */
+  /** How long the audit log is kept. */
   auditDays: number;
   logLevel: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
   /**
-   * The operator's own prices, in whole micro-credits for a million tokens, by models' ids; an id that ends in `*` is for
-   * all that begin so.
+   * The operator's own prices by model id, in whole micro-credits per million tokens. An id that ends in `*` matches a
+   * prefix.
    */
   prices: Readonly<Record<string, ModelPrice>>;
-  /** Whether models without a price answer, for nothing. */
+  /** Whether models without a price may be used, for free. */
   allowUnpriced: boolean;
   /** A turn whose events take more bytes fails. */
   maximumTurnBytes: number;
   /** Names of tools that providers run and that every agent may use. */
   hostedTools: readonly string[];
-  /** The models' providers that there are keys of. With neither, the demonstration model answers. */
+  /** Model providers; null without a key. If both are null, the demo model answers. */
   anthropic: ProviderAccount | null;
   openai: ProviderAccount | null;
-  /** Card payments; null: none. */
+  /** Card payments; null: disabled. */
   stripe: { secretKey: string; webhookSecret: string; apiUrl: string } | null;
 }
 
-/** An OpenID provider elsewhere. */
+/** An external OpenID provider. */
 export interface ExternalIssuer {
-  /** Exactly as its tokens name it. */
+  /** Exactly as in its tokens. */
   issuer: string;
-  /** What its tokens for this service have as `aud`. */
+  /** The `aud` of its tokens for this service. */
   audience: string;
-  /** What the tool and the dashboard are called there. */
+  /** The client id of the CLI and the dashboard there. */
   clientId: string;
-  /** Between two requests for its keys because of tokens that name one that is not known. */
+  /** Pause between two fetches of keys that are caused by tokens with an unknown key. */
   unknownKeyMs: number;
 }
 
 export interface ProviderAccount {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   baseUrl: string;
   apiKey: string;
 }

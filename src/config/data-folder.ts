@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { startOf } from "../platform/process-table.ts";
 
 /**
- * Takes a data folder for this process, making it where there is none: two servers on one would run the same
- * machines. What a killed server left is taken over. The lock is `server.pid`: the process's id, and its start in
- * clock ticks since the host's boot, a line each. Disposing gives the folder back.
+ * Locks a data folder for this process, creating it if necessary: two servers on one folder would run the same
+ * machines. The lock of a killed server is taken over. The lock is the file `server.pid`, with two lines: the process
+ * id, and its start in clock ticks since the host's boot. Disposing unlocks the folder.
  */
 export async function lockDataFolder(folder: string): Promise<AsyncDisposable> {
   await mkdir(folder, { recursive: true });
-  // The users of the machines and of the database pass through it; they cannot list it.
+  // The users of the machines and the database can enter the folder, but not list it.
   await chmod(folder, 0o711);
   const file = join(folder, "server.pid");
   for (;;) {
@@ -30,8 +30,8 @@ export async function lockDataFolder(folder: string): Promise<AsyncDisposable> {
 }
 
 /**
- * The id of the data folder, of `host.id` in it: agents belong to the folder that holds their machines. It is made at the
- * first start, and goes where the folder goes.
+ * The id of the data folder, from the file `host.id` in it. Agents belong to the folder with their machines. The id is
+ * created at the first start, and moves with the folder.
  */
 export async function hostIdOf(folder: string): Promise<string> {
   const file = join(folder, "host.id");

@@ -9,7 +9,7 @@ import { readPrices } from "./prices.ts";
 const port = z.coerce.number().int().min(0).max(65535);
 const httpUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ""));
 
-/** A number a minute; 0: no limit. */
+/** Per minute; 0: no limit. */
 const rate = z.coerce.number().int().min(0).max(1_000_000);
 const list = z.string().transform((text) => text.split(",").map((part) => part.trim()));
 const origin = z
@@ -29,17 +29,17 @@ const authority = z.string().transform((text, context) => {
 });
 const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], "An address or a network, such as 10.0.0.0/8.");
 
-/** Of the host's memory: what machines may have where nothing else is set. */
+/** The default share of the host's memory for machines. */
 const usualMemoryPart = 0.75;
 
-/** For so long tokens that name an unknown key do not make the server ask their issuer for its keys again. */
+/** How long tokens with an unknown key do not cause another fetch of the issuer's keys. */
 const unknownKeyMs = 30_000;
 
 const credits = z
   .string()
   .regex(/^\d{1,9}(\.\d{1,6})?$/, "A number of credits, such as 12.5, with six decimal places at most.");
 
-/** Each variable with its values and its default; the README's table says the same. */
+/** All variables with their values and defaults. Keep in sync with the table in the README. */
 const variables = z.object({
   BERTH_HOST: z.string().min(1).default("127.0.0.1"),
   BERTH_PORT: port.default(7420),
@@ -101,12 +101,10 @@ const variables = z.object({
   STRIPE_BASE_URL: httpUrl.default("https://api.stripe.com"),
 });
 
-/** Says for each bad variable its name, what it was, and what is allowed. */
+/** Lists each invalid variable, its value and what is allowed. */
 export class ConfigError extends Error {}
 
-/**
- * The one reader of the environment. An empty variable counts as one that is not set. Throws `ConfigError`.
- */
+/** Reads the environment; nothing else does. An empty variable counts as unset. Throws `ConfigError`. */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const set = withFiles(Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== "")));
   const parsed = variables.safeParse(set);
@@ -158,7 +156,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   };
 }
 
-/** Variables that hold keys. Each may be given as a file instead: the same name with `_FILE`. */
+/** Variables that hold keys. Each can be read from a file instead, named by the same variable with `_FILE`. */
 const secretVariables = [
   "ANTHROPIC_API_KEY",
   "OPENAI_API_KEY",
@@ -168,7 +166,7 @@ const secretVariables = [
   "BERTH_DATABASE_URL",
 ] as const;
 
-/** The variables, with those that were given as a file read from it. */
+/** The variables, with `_FILE` ones replaced by the files' contents. */
 function withFiles(set: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const read = { ...set };
   for (const name of secretVariables) {
@@ -217,7 +215,7 @@ function account(baseUrl: string, apiKey: string | undefined): ProviderAccount |
   return apiKey === undefined ? null : { baseUrl, apiKey };
 }
 
-/** Root's home is closed to the users that machines and the database run as. */
+/** Not in root's home, which the users of machines and the database cannot enter. */
 function defaultDataFolder(xdgDataHome: string | undefined): string {
   if (process.getuid?.() === 0) return "/var/lib/berth";
   return join(xdgDataHome ?? join(homedir(), ".local", "share"), "berth");

@@ -4,7 +4,7 @@ import type { ModelPrice } from "../contract/models.ts";
 
 const microPerCredit = 1_000_000;
 
-/** Credits for a million tokens, `"300"` or `0.5`, as `GET /models` tells them. */
+/** Credits per million tokens, `"300"` or `0.5`, as in `GET /models`. */
 const credits = z
   .union([z.number(), z.string().regex(/^\d+(\.\d{1,6})?$/, "A price is a decimal number of credits, such as 0.5.")])
   .transform(Number)
@@ -26,8 +26,8 @@ const PricesFile = z.record(
 );
 
 /**
- * Reads a file of prices: JSON, by models' ids, in credits for a million tokens. What the cache has costs as other input
- * does where nothing else is said. Throws what is wrong with it.
+ * Reads a JSON file of prices by model id, in credits per million tokens. Cached input costs the same as other input by
+ * default. Throws an error that says what is wrong.
  */
 export function readPrices(file: string): Readonly<Record<string, ModelPrice>> {
   const parsed = PricesFile.safeParse(JSON.parse(readFileSync(file, "utf8")));

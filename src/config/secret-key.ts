@@ -3,8 +3,8 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * The installation's secret key, 32 bytes in base64, of `secret.key` in the data folder; makes it where there is none. It
- * is kept apart from the database: a copy of that alone opens nothing.
+ * The installation's secret key, 32 bytes in base64, from `secret.key` in the data folder; created if necessary. It is
+ * not in the database, so a copy of the database alone opens nothing.
  */
 export async function secretKeyOf(dataFolder: string): Promise<string> {
   const file = join(dataFolder, "secret.key");
@@ -15,7 +15,7 @@ export async function secretKeyOf(dataFolder: string): Promise<string> {
   if (kept !== null) return checked(kept.trim(), file);
   const key = randomBytes(32).toString("base64");
   const partial = `${file}.partial`;
-  // On the disk before it is used: what was sealed with a key that a power cut took is lost.
+  // Flushed before use: if a power failure took the key, what it encrypted would be lost.
   await writeFile(partial, `${key}\n`, { mode: 0o600, flush: true });
   await rename(partial, file);
   return key;

@@ -18,7 +18,7 @@ const RuntimeName = z
     examples: ["claude-code"],
   });
 
-/** Greatest size of an agent's instructions, in bytes of UTF-8. */
+/** The maximum size of an agent's instructions, in bytes of UTF-8. */
 const maximumInstructionsBytes = 64 * 1024;
 
 const Instructions = z
@@ -61,12 +61,12 @@ const ResourcesRequest = z
 const Resources = z.object({ cpus: z.int(), memoryMiB: z.int(), diskGiB: z.int() });
 export type Resources = z.infer<typeof Resources>;
 
-/** The machine's size where nothing is asked; a runtime has its own memory. */
+/** The default size of a machine; its memory depends on the runtime. */
 export function usualResources(memoryMiB: number): Resources {
   return { cpus: 2, memoryMiB, diskGiB: 10 };
 }
 
-/** Why something failed, as it stands in a record or an event. */
+/** Why something failed, in a record or an event. */
 export const Fault = z
   .object({
     code: z.enum(Object.keys(errorStatuses) as [keyof typeof errorStatuses]).meta({ description: "A stable word." }),
@@ -141,7 +141,7 @@ export const LogQuery = z.strictObject({
 export const AgentLog = z.object({ lines: z.array(z.string()) }).meta({ id: "AgentLog" });
 export type AgentLog = z.infer<typeof AgentLog>;
 
-/** One line as it came; the last event says that the machine has ended, or its log with it. */
+/** One line; the last event says that the machine, and so its log, has ended. */
 export const LogEvent = z.union([z.object({ line: z.string() }), z.object({ ended: z.literal(true) })]);
 export type LogEvent = z.infer<typeof LogEvent>;
 
@@ -158,9 +158,9 @@ export const AgentList = z
 export type AgentList = z.infer<typeof AgentList>;
 
 /**
- * What may be done to have an agent's machine, in its order. `template`: a warm machine of the runtime is found, or
- * made the first time; `disk`: the agent's own disk is laid; `machine`: the machine is restored from the template or
- * booted from the disk; `runtime`: the runtime answers that it is ready for a message.
+ * The steps of provisioning a machine, in order. `template`: find a warm machine of the runtime, or make the first one;
+ * `disk`: create the agent's own disk; `machine`: restore the machine from the template, or boot it from the disk;
+ * `runtime`: wait until the runtime is ready for a message.
  */
 export const installSteps = ["template", "disk", "machine", "runtime"] as const;
 export type InstallStepName = (typeof installSteps)[number];
@@ -186,7 +186,7 @@ export const InstallStatus = z
   .meta({ id: "InstallStatus" });
 export type InstallStatus = z.infer<typeof InstallStatus>;
 
-/** The body of every answer that is not a success. */
+/** The body of every error response. */
 export const ErrorBody = z
   .object({
     statusCode: z.int(),

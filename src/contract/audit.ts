@@ -6,7 +6,7 @@ export const AuditQuery = ListQuery.extend({
   agent: AgentName.optional().meta({ description: "Only what was done with the agents of this name." }),
 });
 
-/** One request that changed something, or was forbidden, as the account's owner sees it. */
+/** A request that changed something or was forbidden, as the account's owner sees it. */
 export const AuditEntry = z
   .object({
     id: z.uuid(),

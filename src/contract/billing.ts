@@ -4,14 +4,14 @@ import { UserName } from "./users.ts";
 
 const time = z.iso.datetime();
 
-/** A decimal number of credits with six places at most; the rest of the message says what is allowed. */
+/** The error for an invalid number of credits. */
 const creditsText = "A number of credits is a decimal string of nine digits and six places at most, such as 12.5.";
 const Credits = z.string().regex(/^\d{1,9}(\.\d{1,6})?$/, creditsText);
 const SignedCredits = z.string().regex(/^-?\d{1,9}(\.\d{1,6})?$/, creditsText);
 
 /**
- * Why an account's balance changed. `starting`: what it began with. `grant`: given, or taken back, by the operator.
- * `top_up`, `refund`: a payment, and one that was given back. `model`: a model call. `machine`: a machine's time.
+ * Why an account's balance changed. `starting`: the initial balance. `grant`: given or taken back by the operator.
+ * `top_up`, `refund`: a payment and its refund. `model`: a model call. `machine`: machine time.
  */
 export const entryKinds = ["starting", "grant", "top_up", "refund", "model", "machine"] as const;
 export type EntryKind = (typeof entryKinds)[number];
@@ -24,7 +24,7 @@ const tokens = {
   reasoningTokens: z.int(),
 };
 
-/** What was used, summed up. */
+/** Summed usage. */
 const used = {
   credits: z.string(),
   ...tokens,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Fault } from "./agents.ts";
 
-/** A message's greatest size, in bytes of UTF-8. */
+/** The maximum size of a message, in bytes of UTF-8. */
 const maximumMessageBytes = 256 * 1024;
 
 const inclusions = ["status", "reasoning", "tools", "usage"] as const;
@@ -25,7 +25,7 @@ export type ChatRequest = z.infer<typeof ChatRequest>;
 
 const tokens = z.int().min(0);
 
-/** What the model's provider has counted in a turn, all its calls together. */
+/** The provider's token counts for all model calls of a turn. */
 export const Usage = z
   .object({
     inputTokens: tokens.meta({ description: "All that the model read, from a cache or not." }),
@@ -44,8 +44,8 @@ export type Usage = z.infer<typeof Usage>;
 const usage = Usage.optional().meta({ description: "Sent where `include` has `usage`." });
 
 /**
- * What happens within a turn, in one shape from the runtime in the guest to the reader of the stream. The last
- * event of a turn, and no other, is `response.completed`, `response.failed` or `response.cancelled`.
+ * An event of a turn, in the same shape from the runtime in the guest to the reader of the stream. The last event of a
+ * turn, and no other, is `response.completed`, `response.failed` or `response.cancelled`.
  */
 export const TurnEvent = z
   .discriminatedUnion("type", [
@@ -76,11 +76,11 @@ export const TurnEvent = z
   .meta({ id: "TurnEvent" });
 export type TurnEvent = z.infer<typeof TurnEvent>;
 
-/** How a turn ended, or that it has not. */
+/** How a turn ended, or that it is running. */
 const TurnStatus = z.enum(["running", "completed", "failed", "cancelled"]);
 export type TurnStatus = z.infer<typeof TurnStatus>;
 
-/** The status that an event leaves its turn in; `running` for all but a last event. */
+/** The turn's status after an event; `running` for all but a last event. */
 export function statusAfter(event: TurnEvent): TurnStatus {
   switch (event.type) {
     case "response.completed":
@@ -97,12 +97,12 @@ export function statusAfter(event: TurnEvent): TurnStatus {
 /** One of `response.completed`, `response.failed`, `response.cancelled`. */
 export type LastEvent = Extract<TurnEvent, { type: "response.completed" | "response.failed" | "response.cancelled" }>;
 
-/** True for the event with which its turn ends. */
+/** Whether the event ends its turn. */
 export function isLastEvent(event: TurnEvent): event is LastEvent {
   return statusAfter(event) !== "running";
 }
 
-/** Which `include` word a reader must have given to be sent the event; null for those sent always. */
+/** The `include` word that a reader must request to receive the event; null if it is always sent. */
 export function inclusionOf(event: TurnEvent): Inclusion | null {
   switch (event.type) {
     case "response.created":
@@ -120,7 +120,7 @@ export function inclusionOf(event: TurnEvent): Inclusion | null {
   }
 }
 
-/** A turn's event with its place in the turn: 1, 2, 3, … without a gap. */
+/** A turn's event with its number in the turn: 1, 2, 3, … without gaps. */
 export interface SequencedEvent {
   seq: number;
   event: TurnEvent;

@@ -1,7 +1,7 @@
 /**
- * The rules of who may connect where, as operators and owners write them, each with `:PORT` behind it where it is for one
- * port only: `*` (anything), `example.com` (this name), `*.example.com` (the names below it, at any depth),
- * `198.51.100.7` or `[2001:db8::1]` (this address), `198.51.100.0/24` or `[2001:db8::/32]` (this network).
+ * Rules for connections, as operators and owners write them: `*` (anything), `example.com` (this name),
+ * `*.example.com` (the names below it, at any depth), `198.51.100.7` or `[2001:db8::1]` (this address),
+ * `198.51.100.0/24` or `[2001:db8::/32]` (this network). A `:PORT` at the end limits a rule to one port.
  */
 export type EgressRule =
   | { kind: "any"; port: number | null }
@@ -9,11 +9,11 @@ export type EgressRule =
   | { kind: "below"; name: string; port: number | null }
   | { kind: "network"; address: string; prefix: number; port: number | null };
 
-/** What is allowed, for whoever wrote something else. */
+/** The valid forms, for error messages. */
 export const ruleForms =
   "a host (example.com), all names below it (*.example.com), an address (198.51.100.7, [2001:db8::1]), a network (198.51.100.0/24) or *, each with :PORT where it is for one port only; names in their ASCII form";
 
-/** A host in its one normal spelling: a name in small letters, or an address (of IPv6 without brackets). */
+/** A host in normal form: a lowercase name, or an address (IPv6 without brackets). */
 export interface Host {
   kind: "name" | "address";
   text: string;
@@ -23,12 +23,12 @@ const label = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
 const maximumName = 253;
 
 /**
- * Reads a host as it stands before a port, an address of IPv6 in brackets. Null for what is none, and for an address of
- * IPv4 in any but its usual spelling: `127.1`, `0x7f000001` and `017700000001` are addresses to some programs and names
- * to others, and no name that anybody has.
+ * Parses a host as written before a port, with an IPv6 address in brackets. Null for anything else, and for unusual
+ * spellings of IPv4 addresses: some programs take `127.1`, `0x7f000001` and `017700000001` for addresses, others for
+ * names, and nobody has such a name.
  */
 function parseHost(text: string): Host | null {
-  // Before anything is folded: letters beyond ASCII may become ASCII ones.
+  // Before normalization, which may turn non-ASCII letters into ASCII ones.
   if (!/^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)$/.test(text)) return null;
   const plain = text.toLowerCase().replace(/(?<=[^.])\.$/, "");
   if (!URL.canParse(`http://${plain}/`)) return null;
@@ -40,12 +40,12 @@ function parseHost(text: string): Host | null {
   return isName ? { kind: "name", text: hostname } : null;
 }
 
-/** Reads a port, 1 to 65535; null for anything else. */
+/** Parses a port, 1 to 65535; null for anything else. */
 function parsePort(text: string): number | null {
   return /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535 ? Number(text) : null;
 }
 
-/** Reads `HOST:PORT`; null for anything else. */
+/** Parses `HOST:PORT`; null for anything else. */
 export function parseAuthority(text: string): { host: Host; port: number } | null {
   const [, hostText, portText] = /^(\[[^\]]*\]|[^:]*):(\d+)$/.exec(text) ?? [];
   if (hostText === undefined || portText === undefined) return null;
@@ -53,12 +53,12 @@ export function parseAuthority(text: string): { host: Host; port: number } | nul
   return host && port !== null ? { host, port } : null;
 }
 
-/** `HOST:PORT` in their one normal spelling. */
+/** `HOST:PORT` in normal form. */
 export function authorityText({ host, port }: { host: Host; port: number }): string {
   return `${host.text.includes(":") ? `[${host.text}]` : host.text}:${port}`;
 }
 
-/** Reads a rule; null for what is none. */
+/** Parses a rule; null if it is invalid. */
 export function parseRule(text: string): EgressRule | null {
   const [, place, portText] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(bracketed(text.trim())) ?? [];
   if (place === undefined) return null;
@@ -78,12 +78,12 @@ export function parseRule(text: string): EgressRule | null {
   return prefix <= bits ? { kind: "network", address: host.text, prefix, port } : null;
 }
 
-/** An address or a network of IPv6 as people write it, with the brackets that a port behind it needs. */
+/** Adds the brackets that an IPv6 address or network needs before a port. */
 function bracketed(text: string): string {
   return /^[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*(\/\d+)?$/.test(text) ? `[${text}]` : text;
 }
 
-/** A rule in its one normal spelling. */
+/** A rule in normal form. */
 export function ruleText(rule: EgressRule): string {
   const port = rule.port === null ? "" : `:${rule.port}`;
   if (rule.kind === "any") return `*${port}`;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ListQuery } from "./agents.ts";
 import { parseRule, ruleForms, ruleText } from "./egress-rules.ts";
 
-/** How many rules a list may have. */
+/** The maximum number of rules in a list. */
 const maximumRules = 200;
 
 const Rule = z
@@ -46,10 +46,9 @@ export type EgressPolicy = z.infer<typeof EgressPolicy>;
 const verdicts = ["allowed", "refused"] as const;
 
 /**
- * Why a connection was refused. `destination_invalid`: it was no host and port in their usual spelling; `inside`: it leads
- * into the operator's own network, or to the service itself; `port_refused`: 25, where mail is handed over;
- * `denied_by_operator`, `not_allowed_by_operator`, `denied`, `not_allowed`: the lists; `too_many`: the agent has too many
- * connections, or began too many in a minute.
+ * Why a connection was refused. `destination_invalid`: not a valid host and port; `inside`: a private address, or the
+ * service itself; `port_refused`: port 25, for mail; `denied_by_operator`, `not_allowed_by_operator`, `denied`,
+ * `not_allowed`: the lists; `too_many`: the agent has too many connections, or began too many within a minute.
  */
 const refusals = [
   "destination_invalid",
@@ -64,9 +63,9 @@ const refusals = [
 export type EgressRefusal = (typeof refusals)[number];
 
 /**
- * What came of a connection that was allowed. `closed`: both ends were done; `reset`: one of them broke it off, or the
- * machine was suspended; `unresolved`: there is no address of that name; `unreachable`, `timeout`: nothing answered there;
- * `idle`: no byte for ten minutes; `cut`: it was not allowed any more.
+ * The outcome of an allowed connection. `closed`: both ends closed it; `reset`: one end reset it, or the machine was
+ * suspended; `unresolved`: the name has no address; `unreachable`, `timeout`: the destination did not answer; `idle`:
+ * no traffic for ten minutes; `cut`: it was no longer allowed.
  */
 const outcomes = ["closed", "reset", "unresolved", "unreachable", "timeout", "idle", "cut"] as const;
 export type EgressOutcome = (typeof outcomes)[number];
@@ -75,7 +74,7 @@ export const EgressLogQuery = ListQuery.extend({
   verdict: z.enum(verdicts).optional().meta({ description: "Only those that were allowed, or refused." }),
 });
 
-/** A connection, or several refusals of the same within a few seconds. */
+/** A connection, or several equal refusals within a few seconds. */
 export const EgressLogEntry = z
   .object({
     id: z.uuid(),

@@ -1,6 +1,6 @@
 /**
- * The one closed list of error codes, each with the HTTP status that it is answered with. A code that can only
- * end a turn or an installation (an event, never an answer) has the status that it would have.
+ * The closed list of error codes, with their HTTP statuses. Codes that occur only in events, at the end of a turn or an
+ * installation, have the status that a response would have.
  */
 export const errorStatuses = {
   request_invalid: 400,
@@ -69,12 +69,12 @@ export const errorStatuses = {
   shutting_down: 503,
 } as const satisfies Record<string, number>;
 
-/** A word that stays the same from version to version, for programs to act on. */
+/** A stable word for programs to act on. */
 export type ErrorCode = keyof typeof errorStatuses;
 
 /**
- * Something that was asked for and cannot be: refused input, a missing part, a machine that failed. Its message
- * is written for the one who asked, and says what was wrong and what is allowed; `cause` is for the operator.
+ * A request that cannot be fulfilled: invalid input, a missing part, a failed machine. The message is for the caller,
+ * and says what was wrong and what is allowed; `cause` is for the operator.
  */
 export class BerthError extends Error {
   override readonly name = "BerthError";
@@ -95,15 +95,15 @@ export class BerthError extends Error {
 const shortages = new Set(["EAGAIN", "EBUSY", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM", "ENOSPC"]);
 
 /**
- * True where the host was out of something, which passes: descriptors, processes, memory, space on a disk, a file that
- * another process has locked.
+ * Whether the host was short of a resource, which is transient: descriptors, processes, memory, disk space, or a file
+ * that another process has locked.
  */
 export function isShortage(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   return ("code" in thrown && shortages.has(String(thrown.code))) || isShortage(thrown.cause);
 }
 
-/** Any thrown thing as a `BerthError`: itself, or `code` with a message that tells the asker nothing internal. */
+/** Anything thrown as a `BerthError`: itself, or `code` with a message that reveals nothing internal. */
 export function asBerthError(thrown: unknown, code: ErrorCode, message: string): BerthError {
   return thrown instanceof BerthError ? thrown : new BerthError(code, message, { cause: thrown });
 }

@@ -7,7 +7,7 @@ const completed: TurnEvent = { type: "response.completed" };
 const never = new AbortController().signal;
 const small: LogLimits = { windowEvents: 8, windowSize: 100_000, batchEvents: 5, batchSize: 2_000 };
 
-/** A log whose store is an array, read in pages of three. */
+/** A log stored in an array and read in pages of three. */
 function logWithStore(limits = small) {
   const store: SequencedEvent[] = [];
   const pages: number[] = [];

@@ -1,11 +1,11 @@
 import { type SequencedEvent, statusAfter, type TurnEvent } from "./chat.ts";
 
-/** The bounds of what a log keeps in memory and of what a reader is given at a time. Sizes as `sizeOf` has them. */
+/** Limits on what a log keeps in memory and on a reader's batches. Sizes are measured by `sizeOf`. */
 export interface LogLimits {
-  /** The window: the last events, of which it keeps at least one. What is not stored yet is kept beyond it. */
+  /** The window of latest events, at least one. Events that are not stored yet are kept in addition. */
   windowEvents: number;
   windowSize: number;
-  /** A batch: at least one event, else no more than this. */
+  /** The limits of a batch, which has at least one event. */
   batchEvents: number;
   batchSize: number;
 }
@@ -18,11 +18,11 @@ export const usualLimits: LogLimits = {
 };
 
 export interface LogOptions {
-  /** The number of the next event; all before it are in the store. */
+  /** The number of the next event; all earlier ones are in the store. */
   from?: number;
-  /** The event before that was the last. */
+  /** Whether the event before that was the last. */
   ended?: boolean;
-  /** A page of what is stored after that number, the oldest first; empty where there is nothing. */
+  /** A page of stored events after this number, oldest first; empty if there are none. */
   older: (after: number) => Promise<SequencedEvent[]>;
   limits?: LogLimits;
 }
@@ -33,21 +33,21 @@ interface Entry {
 }
 
 /**
- * A turn's events, numbered without a gap, of which the last ones are in memory and the others in a store. Readers
- * may come at any time and more than once; each sees every event after its cursor exactly once, in order, and then
- * the end. A reader that is slow holds up nobody and costs nothing: what has left the memory meanwhile it reads from
- * the store, and then goes on live. An event leaves the memory only after `stored` said that the store has it.
+ * A turn's events, numbered without gaps: the latest in memory, the others in a store. Readers may come at any time and
+ * more than once; each sees every event after its cursor exactly once, in order, and then the end. A slow reader delays
+ * nobody and costs nothing: it reads what has left memory from the store, and then continues live. An event leaves
+ * memory only after `stored` has confirmed it.
  */
 export class EventLog {
   readonly #older: LogOptions["older"];
   readonly #limits: LogLimits;
   readonly #window: Entry[] = [];
   #size = 0;
-  /** The number of the first event in the window, or of the next where it is empty. */
+  /** The number of the first event in the window, or of the next event if it is empty. */
   #begin: number;
   #stored: number;
   #ended: boolean;
-  /** `wake` ends a reader's waiting, if it waits. */
+  /** `wake` wakes a waiting reader. */
   readonly #readers = new Set<{ wake: () => void }>();
 
   constructor({ from = 1, ended = false, older, limits = usualLimits }: LogOptions) {
@@ -62,7 +62,7 @@ export class EventLog {
     return this.#ended;
   }
 
-  /** The number that the next event will have. */
+  /** The number of the next event. */
   get nextSeq(): number {
     return this.#begin + this.#window.length;
   }
@@ -72,7 +72,7 @@ export class EventLog {
     return this.#window.length;
   }
 
-  /** Adds an event and answers it with its number; null after a last event, when no more are taken. */
+  /** Adds an event and returns it with its number; null after a last event, when no more are accepted. */
   append(event: TurnEvent): SequencedEvent | null {
     if (this.#ended) return null;
     const item = { seq: this.nextSeq, event };
@@ -85,13 +85,13 @@ export class EventLog {
     return item;
   }
 
-  /** The store has all events up to that number. */
+  /** The store has all events up to this number. */
   stored(seq: number): void {
     this.#stored = Math.max(this.#stored, seq);
     this.#trim();
   }
 
-  /** Events after `after`, in batches as they come, to the turn's last. Rejects when the store cannot be read. */
+  /** Events after `after`, in batches as they arrive, up to the turn's last. Rejects if the store cannot be read. */
   async *read(after: number, signal: AbortSignal): AsyncGenerator<SequencedEvent[]> {
     const reader = { wake: () => {} };
     const stop = () => reader.wake();
@@ -123,7 +123,7 @@ export class EventLog {
     return page;
   }
 
-  /** A batch from the window; a cursor beyond the last event is given nothing. */
+  /** A batch from the window; empty if the cursor is beyond the last event. */
   #slice(cursor: number): SequencedEvent[] {
     const { batchEvents, batchSize } = this.#limits;
     const batch: SequencedEvent[] = [];
@@ -137,7 +137,7 @@ export class EventLog {
     return batch;
   }
 
-  /** A quarter of the window goes at a time, so that most events cost nothing here. */
+  /** Drops a quarter of the window at a time, so that most events cost nothing here. */
   #trim(): void {
     const { windowEvents, windowSize } = this.#limits;
     if (this.#window.length <= windowEvents && this.#size <= windowSize) return;
@@ -159,7 +159,7 @@ export class EventLog {
   }
 }
 
-/** About what an event takes: the characters of its JSON, and what an object costs. */
+/** The approximate size of an event: the characters of its JSON, plus the overhead of an object. */
 export function sizeOf(event: TurnEvent): number {
   return 100 + ("delta" in event ? event.delta.length : JSON.stringify(event).length);
 }

@@ -18,28 +18,28 @@ interface Call<Request extends z.ZodType = z.ZodType, Response extends z.ZodType
   kind: "call";
   request: Request;
   response: Response;
-  /** How long the server waits for the response where it does not say. */
+  /** How long the server waits for the response by default. */
   timeoutMs(request: z.output<Request>): number;
-  /** The guest's clock is not set ahead of this call, which sets it itself. */
+  /** The call sets the guest's clock itself, so it is not advanced before. */
   setsClock: boolean;
 }
 
-/** A JSON request, answered by items of JSON, a line each, until the guest or the server has had enough. */
+/** A JSON request, answered by JSON items, one per line, until either end closes. */
 interface Lines<Request extends z.ZodType = z.ZodType, Item extends z.ZodType = z.ZodType> {
   kind: "lines";
   request: Request;
   item: Item;
-  /** What the server takes of the answer before it hangs up, in bytes. */
+  /** The most that the server accepts of the answer, in bytes. */
   maximumBytes(request: z.output<Request>): number;
 }
 
-/** A JSON request, then bytes both ways; each way ends by itself. */
+/** A JSON request, then bytes in both directions, each of which ends by itself. */
 interface Duplex<Request extends z.ZodType = z.ZodType> {
   kind: "duplex";
   request: Request;
 }
 
-/** Calls by their names. */
+/** Calls by name. */
 export type CallTable = Record<string, Call | Lines | Duplex>;
 
 function call<Request extends z.ZodType, Response extends z.ZodType>({
@@ -69,54 +69,54 @@ function lines<Request extends z.ZodType, Item extends z.ZodType>({
   return { kind: "lines", request, item, maximumBytes };
 }
 
-/** A call of bytes both ways. */
+/** A call with bytes in both directions. */
 export function duplex<Request extends z.ZodType>({ request }: { request: Request }): Duplex<Request> {
   return { kind: "duplex", request };
 }
 
 const nothing = z.object({});
-/** What the guest does at once. */
+/** For calls that the guest answers at once. */
 const quickTimeoutMs = 10_000;
 const turnId = z.string().regex(uuidPattern);
 
 /**
- * All that the server can ask of a guest, on its control channel. The server's client and the runner's dispatcher are
- * both made from this table: a request is checked in the guest, and what a guest answers is checked by the server.
+ * All calls that the server can make to a guest on its control channel. The server's client and the runner's dispatcher
+ * are both built from this table: the guest validates requests, the server validates responses.
  */
 export const guestCalls = {
-  /** Makes the guest its agent's own. A machine that boots takes the longest to answer. */
+  /** Makes the guest its agent's own. A booting machine takes the longest to answer. */
   adopt: call({ request: Adoption, response: Health, timeoutMs: 180_000, setsClock: true }),
   /**
-   * Starts the runtime where it does not run; answered when it is ready or has failed. The slowest runtime takes 20
-   * CPU-seconds to start, twenty times as long under emulation.
+   * Starts the runtime if it is not running; answers when it is ready or has failed. The slowest runtime takes 20 CPU
+   * seconds to start, and twenty times as long under emulation.
    */
   startRuntime: call({ request: nothing, response: Health, timeoutMs: 1_800_000 }),
-  /** Starts the runtime and makes its throwaway turns: up to four minutes under emulation, of OpenClaw fifteen. */
+  /** Starts the runtime and runs its throwaway turns. Under emulation up to four minutes; for OpenClaw, fifteen. */
   warmUp: call({ request: nothing, response: Health, timeoutMs: 2_700_000 }),
-  /** Begins the turn of this id, or finds it begun; answers its events from the first, to the turn's end. */
+  /** Begins the turn with this id, or finds it begun. Returns its events from the first to the last. */
   prompt: lines({ request: Prompt.extend({ turnId }), item: JournalEntry }),
-  /** A turn's events after `after`, to the turn's end. Fails with `turn_unknown`. */
+  /** A turn's events after `after`, up to its end. Fails with `turn_unknown`. */
   turnEvents: lines({ request: z.object({ turnId, after: z.int().min(0) }), item: JournalEntry }),
-  /** Interrupts a turn; its events then come to their end. One whose prompt is still on its way does nothing. */
+  /** Interrupts a turn, which then emits its last event. A turn whose prompt arrives later does nothing. */
   cancel: call({ request: z.object({ turnId }), response: nothing, timeoutMs: quickTimeoutMs }),
   /**
-   * Empties the runtime's conversation now where it is in another than this one and at rest. Where it is not, the next
-   * prompt has it done.
+   * Switches an idle runtime to this conversation, an empty one, if it is in another. If it is not idle, the next
+   * prompt does so.
    */
   enterConversation: call({
     request: z.object({ conversation: z.int() }),
     response: nothing,
     timeoutMs: 60_000,
   }),
-  /** Gives the machine what it has of the agent's secrets from now on. */
+  /** Replaces the machine's placeholders and authority for the agent's secrets. */
   provideSecrets: call({ request: GuestSecrets, response: nothing, timeoutMs: quickTimeoutMs }),
-  /** Before the machine is suspended or stopped: all that was written reaches its disk. */
+  /** Flushes all writes to disk before the machine is suspended or stopped. */
   quiesce: call({ request: nothing, response: Quiesced, timeoutMs: 20_000 }),
-  /** Looks for a second. */
+  /** Observes processes for a second. */
   activity: call({ request: nothing, response: Activity, timeoutMs: quickTimeoutMs }),
   /**
-   * The last `tail` lines of the output of the runner and the runtime, and with `follow` those that come until the server
-   * hangs up. Without it no more is taken than a log of `maximumLogBytes` comes to in JSON, whatever is in it.
+   * The last `tail` lines of the runner's and runtime's output and, with `follow`, new lines until the server hangs up.
+   * Without it, the limit is the largest JSON encoding of a log of `maximumLogBytes`.
    */
   log: lines({
     request: z.object({ tail: z.int().min(0), follow: z.boolean() }),

@@ -2,57 +2,57 @@ import { z } from "zod";
 import { TurnEvent } from "./chat.ts";
 
 /**
- * The protocol between the server and the runner in a guest. The server dials; a connection begins with one
- * line of JSON from the server (`Hello`) and one from the runner (`Welcome`). Then both speak HTTP/2 over it:
- * on `control` the runner serves, on `uplink` the runner is the client and the server serves.
+ * The protocol between the server and the runner in a guest. The server connects; a connection begins with one line of
+ * JSON from the server (`Hello`) and one from the runner (`Welcome`). Then it carries HTTP/2: on `control` the runner
+ * is the server, on `uplink` it is the client.
  *
- * On control: the calls of `guest-calls.ts`, each as `POST /NAME`. What fails is answered with a status from 400 on and a
- * `GuestFault`.
+ * On control: the calls of `guest-calls.ts`, each as `POST /NAME`. A failure is answered with a status of 400 or above
+ * and a `GuestFault`.
  *
- * On uplink: a request's path is a provider's name and then that provider's own path, `/anthropic/v1/messages`; a
- * CONNECT to `HOST:PORT` is a tunnel to there. What the server does not connect it answers with a text, and one word for
- * the reason in `verdictHeader`.
+ * On uplink: a request's path is a provider's name followed by the provider's own path, as in `/anthropic/v1/messages`;
+ * a CONNECT to `HOST:PORT` opens a tunnel. A refusal is answered with a text, and a word for the reason in
+ * `verdictHeader`.
  */
 export const guestPort = 7000;
 
 /**
- * With each call on control: when it was sent, in milliseconds since 1970. A call takes long on a host that is busy, and
- * the adoption, which sets the clock, most of all; a guest whose clock is behind a call's time takes it.
+ * When a call on control was sent, in milliseconds since 1970. A guest whose clock is behind takes this time. Calls are
+ * slow on a busy host, above all the adoption, which sets the clock.
  */
 export const timeHeader = "x-time";
 
 /** The request of a `duplex` call, whose body is its stream: JSON in base64url. */
 export const requestHeader = "x-request";
 
-/** Where programs in the guest reach the gateway: the runner listens here and passes each request up. */
+/** Where programs in the guest reach the gateway: the runner listens here and passes requests on. */
 export const guestGatewayPort = 7001;
 
-/** Where programs in the guest reach the web: an HTTP proxy of the runner's, whose connections the server makes. */
+/** Where programs in the guest reach the internet: an HTTP proxy in the runner, whose connections the server makes. */
 export const guestProxyPort = 7002;
 
-/** Why a tunnel was not opened, in a word. */
+/** Why a tunnel was not opened, as one word. */
 export const verdictHeader = "x-berth-verdict";
 
 /**
- * What either end of an uplink takes ahead, in bytes, of one stream that is not read and of all together; HTTP/2's own
- * 64 KiB would be a round trip for each.
+ * Flow control windows of an uplink, in bytes, per stream and in total. With HTTP/2's default of 64 KiB, every 64 KiB
+ * would cost a round trip.
  */
 export const streamWindowBytes = 256 * 1024;
 export const connectionWindowBytes = 4 * 1024 * 1024;
 
-/** What an uplink's session may hold in memory: a whole window of as many tunnels as an agent may have. */
+/** Memory limit of an uplink's session: full windows for as many tunnels as an agent may have. */
 export const maximumSessionMegabytes = 128;
 
-/** The name under which QEMU hands the first channel token to a guest that boots. */
+/** The name under which QEMU passes the first channel token to a booting guest. */
 export const firmwareTokenName = "opt/berth/token";
 
-/** What the server does not take from a guest in one line. */
+/** The longest line that the server accepts from a guest. */
 export const maximumLineBytes = 4 * 1024 * 1024;
 
-/** Of the answer to a call; a command's output is the largest. */
+/** The largest answer to a call; a command's output is the largest. */
 export const maximumAnswerBytes = 16 * 1024 * 1024;
 
-/** How much of its log the runner answers. */
+/** The most that the runner returns of its log. */
 export const maximumLogBytes = 64 * 1024;
 
 export interface Hello {
@@ -62,16 +62,16 @@ export interface Hello {
 
 export type Welcome = { ok: true } | { ok: false; reason: string };
 
-/** What a machine is given of the agent's secrets: none of them. */
+/** What a machine receives for the agent's secrets: never their values. */
 export const GuestSecrets = z.object({
-  /** What stands for each, by the name of its variable. */
+  /** Placeholders by variable name. */
   placeholders: z.record(z.string(), z.string()),
-  /** The certificate, in PEM, of the authority that signs for the hosts which may have secrets; null where none may. */
+  /** The certificate, in PEM, of the authority that signs for hosts that may receive secrets; null without any. */
   authority: z.string().nullable(),
 });
 export type GuestSecrets = z.infer<typeof GuestSecrets>;
 
-/** What makes a restored or booted guest its own. The first call of a machine's life, before any user's work. */
+/** Gives a restored or booted guest its own identity. The first call to a machine, before any user's work. */
 export const Adoption = z.object({
   /** The new machine-id: 32 hexadecimal digits. */
   machineId: z.string(),
@@ -83,7 +83,7 @@ export const Adoption = z.object({
   time: z.number(),
   /** Fresh random bytes for the kernel's generator, in hexadecimal. */
   entropy: z.string(),
-  /** Takes the place of the token that this call was made with. */
+  /** Replaces the token that this call was made with. */
   token: z.string(),
   secrets: GuestSecrets,
 });
@@ -91,34 +91,34 @@ export type Adoption = z.infer<typeof Adoption>;
 
 export const noSecrets: GuestSecrets = { placeholders: {}, authority: null };
 
-/** Where shells in the guest find the placeholders: bash reads it before a script or a command (`BASH_ENV`). */
+/** Where shells in the guest find the placeholders. Bash reads it before a script or command (`BASH_ENV`). */
 export const environmentFile = "/run/berth/environment";
 
-/** All authorities that the guest trusts, its agent's own among them. */
+/** All authorities that the guest trusts, including the agent's own. */
 export const authoritiesFile = "/etc/ssl/certs/ca-certificates.crt";
 
 export const Health = z.object({
   machineId: z.string().max(64),
   bootId: z.string().max(64),
-  /** `idle`: no process yet; `starting`; `ready`: a prompt is answered at once; `failed`. */
+  /** `idle`: no process yet; `ready`: a prompt is answered at once. */
   runtime: z.enum(["idle", "starting", "ready", "failed"]),
   reason: z.string().max(2000).nullable(),
 });
 export type Health = z.infer<typeof Health>;
 
-/** What the runner answers when it has made ready for the machine's end. `log`: the last of its own log. */
+/** The runner is ready for the machine's end. `log`: the end of its own log. */
 export const Quiesced = z.object({ log: z.string().max(maximumLogBytes) });
 export type Quiesced = z.infer<typeof Quiesced>;
 
-/** `busy`: programs that the agent started work on, beside the runtime itself. A turn that runs is not counted. */
+/** `busy`: programs other than the runtime itself are busy. A running turn does not count. */
 export const Activity = z.object({ busy: z.boolean() });
 export type Activity = z.infer<typeof Activity>;
 
 export const Prompt = z.object({
   message: z.string(),
-  /** With which model: `provider/name`; null for the runtime's own default. */
+  /** `provider/name`; null for the runtime's default. */
   model: z.string().nullable(),
-  /** In which conversation; another than that of the turn before begins an empty one. */
+  /** The conversation's number; a different one than in the previous turn begins an empty conversation. */
   conversation: z.int(),
 });
 export type Prompt = z.infer<typeof Prompt>;

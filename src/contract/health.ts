@@ -2,7 +2,7 @@ import { z } from "zod";
 
 const Check = z.object({ ok: z.boolean(), message: z.string() });
 
-/** Whether the service can work, and what keeps it from that. */
+/** Whether the service can work, and if not, why. */
 export const Readiness = z
   .object({ ready: z.boolean(), checks: z.object({ database: Check, image: Check, accelerator: Check }) })
   .meta({ id: "Readiness" });

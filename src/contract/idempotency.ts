@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The headers of a POST, as far as they are ours. */
+/** The headers of a POST that the service reads. */
 export const PostHeaders = z.looseObject({
   "idempotency-key": z
     .string()

@@ -1,7 +1,7 @@
-/** An id of ours: a UUID in small letters. */
+/** An id of the service: a lowercase UUID. */
 export const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** False for what cannot be an id of ours, which the database would refuse as one. */
+/** Whether the text can be an id. The database rejects anything else. */
 export function isUuid(text: string): boolean {
   return uuidPattern.test(text);
 }

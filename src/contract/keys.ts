@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { AgentName } from "./agents.ts";
 
-/** `full`: all that its account may do. `agent`: an external agent key, for chats with the agents that it names. */
+/** `full`: all that its account may do. `agent`: an external agent key, for chats with selected agents. */
 export const keyKinds = ["full", "agent"] as const;
 
-/** What a caller may show: a key of one of the kinds, or a token of the identity provider. */
+/** A caller's credential: a key of either kind, or a token of the identity provider. */
 export const credentials = [...keyKinds, "token"] as const;
 export type Credential = (typeof credentials)[number];
 

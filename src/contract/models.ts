@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Whose models there are; `demo` is the service's own, which needs no key. */
+/** Model providers; `demo` is built in and needs no key. */
 export const ModelProvider = z.enum(["anthropic", "openai", "demo"]);
 export type ModelProvider = z.infer<typeof ModelProvider>;
 
@@ -22,11 +22,11 @@ export const ModelList = z
   .meta({ id: "ModelList", description: "The models that this installation can reach, by id." });
 export type ModelList = z.infer<typeof ModelList>;
 
-/** A model's price in whole micro-credits for a million tokens. */
+/** A model's price in whole micro-credits per million tokens. */
 export interface ModelPrice {
   input: number;
   output: number;
-  /** Of input that came from the provider's cache, and that went into it. */
+  /** For input read from the provider's cache, and written to it. */
   cacheRead: number;
   cacheWrite: number;
 }

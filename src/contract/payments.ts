@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The card payments' provider takes no less than half a dollar; a credit is a US cent. */
+/** The payment provider's minimum is half a dollar; a credit is a US cent. */
 const leastCredits = 50;
 const mostCredits = 1_000_000;
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ModelProvider } from "./models.ts";
 
-/** What a client may ask of a turn or an agent, whatever the runtime. */
+/** Features that clients can use, in the same way for every runtime. */
 export const abilityNames = ["instructions", "model", "reset", "cancel", "tools", "reasoning", "usage"] as const;
 export type AbilityName = (typeof abilityNames)[number];
 

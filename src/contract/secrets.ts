@@ -2,10 +2,10 @@ import { z } from "zod";
 import { type EgressRule, parseRule, ruleText } from "./egress-rules.ts";
 
 const maximumHosts = 50;
-/** HTTP servers take a header of 8 KiB in all; what is longer reaches nobody. */
+/** HTTP servers accept 8 KiB of headers in total, so longer values would be useless. */
 const maximumValue = 4_096;
 
-/** Names that programs act on: a placeholder in them would break the machine, or lead its programs elsewhere. */
+/** Variables that programs act on: a placeholder in them would break the machine or redirect its programs. */
 const reserved =
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|TERM|PWD|IFS|ENV|BASH_.*|LD_.*|LC_.*|NODE_.*|SSL_.*|(HTTPS?|NO|ALL)_PROXY|NPM_CONFIG_.*|GIT_.*|PYTHON.*|PERL.*|ANTHROPIC_(BASE_URL|AUTH_TOKEN)|OPENAI_BASE_URL)$/;
 
@@ -20,15 +20,15 @@ const SecretName = z
 
 const plainScheme = "http://";
 
-/** Where a secret's value may go: over TLS, or, where the host is named with `http://`, in clear text. */
+/** Where a secret's value may be sent: over TLS or, for a host written with `http://`, in clear text. */
 export interface SecretDestination {
   rule: Exclude<EgressRule, { kind: "any" }>;
   isPlain: boolean;
-  /** 443 over TLS and 80 in clear text, where none is named. */
+  /** By default 443 over TLS and 80 in clear text. */
   port: number;
 }
 
-/** Reads a host of a secret; null for what is none. */
+/** Parses a secret's host; null if it is invalid. */
 export function parseSecretHost(text: string): SecretDestination | null {
   const isPlain = text.startsWith(plainScheme);
   const host = isPlain ? text.slice(plainScheme.length) : text;
@@ -37,7 +37,7 @@ export function parseSecretHost(text: string): SecretDestination | null {
   return { rule, isPlain, port: rule.port ?? (isPlain ? 80 : 443) };
 }
 
-/** One host, or all names below one. */
+/** A host, or all names below one. */
 const SecretHost = z.string().transform((text, context) => {
   const destination = parseSecretHost(text.trim().replace(/^http:/i, "http:"));
   if (destination) return (destination.isPlain ? plainScheme : "") + ruleText(destination.rule);

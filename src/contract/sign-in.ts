@@ -1,13 +1,13 @@
 import { z } from "zod";
 
-/** What the service's own clients are called at the identity provider that it has itself. */
+/** The client id of the CLI at the built-in identity provider. */
 export const toolClient = "berth-cli";
 export const dashboardClient = "berth-dashboard";
 
-/** The path below which that provider answers. */
+/** The path prefix of that provider. */
 export const signInPrefix = "/oidc";
 
-/** Where tokens for the service come from, after RFC 9728. Fields that begin with `berth_` are the service's own. */
+/** Where to get tokens for the service (RFC 9728). Fields that begin with `berth_` are extensions. */
 export const ProtectedResource = z
   .object({
     resource: z.url(),

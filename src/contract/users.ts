@@ -3,7 +3,7 @@ import { z } from "zod";
 const time = z.iso.datetime();
 const nameText = "A user's name is 1 to 64 letters, digits, signs and single blanks, and not dots alone.";
 
-/** In its normal form (NFKC). Names that differ in their letters' size alone are the same user's. */
+/** A user name in NFKC. Names that differ only in case belong to the same user. */
 export const UserName = z
   .string()
   .normalize("NFKC")
@@ -12,12 +12,12 @@ export const UserName = z
   .refine((name) => /^[^\p{C}\p{Z}]+( [^\p{C}\p{Z}]+)*$/u.test(name) && !/^\.+$/.test(name), nameText)
   .meta({ description: nameText });
 
-/** What two spellings of one user's name have in common. */
+/** The key that all spellings of a user's name share. */
 export function userNameKey(name: string): string {
   return name.normalize("NFKC").toLowerCase();
 }
 
-/** In its normal form, so that every keyboard types the same. */
+/** Normalized, so that all keyboards produce the same password. */
 export const Password = z
   .string()
   .normalize("NFKC")

@@ -1,29 +1,29 @@
 import { networkInterfaces } from "node:os";
 import ipaddr from "ipaddr.js";
 
-/** Where clouds tell a machine its secrets: Azure's, Oracle's, Alibaba's, AWS's; all others are link-local. */
+/** Cloud metadata services (Azure, Oracle, Alibaba, AWS) that are not link-local. */
 const metadata = new Set(["168.63.129.16", "192.0.0.192", "100.100.100.200", "fd00:ec2::254"]);
 
-/** What is on this link only, or no single machine's: no exception opens it. */
+/** Link-local and multi-machine addresses, which no exception opens. */
 const neverExempt = new Set(["linkLocal", "unspecified", "broadcast", "multicast"]);
 
 /**
- * Whether an address is of the internet, so that anybody may connect with it. Not those of private and special networks,
- * nor those of IPv6 that carry one of IPv4 (mapped, translated, 6to4, Teredo, ISATAP): where such a one leads is decided
- * by a machine on the way. Nor what is not known to be given out: of IPv6 that is all but 2000::/3.
+ * Whether an address is on the public internet. Private and special networks are not. Nor are IPv6 addresses that
+ * embed an IPv4 address (mapped, translated, 6to4, Teredo, ISATAP), because a machine on the way decides where they
+ * lead, nor unallocated ones, which in IPv6 is everything outside 2000::/3.
  */
 export function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address) || address.includes("%")) return false;
   const parsed = ipaddr.parse(address);
-  // Also what the library takes for `unicast`, as whatever is in none of its tables.
+  // The library also returns `unicast` for whatever is in none of its tables.
   if (parsed.range() !== "unicast" || metadata.has(parsed.toString())) return false;
   if (parsed.kind() === "ipv4") return true;
   const { parts } = parsed as ipaddr.IPv6;
-  // 2000::/3, and no interface identifier of ISATAP (RFC 5214): [02]00:5efe and an address of IPv4.
+  // 2000::/3, without an ISATAP interface identifier (RFC 5214): [02]00:5efe and an IPv4 address.
   return parts[0]! >> 13 === 1 && !((parts[4]! & 0xfdff) === 0 && parts[5] === 0x5efe);
 }
 
-/** Whether the operator may open an address that is not public. None of those that carry another. */
+/** Whether the operator may open an address that is not public. Addresses that embed another stay blocked. */
 export function mayBeExempt(address: string): boolean {
   if (!ipaddr.isValid(address) || address.includes("%")) return false;
   const parsed = ipaddr.parse(address);
@@ -32,7 +32,7 @@ export function mayBeExempt(address: string): boolean {
   return isPublic(address) || ["loopback", "uniqueLocal"].includes(parsed.range());
 }
 
-/** Whether an address leads to this host: one of its own, as they are now. */
+/** Whether an address is currently one of this host's own. */
 export function isOwn(address: string): boolean {
   const desired = ipaddr.parse(address);
   if (desired.range() === "loopback" || desired.range() === "unspecified") return true;
@@ -42,8 +42,8 @@ export function isOwn(address: string): boolean {
 }
 
 /**
- * Whether an address is of a network that this host is in, public or not: those who share a link often trust each
- * other, and no router is between them.
+ * Whether an address is in one of this host's networks, public or not. Machines on a link often trust each other, and
+ * there is no router between them.
  */
 export function isOnLink(address: string): boolean {
   return Object.values(networkInterfaces())
@@ -55,7 +55,7 @@ export function isOnLink(address: string): boolean {
     });
 }
 
-/** Whether an address lies in a network. */
+/** Whether an address is in a network. */
 export function isIn(address: string, network: { address: string; prefix: number }): boolean {
   const [one, other] = [ipaddr.parse(address), ipaddr.parse(network.address)];
   return one.kind() === other.kind() && one.match(other, network.prefix);

@@ -23,12 +23,12 @@ export interface Certified {
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 const dayMs = 86_400_000;
 const authorityMs = 3_650 * dayMs;
-/** A host's certificate lives in memory alone, and is made anew long before it ends. */
+/** Host certificates exist only in memory and are renewed long before they expire. */
 export const hostCertificateMs = 30 * dayMs;
-/** Clocks of guests may be behind. */
+/** Guest clocks may be behind. */
 const earlierMs = dayMs;
 
-/** A certificate authority for one agent, that signs for hosts and for no further authority. */
+/** Makes a certificate authority for one agent. It can sign for hosts, but not for other authorities. */
 export async function makeAuthority(agentId: string): Promise<Certified> {
   const keys = await makeKeys();
   const certificate = await X509CertificateGenerator.createSelfSigned({
@@ -45,7 +45,7 @@ export async function makeAuthority(agentId: string): Promise<Certified> {
   return { certificate: certificate.toString("pem"), key: await pemOf(keys.privateKey) };
 }
 
-/** A certificate of the authority for one host, a name or an address. */
+/** Makes a certificate, signed by the authority, for a host name or address. */
 export async function certify(
   authority: Certified,
   host: { kind: "name" | "address"; text: string },

@@ -1,10 +1,10 @@
 import type { Host } from "../contract/egress-rules.ts";
 import { type Certified, certify, hostCertificateMs } from "./authority.ts";
 
-/** So many are kept; to make one takes twenty milliseconds. */
+/** Cache size. Making a certificate takes 20 ms. */
 const maximumKept = 1_000;
 
-/** The certificates that agents' own authorities have signed for hosts, kept in memory alone. */
+/** In-memory cache of host certificates signed by agents' own authorities. */
 export class Certificates {
   readonly #authorityOf: (agentId: string) => Promise<Certified>;
   readonly #made = new Map<string, { certified: Promise<Certified>; until: number }>();
@@ -13,7 +13,7 @@ export class Certificates {
     this.#authorityOf = authorityOf;
   }
 
-  /** A certificate for that host, by the agent's authority. */
+  /** A certificate for a host, signed by the agent's authority. */
   of(agentId: string, host: Host): Promise<Certified> {
     const key = `${agentId} ${host.text}`;
     const known = this.#made.get(key);

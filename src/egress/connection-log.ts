@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 import type { EgressOutcome, EgressRefusal } from "../contract/egress.ts";
 
-/** A connection of an agent that has ended, or refusals of the same. */
+/** An ended connection of an agent, or its refusals. */
 export interface LoggedConnection {
   id: string;
   agentId: string;
   startedAt: Date;
   finishedAt: Date;
-  /** Null where it was allowed. */
+  /** Null if it was allowed. */
   reason: EgressRefusal | null;
-  /** Null where it was refused. */
+  /** Null if it was refused. */
   outcome: EgressOutcome | null;
   host: string;
   port: number | null;
@@ -20,21 +20,21 @@ export interface LoggedConnection {
 }
 
 const flushMs = 500;
-/** While the database is away, more is not kept. */
+/** The most entries kept while the database is unavailable. */
 const maximumPending = 20_000;
 const batchSize = 1_000;
-/** So many refusals of an agent have an entry each; after that, one a second more. The others share one per reason. */
+/** Refusals of an agent that get their own entry, refilled by one a second. The rest share one entry per reason. */
 const refusalBudget = 60;
 
 /**
- * Writes connections down, in batches and off their path. What an agent makes the service write is bounded: refusals of
- * the same within a flush are one entry, and beyond a rate all are one per reason.
+ * Logs connections, in batches and in the background. How much an agent can make the service write is limited: equal
+ * refusals within a flush share one entry, and above a certain rate all refusals share one entry per reason.
  */
 export class ConnectionLog {
   readonly #write: (entries: LoggedConnection[]) => Promise<void>;
   readonly #warn: (message: string, error: unknown) => void;
   #pending: LoggedConnection[] = [];
-  /** The refusals among those that wait, by agent, reason, host and port. */
+  /** Pending refusals by agent, reason, host and port. */
   readonly #refusals = new Map<string, LoggedConnection>();
   readonly #budgets = new Map<string, { left: number; at: number }>();
   #timer: NodeJS.Timeout | null = null;
@@ -46,14 +46,14 @@ export class ConnectionLog {
     this.#warn = warn;
   }
 
-  /** Notes a connection that has ended. */
+  /** Logs a connection that has ended. */
   add(entry: LoggedConnection): void {
     if (this.#pending.length >= maximumPending) this.#dropped++;
     else this.#pending.push(entry);
     this.#timer ??= setTimeout(() => void this.flush(), flushMs).unref();
   }
 
-  /** Notes a refusal. */
+  /** Logs a refusal. */
   refused(agentId: string, reason: EgressRefusal, host: string, port: number | null): void {
     const now = new Date();
     const known = this.#refusals.get(keyOf(agentId, reason, host, port));
@@ -72,7 +72,7 @@ export class ConnectionLog {
     this.add(entry);
   }
 
-  /** Writes what waits. Resolves when that is done or has failed; what has failed waits for the next time. */
+  /** Writes the pending entries. Resolves also on failure, after which the entries stay pending. */
   flush(): Promise<void> {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
@@ -83,7 +83,7 @@ export class ConnectionLog {
   async #flushOnce(): Promise<void> {
     const due = this.#pending;
     this.#pending = [];
-    // What is being written is counted on no more.
+    // Entries that are being written can no longer be counted up.
     this.#refusals.clear();
     for (let at = 0; at < due.length; at += batchSize) {
       try {
@@ -99,7 +99,7 @@ export class ConnectionLog {
     this.#dropped = 0;
   }
 
-  /** Whether the agent has an entry left; a budget that is whole again is forgotten. */
+  /** Whether the agent has an entry left. Full budgets are forgotten. */
   #spend(agentId: string, now: number): boolean {
     const { left, at } = this.#budgets.get(agentId) ?? { left: refusalBudget, at: now };
     const grown = Math.min(refusalBudget, left + Math.floor((now - at) / 1000));

@@ -20,7 +20,7 @@ async function listen(connected: (socket: Socket) => void): Promise<{ server: Se
   return { server, port: (server.address() as AddressInfo).port };
 }
 
-/** A guest's end of an uplink that is served by an egress with these options. */
+/** The guest's end of an uplink served by an `Egress` with these options. */
 async function uplinkTo(options: Partial<EgressOptions>) {
   const entries: LoggedConnection[] = [];
   const faults: string[] = [];
@@ -65,7 +65,7 @@ test("a name is looked up once for a connection, and that it leads inside a mome
     reached++;
     socket.destroy();
   });
-  // Nobody's: 2fff::/16 is not given out.
+  // 2fff::/16 is unallocated.
   const answers = [["2fff::1"], ["127.0.0.1"], ["2fff::1", "127.0.0.1"], ["2fff::1", "::ffff:7f00:1"], []];
   let asked = 0;
   const { session, entries, egress } = await uplinkTo({ resolve: async () => answers[asked++] ?? [] });
@@ -151,7 +151,7 @@ test("what does not answer in time is given up", async () => {
   server.close();
   const dialled = dial(["127.0.0.1"], port, 1_000, new AbortController().signal);
   await expect(dialled).rejects.toMatchObject({ outcome: "unreachable" });
-  // Nobody's address: with a route to it nothing answers.
+  // An unallocated address: even with a route, nothing answers.
   const late = await dial(["2fff::1"], port, 200, new AbortController().signal).catch((error: unknown) => error);
   expect(late).toBeInstanceOf(Unconnected);
   expect(["timeout", "unreachable"]).toContain((late as Unconnected).outcome);

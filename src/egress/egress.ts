@@ -14,48 +14,48 @@ import { type Answer, failed, refused, unknown } from "./refusal.ts";
 import { type DestinationSecrets, type Secret, secretsFor } from "./secrets.ts";
 import { carry, dial, Unconnected } from "./tunnel.ts";
 
-/** How many tunnels an agent has open at once, and begins in a minute. */
+/** Limits on an agent's open tunnels, and on those it begins per minute. */
 const maximumOpen = 256;
 const maximumBegun = 1_200;
 const windowMs = 60_000;
 const connectTimeoutMs = 10_000;
 const idleMs = 10 * 60_000;
-/** An agent is at work while bytes have moved so lately. */
+/** An agent counts as busy for this long after bytes have moved. */
 const movingMs = 60_000;
-/** Between two looks whether what is open is still allowed. */
+/** How often open tunnels are checked against the current rules. */
 const recheckMs = 10_000;
-/** For tunnels to end when the service does. */
+/** How long tunnels may take to end at shutdown. */
 const closeMs = 1_000;
-/** Of what was asked for and cannot be a host, so much is written down. */
+/** The most that is logged of an invalid destination, in characters. */
 const maximumAsked = 255;
 
 export interface EgressOptions {
   operator: RuleLists;
-  /** `HOST:PORT` that are allowed although their addresses are inside. */
+  /** `HOST:PORT` that are allowed although their addresses are private. */
   inside: readonly string[];
-  /** Where the service listens, and its database. */
+  /** The service's own addresses, and its database's. */
   own: () => readonly { host: string; port: number }[];
   rulesOf(agentId: string): Promise<RuleLists>;
-  /** What stands between the agent's programs and hosts that may have secrets of its. */
+  /** Supplies the agents' secrets for the hosts that may receive them. */
   secrets: SecretKeeper;
   write(entries: LoggedConnection[]): Promise<void>;
   /** A connection was allowed or refused. */
   decided: (verdict: "allowed" | "refused") => void;
-  /** A tunnel has ended, with so many bytes. */
+  /** A tunnel has ended after carrying this many bytes. */
   carried: (bytesSent: number, bytesReceived: number) => void;
   warn: (message: string, error: unknown) => void;
-  /** In place of DNS, in tests. */
+  /** Replaces DNS in tests. */
   resolve?: Resolve;
 }
 
 /** The secrets of agents. */
 interface SecretKeeper {
   of(agentId: string): Promise<Secret[]>;
-  /** A certificate for that host, which the agent's machine trusts, with its private key, in PEM. */
+  /** A certificate for the host that the agent's machine trusts, with its private key, in PEM. */
   certificate(agentId: string, host: Host): Promise<{ certificate: string; key: string }>;
 }
 
-/** A tunnel that is open. */
+/** An open tunnel. */
 interface Tunnel {
   destination: Destination;
   address: string;
@@ -63,7 +63,7 @@ interface Tunnel {
   movedAt: number;
 }
 
-/** What an agent has and has begun, for its limits. */
+/** An agent's tunnels, for its limits. */
 interface Traffic {
   open: number;
   tunnels: Set<Tunnel>;
@@ -80,7 +80,7 @@ interface Request {
   gone: AbortSignal;
 }
 
-/** The web as agents reach it: each connection is asked for on the uplink, decided on, carried and written down here. */
+/** Agents' way to the internet: authorizes, carries and logs each connection that is requested on an uplink. */
 export class Egress {
   readonly #options: EgressOptions;
   readonly #policy: Policy;
@@ -121,7 +121,7 @@ export class Egress {
     }
   }
 
-  /** Cuts the agent's tunnels that are not allowed any more. */
+  /** Cuts the agent's tunnels that are no longer allowed. */
   async recheck(agentId: string): Promise<void> {
     const tunnels = [...(this.#traffic.get(agentId)?.tunnels ?? [])];
     if (tunnels.length === 0) return;
@@ -131,18 +131,18 @@ export class Egress {
     }
   }
 
-  /** Whether the agent's rules let it reach every public host. */
+  /** Whether the agent's rules allow every public host. */
   async mayReachAll(agentId: string): Promise<boolean> {
     return this.#policy.allowsAll(await this.#options.rulesOf(agentId));
   }
 
-  /** Whether bytes of the agent have moved within the last minute. */
+  /** Whether the agent has sent or received bytes within the last minute. */
   moves(agentId: string): boolean {
     const since = performance.now() - movingMs;
     return [...(this.#traffic.get(agentId)?.tunnels ?? [])].some(({ movedAt }) => movedAt > since);
   }
 
-  /** Writes down what has ended. Tunnels end with the uplinks that they came on, which the caller has closed. */
+  /** Logs what has ended. Tunnels end with their uplinks, which the caller has closed. */
   async close(): Promise<void> {
     clearInterval(this.#rechecks);
     await Promise.race([Promise.all(this.#serving), sleep(closeMs, undefined, { ref: false })]);
@@ -167,7 +167,7 @@ export class Egress {
     await this.#connect(request, decision);
   }
 
-  /** Rejects when it is not known: the rules cannot be read. */
+  /** Rejects if the rules cannot be read. */
   async #decide(
     { agentId, traffic }: Request,
     destination: Destination | null,
@@ -182,7 +182,7 @@ export class Egress {
     return found ? { refusal: found } : { destination, addresses };
   }
 
-  /** Connects with one of the addresses, carries what is sent, and notes what came of it. */
+  /** Connects to one of the addresses, carries the bytes, and logs the outcome. */
   async #connect(request: Request, target: { destination: Destination; addresses: string[] }): Promise<void> {
     const { stream, gone } = request;
     const { destination, addresses } = target;
@@ -244,7 +244,7 @@ export class Egress {
     return intercept(socket, { destination, secrets, certificate, warn });
   }
 
-  /** All addresses of what was asked for; none where the name has none or DNS does not answer. */
+  /** All addresses of a destination; empty if the name has none or DNS does not answer. */
   async #addressesOf({ host, port }: Destination): Promise<string[]> {
     if (host.kind === "address") return [host.text];
     const resolve = this.#policy.isException({ host, port }) ? resolveHere : this.#resolve;
@@ -260,7 +260,7 @@ export class Egress {
     const now = performance.now();
     for (const [agentId, { open, windowFrom, tunnels }] of this.#traffic) {
       if (open === 0 && now - windowFrom > windowMs) this.#traffic.delete(agentId);
-      // While the rules cannot be read, what is open stays so.
+      // Tunnels stay open while the rules cannot be read.
       if (tunnels.size > 0) await this.recheck(agentId).catch(() => {});
     }
   }
@@ -287,7 +287,7 @@ function answer(stream: ServerHttp2Stream, { status, word, text }: Answer): void
   stream.end(`${text}\n`);
 }
 
-/** What a guest has asked for, as it may be shown and stored. */
+/** A requested destination, shortened for display and storage. */
 function shortened(text: string): string {
   return text.replaceAll(/[^\x21-\x7e]/g, "?").slice(0, maximumAsked);
 }

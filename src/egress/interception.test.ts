@@ -17,7 +17,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** A program's end of a connection without TLS to `api.example.com`, which is this server. */
+/** A program's end of a connection without TLS to this server as `api.example.com`. */
 async function connected(server: Server): Promise<Duplex> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -34,7 +34,7 @@ async function connected(server: Server): Promise<Duplex> {
   });
 }
 
-/** A host that answers whatever it is sent with these bytes. */
+/** A host that answers every request with these bytes. */
 function answering(bytes: string): Server {
   return createTcpServer((socket: Socket) => {
     socket.on("error", () => {});
@@ -42,7 +42,7 @@ function answering(bytes: string): Server {
   });
 }
 
-/** What the host was sent, and what the program was answered. */
+/** What the host received, and what the program got back. */
 async function exchange(request: string): Promise<{ heads: IncomingMessage[]; answer: string }> {
   const heads: IncomingMessage[] = [];
   const program = await connected(

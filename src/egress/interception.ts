@@ -21,28 +21,28 @@ import { type DestinationSecrets, revealed, type Secret } from "./secrets.ts";
 const handshake = 0x16;
 /** The beginning of an HTTP/1.1 request. */
 const method = /^[A-Z]{3,10}[ A-Z]/;
-/** So many requests may wait on one connection: each takes memory, and hardly any program sends one before its answer. */
+/** Limit on pipelined requests per connection: each takes memory, and few programs pipeline at all. */
 const maximumWaiting = 16;
 
 export interface InterceptionOptions {
   destination: Destination;
-  /** The secrets that may go there; what may have none passes as it is. */
+  /** The secrets that the destination may receive. */
   secrets: DestinationSecrets;
-  /** The certificate that the machine takes for the host's. */
+  /** The certificate that stands in for the host's. */
   certificate: () => Promise<{ certificate: string; key: string }>;
-  /** Told of a request that could not be passed on. */
+  /** Reports a request that could not be passed on. */
   warn: (message: string, error: unknown) => void;
 }
 
-/** As `InterceptionOptions`, once it is known in what way the program speaks. */
+/** `InterceptionOptions` once the program's protocol is known. */
 interface ServingOptions extends Omit<InterceptionOptions, "secrets"> {
   secrets: readonly Secret[];
 }
 
 /**
- * Stands between a program and a host that may have secrets: reads the program's requests, in HTTP/1.1 with TLS or
- * without, and makes them of the host with the secrets' values in their headers. What is neither passes as it is.
- * `dialled` leads to the host; `near` takes its place for whoever carries the tunnel. Nothing of what passes is kept.
+ * Sits between a program and a host that may receive secrets. Reads the program's HTTP/1.1 requests, with or without
+ * TLS, and sends them to the host with the secrets' values in their headers. Other protocols pass unchanged. `dialled`
+ * leads to the host; the returned stream takes its place for the tunnel. Nothing that passes is stored.
  */
 export function intercept(dialled: Socket, options: InterceptionOptions): Duplex {
   const [near, far] = duplexPair();
@@ -72,7 +72,7 @@ async function open(program: Duplex, dialled: Socket, options: InterceptionOptio
   await Promise.all([pipeline(program, dialled), pipeline(dialled, program)]);
 }
 
-/** TLS with the program, by the certificate that its machine trusts, and TLS with the host, by the world's. */
+/** Terminates TLS with a certificate that the machine trusts, and opens TLS to the host with public authorities. */
 async function openTls(program: Duplex, dialled: Socket, options: InterceptionOptions): Promise<void> {
   const { host } = options.destination;
   const { certificate: cert, key } = await options.certificate();
@@ -84,18 +84,18 @@ async function openTls(program: Duplex, dialled: Socket, options: InterceptionOp
     ...(host.kind === "name" ? { servername: host.text } : { host: host.text }),
   });
   secure.on("error", () => program.destroy());
-  // A certificate that is not the host's ends all here: nothing was sent.
+  // An invalid certificate of the host ends the connection before anything is sent.
   upstream.on("error", () => secure.destroy());
   await once(upstream, "secureConnect");
   serve(secure, upstream, { ...options, secrets: options.secrets.tls });
 }
 
-/** Passes requests on, one after the other as they come on one connection. */
+/** Passes on the requests of one connection, one after the other. */
 function serve(program: Duplex, host: Socket, options: ServingOptions): void {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   agent.createConnection = () => host;
   let waiting = 0;
-  // An answer that has come is still told when the host has gone.
+  // An answer that has arrived is still delivered after the host has gone.
   const endOf = () => {
     if (host.destroyed && waiting === 0) program.end();
   };
@@ -112,7 +112,7 @@ function serve(program: Duplex, host: Socket, options: ServingOptions): void {
   server.on("clientError", () => program.destroy());
   server.requestTimeout = 0;
   server.keepAliveTimeout = 0;
-  // Nothing more is asked of a host that has ended, for instance because nothing came for a while.
+  // Send nothing more to a host that has ended the connection, for example after an idle timeout.
   host.allowHalfOpen = false;
   host.once("close", endOf);
   program.once("close", () => host.destroy());
@@ -138,7 +138,7 @@ function pass(request: IncomingMessage, response: ServerResponse, agent: Agent, 
       const told = concealment.headers(passed) as unknown as OutgoingHttpHeaders;
       response.writeHead(answer.statusCode!, concealment.conceal(answer.statusMessage ?? ""), told);
     } catch (error) {
-      // The host may say what no answer may: a status of 99, a line with control characters.
+      // The host may send an invalid answer: a status of 99, or a line with control characters.
       answer.destroy();
       return failed(error);
     }
@@ -146,7 +146,7 @@ function pass(request: IncomingMessage, response: ServerResponse, agent: Agent, 
     pipeline(body).catch(() => response.destroy());
   });
   asked.on("error", failed);
-  // A host that becomes another protocol unasked ends without an error.
+  // A host that switches protocols unasked ends without an error.
   asked.on("close", () => {
     if (!response.headersSent) failed(new Error("there was no answer"));
   });
@@ -157,13 +157,13 @@ function pass(request: IncomingMessage, response: ServerResponse, agent: Agent, 
 }
 
 function refuse(response: ServerResponse, status: number, text: string): void {
-  // The rest of the request is not read, so it may not be taken for the next.
+  // The rest of the request is not read, and must not be taken for the next one.
   const headers = { "content-type": "text/plain", connection: "close" };
-  // With its words, or those of an answer that could not be told are taken.
+  // Set explicitly, or the status text of the undeliverable answer is used.
   response.writeHead(status, STATUS_CODES[status], headers).end(`${text}\n`);
 }
 
-/** What becomes another protocol passes as it is from then on, WebSockets above all. */
+/** Switches to another protocol, such as WebSocket, whose bytes pass unchanged. */
 function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, agent: Agent, options: ServingOptions): void {
   const concealment = new Concealment(options.secrets);
   const { headers } = headersFor(request, options.secrets);
@@ -176,7 +176,7 @@ function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, agent: 
     Promise.all([pipeline(socket, upstream), pipeline(upstream, socket)]).catch(() => {});
   });
   asked.on("response", (answer) => {
-    // Its body comes without its chunks' lengths, so it ends with the connection.
+    // The body is no longer chunked here, so it ends with the connection.
     const headers = without("connection", without("transfer-encoding", answer.rawHeaders));
     socket.write(headOf(answer, [...concealment.headers(headers), "connection", "close"]));
     pipeline(answer, socket).catch(() => {});
@@ -186,8 +186,8 @@ function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, agent: 
 }
 
 /**
- * Behind one address there may be many hosts: a secret of this one is sent to no other. A host goes by the address in a
- * request's first line before its `Host` (RFC 9112, 3.2.2), and by any of two.
+ * Whether a request is meant for this host. One address may serve many hosts, and a secret must reach only its own.
+ * Hosts prefer the URL in the request line over `Host` (RFC 9112, 3.2.2), and may use either of two `Host` headers.
  */
 function isFor({ headers, rawHeaders, url = "" }: IncomingMessage, { host, port }: Destination): boolean {
   const named = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === "host");
@@ -216,7 +216,7 @@ function ask({ method, url }: IncomingMessage, headers: string[], agent: Agent) 
   }
 }
 
-/** Headers, name and value in turn, without the one of that name. */
+/** Headers, as alternating names and values, without the named one. */
 function without(name: string, rawHeaders: readonly string[]): string[] {
   return rawHeaders.filter((_, index) => rawHeaders[index - (index % 2)]!.toLowerCase() !== name);
 }

@@ -1,17 +1,17 @@
 import { lookup, Resolver } from "node:dns/promises";
 
-/** Answers a name's addresses, all of them; none where it has none. Rejects where that cannot be known. */
+/** Returns all addresses of a name, or none if it has none. Rejects if that cannot be determined. */
 export type Resolve = (name: string) => Promise<string[]>;
 
-/** Of one question to a name server, which is asked twice. */
+/** Per query to a name server, which is tried twice. */
 const timeoutMs = 3_000;
 
-/** That a name is not there, or has no address of the kind. */
+/** The name does not exist, or has no address of this kind. */
 const absent = new Set(["ENOTFOUND", "ENODATA"]);
 
 /**
- * Asks DNS, for the name as it is: neither the host's own names (`/etc/hosts`) nor its search domains, which are inside.
- * Nor does it take one of Node's four threads, of which slow names could take all.
+ * Asks DNS for exactly this name. Ignores `/etc/hosts` and search domains, which are private. Does not occupy one of
+ * Node's four threads, which slow names could exhaust.
  */
 export const resolvePublic: Resolve = async (name) => {
   const resolver = new Resolver({ timeout: timeoutMs, tries: 2 });
@@ -23,7 +23,7 @@ export const resolvePublic: Resolve = async (name) => {
   return addresses;
 };
 
-/** Asks the host, as its own programs do: for names that the operator has named. */
+/** Resolves as the host's own programs do. Used for names that the operator has listed. */
 export const resolveHere: Resolve = async (name) => {
   try {
     return (await lookup(name, { all: true })).map(({ address }) => address);

@@ -10,7 +10,7 @@ function policy(options: Partial<PolicyOptions> = {}): Policy {
   return new Policy({ operator: anything, inside: [], own: () => [], lookUp: async () => [], ...options });
 }
 
-/** Why a program that asks for this is refused, when the name has these addresses. */
+/** Why this destination is refused when the name has these addresses. */
 async function refusal(authority: string, addresses: string[] = [], agent = anything, by = policy()) {
   const destination = parseAuthority(authority);
   if (!destination) return "destination_invalid";
@@ -25,7 +25,7 @@ test.each(["example.com:443", "EXAMPLE.com:80", "example.com.:8080", "xn--bcher-
   async (authority) => expect(await refusal(authority, outside)).toBeNull(),
 );
 
-/** Each way to write, or to have a name lead to, an address that is not on the internet. */
+/** Addresses that are not on the public internet, in every form. */
 const insideAddresses = [
   "127.0.0.1",
   "127.0.0.53",
@@ -71,7 +71,7 @@ const insideAddresses = [
   "fc00::1",
   "fd00:ec2::254",
   "fdff::1",
-  // Those that carry an address of IPv4: compatible, mapped, translated, NAT64, 6to4, Teredo, ISATAP.
+  // Those that embed an IPv4 address: compatible, mapped, translated, NAT64, 6to4, Teredo, ISATAP.
   "::127.0.0.1",
   "::7f00:1",
   "::10.0.0.1",
@@ -116,7 +116,7 @@ test.each(insideAddresses)("%s is refused, as it is and where a name leads to it
   const asked = address.includes(":") ? `[${address}]` : address;
   expect(await refusal(`${asked}:80`)).toBe("inside");
   expect(await refusal("rebound.example.com:80", [address])).toBe("inside");
-  // In any place among good ones: which of them is taken is not for chance.
+  // In any position among public ones: chance must not decide which is used.
   expect(await refusal("half.example.com:443", [outside[0]!, address])).toBe("inside");
   expect(await refusal("half.example.com:443", [address, outside[0]!])).toBe("inside");
 });
@@ -129,7 +129,7 @@ test("an address with a zone is never good, whoever says it", () => {
 });
 
 test.each([
-  // Other spellings of addresses of IPv4: shortened, decimal, octal, hexadecimal, padded, with too many parts.
+  // Other spellings of IPv4 addresses: shortened, decimal, octal, hexadecimal, padded, with too many parts.
   "127.1:80",
   "127.0.1:80",
   "2130706433:80",
@@ -149,7 +149,7 @@ test.each([
   "10.0.0.1..:80",
   ".10.0.0.1:80",
   "1:80",
-  // Other digits, dots and letters, and percents, that some programs make the usual ones of.
+  // Other digits, dots and letters, and percent escapes, which some programs normalize.
   "①②⑦.⓪.⓪.①:80",
   "１２７.0.0.1:80",
   "127。0。0。1:80",
@@ -177,7 +177,7 @@ test.each([
   "[:]:80",
   "[1]:80",
   "[v1.a]:80",
-  // Somebody before the host, something behind the port, no port, and ports that are none.
+  // A user before the host, something after the port, no port, and invalid ports.
   "user@example.com:80",
   "user:pass@example.com:80",
   "example.com@127.0.0.1:80",
@@ -209,7 +209,7 @@ test.each([
   "example.com,127.0.0.1:80",
   "example.com;127.0.0.1:80",
   "example.com\\@127.0.0.1:80",
-  // Names that cannot be.
+  // Invalid names.
   "..:80",
   ".:80",
   ".example.com:80",
@@ -342,7 +342,7 @@ test("what is denied is not allowed, the operator's lists come first, and both m
     ["1.1.2.1:443", "not_allowed_by_operator"],
     ["[2606:4700::1111]:443", null],
     ["[2606:4701::1111]:443", "not_allowed_by_operator"],
-    // What is denied by its address is so by whatever name; what is allowed by its address is so by no name.
+    // Denying an address denies every name for it; allowing an address allows no name.
     ["c.example.com:443", "denied", ["1.1.1.2"]],
     ["c.example.com:443", null, ["1.1.1.1"]],
     ["other.org:443", "not_allowed_by_operator", ["1.1.1.1"]],

@@ -4,13 +4,13 @@ import { authorityText, type EgressRule, type Host, parseRule } from "../contrac
 import { isIn, isOnLink, isOwn, isPublic, mayBeExempt } from "./addresses.ts";
 import type { Resolve } from "./names.ts";
 
-/** Rules as they are written. */
+/** Rules as written. */
 export interface RuleLists {
   allow: readonly string[];
   deny: readonly string[];
 }
 
-/** Where a program of an agent wants to be connected with. */
+/** Where an agent's program wants to connect. */
 export interface Destination {
   host: Host;
   port: number;
@@ -18,21 +18,21 @@ export interface Destination {
 
 export interface PolicyOptions {
   operator: RuleLists;
-  /** `HOST:PORT` in their normal spelling that are allowed although their addresses are inside. */
+  /** `HOST:PORT` in normal form that are allowed although their addresses are private. */
   inside: readonly string[];
-  /** Where the service listens, and its database: no agent is connected with them, whatever the lists say. */
+  /** The service's own addresses, and its database's. Agents cannot connect there, whatever the lists say. */
   own: () => readonly { host: string; port: number }[];
-  /** The addresses of a host of this installation, as the host itself finds them. */
+  /** Resolves the installation's own hosts as the host itself does. */
   lookUp: Resolve;
 }
 
-/** Where a mail server takes mail from anybody: an agent that sends it is a sender of spam. */
+/** Mail servers accept mail from anybody here, so an open port would let agents send spam. */
 const mailPort = 25;
 
-/** Names that stand for something on this host or in its network, by their last label (RFC 6761, 6762, 8375, ICANN). */
+/** Names for this host or its network, by their last label (RFC 6761, 6762, 8375, ICANN). */
 const insideName = /(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa)$/;
 
-/** Decides who is connected with whom. The lists of an agent come with each question. */
+/** Decides which connections are allowed. The agent's lists are passed with each call. */
 export class Policy {
   readonly #options: PolicyOptions;
 
@@ -41,8 +41,8 @@ export class Policy {
   }
 
   /**
-   * Why a destination is refused for what was asked, before its name is looked up: a look-up itself tells somebody
-   * something. Null where it is not.
+   * Why a destination is refused before its name is looked up, or null if it is not. The lookup itself would already
+   * leak information.
    */
   refuseAsked(destination: Destination, agent: RuleLists): EgressRefusal | null {
     const { host, port } = destination;
@@ -56,7 +56,7 @@ export class Policy {
     return matches(agent.allow, destination) ? null : "not_allowed";
   }
 
-  /** Why a destination is refused for an address that it has. One is enough: a name may not be half inside. */
+  /** Why a destination is refused because of its addresses. A single private one is enough. */
   async refuseAddresses(
     destination: Destination,
     addresses: readonly string[],
@@ -75,12 +75,12 @@ export class Policy {
     return null;
   }
 
-  /** Whether these rules let an agent reach every public host. */
+  /** Whether these rules allow every public host. */
   allowsAll(agent: RuleLists): boolean {
     return [this.#options.operator, agent].every(({ allow, deny }) => allow.includes("*") && deny.length === 0);
   }
 
-  /** Whether the operator has opened exactly this, wherever it leads. */
+  /** Whether the operator has opened exactly this destination, wherever it leads. */
   isException(destination: Destination): boolean {
     return this.#options.inside.includes(authorityText(destination));
   }

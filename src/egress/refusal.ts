@@ -1,6 +1,6 @@
 import type { EgressOutcome, EgressRefusal } from "../contract/egress.ts";
 
-/** What the program in the guest is answered. `word` is for programs, `text` for people. */
+/** The response to the program in the guest. `word` is for programs, `text` for people. */
 export interface Answer {
   status: number;
   word: string;
@@ -18,13 +18,13 @@ const refusals: Record<EgressRefusal, string> = {
   too_many: "the agent has too many connections, or has begun too many in a minute",
 };
 
-/** How a refusal is answered; `asked` is what was asked for. */
+/** The response to a refusal; `asked` is the requested destination. */
 export function refused(reason: EgressRefusal, asked: string): Answer {
   const status = reason === "too_many" ? 429 : reason === "destination_invalid" ? 400 : 403;
   return { status, word: reason, text: `Berth refused the connection to ${asked}: ${refusals[reason]}.` };
 }
 
-/** How a connection that came to nothing is answered. */
+/** The response when a connection could not be made. */
 export function failed(outcome: "unresolved" | "unreachable" | "timeout", asked: string): Answer {
   const texts = {
     unresolved: `There is no address of ${asked}.`,
@@ -34,7 +34,7 @@ export function failed(outcome: "unresolved" | "unreachable" | "timeout", asked:
   return { status: outcome === "timeout" ? 504 : 502, word: outcome, text: texts[outcome] };
 }
 
-/** Who may connect where is not known now: the database is away. */
+/** The response when the rules cannot be read because the database is unavailable. */
 export const unknown: Answer = {
   status: 503,
   word: "policy_unavailable",

@@ -1,7 +1,7 @@
 import { parseSecretHost } from "../contract/secrets.ts";
 import type { Destination } from "./policy.ts";
 
-/** A secret as it goes out: what stands for it in the machine, its value, and the hosts that may have it. */
+/** A secret: its placeholder in the machine, its value, and the hosts that may receive it. */
 export interface Secret {
   placeholder: string;
   hosts: readonly string[];
@@ -10,13 +10,13 @@ export interface Secret {
   value: string;
 }
 
-/** The secrets that may go to a destination: over TLS, and in clear text. */
+/** The secrets that a destination may receive over TLS, and in clear text. */
 export interface DestinationSecrets {
   tls: readonly Secret[];
   plain: readonly Secret[];
 }
 
-/** The secrets that may go to a destination. */
+/** The secrets that a destination may receive. */
 export function secretsFor(secrets: readonly Secret[], destination: Destination): DestinationSecrets {
   const allowed = (isPlain: boolean) =>
     secrets.filter(({ hosts }) => hosts.some((text) => mayHave(text, destination, isPlain)));
@@ -46,7 +46,7 @@ export function revealed(rawHeaders: readonly string[], secrets: readonly Secret
 function revealedIn(value: string, secrets: readonly Secret[]): string {
   const [, scheme, credentials] = /^(basic +)([A-Za-z0-9+/=]+)$/i.exec(value) ?? [];
   if (scheme === undefined || credentials === undefined) return replaced(value, secrets);
-  // A name and a password, in base64 (RFC 7617): git and pip send their tokens so.
+  // A user name and password in base64 (RFC 7617): git and pip send their tokens this way.
   const plain = Buffer.from(credentials, "base64").toString("utf8");
   const told = replaced(plain, secrets);
   return told === plain ? value : scheme + Buffer.from(told).toString("base64");

@@ -3,11 +3,12 @@ import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { EgressOutcome } from "../contract/egress.ts";
 
-/** One address after the other has so long to answer before the next is tried beside it. */
+/** How long one address may take before the next is tried in parallel. */
 const attemptMs = 1_000;
 
 /**
- * Connects with a port of one of these addresses, which were checked: nothing is looked up here. Rejects with `Unconnected`.
+ * Connects to a port of one of these addresses. They have been checked, so nothing is looked up here. Rejects with
+ * `Unconnected`.
  */
 export function dial(
   addresses: readonly string[],
@@ -28,7 +29,7 @@ export function dial(
       lookup: (_host, _options, answer) => answer(null, found),
     });
     const late = setTimeout(() => socket.destroy(new Unconnected("timeout")), timeoutMs);
-    socket.on("error", () => {}); // Once it is connected, its errors are of the one who carries on.
+    socket.on("error", () => {}); // Once connected, errors are handled by the caller.
     socket.once("connect", () => {
       clearTimeout(late);
       resolve(socket);
@@ -40,7 +41,7 @@ export function dial(
   });
 }
 
-/** Nothing answered at the destination. */
+/** The destination did not answer. */
 export class Unconnected extends Error {
   readonly outcome: "unreachable" | "timeout";
 
@@ -50,19 +51,19 @@ export class Unconnected extends Error {
   }
 }
 
-/** How a tunnel is carried on. */
+/** Options of `carry`. */
 export interface Carriage {
-  /** A tunnel in which nothing moves for so long is ended. */
+  /** End the tunnel after this many milliseconds without traffic. */
   idleMs: number;
-  /** Aborted when it is not allowed any more. */
+  /** Aborted when the tunnel is no longer allowed. */
   cut: AbortSignal;
-  /** Bytes have moved, either way. */
+  /** Bytes have moved, in either direction. */
   moved: () => void;
 }
 
 /**
- * Carries bytes between a tunnel's end and what it leads to, both ways, each as fast as the other end takes them and to its
- * own end. Resolves when both ways have ended.
+ * Carries bytes in both directions between a tunnel and its destination, with backpressure. Each direction ends by
+ * itself. Resolves when both have ended.
  */
 export async function carry(tunnel: Duplex, end: Duplex, { idleMs, cut, moved }: Carriage): Promise<EgressOutcome> {
   let idle = false;

@@ -1,17 +1,17 @@
-/** Model calls an agent may begin a second, over time and at most at once. A turn begins one or two a second. */
+/** Model calls that an agent may begin, per second and in a burst. A turn begins one or two a second. */
 const perSecond = 100;
 const burst = 300;
-/** A request of this many JSON values counts as one call more. Reading them takes about half a millisecond. */
+/** A request counts as one more call per this many JSON values. Reading them takes about half a millisecond. */
 const valuesPerCall = 2_000;
-/** Requests of more are read in a thread of their own. */
+/** Requests with more values are read in a separate thread. */
 const mostCounted = 20_000;
 
-/** Bounds how often one agent calls its models: each call takes the server's time, also one that is refused. */
+/** Limits how often one agent calls its models: even a refused call takes the server's time. */
 export class CallRate {
   #left = burst;
   #seen = performance.now();
 
-  /** Counts a call. What there is too much of, in words; null where it may begin. */
+  /** Counts a call. Returns what there is too much of, in words; null if the call may begin. */
   excess(): string | null {
     const now = performance.now();
     this.#left = Math.min(burst, this.#left + ((now - this.#seen) / 1000) * perSecond);
@@ -21,7 +21,7 @@ export class CallRate {
     return null;
   }
 
-  /** Counts what a request's size took: the next calls wait for it. */
+  /** Counts the cost of a request's size, which delays later calls. */
   count(values: number): void {
     this.#left -= Math.min(values, mostCounted) / valuesPerCall;
   }

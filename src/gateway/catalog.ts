@@ -1,7 +1,7 @@
 import type { ModelProvider } from "../contract/models.ts";
 import type { Prices } from "./prices.ts";
 
-/** A model that this installation can reach. Prices are in whole micro-credits for a million tokens. */
+/** A model that this installation can reach. Prices are in whole micro-credits per million tokens. */
 interface CatalogModel {
   id: string;
   provider: ModelProvider;
@@ -9,30 +9,30 @@ interface CatalogModel {
   outputPrice: number | null;
 }
 
-/** The models as far as they are known. */
+/** The known models. */
 export interface Catalog {
   /** By id. */
   models: CatalogModel[];
-  /** Providers that are configured but have not told their models: any name of theirs may be good. */
+  /** Configured providers whose lists are not known: any of their model names may be valid. */
   untold: ModelProvider[];
 }
 
-/** Where a provider's models are asked for. */
+/** Lists a provider's models. */
 export interface ModelSource {
   models(): Promise<string[]>;
 }
 
-/** How long a provider's list is used before it is asked for again, and how soon after a failure. */
+/** How long a provider's list stays fresh, and how soon a failed fetch is retried. */
 const freshMs = 5 * 60_000;
 const failedMs = 15_000;
 
 interface Listing {
-  /** When it is to be asked for again. */
+  /** When to fetch the list again. */
   until: number;
   names: string[] | null;
 }
 
-/** What models there are: the demonstration's, and what each configured provider's own list says. */
+/** The available models: the demo model, and what each configured provider lists. */
 export class Models {
   readonly #sources: [ModelProvider, ModelSource][];
   readonly #prices: Prices;
@@ -50,7 +50,7 @@ export class Models {
     this.#warn = warn;
   }
 
-  /** The lists are the providers' own. An old one is answered at once, and a new one asked for beside that. */
+  /** Returns the providers' own lists. A stale list is returned at once and refreshed in the background. */
   async catalog(): Promise<Catalog> {
     const told = await Promise.all(
       this.#sources.map(async ([provider, source]) => ({ provider, names: await this.#names(provider, source) })),
@@ -74,7 +74,7 @@ export class Models {
     return (known ?? (await asking)).names;
   }
 
-  /** Never rejects: a list that cannot be had leaves the last one standing. */
+  /** Never rejects: when the fetch fails, the last list stays in use. */
   async #ask(provider: ModelProvider, source: ModelSource): Promise<Listing> {
     let listing: Listing;
     try {
@@ -89,7 +89,7 @@ export class Models {
   }
 }
 
-/** Asked for few tokens: some models' price rises with the size of a request. */
+/** Prices for a small request: some models charge more per token for large ones. */
 function pricesOf(prices: Prices, id: string): Pick<CatalogModel, "inputPrice" | "outputPrice"> {
   return {
     inputPrice: perMillion(prices.priceOf(id, { input: 1000 })),

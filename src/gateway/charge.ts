@@ -7,42 +7,42 @@ import type { Meter } from "./meter.ts";
 import type { PreparedRequest } from "./preparation.ts";
 import type { Prices } from "./prices.ts";
 
-/** Credits that are held for one model call. */
+/** Credits held for one model call. */
 export interface Payment {
-  /** Holds so many micro-credits more. Throws `insufficient_credits`, `database_unavailable`. */
+  /** Holds more micro-credits. Throws `insufficient_credits`, `database_unavailable`. */
   extend(micro: number): Promise<void>;
-  /** Ends the hold and pays what was used; nothing where that is 0. */
+  /** Ends the hold and pays for what was used, which may be 0. */
   settle(micro: number, tokens: TokenCounts): Promise<void>;
 }
 
-/** Who pays for calls. */
+/** Pays for model calls. */
 export interface Payer {
-  /** Holds micro-credits for a call to that model. Throws `insufficient_credits`, `database_unavailable`. */
+  /** Holds micro-credits for a call to a model. Throws `insufficient_credits`, `database_unavailable`. */
   hold(model: string, micro: number): Promise<Payment>;
-  /** Whether there was many times that a moment ago: then the provider is asked while the credits are being held. */
+  /** Whether the balance was recently many times this: the provider is then called while the credits are being held. */
   hasPlenty(micro: number): boolean;
 }
 
-/** Where nobody pays: the throwaway turns of a template. */
+/** For calls that nobody pays for: the throwaway turns of a template. */
 export const nobody: Payer = {
   hold: async () => ({ extend: async () => {}, settle: async () => {} }),
   hasPlenty: () => false,
 };
 
-/** Told what a call has used, each time what was added; `microCredits` is its price, null where it is not known. */
+/** Receives each increment of a call's usage; `microCredits` is its price, null when unknown. */
 type Tell = (tokens: TokenCounts, microCredits: number | null) => void;
 
-/** Of a streamed answer so many tokens are held ahead of what has come. */
+/** How many tokens beyond the received part of a streamed answer are held for. */
 const tokensAhead = 1_024;
-/** For the provider's request to be on its way before the credits are asked for. */
+/** A head start for the request to the provider before the credits are held. */
 const aheadMs = 2;
-/** Between two tries to hold credits while the database is away. */
+/** Pause between attempts to hold credits while the database is unavailable. */
 const databaseRetryMs = 500;
 
 /**
- * What one model call costs: credits are held for its request and the beginning of its answer, more as the answer
- * grows, and what was used is paid at its end. An answer that is not whole, and one of a provider that does not
- * count, is paid by what has come of it.
+ * The cost of one model call. Credits are held for the request and the beginning of the answer, and more as the answer
+ * grows; what was used is paid at the end. An incomplete answer, or one without token counts, is charged by what was
+ * received.
  */
 export class Charge {
   readonly #prices: Prices;
@@ -50,9 +50,9 @@ export class Charge {
   readonly #payment: Promise<Payment>;
   readonly #refused = new AbortController();
   readonly #tell: Tell;
-  /** Tokens of the request, as estimated. */
+  /** Estimated tokens of the request. */
   readonly #input: number;
-  /** Tokens of the answer that credits are held for. */
+  /** Answer tokens that credits are held for. */
   #covered: number;
   #told: TokenCounts = {};
   #toldMicro = 0;
@@ -68,42 +68,42 @@ export class Charge {
   }
 
   /**
-   * Holds credits for a call; null for a model that has no price and may not be had for nothing. Where the payer has plenty
-   * this resolves before they are held (`held`). A database that is away is waited for until `signal` is aborted. Throws
-   * `insufficient_credits`, and what `signal` was aborted with.
+   * Holds credits for a call. Returns null for a model without a price, unless unpriced models are allowed. If the
+   * payer has plenty, this resolves before the credits are held (see `held`). While the database is unavailable it
+   * retries until `signal` is aborted. Throws `insufficient_credits`, or the reason of `signal`.
    */
   static async open(call: ChargedCall, signal: AbortSignal): Promise<Charge | null> {
     const { request, prices, allowUnpriced, model, payer } = call;
     const { inputTokens: input, maximumOutput: most } = request;
-    // What comes in one piece cannot be stopped on its way.
+    // An answer that is not streamed cannot be cut off midway.
     const covered = request.streamed ? Math.min(most, tokensAhead) : most;
     const micro = prices.priceOf(model, { input, output: covered });
     if (micro === null && !allowUnpriced) return null;
     const hasPlenty = payer.hasPlenty(micro ?? 0);
     const hold = () => whenDatabaseAnswers(() => payer.hold(model, micro ?? 0), signal);
-    // The provider's request leaves first.
+    // The request to the provider leaves first.
     const payment = hasPlenty ? sleep(aheadMs, undefined, { signal }).then(hold) : hold();
     const charge = new Charge(call, payment, input, covered);
     if (!hasPlenty) await payment;
     return charge;
   }
 
-  /** Resolves when the credits are held: nothing of an answer is passed on before. Throws as `open` does. */
+  /** Resolves when the credits are held; no part of the answer is passed on before. Throws as `open` does. */
   async held(): Promise<void> {
     await this.#payment;
   }
 
-  /** Aborted, with what `held` throws, when the credits are not to be had. */
+  /** Aborted when the credits cannot be held, with the error that `held` throws. */
   get refused(): AbortSignal {
     return this.#refused.signal;
   }
 
-  /** Tells what the provider has counted since the last time. */
+  /** Reports what the provider has counted since the last call. */
   count({ tokens }: Meter): void {
     if (tokens) this.#add(tokens);
   }
 
-  /** Has credits held for what has come of a streamed answer. Why they cannot be, or null. */
+  /** Holds credits for the received part of a streamed answer. Returns why that failed, or null. */
   async cover({ written }: Meter): Promise<Fault | null> {
     while (tokensIn(written) > this.#covered) {
       try {
@@ -111,7 +111,7 @@ export class Charge {
         await payment.extend(this.#prices.priceOf(this.#model, { output: tokensAhead }) ?? 0);
       } catch (error) {
         if (isShort(error)) return { code: error.code, message: error.message };
-        // While the database is away an answer goes on: what it comes to is written down at its end.
+        // The answer continues while the database is unavailable; its cost is recorded at the end.
         if (!isAway(error)) throw error;
       }
       this.#covered += tokensAhead;
@@ -119,7 +119,7 @@ export class Charge {
     return null;
   }
 
-  /** Pays. `meter` is what has come of the answer; null where nothing has. */
+  /** Pays for the call. `meter` is null when no part of the answer was received. */
   async settle(meter: Meter | null): Promise<void> {
     const payment = await this.#payment.catch(() => null);
     if (!payment) return; // Nothing was passed on.
@@ -127,7 +127,7 @@ export class Charge {
     await payment.settle(this.#toldMicro, this.#told);
   }
 
-  /** The provider's figures; of an answer that has none of them, or not the last, what was seen of it. */
+  /** The provider's counts; estimates from the received text where they are missing or not final. */
   #used({ tokens, written, ended }: Meter): TokenCounts {
     const output = tokens?.output ?? 0;
     return {
@@ -137,7 +137,7 @@ export class Charge {
     };
   }
 
-  /** An answer's figures are totals that grow; what is told is what was added. */
+  /** An answer's counts are growing totals; only the increments are reported. */
   #add(totals: TokenCounts): void {
     const added: TokenCounts = {};
     const next = { ...this.#told };
@@ -154,10 +154,10 @@ export class Charge {
   }
 }
 
-/** What a charge is made out for. */
+/** The call that a charge is for. */
 interface ChargedCall {
   request: PreparedRequest;
-  /** As prices know it. */
+  /** The name that prices are looked up by. */
   model: string;
   prices: Prices;
   allowUnpriced: boolean;
@@ -165,7 +165,7 @@ interface ChargedCall {
   tell: Tell;
 }
 
-/** Whether credits were refused, in contrast to anything that went wrong. */
+/** Whether the error means too few credits, and not a failure. */
 export function isShort(error: unknown): error is BerthError {
   return error instanceof BerthError && error.code === "insufficient_credits";
 }

@@ -1,31 +1,31 @@
 import { isObject, type JsonObject } from "./wires/wire.ts";
 
-// What a model call may come to, before its provider has counted. Only what was never counted is charged by this.
+// Estimates of a model call's tokens before the provider has counted. Only what was never counted is charged by them.
 
-/** Of all the usual tokenizers for text. */
+/** Typical for common text tokenizers. */
 const bytesPerToken = 4;
-/** What a request without a limit of its own is taken to write at most. */
+/** Assumed maximum output of a request that sets no limit. */
 const usualMaximumOutput = 4_096;
-/** An image costs up to about this; of larger files (a PDF) so many bytes of base64 make one token more. */
+/** An image costs at most about this. Larger files (such as PDFs) add a token per `fileBytesPerToken` of base64. */
 const tokensOfFile = 1_600;
 const fileBytesPerToken = 200;
 /** Shorter ones are counted as text. */
 const leastFileLength = 1_024;
 const ofFile = /^(data:[^,]{1,100},)?[A-Za-z0-9+/_-]+={0,2}$/;
 
-/** Where the APIs take text for a file in base64. Anywhere else it is text, whatever it looks like. */
+/** Fields in which the APIs accept a base64 file. Elsewhere it is text, whatever it looks like. */
 const fileFields = new Set(["url", "image_url", "file_data"]);
-/** What is below these is shown to the model as it is written. */
+/** Everything below these fields is shown to the model verbatim. */
 const writtenFields = new Set(["tools", "functions", "response_format", "text", "output_config", "output_format"]);
-/** More no model writes. */
+/** No model writes more. */
 const mostOutput = 100_000_000;
 
-/** Tokens in so many bytes of text. */
+/** Estimated tokens in this many bytes of text. */
 export function tokensIn(bytes: number): number {
   return Math.ceil(bytes / bytesPerToken);
 }
 
-/** The tokens of a request: all its text, its tools and names included; files by their size, unless `written`. */
+/** Estimated tokens of a request: all its text, including tools and names. Files count by size, unless `written`. */
 export function inputTokens(request: unknown, written = false): number {
   if (typeof request === "string") return tokensIn(Buffer.byteLength(request));
   if (Array.isArray(request)) {
@@ -42,21 +42,21 @@ export function inputTokens(request: unknown, written = false): number {
   }, 0);
 }
 
-/** How many tokens the request lets the model write, in all its choices. Which of the limits counts is the provider's to say. */
+/** The most tokens that the model may write, in all choices. Takes the largest limit, because providers differ. */
 export function maximumOutput({ max_tokens, max_completion_tokens, max_output_tokens, n }: JsonObject): number {
   const limits = [max_tokens, max_completion_tokens, max_output_tokens].map(numberOf).filter((each) => each !== null);
   const limit = limits.length > 0 ? Math.max(...limits) : usualMaximumOutput;
   return Math.min(limit * Math.max(1, numberOf(n) ?? 1), mostOutput);
 }
 
-/** A number, or one that is written as text, which some servers take as well. */
+/** A number, or a numeric string, which some servers accept too. */
 function numberOf(value: unknown): number | null {
   if (typeof value !== "number" && typeof value !== "string") return null;
   const number = Number(value);
   return number >= 0 ? number : null;
 }
 
-/** Anthropic's files have `data` beside their `type`, OpenAI's recordings beside their `format`. */
+/** Anthropic's files have `data` next to `type`, OpenAI's recordings next to `format`. */
 function isFile(holder: JsonObject, name: string, value: unknown): value is string {
   if (typeof value !== "string" || value.length < leastFileLength) return false;
   const isData = name === "data" && (holder.type === "base64" || typeof holder.format === "string");

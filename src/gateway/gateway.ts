@@ -34,90 +34,90 @@ import { countTokens, messages } from "./wires/messages.ts";
 import { responses } from "./wires/responses.ts";
 import type { JsonObject, Reading, Wire } from "./wires/wire.ts";
 
-/** Of one machine at once: each request is in memory whole. */
+/** Concurrent calls of one machine: each request is held in memory. */
 const maximumCalls = 16;
 const tooManyPauseMs = 1_000;
-/** Of a refusal's text, more is not read. */
+/** The most that is read of a refusal's text. */
 const maximumRefusalBytes = 64 * 1024;
-/** Before a call is made again: doubled each time. */
+/** Pause before the first retry; doubled each time. */
 const firstRetryMs = 500;
-/** How long a call of a turn that has ended is held, for its runtime to be interrupted; it would ask again otherwise. */
+/** How long a call of an ended turn is kept open for its runtime to be interrupted; it would retry otherwise. */
 const holdMs = 10_000;
 
-/** What a guest may ask of its model APIs, and nothing else. OpenAI's SDKs have `/v1` in their base address. */
+/** The only paths that guests may call. OpenAI's SDKs have `/v1` in their base URL. */
 const offered = new Map<string, Wire>([
   ...[messages, countTokens].map((wire) => [`/anthropic${wire.path}`, wire] as const),
   ...[chat, responses].map((wire) => [`/openai/v1${wire.path}`, wire] as const),
 ]);
 
-/** What an agent's calls are made with. */
+/** Settings of an agent's calls. */
 export interface ModelSettings {
   /** `provider/name`; null leaves it to the runtime. */
   model: string | null;
   instructions: string | null;
 }
 
-/** The turn within which a call is made. */
+/** The turn that a call belongs to. */
 export interface ModelTurn {
   readonly settings: ModelSettings;
   /** Aborted when the turn was interrupted or has failed. */
   readonly interrupted: AbortSignal;
   /** A model call has begun. */
   asked(): void;
-  /** The provider has counted these tokens; `microCredits` is their price, null where it is not known. */
+  /** The provider has counted these tokens; `microCredits` is their price, null when unknown. */
   used(tokens: TokenCounts, microCredits: number | null): void;
   /** The provider has begun to answer a call. */
   answered(): void;
   /**
-   * A call was refused for good. True: the turn has ended with it and its runtime is being interrupted, so the
-   * runtime need not be told. `recoverable`: the runtime may know what to do, so it is.
+   * A call has failed for good. Returns true if this has ended the turn: its runtime is then being interrupted and
+   * needs no answer. `recoverable`: the runtime may be able to recover, so it gets the error.
    */
   refused(fault: Fault, recoverable: boolean): boolean;
 }
 
-/** On whose behalf a guest's calls are made. */
+/** The agent that a guest's calls are made for. */
 export interface Caller {
-  /** Names the agent to the provider, for its abuse checks; tells nothing about it. */
+  /** Identifies the agent to the provider for abuse checks, and reveals nothing else about it. */
   id: string;
-  /** For calls outside of any turn. */
+  /** For calls outside turns. */
   settings(): Promise<ModelSettings>;
-  /** The turn that goes on, if one does. */
+  /** The running turn, if any. */
   turn(): ModelTurn | null;
   /** Who pays for a call that begins now. */
   payer(): Payer;
-  /** Whether the agent's egress rules let it reach every public host. Then its provider may too. */
+  /** Whether the agent's egress rules allow every public host. Its provider may then reach them too. */
   mayReachAll(): Promise<boolean>;
-  /** Serves a CONNECT to `HOST:PORT`: the web, which is not the gateway's. Without it nothing is connected. */
+  /** Serves a CONNECT to `HOST:PORT`, which is egress. Without it nothing is connected. */
   tunnel?(stream: ServerHttp2Stream, authority: string): void;
 }
 
 export interface GatewayOptions {
-  /** Who answers; null where the installation has no key. Where it has none at all, the demonstration does. */
+  /** The configured providers; null without a key. If all are null, the demo model answers. */
   providers: Record<Wire["provider"], Provider | null>;
   prices: Prices;
-  /** Whether models without a price answer, for nothing. */
+  /** Whether models without a price may be used, for free. */
   allowUnpriced: boolean;
-  /** Names of hosted tools that every agent may use, whatever its egress rules and the tool's price (`RemoteWork`). */
+  /** Hosted tools that every agent may use, whatever its egress rules and the tool's price (see `RemoteWork`). */
   hostedTools: readonly string[];
-  /** A provider that sends nothing for so long is given up. */
+  /** Abandon a call after this many silent milliseconds. */
   silenceMs: number;
-  /** For so long a call of a turn is made again when it was refused for a passing reason. */
+  /** Retry transient errors of a turn's calls for this many milliseconds. */
   retryMs: number;
-  /** A provider has begun to answer, so long after the guest asked. */
+  /** A provider has begun to answer, this long after the guest's request. */
   answered: (provider: string, seconds: number) => void;
   warn: (message: string, error: unknown) => void;
 }
 
-/** One call on its way. */
+/** A call in progress. */
 interface ModelRequest {
   stream: ServerHttp2Stream;
   wire: Wire;
-  /** As prices know it. */
+  /** The name that prices are looked up by. */
   model: string;
   turn: ModelTurn | null;
-  /** What the call costs; null where it costs nothing. */
+  /** Null if the call costs nothing. */
   charge: Charge | null;
-  /** What has come of the answer. */
+  /** The part of the answer received so far. */
   meter: Meter | null;
   /** Aborted when the guest has gone. */
   gone: AbortSignal;
@@ -126,12 +126,12 @@ interface ModelRequest {
 }
 
 /**
- * The models as guests see them: serves the uplink of each machine. A guest is known by its connection; its
- * requests carry no key, and the providers' keys stay in this process. An answer passes byte for byte.
+ * Serves models to guests, over the uplink of each machine. A guest is identified by its connection: its requests
+ * carry no key, and the providers' keys stay in this process. Answers are passed on byte for byte.
  */
 export class Gateway {
   readonly #options: GatewayOptions;
-  /** Calls that are not over, and not paid. */
+  /** Calls that are running or not yet paid. */
   readonly #calls = new Set<Promise<void>>();
   readonly #bodies = new RequestBodies();
   readonly #preparations = new Preparations();
@@ -140,7 +140,7 @@ export class Gateway {
     this.#options = options;
   }
 
-  /** Resolves when all calls are over and paid. The uplinks have ended before. */
+  /** Resolves when all calls have ended and are paid. Call it after the uplinks have ended. */
   async close(): Promise<void> {
     await Promise.all(this.#calls);
     await this.#preparations.close();
@@ -159,7 +159,7 @@ export class Gateway {
         return caller.tunnel(stream, String(headers[":authority"]));
       const excess = open === maximumCalls ? `${maximumCalls} model calls at once` : rate.excess();
       if (excess) {
-        stream.resume(); // What is not read would hold up the others.
+        stream.resume(); // Unread bytes would block the other streams.
         const told = nearest(String(headers[":path"])).error(429, `An agent makes ${excess}.`);
         return answer(stream, 429, told, tooManyPauseMs);
       }
@@ -187,10 +187,10 @@ export class Gateway {
     if (!wire || headers[":method"] !== "POST") {
       return answer(stream, 404, nearest(path).error(404, `${headers[":method"]} ${path} is not offered to agents.`));
     }
-    // Asked for while the request still comes.
+    // Loaded while the request is still arriving.
     const outsideOfTurns = caller.turn() ? null : caller.settings();
-    outsideOfTurns?.catch(() => {}); // Heard below.
-    // In memory until the call is over: it may be made again.
+    outsideOfTurns?.catch(() => {}); // Handled below.
+    // Kept in memory until the call ends: it may be retried.
     using read = await this.#bodies.read(stream, caller.id, headers["content-length"], gone.signal);
     const { body } = read;
     if (!body) return answer(stream, 413, wire.error(413, "A request has 32 MiB at most."));
@@ -228,14 +228,14 @@ export class Gateway {
     try {
       await this.#pass(modelRequest, chosen, call);
     } finally {
-      // Of an answer in one piece, too, what has come is paid when its guest has gone.
       await immediate(); // The answer leaves first.
+      // If the guest has gone, the received part is charged even of an answer that is not streamed.
       modelRequest.meter?.finish();
       await modelRequest.charge?.settle(modelRequest.meter);
     }
   }
 
-  /** Has credits held for the call. False: it cannot be made, and that is answered. */
+  /** Holds credits for the call. Returns false after answering that the call cannot be made. */
   async #charge(modelRequest: ModelRequest, request: PreparedRequest, payer: Payer): Promise<boolean> {
     const { model, turn, over } = modelRequest;
     const { prices, allowUnpriced } = this.#options;
@@ -252,7 +252,7 @@ export class Gateway {
     }
   }
 
-  /** Who answers calls of that API for an agent with that model. */
+  /** The provider for calls of an API by an agent with this model. */
   #providerOf(wire: Wire, model: string | null): Provider | null {
     const { providers } = this.#options;
     if (model?.startsWith("demo/")) return demo;
@@ -289,7 +289,7 @@ export class Gateway {
     }
   }
 
-  /** Passes an answer on, as fast as the guest takes it, and reads along. */
+  /** Passes an answer on as fast as the guest reads it, and meters it. */
   async #relay(modelRequest: ModelRequest, { status, headers, body }: ModelAnswer, silence: Silence): Promise<void> {
     const { stream, wire, turn, charge, over } = modelRequest;
     if (wire.generates) turn?.answered();
@@ -305,7 +305,7 @@ export class Gateway {
         const fault = (await charge?.cover(meter)) ?? null;
         if (fault) return await cutOff(modelRequest, fault);
         if (!stream.write(chunk)) {
-          silence.end(); // It is the guest that is slow.
+          silence.end(); // The guest is slow, not the provider.
           await drained(stream);
           silence.heard();
         }
@@ -324,7 +324,7 @@ export class Gateway {
   }
 }
 
-/** True when the answer has ended in an error for which its turn was ended. */
+/** Whether an error in the answer has ended the turn. */
 async function endedBy(modelRequest: ModelRequest, error: NonNullable<Reading["error"]>): Promise<boolean> {
   const { turn, wire } = modelRequest;
   const { fault, recoverable } = refusalOf(error.status, error.message, undefined);
@@ -333,13 +333,13 @@ async function endedBy(modelRequest: ModelRequest, error: NonNullable<Reading["e
   return true;
 }
 
-/** Ends an answer for which there are no credits any more. */
+/** Ends an answer when the credits run out. */
 async function cutOff(modelRequest: ModelRequest, fault: Fault): Promise<void> {
   if (modelRequest.turn?.refused(fault, false)) return hold(modelRequest);
   modelRequest.stream.close(2);
 }
 
-/** The API whose clients ask for that path. */
+/** The API whose clients would request this path. */
 function nearest(path: string): Wire {
   return path.startsWith("/openai/") ? chat : messages;
 }
@@ -351,7 +351,7 @@ async function refuse(modelRequest: ModelRequest, refusal: Refusal): Promise<voi
   answer(stream, status, body ?? wire.error(status, fault.message), retryAfterMs);
 }
 
-/** One try at a call: an answer that has begun, or why there is none. */
+/** Makes one attempt. Returns an answer that has begun, or why there is none. */
 async function ask(provider: Provider, call: ModelCall, silence: Silence): Promise<ModelAnswer | Refusal> {
   try {
     const given = await provider(call);
@@ -364,13 +364,13 @@ async function ask(provider: Provider, call: ModelCall, silence: Silence): Promi
   }
 }
 
-/** Keeps a call whose turn has ended without an answer until its runtime hangs up. */
+/** Keeps a call of an ended turn open without an answer until its runtime hangs up. */
 async function hold({ stream, gone }: ModelRequest): Promise<void> {
   await sleep(holdMs, undefined, { signal: gone, ref: false }).catch(() => {});
   stream.close(2);
 }
 
-/** Answers with an error; `body` as it is, or as JSON. */
+/** Answers with an error. A string `body` is sent as it is, anything else as JSON. */
 function answer(
   stream: ServerHttp2Stream,
   status: number,

@@ -2,10 +2,10 @@ import { createParser } from "eventsource-parser";
 import type { TokenCounts } from "../service/ledger.ts";
 import { isObject, type Reading, type Wire } from "./wires/wire.ts";
 
-/** Of an answer in one piece, more is not kept: it is paid by its size, as one that has no figures. */
+/** The most that is kept of an answer that is not streamed. A larger one is charged by size, as if it had no counts. */
 const maximumAnswerBytes = 16 * 1024 * 1024;
 
-/** Reads along as an answer passes: what it used, whether it is whole, whether it ends in an error. */
+/** Reads an answer as it passes: its usage, whether it is complete, and whether it ends in an error. */
 export class Meter {
   readonly #wire: Wire;
   readonly #feed: (text: string) => void;
@@ -42,34 +42,34 @@ export class Meter {
     }
   }
 
-  /** Something has come that costs. */
+  /** Something that costs has been received. */
   get begun(): boolean {
     return this.#tokens !== null || this.#written > 0;
   }
 
-  /** The answer has come to its own end. */
+  /** The answer is complete. */
   get ended(): boolean {
     return this.#ended;
   }
 
-  /** The provider's figures, which grow with the answer; null before the first. */
+  /** The provider's counts so far; null before the first. */
   get tokens(): TokenCounts | null {
     return this.#tokens;
   }
 
-  /** What the model has written so far, in bytes of UTF-8; of an answer in one piece, only where it has no figures. */
+  /** What the model has written so far, in bytes of UTF-8. Without streaming, only if the answer has no counts. */
   get written(): number {
     return this.#written;
   }
 
-  /** Reads the next of the answer. The error that it told of, if it did. */
+  /** Reads the next chunk. Returns the error that it reports, if any. */
   see(chunk: Uint8Array | string): Reading["error"] | null {
     this.#error = null;
     this.#feed(typeof chunk === "string" ? chunk : this.#decoder.decode(chunk, { stream: true }));
     return this.#error;
   }
 
-  /** Reads what can be read only when all is there. A second call does nothing. */
+  /** Reads what can only be read at the end. A second call does nothing. */
   finish(): Reading["error"] | null {
     this.#error = null;
     if (!this.#finished) this.#whole();
@@ -78,7 +78,7 @@ export class Meter {
   }
 
   #event(data: string): void {
-    // OpenAI's mark at a stream's end, which some compatible servers send in place of a finish reason.
+    // OpenAI's end-of-stream marker, which some compatible servers send in place of a finish reason.
     if (data === "[DONE]") this.#ended = true;
     const event = parse(data);
     if (!isObject(event)) return;

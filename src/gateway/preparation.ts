@@ -5,35 +5,35 @@ import { countTokens, messages } from "./wires/messages.ts";
 import { responses } from "./wires/responses.ts";
 import { isObject, type JsonObject, type Owner, type RemoteWork, type Wire } from "./wires/wire.ts";
 
-/** JSON values in one request. A conversation of a million tokens has some ten thousand. */
+/** JSON values in one request. A conversation of a million tokens has about ten thousand. */
 const maximumValues = 500_000;
-/** Objects and lists within each other. */
+/** Nesting depth of objects and lists. */
 const maximumDepth = 200;
-/** A model's name is written down with what a call costs. */
+/** The model's name is stored with the cost of a call. */
 const modelName = /^[\x20-\x7e]{0,200}$/;
 
-/** The APIs by their paths, so that a thread can be told of one. */
+/** The APIs by path, because a path can be passed to a thread. */
 const wires = new Map<string, Wire>([messages, countTokens, chat, responses].map((wire) => [wire.path, wire]));
 
-/** A guest's request, made ready for its provider. */
+/** A guest's request, ready for its provider. */
 export interface PreparedRequest {
   /** The model's name as the guest asked for it. */
   model: string;
-  /** Whether the answer is to come as a stream. */
+  /** Whether the answer is streamed. */
   streamed: boolean;
   /** Estimates, for the credits to hold. */
   inputTokens: number;
   maximumOutput: number;
-  /** What the provider itself is to run or fetch. */
+  /** What the provider itself would run or fetch. */
   remote: RemoteWork[];
-  /** The request as it is sent to the provider. */
+  /** The request as sent to the provider. */
   body: Uint8Array;
 }
 
-/** The request, or why it is refused, in words for the guest; and how many JSON values it has. */
+/** The request, or why it is refused in words for the guest, and its number of JSON values. */
 export type Preparation = { values: number } & (PreparedRequest | { problem: string });
 
-/** Reads a request's body and makes it the agent's. Takes time in proportion to the number of its values. */
+/** Reads a request's body and adapts it to the agent. Takes time in proportion to the number of JSON values. */
 export function prepare(path: string, body: Uint8Array, owner: Owner): Preparation {
   const { values, depth } = structureOf(body);
   return { values, ...read(wires.get(path)!, body, { values, depth }, owner) };
@@ -49,7 +49,7 @@ function read(
     return { problem: `A request has ${maximumValues} JSON values and ${maximumDepth} levels at most.` };
   }
   const request = parseObject(body);
-  // What is none here may be one to the provider (UTF-16, NaN), and would be answered without being paid.
+  // A provider may accept what is invalid here (UTF-16, NaN), and its answer would not be paid for.
   if (!request) return { problem: "A request is a JSON object, in UTF-8." };
   const model = request.model ?? "";
   if (typeof model !== "string" || !modelName.test(model)) {

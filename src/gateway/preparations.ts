@@ -7,22 +7,22 @@ import type { Owner } from "./wires/wire.ts";
 
 /** Larger requests are not even counted on the server's own thread. */
 const countedBytes = 1024 * 1024;
-/** With more values, a request is read in a thread of its own: reading this many takes about 5 ms. */
+/** A request with more values is read in a separate thread: reading this many takes about 5 ms. */
 const maximumValuesHere = 20_000;
-/** The heap of that thread, in MiB. A request of the most values that are allowed takes a third of it. */
+/** The heap of that thread, in MiB. The largest allowed request takes a third of it. */
 const heapMiB = 1024;
 
 /**
- * Makes requests ready for their providers without holding up the server: what takes long is done in a thread, one
- * request after the other. Of each agent one waits there at most, so that none keeps the others out.
+ * Prepares requests for their providers without blocking the server: large ones are handled in a thread, one after the
+ * other. At most one request per agent waits there, so that no agent can starve the others.
  */
 export class Preparations {
-  /** Each agent's last request, and the last of all. */
+  /** Each agent's last request, and the last one overall. */
   readonly #ofAgents = new Map<string, Promise<unknown>>();
   #last: Promise<unknown> = Promise.resolve();
   #worker: Worker | null = null;
 
-  /** Rejects with the reason of `signal` when it is aborted first. */
+  /** Rejects with the reason of `signal` if it is aborted first. */
   async prepare(path: string, body: Buffer<ArrayBuffer>, owner: Owner, signal: AbortSignal): Promise<Preparation> {
     const isSmall = body.length <= countedBytes && structureOf(body).values <= maximumValuesHere;
     if (isSmall) return prepare(path, body, owner);
@@ -55,7 +55,7 @@ export class Preparations {
     worker.ref();
     const { promise, resolve, reject } = Promise.withResolvers<Preparation>();
     worker.once("message", resolve).once("error", reject);
-    // A body in memory that others share is copied.
+    // A body in a shared buffer is copied.
     const isOwn = job.body.length === job.body.buffer.byteLength;
     worker.postMessage(job, isOwn ? [job.body.buffer] : []);
     return promise.finally(() => {
@@ -74,7 +74,7 @@ export class Preparations {
     worker.on("exit", () => {
       if (this.#worker === worker) this.#worker = null;
     });
-    worker.on("error", () => {}); // Its request is told.
+    worker.on("error", () => {}); // Reported to its request.
     worker.unref();
     this.#worker = worker;
     return worker;

@@ -2,11 +2,11 @@ import { calcPrice } from "@pydantic/genai-prices";
 import type { ModelPrice } from "../contract/models.ts";
 import type { TokenCounts } from "../service/ledger.ts";
 
-/** A credit is a US cent; whole millionths of it are what is counted. */
+/** A credit is a US cent; amounts are whole millionths of a credit. */
 const microCreditsPerDollar = 100 * 1_000_000;
 const million = 1_000_000;
 
-/** The demonstration model's made-up price: 1 and 5 US dollars. */
+/** The demo model's made-up price: 1 and 5 US dollars. */
 const demoPrice: ModelPrice = {
   input: microCreditsPerDollar,
   output: 5 * microCreditsPerDollar,
@@ -14,16 +14,16 @@ const demoPrice: ModelPrice = {
   cacheWrite: microCreditsPerDollar,
 };
 
-/** What models cost: as the operator says, else as the package knows, https://github.com/pydantic/genai-prices. */
+/** Model prices: the operator's, otherwise those of https://github.com/pydantic/genai-prices. */
 export class Prices {
   readonly #own: ReadonlyMap<string, ModelPrice>;
 
-  /** `own` is by the models' ids; one that ends in `*` is for all that begin so, and the longest that fits counts. */
+  /** `own` maps model ids to prices. A key that ends in `*` matches a prefix; the longest match wins. */
   constructor(own: Readonly<Record<string, ModelPrice>> = {}) {
     this.#own = new Map(Object.entries({ "demo/demo": demoPrice, ...own }));
   }
 
-  /** What tokens of a model cost, in whole micro-credits, half of one rounded up; null where the price is not known. */
+  /** The price of a model's tokens in whole micro-credits, halves rounded up; null when it is not known. */
   priceOf(model: string, tokens: TokenCounts): number | null {
     const own = this.#ownPrice(model);
     const micro = own ? ownCost(own, tokens) : knownCost(model, tokens);
@@ -46,12 +46,12 @@ function ownCost(price: ModelPrice, { input = 0, output = 0, cacheRead = 0, cach
 }
 
 function knownCost(model: string, tokens: TokenCounts): number | null {
-  const slash = model.indexOf("/"); // A model's name may have slashes of its own.
+  const slash = model.indexOf("/"); // A model's name may contain slashes.
   const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0, cacheWriteHour = 0, webSearches = 0 } = tokens;
   const usage = {
     input_tokens: input,
     output_tokens: output,
-    // The package refuses a part of the input that it has no price for, where there is none of it, too.
+    // The package rejects a kind of token that it has no price for, even with a count of 0.
     ...(cacheRead > 0 ? { cache_read_tokens: cacheRead } : {}),
     ...(cacheWrite > 0 ? { cache_write_tokens: cacheWrite } : {}),
     ...(cacheWriteHour > 0 ? { cache_write_1h_tokens: cacheWriteHour } : {}),

@@ -1,26 +1,26 @@
 import type { IncomingHttpHeaders } from "node:http2";
 import type { Wire } from "./wires/wire.ts";
 
-/** A model call as it goes to a provider. */
+/** A model call as sent to a provider. */
 export interface ModelCall {
   wire: Wire;
-  /** The query of the guest's request, with its question mark, or nothing. */
+  /** The query of the guest's request with its question mark, or empty. */
   query: string;
   headers: IncomingHttpHeaders;
   body: Uint8Array;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when nobody waits for the answer any longer. */
   signal: AbortSignal;
 }
 
-/** The answer of a provider; `body` streams, and ends early by throwing. */
+/** A provider's answer. `body` streams, and throws if it ends early. */
 export interface ModelAnswer {
   status: number;
   headers: Record<string, string>;
   body: AsyncIterable<Uint8Array | string>;
 }
 
-/** One kind of model API and who answers it. Rejects with `Unreachable` where nobody does. */
+/** Answers calls of one model API. Rejects with `Unreachable` if the provider gives no answer. */
 export type Provider = (call: ModelCall) => Promise<ModelAnswer>;
 
-/** The provider gave no answer at all: its name is not known, it refuses the connection, it hung up. */
+/** The provider gave no answer: its name did not resolve, or the connection was refused or closed. */
 export class Unreachable extends Error {}

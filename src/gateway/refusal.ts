@@ -1,24 +1,24 @@
 import type { Fault } from "../contract/agents.ts";
 import type { BerthError, ErrorCode } from "../contract/errors.ts";
 
-/** That a model call got no answer, and what can be done about it. */
+/** Why a model call got no answer, and what can be done about it. */
 export interface Refusal {
   fault: Fault;
-  /** The status for the guest, and the provider's own words for it; null where it has said nothing. */
+  /** The status for the guest. `body` is the provider's own text; null if it sent none. */
   status: number;
   body: string | null;
-  /** The same call may be answered later. */
+  /** The same call may succeed later. */
   transient: boolean;
-  /** What the provider asks to wait, in milliseconds; null where it says nothing. */
+  /** How long the provider asks to wait, in milliseconds; null if it does not say. */
   retryAfterMs: number | null;
-  /** The runtime may know better: it shortens a conversation that has grown too long, for one. */
+  /** The runtime may be able to recover, for example by shortening a conversation that has grown too long. */
   recoverable: boolean;
 }
 
-/** What a provider's text is cut to, in characters. */
+/** A provider's text is cut to this length, in characters. */
 const maximumText = 300;
 
-/** Words by which a provider says with a 400 or a 403 that it wants money: Anthropic's, OpenAI's, OpenRouter's. */
+/** Text of a 400 or 403 that means the account is out of money, from Anthropic, OpenAI and OpenRouter. */
 const ofMoney = /credit balance|billing|insufficient (?:quota|credits|funds|balance)|exceeded your current quota/i;
 
 const codes: Record<number, ErrorCode> = {
@@ -31,7 +31,7 @@ const codes: Record<number, ErrorCode> = {
   529: "model_overloaded",
 };
 
-/** What a status says, to the user of an agent. */
+/** Explanations of a refusal for the user of an agent. */
 const sentences: Partial<Record<ErrorCode, string>> = {
   model_credentials_refused: "The model's provider does not accept this installation's key",
   model_unpaid: "The model's provider asks for payment by this installation",
@@ -42,12 +42,12 @@ const sentences: Partial<Record<ErrorCode, string>> = {
   model_failed: "The model's provider failed",
 };
 
-/** What a status other than success means. `body` is what came with it, `retryAfter` the header. */
+/** Interprets an error status. `body` is the response's text, `retryAfter` its header. */
 export function refusalOf(status: number, body: string, retryAfter: string | undefined): Refusal {
   const text = messageIn(body);
   const code = codeOf(status, text);
   const wait = retryAfterMs(retryAfter);
-  // What is said about a key may repeat a part of it.
+  // A message about a key may repeat part of the key.
   const said = code === "model_credentials_refused" || text === "" ? "" : `: ${text}`;
   const later = wait === null ? "" : ` It may be asked again in ${Math.ceil(wait / 1000)} s.`;
   return {
@@ -72,23 +72,23 @@ export function stalled(silenceMs: number): Refusal {
   );
 }
 
-/** The provider is there, but this installation has no key of it. */
+/** This installation has no key for the provider. */
 export function unconfigured(provider: string): Refusal {
   return without({ code: "model_not_available", message: `This installation has no key of ${provider}.` }, 404);
 }
 
-/** Nobody knows what the model costs. */
+/** The model has no known price. */
 export function unpriced(model: string): Refusal {
   const message = `The price of ${model} is not known here: its operator can give it one (BERTH_PRICES_FILE), or allow models without a price (BERTH_UNPRICED_MODELS=allow).`;
   return without({ code: "model_not_available", message }, 404);
 }
 
-/** Whoever pays for the call has not enough. */
+/** The payer has too few credits. */
 export function short({ code, message }: BerthError): Refusal {
   return without({ code, message }, 402);
 }
 
-/** A refusal without an answer. */
+/** A refusal without an answer from the provider. */
 function without(fault: Fault, status: number): Refusal {
   return { fault, status, body: null, transient: false, retryAfterMs: null, recoverable: false };
 }
@@ -103,7 +103,7 @@ function codeOf(status: number, text: string): ErrorCode {
   return codes[status] ?? (status < 500 ? "model_request_refused" : "model_failed");
 }
 
-/** The message in an error's body: of both APIs `{error: {message}}`, of some servers `{message}`, or plain text. */
+/** The message in an error's body: `{error: {message}}` in both APIs, `{message}` from some servers, or plain text. */
 function messageIn(body: string): string {
   try {
     const json = JSON.parse(body) as { error?: { message?: unknown } | string; message?: unknown };

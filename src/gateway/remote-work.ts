@@ -6,7 +6,7 @@ interface Rules {
   allowUnpriced: boolean;
 }
 
-/** Why a request may not have its provider run or fetch what it asks for, in words for the guest; null where it may. */
+/** Why the provider may not run or fetch what a request asks for, in words for the guest; null if it may. */
 export async function problemOf(
   remote: readonly RemoteWork[],
   { hostedTools, allowUnpriced }: Rules,

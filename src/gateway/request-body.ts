@@ -2,27 +2,27 @@ import type { ServerHttp2Stream } from "node:http2";
 import { RequestMemory } from "./request-memory.ts";
 
 const mebibyte = 1024 * 1024;
-/** A request to a model is at most this large, in bytes; Anthropic's own limit. */
+/** The largest model request, in bytes; Anthropic's own limit. */
 const maximumBodyBytes = 32 * mebibyte;
 /** Nearly all requests are smaller than this. */
 const smallBytes = 2 * mebibyte;
 
-/** A request's body; its memory is taken until it is disposed. */
+/** A request's body, which counts against the memory limit until it is disposed. */
 interface RequestBody extends Disposable {
-  /** Null when it is larger than a request may be. */
+  /** Null if the body is too large. */
   body: Buffer<ArrayBuffer> | null;
 }
 
 /**
- * Reads the bodies of model requests within a bounded memory. What waits for memory stays with the guest. Large bodies
- * have a memory of their own: a body of unknown size that turns out to be large waits for that while it holds a small
- * part of the other, and nobody who holds a part of the large one waits for anything, so they never wait for each other.
+ * Reads the bodies of model requests in bounded memory. While a body waits for memory, its bytes stay with the guest.
+ * Large bodies have a separate budget: a body of unknown size that turns out to be large waits for it while holding a
+ * small share of the other one. Holders of the large budget wait for nothing, so there is no deadlock.
  */
 export class RequestBodies {
   readonly #small = new RequestMemory({ total: 128 * mebibyte, perAgent: 32 * mebibyte });
   readonly #large = new RequestMemory({ total: 256 * mebibyte, perAgent: 2 * maximumBodyBytes });
 
-  /** Reads a body to its end. Rejects with the reason of `signal` when it is aborted while this waits for memory. */
+  /** Reads a whole body. Rejects with the reason of `signal` if it is aborted while waiting for memory. */
   async read(
     stream: ServerHttp2Stream,
     agent: string,
@@ -42,7 +42,7 @@ export class RequestBodies {
         room = maximumBodyBytes;
       }
       if (size <= room) chunks.push(chunk);
-      else chunks.length = 0; // Read to its end all the same: a stream that is left is closed, and cannot be answered.
+      else chunks.length = 0; // Read on to the end: a stream left unread is closed and cannot be answered.
     }
     const body = size <= room ? Buffer.concat(chunks) : null;
     const kept = held.move();

@@ -5,8 +5,8 @@ interface Waiting {
 }
 
 /**
- * Bounds the memory that model requests take, of all agents together and of each. Whoever finds none free waits; of
- * those who wait, the agent that holds least is next, so that no agent keeps the others out.
+ * Bounds the memory of model requests, in total and per agent. A request waits until there is room; the agent that
+ * holds least goes first, so that no agent can starve the others.
  */
 export class RequestMemory {
   readonly #perAgent: number;
@@ -20,7 +20,7 @@ export class RequestMemory {
     this.#perAgent = perAgent;
   }
 
-  /** Takes memory for a request until that is disposed. Rejects with the reason of `signal` when it is aborted first. */
+  /** Reserves memory until the result is disposed. Rejects with the reason of `signal` if it is aborted first. */
   async acquire(agent: string, bytes: number, signal: AbortSignal): Promise<Disposable> {
     signal.throwIfAborted();
     const granted = Promise.withResolvers<void>();
@@ -56,7 +56,7 @@ export class RequestMemory {
     }
   }
 
-  /** Of those within their own bound, the first of the agent that holds least. */
+  /** Among those within their agent's limit, the first of the agent that holds least. */
   #next(): Waiting | null {
     let least: Waiting | null = null;
     for (const entry of this.#waiting) {

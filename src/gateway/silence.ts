@@ -1,4 +1,4 @@
-/** Aborts its signal when nothing was heard for this many milliseconds. */
+/** Aborts its signal after this many silent milliseconds. */
 export class Silence {
   readonly ms: number;
   readonly #controller = new AbortController();

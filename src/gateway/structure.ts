@@ -1,15 +1,15 @@
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** The number of a JSON text's values, and of its levels. */
+/** The number of values in a JSON text, and of its levels. */
 export interface Structure {
   values: number;
   depth: number;
 }
 
 /**
- * How many values a JSON text has and how deep it goes, without building any of them: what parsing will cost. About
- * 3 ms a MiB. Of a text that is no JSON, some number.
+ * Counts the values and levels of a JSON text without building them, to estimate the cost of parsing. Takes about 3 ms
+ * per MiB. For invalid JSON the result is arbitrary.
  */
 export function structureOf(text: Uint8Array): Structure {
   let values = 1;

@@ -2,20 +2,20 @@ import { Agent, request } from "undici";
 import type { ModelProvider } from "../contract/models.ts";
 import { type ModelCall, type Provider, Unreachable } from "./provider.ts";
 
-/** Where a provider's API is and the key that it takes. */
+/** A provider's API address and key. */
 export interface Account {
-  /** Without a slash at its end; OpenAI's has `/v1` in it, Anthropic's has not, as their own SDKs have it. */
+  /** Without a trailing slash. As in the SDKs, OpenAI's includes `/v1` and Anthropic's does not. */
   baseUrl: string;
   apiKey: string;
 }
 
-/** What the two providers' APIs differ in before any request's body. */
+/** How the two providers' APIs differ apart from the request body. */
 const dialects = {
   anthropic: {
     key: (apiKey: string) => ({ "x-api-key": apiKey }),
-    /** The guest's headers that reach the provider; its credentials never do. */
+    /** The guest's headers that are passed to the provider; its credentials never are. */
     passed: ["accept", "anthropic-beta", "anthropic-version", "content-type", "user-agent"],
-    /** Headers of the answer that reach the guest. */
+    /** The answer's headers that are passed to the guest. */
     answered: ["content-type", "retry-after", "request-id", "anthropic-ratelimit-requests-reset"],
     models: "/v1/models?limit=1000",
     version: { "anthropic-version": "2023-06-01" },
@@ -32,7 +32,7 @@ const dialects = {
 const connectTimeoutMs = 10_000;
 const listTimeoutMs = 10_000;
 
-/** One provider's API, or a server that speaks the same. Its silence is timed by who asks, so nothing is here. */
+/** One provider's API, or a compatible server. It has no timeouts: callers time its silence. */
 export class Upstream {
   readonly #dialect: (typeof dialects)[Exclude<ModelProvider, "demo">];
   readonly #account: Account;
@@ -43,7 +43,7 @@ export class Upstream {
     this.#account = account;
   }
 
-  /** Passes a call on with the key; the answer's bytes go on as they come. */
+  /** Passes a call on with the key, and streams the answer's bytes unchanged. */
   readonly ask: Provider = async (call: ModelCall) => {
     const { key, passed, answered } = this.#dialect;
     try {
@@ -61,7 +61,7 @@ export class Upstream {
     }
   };
 
-  /** The names of the models that the account can use. Rejects when the provider does not tell. */
+  /** The names of the models that the account can use. Rejects if the provider does not list them. */
   async models(): Promise<string[]> {
     const { key, models, version } = this.#dialect;
     const answer = await request(`${this.#account.baseUrl}${models}`, {

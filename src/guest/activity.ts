@@ -2,18 +2,18 @@ import { statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ProcessStat, processTable } from "../platform/process-table.ts";
 
-/** How long processes are looked at. */
+/** How long processes are observed. */
 const sampleMs = 1_000;
-/** Processor time within the sample from which on somebody works; below it a process only keeps its timers. */
+/** CPU time within the sample from which a process counts as busy; below it, it only runs its timers. */
 const busyMs = 20;
-/** Among a process's flags: PF_KTHREAD of the kernel's include/linux/sched.h. */
+/** The process flag PF_KTHREAD, from the kernel's include/linux/sched.h. */
 const kernelThread = 0x00200000;
 /** The unit of /proc/PID/stat: USER_HZ is 100 on x86-64. */
 const msPerTick = 10;
 
 /**
- * The processes of a user, or those of all but this one and the kernel's own: the processor time that each has used, in
- * ms, by its name in the process table.
+ * CPU time in milliseconds of a user's processes, by their names in the process table. Without a user: of all
+ * processes except this one and kernel threads.
  */
 export function processesOf(uid: number | null): Map<string, number> {
   const isCounted = ({ pid, flags }: ProcessStat) =>
@@ -27,8 +27,8 @@ function userOf(pid: number): number | undefined {
 }
 
 /**
- * Whether programs of the agent's, other than `own`, work: looks for a second, and answers then. They may be any user's,
- * since the agent may become any; this process and the kernel's own are none.
+ * Whether programs of the agent, other than `own`, are busy. Observes them for a second. They may belong to any user,
+ * because the agent may become any. This process and kernel threads do not count.
  */
 export async function busy(own: ReadonlySet<string>): Promise<boolean> {
   const before = processesOf(null);

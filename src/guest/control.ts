@@ -6,17 +6,17 @@ import { z } from "zod";
 import { type GuestFault, type GuestFaultCode, requestHeader, timeHeader } from "../contract/guest.ts";
 import type { CallTable, guestCalls } from "../contract/guest-calls.ts";
 
-/** Whom a call comes from. */
+/** The caller of a call. */
 interface CallContext {
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when nobody waits for the answer any longer. */
   gone: AbortSignal;
-  /** The other end's port of the connection that the call came on. */
+  /** The peer's port of the call's connection. */
   peerPort: number;
 }
 
 /**
- * A handler for each call of a table: of a `call` it answers the response, of a `lines` call batches of items, of a
- * `duplex` call the stream that the caller is joined with. A `GuestError` that it throws before that is the answer.
+ * A handler for each call of a table. For a `call` it returns the response, for `lines` batches of items, for `duplex`
+ * the stream to join with the caller. A `GuestError` thrown before that becomes the response.
  */
 export type HandlersOf<Table extends CallTable> = {
   [Name in keyof Table]: (
@@ -29,7 +29,7 @@ export type HandlersOf<Table extends CallTable> = {
       : Promise<Duplex>;
 };
 
-/** What the server can ask of this guest. */
+/** Handlers for the server's calls to this guest. */
 export type GuestHandlers = HandlersOf<typeof guestCalls>;
 
 /** A refusal of a call. */
@@ -50,7 +50,7 @@ const statuses: Record<GuestFaultCode, number> = {
 };
 
 /**
- * The HTTP/2 server of a table's calls; connections are handed to it after their hello. `atLeast` sets the clock where it
+ * The HTTP/2 server for a table's calls. It is given connections after their hello. `atLeast` advances the clock if it
  * is behind the time of a call, in milliseconds since 1970.
  */
 export function serveCalls<Table extends CallTable>(
@@ -70,7 +70,7 @@ export function serveCalls<Table extends CallTable>(
       const inHeader = () => Buffer.from(String(headers[requestHeader]), "base64url").toString("utf8");
       const text = guestCall.kind === "duplex" ? inHeader() : await textOf(stream);
       const request = parse(guestCall.request, text);
-      // Of a server that died meanwhile nothing is taken: the next one may have given this guest its identity already.
+      // Ignore calls of a server that has died: its successor may already have given this guest an identity.
       if (stream.destroyed) return;
       await respond(stream, guestCall.kind, handlers[name] as Handler, request);
     };
@@ -107,9 +107,9 @@ function parse(schema: z.ZodType, text: string): unknown {
   return parsed.data;
 }
 
-/** A call's body. Rejects when the connection ends before it. */
+/** A call's body. Rejects if the connection ends first. */
 function textOf(stream: ServerHttp2Stream): Promise<string> {
-  // Not by an iterator: emulated, in a machine that has just woken, that alone takes as long as to set the clock.
+  // No iterator: on an emulated machine that has just woken, it alone takes as long as setting the clock.
   return new Promise((resolve, reject) => {
     if (stream.destroyed) return reject(new Error("the server ended the connection"));
     let text = "";
@@ -122,7 +122,7 @@ function textOf(stream: ServerHttp2Stream): Promise<string> {
   });
 }
 
-/** Items as lines of JSON, held back while the reader is slow. */
+/** Sends items as lines of JSON, with backpressure. */
 async function sendLines(stream: ServerHttp2Stream, batches: AsyncIterable<unknown[]>, gone: AbortSignal) {
   if (stream.destroyed) return;
   stream.respond({ ":status": 200, "content-type": "application/x-ndjson" });
@@ -133,16 +133,16 @@ async function sendLines(stream: ServerHttp2Stream, batches: AsyncIterable<unkno
   stream.end();
 }
 
-/** Joins the caller with what was opened for it. Each way ends by itself; what breaks one end breaks the other. */
+/** Joins the caller with the opened stream. Each direction ends by itself; a broken end breaks the other. */
 async function join(stream: ServerHttp2Stream, opened: Duplex): Promise<void> {
   if (stream.destroyed) return void opened.destroy();
   stream.respond({ ":status": 200, "content-type": "application/octet-stream" });
-  // That one end breaks is how it may end.
+  // A broken end is a normal way to end.
   await Promise.all([pipeline(stream, opened), pipeline(opened, stream)]).catch(() => {});
 }
 
 function sendJson(stream: ServerHttp2Stream, status: number, body: unknown): void {
-  if (stream.destroyed) return; // Who asked has gone.
+  if (stream.destroyed) return; // The caller has gone.
   stream.respond({ ":status": status, "content-type": "application/json" });
   stream.end(JSON.stringify(body));
 }

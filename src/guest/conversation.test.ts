@@ -8,14 +8,14 @@ import { Conversation } from "./conversation.ts";
 import { type Journal, Journals } from "./journal.ts";
 
 let folder: string;
-/** Of models, by the runtime. */
+/** Model calls made by the runtime. */
 let calls = 0;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "berth-conversation-"));
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** Counts, until it is cancelled. */
+/** Counts until cancelled. */
 const counting: Runtime = {
   name: "counting",
   package: "openclaw",
@@ -145,7 +145,7 @@ test("a runtime that ends without a word is given its message once more, but not
   expect(prompts).toBe(3);
 });
 
-/** Counts how often it is emptied; the first time it waits for `gate`. */
+/** Counts how often it is cleared; the first time waits for `gate`. */
 function emptied(gate: Promise<void> = Promise.resolve()) {
   const runtime: Runtime = {
     ...counting,
@@ -178,7 +178,7 @@ test("a runtime at rest is emptied at once, and not again by the next message", 
   await conversation.enter(2);
   expect(counts.done).toBe(1);
   expect(await textOf(await conversation.prompt("turn-1", { ...prompt, conversation: 2 }))).toBe("emptied 1 times");
-  // One that was long on its way.
+  // A late one.
   await conversation.enter(1);
   await conversation.enter(2);
   expect(counts.done).toBe(1);
@@ -238,7 +238,7 @@ test("a runtime that hangs as it is emptied is given up with the turn that waits
   void conversation.enter(2);
   await expect.poll(() => counts.begun).toBe(1);
   const waiting = await conversation.prompt("turn-1", { ...prompt, conversation: 2 });
-  await setImmediate(); // By then it waits.
+  await setImmediate(); // By now it is waiting.
   conversation.cancel("turn-1");
   expect((await endOf(waiting)).last).toEqual({ type: "response.cancelled" });
   const next = await conversation.prompt("turn-2", { ...prompt, conversation: 2 });

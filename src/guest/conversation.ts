@@ -9,21 +9,21 @@ import { processesOf } from "./activity.ts";
 import type { Journal, Journals } from "./journal.ts";
 import type { Syncer } from "./sync.ts";
 
-/** An agent's first conversation; its runtime begins in it. */
+/** An agent's first conversation, in which its runtime starts. */
 const firstConversation = 1;
 
 const throwawayTries = 3;
 
-/** After a failed prompt, how long the end of a process may take to be seen, last words included. */
+/** How long to wait, after a failed prompt, for the exit of the process and its last output. */
 const endNoticeMs = 3_000;
 
-/** How long a runtime may take to start; OpenClaw under emulation takes eight minutes on a quiet machine. */
+/** How long a runtime may take to start; under emulation, OpenClaw takes eight minutes on a quiet host. */
 const maximumStartMs = 1_500_000;
 
-/** How long a runtime that has started has, in whatever it does, to come back from a turn that was cancelled; by itself it takes five seconds. */
+/** How long a started runtime may take to return from a cancelled turn; its own limit is five seconds. */
 const hungMs = 8_000;
 
-/** How long a turn's end, or a suspension, waits for a disk that takes what the turn has written. */
+/** How long the end of a turn, or a suspension, waits for the turn's writes to reach the disk. */
 const maximumSyncMs = 10_000;
 
 interface Turn {
@@ -35,8 +35,8 @@ interface Turn {
 }
 
 /**
- * The agent's one conversation with its runtime: starts the runtime, makes one turn at a time, starts the
- * runtime again (in the same conversation) when it has died.
+ * The agent's conversation with its runtime: starts the runtime, runs one turn at a time, and restarts the runtime in
+ * the same conversation if it dies.
  */
 export class Conversation {
   readonly #runtimes: readonly Runtime[];
@@ -48,18 +48,18 @@ export class Conversation {
   #session: Promise<Session> | null = null;
   #state: Health["runtime"] = "idle";
   #reason: string | null = null;
-  /** The number of the conversation that the runtime is in; null before it was looked up. */
+  /** The number of the runtime's conversation; null before it has been read. */
   #number: number | null = null;
-  /** The runtime's way into a conversation, one after the other: whoever is in the middle of it is waited for. */
+  /** The last switch to a conversation. Switches happen one after the other. */
   #entered: Promise<void> = Promise.resolve();
-  /** The runtime's processes, as they were when it was ready. */
+  /** The runtime's processes at the time it became ready. */
   #own: ReadonlySet<string> = new Set();
-  /** The last turn that was begun; `done` never rejects. */
+  /** The last turn begun; `done` never rejects. */
   #running: Turn | null = null;
-  /** The last turn that was cancelled while it was not the running one: its prompt may be on the way. */
+  /** The last turn cancelled while not running: its prompt may still be on the way. */
   #cancelledAhead: string | null = null;
 
-  /** `modelCalls`: how many calls of models programs of this machine have made. */
+  /** `modelCalls` returns how many model calls programs of this machine have made. */
   constructor(
     runtimes: readonly Runtime[],
     context: RuntimeContext,
@@ -78,24 +78,24 @@ export class Conversation {
     return { runtime: this.#state, reason: this.#reason };
   }
 
-  /** The runtime's processes as they were when it was ready, by the names that `processesOf` gives them. */
+  /** The runtime's processes at the time it became ready, by their names in `processesOf`. */
   get own(): ReadonlySet<string> {
     return this.#own;
   }
 
-  /** Resolves when all events so far of the last turn are in its journal's file, or its disk takes none for long. */
+  /** Resolves when the last turn's events so far are in its journal's file, or the disk is too slow. */
   async flushed(): Promise<void> {
     if (this.#running) await within(maximumSyncMs, this.#running.journal.flushed());
   }
 
-  /** Names the runtime. Nothing is started yet, and nothing happens when it runs already. */
+  /** Chooses the runtime without starting it. Does nothing if it is running. */
   choose(name: string): void {
     const runtime = this.#runtimes.find((candidate) => candidate.name === name);
     if (!runtime) throw new Error(`this runner has no runtime ${name}`);
     this.#runtime = runtime;
   }
 
-  /** The running session; starts the runtime where there is none. */
+  /** The running session; starts the runtime if there is none. */
   async open(): Promise<Session> {
     if (this.#session) return this.#session;
     const opened = this.#start();
@@ -114,20 +114,20 @@ export class Conversation {
     return opened;
   }
 
-  /** The next turn starts the runtime, and ends what is left of this one. */
+  /** Forgets the session. The next turn starts the runtime anew and ends what is left of this one. */
   #forget(state: Health["runtime"], reason: string | null): void {
     this.#session = null;
-    this.#entered = Promise.resolve(); // What this one hangs in, the next is not to wait for.
+    this.#entered = Promise.resolve(); // The next runtime must not wait for what this one hangs in.
     this.#state = state;
     this.#reason = reason;
   }
 
-  /** Starts the runtime and makes its throwaway turns, then begins an empty conversation. */
+  /** Starts the runtime, runs its throwaway turns, and begins an empty conversation. */
   async warmUp(): Promise<void> {
     const session = await this.open();
     for (const prompt of this.#runtime!.warmUp) {
       let last: LastEvent | null = null;
-      // The first turns are the slowest of a runtime's life, and without KVM may be too slow for time limits of its own.
+      // A runtime's first turns are its slowest. Without KVM they may exceed the runtime's own time limits.
       for (let tries = throwawayTries; last?.type !== "response.completed" && tries > 0; tries--) {
         const begun = performance.now();
         last = await session.prompt(prompt, () => {}, new AbortController().signal);
@@ -139,13 +139,13 @@ export class Conversation {
   }
 
   /**
-   * Begins a turn, or answers the one of that id. The server sends one turn at a time: where another still runs,
-   * the server has given it up, and it is interrupted first.
+   * Begins a turn, or returns the existing one with this id. The server sends one turn at a time: if another is still
+   * running, the server has abandoned it, and it is interrupted first.
    */
   async prompt(turnId: string, prompt: Prompt): Promise<Journal> {
     const known = await this.#journals.find(turnId);
     if (known) return known;
-    // The same prompt may have come twice at once, over a connection that was made anew.
+    // The same prompt may have arrived twice, after a reconnect.
     if (this.#running?.turnId === turnId) return this.#running.journal;
     const journal = this.#journals.create(turnId);
     const before = this.#running;
@@ -156,14 +156,14 @@ export class Conversation {
     const turn: Turn = { turnId, journal, cancel, done, isOver: false };
     void done.then(() => {
       turn.isOver = true;
-      // Not waited for: a disk that is full may take the turn's events late, and its agent is asked to clear it up.
+      // Not awaited: a full disk delays the turn's events, and only the agent's next turns can free space.
       return this.#journals.release(turnId);
     });
     this.#running = turn;
     return journal;
   }
 
-  /** Interrupts the turn, which may be about to begin. False when it is not the running one. */
+  /** Interrupts a turn, which may be about to begin. Returns false if it is not the running one. */
   cancel(turnId: string): boolean {
     if (this.#running?.turnId !== turnId) {
       this.#cancelledAhead = turnId;
@@ -174,8 +174,8 @@ export class Conversation {
   }
 
   /**
-   * Begins the conversation of this number now where the runtime is at rest in one of a smaller: a prompt that comes
-   * meanwhile waits for it. Where the runtime is not at rest, the next prompt begins it.
+   * Begins the conversation with this number if the runtime is idle in an earlier one. Prompts that arrive meanwhile
+   * wait. If the runtime is not idle, the next prompt begins the conversation.
    */
   async enter(number: number): Promise<void> {
     const session = this.#state === "ready" ? await this.#session : null;
@@ -186,10 +186,10 @@ export class Conversation {
 
   async #turn(journal: Journal, prompt: Prompt, signal: AbortSignal): Promise<void> {
     try {
-      // Before the runtime hears of it: a turn whose machine ends now is lost, and not begun a second time.
+      // Before the runtime gets the message: if the machine ends now, the turn is lost and not begun a second time.
       journal.begin();
       let last = await this.#unlessHung(this.#attempt(journal, prompt, signal), signal);
-      // The runtime had died before it got the message: it is started again, and nobody need know.
+      // The runtime died before it got the message, so a restart goes unnoticed.
       if (last === "unheard") last = await this.#unlessHung(this.#attempt(journal, prompt, signal), signal);
       if (last === "unheard") throw new Error("The runtime ended at once, twice.");
       await this.#keep();
@@ -199,15 +199,15 @@ export class Conversation {
     }
   }
 
-  /** Before anybody is told that the turn has ended, its files and its part of the conversation are on the disk. */
+  /** Syncs the turn's files and its part of the conversation to disk, before its end is reported. */
   async #keep(): Promise<void> {
     const kept = this.#sync().catch((error: Error) => this.#context.log(`nothing is kept: ${error.message}`));
     await within(maximumSyncMs, kept);
   }
 
   /**
-   * What an attempt comes to; where it does not come back from being cancelled, the runtime is given up. One that is still
-   * starting goes on with that, for the next turn.
+   * The outcome of an attempt. If the runtime does not return from a cancellation, it is ended. A runtime that is still
+   * starting is left to start, for the next turn.
    */
   async #unlessHung(attempt: Promise<LastEvent | "unheard">, signal: AbortSignal): Promise<LastEvent | "unheard"> {
     const over = new AbortController();
@@ -229,7 +229,7 @@ export class Conversation {
     return { type: "response.cancelled" };
   }
 
-  /** One try at a turn. `unheard`: the runtime ended before it had said, done or asked anything. */
+  /** One attempt at a turn. `unheard`: the runtime ended before it emitted an event or called a model. */
   async #attempt(journal: Journal, prompt: Prompt, signal: AbortSignal): Promise<LastEvent | "unheard"> {
     const session = await this.open();
     if (signal.aborted) return { type: "response.cancelled" };
@@ -250,7 +250,7 @@ export class Conversation {
     return (await hasEnded(session)) ? "unheard" : last;
   }
 
-  /** Begins the conversation of that number, an empty one, where that is `due`, once nobody else is about to. */
+  /** Begins an empty conversation with this number, after any earlier switch and only if `due` says so. */
   #enter(session: Session, number: number, due: (current: number) => boolean): Promise<void> {
     this.#entered = this.#entered
       .catch(() => {})
@@ -284,7 +284,7 @@ export class Conversation {
   }
 }
 
-/** Whether a runtime has ended, after something has failed. */
+/** Whether the runtime has ended. Called after a failure. */
 async function hasEnded({ ended }: Session): Promise<boolean> {
   return (
     (await within(
@@ -294,7 +294,7 @@ async function hasEnded({ ended }: Session): Promise<boolean> {
   );
 }
 
-/** Resolves when `signal` is aborted; rejects when `over` is. */
+/** Resolves when `signal` is aborted, rejects when `over` is. */
 function aborted(signal: AbortSignal, over: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return resolve();
@@ -303,7 +303,7 @@ function aborted(signal: AbortSignal, over: AbortSignal): Promise<void> {
   });
 }
 
-/** Settles with the promise, or resolves with null after so many milliseconds. */
+/** Settles with the promise, or resolves with null after `ms` milliseconds. */
 async function within<Value>(ms: number, promise: Promise<Value>): Promise<Value | null> {
   const over = new AbortController();
   try {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { listenEgressProxy } from "./egress-proxy.ts";
 import { Uplink } from "./uplink.ts";
 
-// What programs and servers of the web may send must not end the runner. All destinations are one server here.
+// Nothing that programs or servers send may end the runner. All destinations are one server here.
 
 let bytes = "";
 let web: TcpServer;

@@ -12,7 +12,7 @@ import { pipeline } from "node:stream/promises";
 import { verdictHeader } from "../contract/guest.ts";
 import type { Refused, Uplink } from "./uplink.ts";
 
-/** Headers that speak of one connection (RFC 9110, 7.6.1). `expect` was answered here. */
+/** Headers that apply to a single connection (RFC 9110, 7.6.1). `expect` has been handled here. */
 const hopByHop = new Set([
   "connection",
   "keep-alive",
@@ -27,8 +27,8 @@ const hopByHop = new Set([
 ]);
 
 /**
- * The guest's HTTP proxy: each CONNECT, and each request to an `http://` address, is a tunnel on the uplink. Where it leads
- * and whether it may is the server's to say.
+ * The guest's HTTP proxy. Each CONNECT, and each request to an `http://` URL, becomes a tunnel on the uplink. The
+ * server decides where it leads and whether it is allowed.
  */
 export function listenEgressProxy(uplink: Uplink, port: number): Server {
   const server = createServer((request, response) => void forward(uplink, request, response));
@@ -37,7 +37,7 @@ export function listenEgressProxy(uplink: Uplink, port: number): Server {
   return server.listen(port, "127.0.0.1");
 }
 
-/** `CONNECT HOST:PORT`: bytes, both ways. */
+/** `CONNECT HOST:PORT`: carries bytes in both directions. */
 async function tunnel(uplink: Uplink, request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
   const gone = goneOf(socket);
   socket.on("error", () => {});
@@ -49,11 +49,11 @@ async function tunnel(uplink: Uplink, request: IncomingMessage, socket: Socket, 
   socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
   if (head.length > 0) stream.write(head);
   const ways = await Promise.allSettled([pipeline(socket, stream), pipeline(stream, socket)]);
-  // Broken off, which is no end: what has come may not be taken for whole.
+  // Reset rather than end, so that the program does not take what it received for complete.
   if (ways.some(({ status }) => status === "rejected")) socket.resetAndDestroy();
 }
 
-/** A request to `http://HOST[:PORT]/…`: made on a tunnel of its own, and answered as it comes. */
+/** A request to `http://HOST[:PORT]/…`: sent on its own tunnel, with the answer streamed back. */
 async function forward(uplink: Uplink, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = URL.canParse(request.url ?? "") ? new URL(request.url!) : null;
   if (url?.protocol !== "http:") {
@@ -64,8 +64,8 @@ async function forward(uplink: Uplink, request: IncomingMessage, response: Serve
   if (!("stream" in opened)) return refuse(response, opened);
   const { stream } = opened;
   response.on("close", () => stream.destroy());
-  // Not on the stream itself: Node (24.21) sends a piece of freed memory in place of the head that its HTTP client writes
-  // there as a string. What goes through a pair is bytes.
+  // Not on the stream itself: Node (24.21) would send freed memory instead of the head, which its HTTP client writes as
+  // a string. The pair turns it into bytes.
   const [near, far] = duplexPair();
   Promise.all([pipeline(far, stream), pipeline(stream, far)]).catch((error: Error) => near.destroy(error));
   const headers = passed(request);
@@ -87,22 +87,22 @@ async function forward(uplink: Uplink, request: IncomingMessage, response: Serve
     try {
       response.writeHead(answer.statusCode!, answer.statusMessage, passed(answer));
     } catch {
-      // A server may say what no answer may: a status of 99, a line with control characters.
+      // The server may send an invalid answer: a status of 99, or a line with control characters.
       answer.destroy();
       return failed();
     }
-    // A broken answer breaks off here too.
+    // A broken answer breaks this one too.
     pipeline(answer, response).catch(() => response.destroy());
   });
   asked.on("error", failed);
-  // A server that becomes another protocol unasked ends without an error.
+  // A server that switches protocols unasked ends without an error.
   asked.on("close", () => {
     if (!response.headersSent) failed();
   });
   request.pipe(asked);
 }
 
-/** A message's headers, name and value in turn as they came, without those that speak of its connection. */
+/** A message's raw headers, as alternating names and values, without those of its connection. */
 function passed({ rawHeaders, headers }: IncomingMessage): string[] {
   const named = (headers.connection ?? "").split(",").map((name) => name.trim().toLowerCase());
   const left = new Set([...hopByHop, ...named, "host"]);
@@ -116,12 +116,12 @@ function passed({ rawHeaders, headers }: IncomingMessage): string[] {
 function refuse(response: ServerResponse, { status, word, text }: Refused): void {
   if (response.destroyed) return;
   const headers = { "content-type": "text/plain; charset=utf-8", [verdictHeader]: word };
-  // With its words, or those of an answer that could not be told are taken.
+  // Set explicitly, or the status text of the undeliverable answer is used.
   response.writeHead(status, STATUS_CODES[status], headers);
   response.end(`${text.trimEnd()}\n`);
 }
 
-/** An answer to CONNECT, which Node leaves to be written by hand. */
+/** An answer to CONNECT, which Node does not write itself. */
 function responseText({ status, word, text }: Refused): string {
   const body = `${text.trimEnd()}\n`;
   const lines = [

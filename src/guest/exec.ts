@@ -3,10 +3,10 @@ import type { Exec, ExecResult } from "../contract/guest.ts";
 import { proxyEnvironment } from "../runtimes/process.ts";
 import type { RuntimeContext } from "../runtimes/runtime.ts";
 
-/** What one command may print to each stream before the rest is dropped, in bytes. */
+/** The most that is kept of each output stream of a command, in bytes. */
 const maximumOutput = 1024 * 1024;
 
-/** Runs one command in the guest and answers its output. A command that takes too long is killed: `exitCode` null. */
+/** Runs a command in the guest and returns its output. On a timeout the command is killed and `exitCode` is null. */
 export function exec({ command, user, timeoutMs }: Exec, agent: RuntimeContext) {
   const asAgent = user === "agent";
   const child = spawn("/bin/bash", ["-c", command], {

@@ -7,13 +7,13 @@ import { LineProgram } from "./line-program.ts";
 
 const run = promisify(execFile);
 
-/** What the server gave this machine. On tmpfs: it ends with the machine's run, and a new run is given a new one. */
+/** The identity from the server. On tmpfs, because every run of the machine gets a new one. */
 const identityFile = "/run/berth/identity.json";
 const bootIdFile = "/run/berth/boot-id";
 
 export type Identity = Pick<Adoption, "machineId" | "bootId" | "runtime" | "token">;
 
-/** The identity that a runner before this one in the same run took; null when there was none. */
+/** The identity that an earlier runner received in the same run; null if there is none. */
 export async function loadIdentity(): Promise<Identity | null> {
   try {
     return JSON.parse(await readFile(identityFile, "utf8")) as Identity;
@@ -23,12 +23,12 @@ export async function loadIdentity(): Promise<Identity | null> {
   }
 }
 
-/** The token of a guest that has booted and was not adopted yet, from the machine's firmware. */
+/** The token of a booted guest that is not yet adopted, from the machine's firmware. */
 export async function firmwareToken(): Promise<string> {
   return (await readFile(`/sys/firmware/qemu_fw_cfg/by_name/${firmwareTokenName}/raw`, "utf8")).trim();
 }
 
-/** Starts `renew`, ahead of the moment in which it is needed. */
+/** Starts `renew` ahead of time. */
 export function startRenewer(): Renewer {
   const program = new LineProgram("/usr/lib/berth/renew");
   return async ({ time, entropy }) => {
@@ -37,18 +37,19 @@ export function startRenewer(): Renewer {
   };
 }
 
-/** Sets the wall clock, feeds the kernel's entropy pool and has its generator reseeded. */
+/** Sets the wall clock, feeds the kernel's entropy pool and reseeds its generator. */
 export type Renewer = (fresh: Pick<Adoption, "time" | "entropy">) => Promise<void>;
 
 /**
- * Makes this guest, which was `before`, the machine that `adoption` names; a new one is given its names after clock and
- * entropy. What was warm in the template keeps the random state it had; nothing secret or unique may come from it.
+ * Turns this guest, previously `before`, into the machine that `adoption` names. A new machine gets its names after
+ * clock and entropy. Processes that were warm in the template keep their random state, so nothing secret or unique may
+ * be derived from it.
  */
 export async function adopt(adoption: Adoption, before: Identity | null, renew: Renewer): Promise<Identity> {
   const renewed = renew(adoption);
-  renewed.catch(() => {}); // It is awaited below, but for other failures.
+  renewed.catch(() => {}); // Awaited below, unless something else fails first.
   const { machineId, runtime, token } = adoption;
-  // One that was suspended has its names, and has not booted since. Under emulation each of these files is felt.
+  // A woken machine has its names and has not rebooted. Under emulation, every file takes noticeable time.
   const isWoken = before?.machineId === machineId;
   if (!isWoken) {
     await renewed;
@@ -60,7 +61,7 @@ export async function adopt(adoption: Adoption, before: Identity | null, renew: 
   return identity;
 }
 
-/** In memory, so that nothing is gained by waiting elsewhere. */
+/** Synchronous: the files are in memory. */
 function keep(identity: Identity): void {
   writeFileSync(`${identityFile}.new`, JSON.stringify(identity), { mode: 0o600 });
   renameSync(`${identityFile}.new`, identityFile);
@@ -76,7 +77,7 @@ async function takeNames({ machineId, hostname, bootId }: Adoption): Promise<voi
   ]);
 }
 
-/** The kernel keeps one boot id from boot on, so clones of one template would share it: cover it with their own. */
+/** The kernel's boot id is fixed at boot, so clones of a template share it. Mounts another one over it. */
 async function coverBootId(bootId: string): Promise<void> {
   const place = "/proc/sys/kernel/random/boot_id";
   await writeFile(bootIdFile, `${bootId}\n`, { mode: 0o444 });

@@ -4,19 +4,18 @@ import { promisify } from "node:util";
 import { type SequencedEvent, statusAfter } from "../contract/chat.ts";
 import { usualLimits } from "../contract/event-log.ts";
 
-/** Between two lines whose places are remembered. */
+/** Distance between two lines whose offsets are remembered. */
 const markEveryBytes = 64 * 1024;
 const chunkBytes = 64 * 1024;
 
 /**
- * A turn's events in a file of JSON lines, the n-th line the event n. In memory is only where some of the lines
- * begin. What is written begins at the end of the last whole line, so that a write that failed in its middle (a full
- * disk) is made again in the same place.
+ * A turn's events in a file of JSON lines; line n is event n. Memory holds only the offsets of some lines. Writes begin
+ * at the end of the last complete line, so a partial write (a full disk) is repeated in the same place.
  */
 export class JournalFile {
   readonly path: string;
   #descriptor: number | null = null;
-  /** Where whole lines end. */
+  /** Where the complete lines end. */
   #length = 0;
   #lines = 0;
   #ended = false;
@@ -26,17 +25,17 @@ export class JournalFile {
     this.path = path;
   }
 
-  /** The events that it holds. */
+  /** The number of events. */
   get count(): number {
     return this.#lines;
   }
 
-  /** The last event is a turn's last. */
+  /** Whether the last event ends the turn. */
   get ended(): boolean {
     return this.#ended;
   }
 
-  /** Takes up a file that an earlier runner wrote; half a line at its end, from a crash, is dropped. */
+  /** Opens a file written by an earlier runner. An incomplete last line, from a crash, is dropped. */
   async load(): Promise<void> {
     const { size } = await stat(this.path);
     let last: Buffer | null = null;
@@ -48,14 +47,14 @@ export class JournalFile {
     this.#ended = last !== null && isLast(last);
   }
 
-  /** Makes the file, where there is none. Resolves when it is on the disk. */
+  /** Creates the file if it does not exist. Resolves when it is on disk. */
   create(): Promise<void> {
     return promisify(fsync)(this.#opened());
   }
 
   /**
-   * Adds events as lines, in the kernel's memory, so that it is not worth a thread: to hand a line to one takes ten times as
-   * long. Throws when the disk does not take them; then none of them counts as written.
+   * Adds events as lines. Synchronous: it writes to the page cache, and handing a line to a thread takes ten times as
+   * long. If the write fails it throws, and none of the events counts as written.
    */
   append(events: readonly SequencedEvent[]): void {
     const descriptor = this.#opened();
@@ -68,7 +67,7 @@ export class JournalFile {
     this.#ended = statusAfter(events.at(-1)!.event) !== "running";
   }
 
-  /** Events after `after`, as many as a reader is given at a time. */
+  /** The next page of events after `after`. */
   async page(after: number): Promise<SequencedEvent[]> {
     const mark = this.#marks.findLast(({ seq }) => seq <= after + 1);
     const page: SequencedEvent[] = [];
@@ -100,7 +99,7 @@ export class JournalFile {
     this.#length += bytes;
   }
 
-  /** The whole lines from one place to another, without their ends. */
+  /** The complete lines between two offsets, without their line ends. */
   async *#read(from: number, to: number): AsyncGenerator<Buffer> {
     await using handle = await open(this.path, "r");
     const pending: Buffer[] = [];
@@ -118,7 +117,7 @@ export class JournalFile {
   }
 }
 
-/** True for a file whose last line is a turn's last event; reads the end of it only. */
+/** Whether the file's last line is a turn's last event. Reads only the end of the file. */
 export async function endsWhole(path: string): Promise<boolean> {
   await using handle = await open(path, "r");
   const { size } = await handle.stat();
@@ -126,7 +125,7 @@ export async function endsWhole(path: string): Promise<boolean> {
   const { buffer } = await handle.read(Buffer.alloc(length), 0, length, size - length);
   if (length === 0 || buffer[length - 1] !== 0x0a) return false;
   const begin = buffer.lastIndexOf(0x0a, length - 2) + 1;
-  // A line that is longer than what was read is looked at in full by whoever asks.
+  // If the line is longer than what was read, this returns false and the caller reads the whole file.
   return (begin > 0 || length === size) && isLast(buffer.subarray(begin, length - 1));
 }
 

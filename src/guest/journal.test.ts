@@ -83,7 +83,7 @@ test("a journal keeps its last events in memory only, and readers get the others
   const seen = (await slow.next()).value as SequencedEvent[];
   for (const [index, word] of words.slice(1).entries()) {
     journal.append(delta(word));
-    if (index % 100 === 0) await new Promise(setImmediate); // Writes go on meanwhile.
+    if (index % 100 === 0) await new Promise(setImmediate); // Lets writes proceed.
   }
   await journal.flushed();
   journal.append({ type: "response.completed" });

@@ -5,13 +5,13 @@ import type { SequencedEvent, TurnEvent } from "../contract/chat.ts";
 import { EventLog, sizeOf } from "../contract/event-log.ts";
 import { endsWhole, JournalFile } from "./journal-file.ts";
 
-/** What may wait for a disk that takes nothing; a turn that goes beyond it fails. As `sizeOf` has it. */
+/** How much may wait for a stuck disk before the turn fails, measured by `sizeOf`. */
 const maximumUnwritten = 16 * 1024 * 1024;
-/** Of what a tool was given or has printed, in characters of JSON. The server takes lines of 4 MiB. */
+/** Limit on a tool's input or output, in characters of JSON. The server accepts lines of 4 MiB. */
 const maximumPart = 1024 * 1024;
 const retryMs = 1_000;
 
-/** One turn's events: all of them in a file, the last ones in memory too. */
+/** One turn's events: all in a file, the latest also in memory. */
 export class Journal {
   readonly #file: JournalFile;
   readonly #log: EventLog;
@@ -24,12 +24,12 @@ export class Journal {
     this.#log = new EventLog({ from: file.count + 1, ended: file.ended, older: (after) => file.page(after) });
   }
 
-  /** A new turn's. */
+  /** The journal of a new turn. */
   static create(path: string): Journal {
     return new Journal(new JournalFile(path));
   }
 
-  /** One that was written before. Rejects with ENOENT where there is none. */
+  /** An existing journal. Rejects with ENOENT if there is none. */
   static async load(path: string): Promise<Journal> {
     const file = new JournalFile(path);
     await file.load();
@@ -41,14 +41,14 @@ export class Journal {
   }
 
   /**
-   * Makes the file: from then on no runner takes the turn for one that it was never given; and, some milliseconds later,
-   * no machine that is killed together with its server. Nothing waits for that.
+   * Creates the file, so that a later runner knows that the turn was begun. Some milliseconds later this also survives
+   * a crash of machine and server. Nothing waits for that.
    */
   begin(): void {
-    this.#file.create().catch(() => {}); // A disk that takes nothing is told of by the first event.
+    this.#file.create().catch(() => {}); // A failing disk is reported with the first event.
   }
 
-  /** Adds an event; after a last event, more are not taken. */
+  /** Adds an event. After a turn's last event, further ones are ignored. */
   append(event: TurnEvent): void {
     const entry = this.#log.append(bounded(event));
     if (!entry) return;
@@ -59,12 +59,12 @@ export class Journal {
     this.append({ type: "response.failed", error: { code: "disk_full", message: "The agent's disk is full." } });
   }
 
-  /** Events after `after`, in batches as they come, to the turn's last. */
+  /** Events after `after`, in batches as they arrive, up to the turn's last. */
   read(after: number, signal: AbortSignal): AsyncGenerator<SequencedEvent[]> {
     return this.#log.read(after, signal);
   }
 
-  /** Resolves when all that was appended is in the file. */
+  /** Resolves when everything appended is in the file. */
   async flushed(): Promise<void> {
     await this.#writing;
   }
@@ -75,8 +75,8 @@ export class Journal {
   }
 
   /**
-   * All that came in this round of the event loop, in one write, after the readers were given it; again where the disk does
-   * not take it. No later: what the server has sent on and not stored is in no other place.
+   * Writes everything from this round of the event loop at once, after the readers have received it, and retries if the
+   * disk fails. No later than that: events that the server has sent on but not stored exist nowhere else.
    */
   async #write(): Promise<void> {
     await setImmediate();
@@ -97,7 +97,7 @@ export class Journal {
   }
 }
 
-/** An event that is not too large to be told; of a tool's call, what it was given or has printed is left out. */
+/** The event in a size that can be sent. A tool's input or output is dropped if it is too large. */
 function bounded(event: TurnEvent): TurnEvent {
   if (!("id" in event)) return event;
   const told = { ...event };
@@ -138,7 +138,7 @@ export class Journals {
     }
   }
 
-  /** Ends the turns that a runner before this one left without an end. */
+  /** Ends the turns that an earlier runner left unfinished. */
   async closeInterrupted(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     await this.#removeOld();
@@ -152,12 +152,12 @@ export class Journals {
         type: "response.failed",
         error: { code: "machine_lost", message: "The agent's machine was restarted while it answered." },
       });
-      // Not waited for: the disk may be full, and readers have the event from memory.
+      // Not awaited: the disk may be full, and readers get the event from memory.
       void this.release(turnId);
     }
   }
 
-  /** Forgets a finished turn's memory; its file remains. */
+  /** Frees a finished turn's memory; its file remains. */
   async release(turnId: string): Promise<void> {
     await this.#open.get(turnId)?.close();
     this.#open.delete(turnId);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { LineProgram } from "./line-program.ts";
 
-/** Answers each line with its process's id, and ends at the line `end`. */
+/** Answers each line with the line and its process id, and exits at the line `end`. */
 const script = 'while read line; do [ "$line" = end ] && exit; echo "$line $$"; done';
 
 test("each line has its answer; a program that has ended is started again", async () => {
@@ -13,7 +13,7 @@ test("each line has its answer; a program that has ended is started again", asyn
   expect(await program.ask("end")).toBe(null);
   const third = await program.ask("three");
   expect(third).toMatch(/^three \d+$/);
-  // Ended by somebody else, while nobody asks.
+  // Killed from outside while idle.
   process.kill(Number(third!.split(" ")[1]), "SIGKILL");
   await sleep(200);
   expect(await program.ask("four")).toMatch(/^four \d+$/);

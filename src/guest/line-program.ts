@@ -2,15 +2,15 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
 /**
- * A program that answers each line with a line. It is started ahead of the moment in which it is needed, since under
- * emulation to start one takes longer than to suspend the machine; and again when it has ended, as an agent that is its
- * machine's root may have it.
+ * A program that answers each line with a line. It is started ahead of time, because under emulation starting a
+ * process takes longer than suspending the machine. It is restarted if it ends, for example killed by an agent with
+ * root.
  */
 export class LineProgram {
   readonly #command: string;
   readonly #args: readonly string[];
   #child: ChildProcess | null = null;
-  /** Told of the next line, or null when the program ends. */
+  /** Receives the next line, or null when the program ends. */
   #answered: (line: string | null) => void = () => {};
   #last: Promise<unknown> = Promise.resolve();
 
@@ -20,7 +20,7 @@ export class LineProgram {
     this.#start();
   }
 
-  /** The program's answer to a line; null when it ended in place of it. One after the other. */
+  /** The program's answer to a line; null if it ended instead. Lines are asked one after the other. */
   ask(line: string): Promise<string | null> {
     const answer = this.#last.then(() => {
       const { promise, resolve } = Promise.withResolvers<string | null>();
@@ -34,7 +34,7 @@ export class LineProgram {
 
   #start(): ChildProcess {
     const child = spawn(this.#command, this.#args, { stdio: ["pipe", "pipe", "inherit"] });
-    child.stdin.on("error", () => {}); // The end follows.
+    child.stdin.on("error", () => {}); // The exit follows.
     createInterface({ input: child.stdout })
       .on("line", (line) => this.#answered(line))
       .on("error", () => {});

@@ -3,20 +3,20 @@ import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
 import { maximumLogBytes } from "../contract/guest.ts";
 
-/** The file may grow to so much, which is in the machine's memory; then all but its end is dropped. */
+/** The file is in the machine's memory. When it exceeds this size, all but its end is dropped. */
 const maximumFileBytes = 4 * 1024 * 1024;
 const boundEveryMs = 60_000;
-/** Between two looks for what is new. */
+/** How often to check for new output. */
 const followMs = 300;
 
-/** The end of a log: 64 KiB at most. A log that an agent, as its machine's root, has removed is empty. */
+/** The last 64 KiB of a log at most. A log that an agent with root has removed is empty. */
 export async function endOf(file: string): Promise<string> {
   return (await read(file, null)).bytes.toString("utf8");
 }
 
 /**
- * The last `tail` lines of a log; with `follow`, then those that are written to it, until `gone` is aborted. In batches, and
- * whole lines only: of one beyond `maximumLogBytes`, so much at a time.
+ * The last `tail` lines of a log and, with `follow`, new lines until `gone` is aborted. Comes in batches of complete
+ * lines; lines over `maximumLogBytes` are split.
  */
 export async function* logLines(
   file: string,
@@ -43,25 +43,25 @@ export async function* logLines(
   }
 }
 
-/** Keeps a log that others append to from growing without bound. */
+/** Keeps a log that others append to from growing without limit. */
 export function boundLog(file: string): void {
   setInterval(() => {
-    // Not the end of the runner, whatever an agent has made of the file.
+    // The runner must survive whatever an agent has done to the file.
     cutLog(file).catch((error: Error) => console.error(`the log cannot be bounded: ${error.message}`));
   }, boundEveryMs).unref();
 }
 
-/** Drops all but the end of a log that has grown too large, which is this program's own error output. */
+/** Drops all but the end of a log that has grown too large. The log is this program's own stderr. */
 export async function cutLog(file: string): Promise<void> {
   const { bytes, position } = await read(file, null);
   if (position < maximumFileBytes) return;
   await truncate(file);
-  process.stderr.write(bytes); // Which the file is appended with.
+  process.stderr.write(bytes); // Appends to the file.
 }
 
 /**
- * At most `maximumLogBytes` of a file, and where they end: its last ones (`from` null) or those from a position on. Of one
- * that was cut since then they are its first, of none there are none.
+ * At most `maximumLogBytes` of a file and where they end: the last bytes (`from` null), or those from a position on. If
+ * the file has been cut since, they are its first; a missing file has none.
  */
 async function read(file: string, from: number | null): Promise<{ bytes: Buffer; position: number }> {
   try {

@@ -11,11 +11,11 @@ import { provideSecrets } from "./secrets.ts";
 import { startSyncer } from "./sync.ts";
 import { Uplink } from "./uplink.ts";
 
-// The one program of ours in a guest: the runner, as root, with the runtime as the agent's user.
+// Berth's only program in a guest: the runner, as root, which runs the runtime as the agent's user.
 
 /**
- * Where this program writes, as `image/rootfs/usr/lib/berth/runner` has it. By its descriptor: an agent that is its
- * machine's root may remove the file, and what is written goes on to be kept, told and bounded.
+ * This program's log, opened by `image/rootfs/usr/lib/berth/runner`. Addressed by descriptor, so that logging continues
+ * even if an agent with root removes the file.
  */
 const logFile = "/proc/self/fd/2";
 
@@ -28,7 +28,7 @@ listenEgressProxy(uplink, guestProxyPort);
 const identity = await loadIdentity();
 const stateFolder = "/var/lib/berth";
 await mkdir(stateFolder, { recursive: true, mode: 0o711 });
-// The agent's user, made with the image.
+// The agent's user, created in the image.
 const [uid, gid] = [1000, 1000];
 const runner = await createRunner({
   runtimes,

@@ -14,38 +14,35 @@ import type { Uplink } from "./uplink.ts";
 
 const maximumHelloBytes = 1024;
 
-/** So far the clock may be behind: not every call is to set it. */
+/** How far the clock may be behind before a call sets it. */
 const toleratedMs = 500;
 
-/** What the runner is given of the machine that it runs in. */
+/** The runner's access to the machine that it runs in. */
 export interface RunnerOptions {
   runtimes: readonly Runtime[];
   context: RuntimeContext;
-  /** Where the turns' journals are kept. */
+  /** Where the turns' journals are stored. */
   journalFolder: string;
   uplink: Uplink;
-  /** What an earlier runner of the same run was given; null before the first adoption. */
+  /** The identity that an earlier runner received in the same run; null before the first adoption. */
   identity: Identity | null;
-  /** The token that the server has before the first adoption. */
+  /** The server's token before the first adoption. */
   firstToken: string;
-  /** Makes the machine, which was `before`, what the adoption says. */
+  /** Turns the machine, previously `before`, into the adopted one. */
   adopt(adoption: Adoption, before: Identity | null): Promise<Identity>;
-  /** Gives the machine's programs what they have of the agent's secrets. */
+  /** Sets the secrets' placeholders for the machine's programs, and makes them trust the authority. */
   provide(secrets: GuestSecrets): Promise<void>;
   /** Sets the wall clock, in milliseconds since 1970. */
   setClock(time: number): Promise<void>;
-  /** Has all that was written reach the disk. */
+  /** Flushes all writes to disk. */
   sync: Syncer;
-  /** Where the runner's and the runtime's output goes. */
+  /** The log of the runner and the runtime. */
   logFile: string;
-  /** Whether programs other than the runtime's own work; resolves after the second in which it looked. */
+  /** Whether programs other than the runtime's own are busy. Takes a second. */
   busy(own: ReadonlySet<string>): Promise<boolean>;
 }
 
-/**
- * The runner: serves the server's connections and drives the runtime. It answers the server it was given; the
- * caller has it listen.
- */
+/** The runner: serves the server's connections and drives the runtime. The caller makes it listen. */
 export async function createRunner(options: RunnerOptions): Promise<Server> {
   const { context, uplink } = options;
   let { identity } = options;
@@ -54,7 +51,7 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
   await journals.closeInterrupted();
   const conversation = new Conversation(options.runtimes, context, journals, options.sync, () => uplink.calls);
 
-  /** In a clone the runtime runs already; in a guest that has booted it is started now, ahead of the first message. */
+  /** In a clone the runtime is already running; a freshly booted guest starts it now, ahead of the first message. */
   const take = (taken: Identity) => {
     identity = taken;
     token = taken.token;
@@ -71,7 +68,7 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
     ...conversation.state,
   });
   const adopt: GuestHandlers["adopt"] = async (adoption, { peerPort }) => {
-    // Of a machine that was suspended: nobody is at the other end of the connections that it had.
+    // Connections from before a suspension have no peer any longer.
     for (const socket of sockets) if (socket.remotePort !== peerPort) socket.destroy();
     const [taken] = await Promise.all([options.adopt(adoption, identity), provide(adoption.secrets)]);
     take(taken);
@@ -101,7 +98,7 @@ function known(journal: Journal | null): Journal {
   return journal;
 }
 
-/** What the handlers of calls share. */
+/** Shared by the call handlers. */
 interface HandlerParts {
   options: RunnerOptions;
   conversation: Conversation;
@@ -110,11 +107,11 @@ interface HandlerParts {
   health: () => Health;
 }
 
-/** The handlers of all calls but the adoption. */
+/** The handlers of all calls except the adoption. */
 function handlersOf({ options, conversation, journals, provide, health }: HandlerParts): Omit<GuestHandlers, "adopt"> {
   return {
     startRuntime: async () => {
-      await conversation.open().catch(() => {}); // The health says it.
+      await conversation.open().catch(() => {}); // Reported in the health.
       return health();
     },
     warmUp: async () => {
@@ -137,7 +134,7 @@ function handlersOf({ options, conversation, journals, provide, health }: Handle
     },
     quiesce: async () => {
       await conversation.flushed();
-      // The log is in memory, and lost with it.
+      // The log is in memory, and lost with the machine.
       const [log] = await Promise.all([endOf(options.logFile), options.sync()]);
       return { log };
     },
@@ -149,7 +146,7 @@ function handlersOf({ options, conversation, journals, provide, health }: Handle
   };
 }
 
-/** Gives the machine's programs their secrets, one change after the other; what they have already is not written again. */
+/** Applies changes one after the other, and skips those that change nothing. */
 function onceEach(provide: RunnerOptions["provide"]): RunnerOptions["provide"] {
   let provided = "";
   let providing: Promise<void> = Promise.resolve();
@@ -167,7 +164,7 @@ function onceEach(provide: RunnerOptions["provide"]): RunnerOptions["provide"] {
   };
 }
 
-/** One line; the server sends nothing more until it has been answered. */
+/** Reads one line. The server sends nothing more until it is answered. */
 function readHello(socket: Socket, done: (hello: Hello | null) => void): void {
   let text = "";
   const read = (chunk: Buffer) => {

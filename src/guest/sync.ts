@@ -4,13 +4,13 @@ import { LineProgram } from "./line-program.ts";
 
 const run = promisify(execFile);
 
-/** At each line, sync(2): syscall 162 on x86-64, which Node cannot make. Perl for the reasons that `renew` gives. */
+/** Calls sync(2) on each line: syscall 162 on x86-64, which Node cannot make. In Perl for the reasons in `renew`. */
 const syncer = '$| = 1; while (<STDIN>) { syscall(162); print "ok\\n" }';
 
-/** Has all that was written in the guest reach its disk. */
+/** Flushes all of the guest's writes to its disk. */
 export type Syncer = () => Promise<void>;
 
-/** Starts a syncer ahead of the moment in which it is needed. */
+/** Starts a syncer ahead of time. */
 export function startSyncer(): Syncer {
   const program = new LineProgram("/usr/bin/perl", ["-e", syncer]);
   return async () => {

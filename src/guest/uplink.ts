@@ -9,13 +9,13 @@ import {
   verdictHeader,
 } from "../contract/guest.ts";
 
-/** How long a call waits for a server that is away, for instance because it is started again. */
+/** How long a call waits for a disconnected server, for example during a restart. */
 const awaySeconds = 60;
 
-/** What HTTP/2 takes for an authority; for anything else it ends the stream without a word. Whether it is good is not said. */
+/** What HTTP/2 accepts as an authority, valid or not. For anything else it ends the stream without an answer. */
 const isAuthority = /^[A-Za-z0-9._~%:[\]-]+$/;
 
-/** Headers that speak of one connection and are not passed on; the names of HTTP/2's own begin with a colon. */
+/** Headers of a single connection, which are not passed on. HTTP/2's own begin with a colon. */
 const connectionHeaders = new Set([
   "connection",
   "keep-alive",
@@ -27,7 +27,7 @@ const connectionHeaders = new Set([
   "http2-settings",
 ]);
 
-/** Why there is no tunnel: the proxy's answer, with a word for programs. */
+/** Why a tunnel was refused: the proxy's answer, with a word for programs. */
 export interface Refused {
   status: number;
   word: string;
@@ -35,20 +35,20 @@ export interface Refused {
 }
 
 /**
- * The way out of the guest: local programs' model calls and egress tunnels, as streams on the connection that the
- * server dialled.
+ * The guest's only way out: carries local programs' model calls and egress tunnels as streams on a connection that the
+ * server opened.
  */
 export class Uplink {
   #session: ClientHttp2Session | null = null;
   #waiting: (() => void)[] = [];
   #calls = 0;
 
-  /** How many model calls local programs have made. */
+  /** The number of model calls made by local programs. */
   get calls(): number {
     return this.#calls;
   }
 
-  /** Takes a connection from the server, in place of one before. */
+  /** Takes a connection from the server, replacing an earlier one. */
   attach(socket: Socket): void {
     this.#session?.destroy();
     const session = connect("http://berth", {
@@ -67,16 +67,16 @@ export class Uplink {
     for (const wake of waiting) wake();
   }
 
-  /** Serves local programs on that port of 127.0.0.1. */
+  /** Serves local programs on a port of 127.0.0.1. */
   listen(port: number): Server {
     const server = createServer((request, response) => void this.#forward(request, response));
-    // Warm keep-alive connections from the template stay usable however long a clone slept.
+    // Keep-alive connections from the template stay usable however long a clone has slept.
     server.keepAliveTimeout = 0;
     server.requestTimeout = 0;
     return server.listen(port, "127.0.0.1");
   }
 
-  /** Asks the server for a tunnel to `HOST:PORT`. `gone` is aborted when nobody wants it any more. */
+  /** Asks the server for a tunnel to `HOST:PORT`. `gone` is aborted when nobody wants it any longer. */
   async tunnel(authority: string, gone: AbortSignal): Promise<{ stream: ClientHttp2Stream } | Refused> {
     if (!isAuthority.test(authority)) {
       const text = "Berth refused the connection: it is not to HOST:PORT in their usual spelling.";
@@ -104,7 +104,7 @@ export class Uplink {
   async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#calls += 1;
     const session = await this.#connected();
-    if (response.destroyed) return; // Who asked has gone; nobody would end the stream.
+    if (response.destroyed) return; // The program has gone; nobody would end the stream.
     if (!session) return refuse(response, "The server is away.");
     const stream = session.request({
       ":method": request.method ?? "GET",

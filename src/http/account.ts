@@ -3,7 +3,7 @@ import { routes } from "../api/routes.ts";
 import type { Principals } from "../service/principals.ts";
 import { handle } from "./handle.ts";
 
-/** `/account`: who is asking. */
+/** `/account`: the caller. */
 export function accountRoutes(principals: Principals): FastifyPluginAsync {
   return async (app) => {
     handle(app, routes.getAccount, async ({ caller }) => principals.account(caller));

@@ -11,7 +11,7 @@ import type { Streams } from "./streams.ts";
 
 const waitMs = 60_000;
 
-/** An agent's machine: its restarts, its sleep, its log and its installation. */
+/** An agent's machine: restarts, suspension, log and installation. */
 export function machineRoutes(agents: Agents, streams: Streams): FastifyPluginAsync {
   return async (app) => {
     handle(app, routes.restartAgent, async (request) => {
@@ -60,7 +60,7 @@ async function* logEvents(batches: AsyncIterable<string[]>): AsyncGenerator<SseE
   yield [event({ ended: true })];
 }
 
-/** The installation at each change. */
+/** The state of the installation at each change. */
 async function* installEvents(changes: AsyncIterable<InstallStatus>): AsyncGenerator<SseEvent[]> {
   for await (const data of changes) yield [{ data }];
 }

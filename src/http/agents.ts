@@ -8,14 +8,14 @@ import { fromCursor, pageOf } from "./paging.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The agent that it is about, once that is known. */
+    /** The request's agent, once it is known. */
     agent?: AgentState;
   }
 }
 
 /**
- * The caller's agent of that name. Throws `agent_not_found`, for another account's too, and `forbidden` for one that the
- * caller's key does not name.
+ * The caller's agent with this name. Throws `agent_not_found`, also for another account's agent, and `forbidden` if the
+ * caller's key is not for this agent.
  */
 export async function findAgent(
   agents: Pick<Agents, "find">,
@@ -28,7 +28,7 @@ export async function findAgent(
   return agent;
 }
 
-/** `/agents`: what its owner makes, reads, changes and deletes. */
+/** `/agents`: create, read, change and delete agents. */
 export function agentRoutes(agents: Agents): FastifyPluginAsync {
   return async (app) => {
     handle(app, routes.listAgents, async (request) => {

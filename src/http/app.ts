@@ -50,7 +50,7 @@ import { userRoutes } from "./users.ts";
 
 const maximumBodyBytes = 1024 * 1024;
 
-/** From a connection's first byte to the end of its request's headers. */
+/** From a connection's first byte to the end of its request headers. */
 const headersTimeoutMs = 15_000;
 const timeoutCheckMs = 5_000;
 
@@ -67,33 +67,33 @@ export interface AppOptions {
   billing: Billing;
   principals: Principals;
   auditLog: AuditRows;
-  /** Where tokens come from. */
+  /** Where to get tokens. */
   protectedResource: () => ProtectedResource;
-  /** The service's own identity provider; null where another is configured. */
+  /** The built-in identity provider; null if another is configured. */
   signIn: { handle: HandleSignIn } | null;
   readiness: () => Promise<Readiness>;
   metrics: MetricsText;
   limiters: RateLimiters;
-  /** How many event streams one key may have open. */
+  /** How many event streams a key may have open. */
   maximumStreams: number;
-  /** The origins whose pages in a browser may call the interface. */
+  /** The origins whose web pages may call the API. */
   corsOrigins: readonly string[];
-  /** Addresses and networks of the proxies whose word on a client's address is taken. */
+  /** Addresses and networks of the proxies that are trusted to report a client's address. */
   trustedProxies: readonly string[];
   idempotencyKeys: IdempotencyRows;
 }
 
-/** The HTTP interface. It listens when the caller says so. */
+/** The HTTP API. The caller makes it listen. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const app = fastify({
     loggerInstance: options.logger,
     genReqId: () => randomUUID(),
-    // One line per request, below, in place of Fastify's two.
+    // One line per request (below) instead of Fastify's two.
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: maximumBodyBytes,
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 200 },
-    // A client has half a minute for its request; what it waits for afterwards may take longer.
+    // For receiving the request; the response may take longer.
     requestTimeout: 30_000,
     http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: timeoutCheckMs },
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
@@ -125,10 +125,10 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   await describeRoutes(app, options.version);
   guard(app, options, limitAddress);
   const idempotency = new Idempotency(options.idempotencyKeys);
-  // In this order: what is written down is what is really answered.
+  // In this order, so that the audit log records the final response.
   idempotency.addTo(app);
   audit(app, options.auditLog);
-  // What is refused for its form, or answered again, is not counted as made.
+  // After validation and idempotency: invalid requests and replayed answers create nothing.
   app.addHook("preHandler", async (request, reply) => {
     const made = request.routeOptions.config.route?.limit;
     if (made) await limit(reply, limiters[made], request.caller.accountId);
@@ -140,7 +140,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
 
 type LimitAddress = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
-/** Lets nobody through to a route who has not shown what its permission asks for. */
+/** Requires the permission of each route. */
 function guard(app: FastifyInstance, { principals, limiters }: AppOptions, limitAddress: LimitAddress): void {
   app.addHook("onRequest", async (request, reply) => {
     const { route } = request.routeOptions.config;
@@ -192,15 +192,15 @@ async function addRoutes(
   await app.register(creditRoutes(billing));
 }
 
-/** Answers are data and never a page: nothing may be loaded by them, or frame them. */
+/** Responses are data, never pages: they may load nothing, and nothing may frame them. */
 const securityHeaders: FastifyHelmetOptions = {
   contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
   xFrameOptions: { action: "deny" },
-  // Whether there is TLS before the service is for its proxy to know and to say.
+  // Left to the proxy that terminates TLS.
   strictTransportSecurity: false,
 };
 
-/** What a page of another origin may read of an answer, besides its body. */
+/** Response headers that pages of other origins may read. */
 const exposedHeaders = [
   "x-request-id",
   "x-turn-id",
@@ -212,15 +212,15 @@ const exposedHeaders = [
 ];
 
 /**
- * Codes and one-time links of the sign-in are in its query, the id of one that is going on in its path; and whoever
- * mistakes a key for an id has it in the path of anything.
+ * Hides secrets in a URL: sign-in codes and one-time links in the query, ids of sign-ins in the path, and keys that
+ * somebody has mistaken for an id.
  */
 function withoutSecrets(url: string): string {
   const whole = url.startsWith(signInPrefix) ? url.split("?")[0]! : url;
   return whole.replaceAll(/[\w-]{40,}/g, "…");
 }
 
-/** Answers what is no route: 405 with the methods of a path that there is, 404 for any other. */
+/** Answers unknown routes: 405 with the allowed methods for a known path, otherwise 404. */
 function answerUnknown(app: FastifyInstance, limitAddress: LimitAddress): void {
   const methodsOf = rememberRoutes(app);
   app.setNotFoundHandler(async (request, reply) => {
@@ -235,11 +235,11 @@ function answerUnknown(app: FastifyInstance, limitAddress: LimitAddress): void {
   });
 }
 
-/** Notes each route as it is made; the answer tells which methods a path has. */
+/** Records each route that is added. The returned function lists a path's methods. */
 function rememberRoutes(app: FastifyInstance): (path: string) => string[] {
   const known: { pattern: RegExp; method: string }[] = [];
   app.addHook("onRoute", ({ url, method }) => {
-    if (url === "*") return; // Of CORS: the question before a call, for any path.
+    if (url === "*") return; // CORS preflight requests.
     const pattern = new RegExp(`^${url.replaceAll("*", ".*").replaceAll(/:[^/]+/g, "[^/]+")}$`);
     for (const each of [method].flat()) known.push({ pattern, method: each });
   });

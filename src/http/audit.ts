@@ -10,21 +10,21 @@ import { fromCursor, pageOf } from "./paging.ts";
 /** The audit log's rows. */
 export interface AuditRows {
   write(entry: Omit<AuditEntryState, "id" | "at">): Promise<void>;
-  /** Up to `limit`, the newest first, after `after`; with `agent`: of the agents of that name. */
+  /** Up to `limit` entries after `after`, newest first; with `agent`, only those for agents with this name. */
   list(accountId: string, limit: number, after: AuditPosition | null, agent: string | null): Promise<AuditEntryState[]>;
 }
 
 /**
- * Has the requests of all routes that are added to `app` afterwards written down, each before its answer is sent: what
- * was done and answered is in the log also when the process ends in that moment.
+ * Logs the requests of all routes added to `app` afterwards. The entry is written before the answer is sent, so a
+ * crash at that moment loses no entry.
  */
 export function audit(app: FastifyInstance, rows: AuditRows): void {
   app.addHook("onSend", (request, reply) => writeEntry(rows, request, reply));
 }
 
-/** `audit` for a handler that is about to stream its answer, which no hook sees. */
+/** Writes the entry for a handler that is about to stream its answer, because hooks do not see streams. */
 export async function writeEntry(rows: AuditRows, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  // Whoever has not said who they are has no account to write it to.
+  // Without a caller, there is no account to log it for.
   const caller: Caller | undefined = request.caller;
   const { route } = request.routeOptions.config;
   if (!caller || !route || !isWritten(route, reply.statusCode)) return;
@@ -59,14 +59,14 @@ export function auditRoutes(rows: AuditRows): FastifyPluginAsync {
 }
 
 /**
- * Whether a request has an entry: all that may change something, and every one that was forbidden. One too many changes
- * nothing, and entries without end would be a way around the limit.
+ * Whether a request is logged: all that may change something, and all forbidden ones. Rate-limited requests change
+ * nothing, and logging them would undermine the limit.
  */
 function isWritten({ audited }: Route, status: number): boolean {
   return status !== 429 && (audited || status === 403);
 }
 
-/** The agent's name in the path, where it can be one: anything else may be whatever somebody pasted there. */
+/** The agent's name in the path, if it is a valid name: anything else may be a pasted secret. */
 function askedName({ params, routeOptions }: FastifyRequest): string | null {
   const { name } = params as { name?: string };
   if (!routeOptions.url?.startsWith("/agents/")) return null;

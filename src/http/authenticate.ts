@@ -2,7 +2,7 @@ import type { FastifyRequest } from "fastify";
 import { BerthError } from "../contract/errors.ts";
 import type { Caller } from "../service/caller.ts";
 
-/** The caller of a key or a token; null for one that is not, or no longer, valid. */
+/** The caller with a key or token; null if it is not, or no longer, valid. */
 export type FindCaller = (credential: string) => Promise<Caller | null>;
 
 declare module "fastify" {

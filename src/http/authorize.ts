@@ -2,7 +2,7 @@ import type { Route } from "../api/route.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { Caller } from "../service/caller.ts";
 
-/** Throws `forbidden` where the caller's credential may not be used for the route at all. */
+/** Throws `forbidden` if the caller's credential cannot be used for the route. */
 export function requirePermission({ operation, permission }: Route, caller: Caller): void {
   if (permission === "public") return;
   const rule = permission[caller.credential];
@@ -11,13 +11,13 @@ export function requirePermission({ operation, permission }: Route, caller: Call
   throw new BerthError("forbidden", `${who} may not do this: ${operation}.`);
 }
 
-/** Throws `forbidden` for an agent of the caller's account that the credential does not name. */
+/** Throws `forbidden` if the credential is not for this agent of the caller's account. */
 export function requireNamed(caller: Caller, agent: { id: string; name: string }): void {
   if (caller.agentIds === null || caller.agentIds.includes(agent.id)) return;
   throw new BerthError("forbidden", `This key is not for the agent ${agent.name}.`);
 }
 
-/** Throws `forbidden` for a turn that an external agent key has not begun itself. */
+/** Throws `forbidden` for a turn that the caller's external agent key did not begin. */
 export function requireOwnTurn(caller: Caller, turn: { keyId: string | null }): void {
   if (caller.agentIds === null || turn.keyId === caller.keyId) return;
   throw new BerthError("forbidden", "This key has not begun this turn.");

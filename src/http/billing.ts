@@ -17,7 +17,7 @@ import { fromCursor, pageOf } from "./paging.ts";
 const maximumSums = 1_000;
 const csvBatch = 1_000;
 
-/** `/billing`: what the account has, what it has used, and why. */
+/** `/billing`: the account's credits, usage and entries. */
 export function billingRoutes(billing: Billing): FastifyPluginAsync {
   return async (app) => {
     handle(app, routes.getBilling, async ({ caller }) => billing.summary(caller.accountId));
@@ -69,7 +69,7 @@ const entryColumns = [
   "note",
 ];
 
-/** All entries, a part after the other, so that no more than one is in memory. */
+/** All entries in batches, with only one in memory at a time. */
 async function* entryBatches(billing: Billing, accountId: string, filter: EntryFilter): AsyncGenerator<CsvRow[]> {
   for (let before: number | null = null; ; ) {
     const entries: EntryState[] = await billing.listEntries(accountId, filter, csvBatch, before);

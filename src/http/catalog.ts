@@ -4,7 +4,7 @@ import type { ModelChoice } from "../service/models.ts";
 import { handle } from "./handle.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 
-/** `/models` and `/runtimes`: what an agent may be made of. */
+/** `/models` and `/runtimes`: the choices for an agent. */
 export function catalogRoutes(choice: ModelChoice): FastifyPluginAsync {
   return async (app) => {
     handle(app, routes.listModels, async (request) => {

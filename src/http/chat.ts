@@ -21,7 +21,7 @@ import { fromCursor, pageOf } from "./paging.ts";
 import { type SseEvent, sendEvents } from "./sse.ts";
 import type { Streams } from "./streams.ts";
 
-/** `begun` is called for each chat once its turn exists, before it is answered. */
+/** `begun` is called for each chat once its turn exists, before the response. */
 export function chatRoutes(
   agents: Agents,
   turns: Turns,
@@ -50,14 +50,14 @@ export function chatRoutes(
     return turn;
   }
 
-  /** What an earlier attempt has begun. Throws `turn_not_found` where that went with its agent. */
+  /** The turn that an earlier attempt began. Throws `turn_not_found` if it was deleted with its agent. */
   async function earlierTurn({ attempt }: FastifyRequest, agent: AgentState): Promise<TurnState | null> {
     if (attempt.earlier === "done") return turns.find(agent.id, attempt.resourceId);
     return attempt.earlier === "unknown" ? turns.begun(agent.id, attempt.resourceId) : null;
   }
 }
 
-/** An agent's turns: the history, and each turn's events and its interruption. */
+/** An agent's turns: their history, events and cancellation. */
 export function turnRoutes(agents: Agents, turns: Turns, streams: Streams): FastifyPluginAsync {
   return async (app) => {
     handle(app, routes.listTurns, async (request) => {
@@ -71,7 +71,7 @@ export function turnRoutes(agents: Agents, turns: Turns, streams: Streams): Fast
     handle(app, routes.getTurnEvents, async (request, reply) => {
       const { turn } = await find(request);
       using _ = streams.enter(request);
-      // What is no number is no cursor of ours: a proxy's or a library's own, which must not end the request.
+      // Ignore anything but a number: a proxy or library may have set it.
       const last = /^\d{1,15}$/.exec(String(request.headers["last-event-id"]));
       const after = last ? Number(last[0]) : request.query.after;
       await sendEvents(reply, { "x-turn-id": turn.id }, (gone) =>
@@ -87,7 +87,7 @@ export function turnRoutes(agents: Agents, turns: Turns, streams: Streams): Fast
     });
   };
 
-  /** The turn of the path, where the caller may see it. */
+  /** The turn in the path, if the caller may see it. */
   async function find(
     request: FastifyRequest & { params: TurnParams },
   ): Promise<{ agent: AgentState; turn: TurnState }> {
@@ -99,7 +99,7 @@ export function turnRoutes(agents: Agents, turns: Turns, streams: Streams): Fast
   }
 }
 
-/** The events that the reader asked for. */
+/** The events that the reader requested. */
 async function* visible(
   batches: AsyncIterable<SequencedEvent[]>,
   include: readonly Inclusion[],
@@ -113,7 +113,7 @@ async function* visible(
   }
 }
 
-/** A last event without its usage, where the reader did not ask for that. */
+/** The event, without its usage unless the reader requested it. */
 function shown(event: TurnEvent, include: readonly Inclusion[]): unknown {
   if (include.includes("usage") || statusAfter(event) === "running") return event;
   return { ...event, usage: undefined };

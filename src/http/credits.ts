@@ -6,7 +6,7 @@ import { fromCredits } from "../service/credits.ts";
 import { handle } from "./handle.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 
-/** `/admin/credits`: the credits of all accounts. For the operator. */
+/** `/admin/credits`: the credits of all accounts, for the operator. */
 export function creditRoutes(billing: Billing): FastifyPluginAsync {
   return async (app) => {
     handle(app, routes.listCredits, async ({ query: { limit, cursor } }) => {

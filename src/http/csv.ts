@@ -2,18 +2,18 @@ import { Readable } from "node:stream";
 import { stringify } from "csv-stringify/sync";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-/** Whether rows are desired in place of JSON. */
+/** Whether the client wants CSV instead of JSON. */
 export function wantsCsv(request: FastifyRequest, format: "json" | "csv" | undefined): boolean {
   if (format !== undefined) return format === "csv";
   return request.headers.accept?.includes("text/csv") ?? false;
 }
 
-/** What one row has, by its column's heading. */
+/** A row's values by column heading. */
 export type CsvRow = Readonly<Record<string, string | number | null>>;
 
 /**
- * Streams rows as CSV (RFC 4180) to be kept as a file of that name. Text that a spreadsheet would take for a formula gets
- * an apostrophe before it.
+ * Streams rows as CSV (RFC 4180) for download under this file name. Text that a spreadsheet would take for a formula is
+ * prefixed with an apostrophe.
  */
 export function sendCsv(
   reply: FastifyReply,
@@ -36,7 +36,7 @@ async function* lines(columns: readonly string[], batches: AsyncIterable<CsvRow[
 const form = {
   record_delimiter: "windows",
   escape_formulas: true,
-  // A number below 0 is no formula, and is to stay one.
+  // A negative number is not a formula and stays a number.
   cast: {
     string: (value: string) => (/^-?\d+(\.\d+)?$/.test(value) ? { value, escape_formulas: false } : value),
     number: (value: number) => ({ value: String(value), escape_formulas: false }),

@@ -9,12 +9,12 @@ import { BerthError, type ErrorCode } from "../contract/errors.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Why it was refused; not there where it was not. */
+    /** The error code; absent on success. */
     errorCode?: ErrorCode;
   }
 }
 
-/** The one shape of every answer that is not a success. */
+/** The body of every error response. */
 export function errorBody(error: BerthError): ErrorBody {
   return {
     statusCode: error.status,
@@ -26,25 +26,25 @@ export function errorBody(error: BerthError): ErrorBody {
 }
 
 /**
- * An error's text repeats what was wrong, which may be a key or a token that somebody took for something else. A token is
- * looked for where a word begins: looked for anywhere, a word of a megabyte would take hours.
+ * Conceals keys and tokens, which error texts may repeat if somebody passed them by mistake. Tokens are matched only at
+ * the beginning of a word: otherwise a word of a megabyte would take hours.
  */
 function concealed(text: string): string {
   return text.replaceAll(/berth_[a-z]{2}_\w{20,}|(?<![\w-])eyJ[\w-]{10,}\.[\w-]+\.[\w-]+/g, "…");
 }
 
-/** Answers whatever was thrown. What nobody foresaw is logged whole and told to the client in one sentence. */
+/** Answers with the thrown error. Unexpected errors are logged in full and reported to the client in one sentence. */
 export function handleError(thrown: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = toBerthError(thrown, request);
   if (error.status >= 500) request.log.error({ err: thrown, cause: error.cause }, "a request failed");
   request.errorCode = error.code;
-  reply.header("x-request-id", request.id); // What the router itself refuses passes no hook.
+  reply.header("x-request-id", request.id); // The router's own errors pass no hook.
   if (error.status === 401) reply.header("www-authenticate", "Bearer");
   if (error.status === 503) reply.header("retry-after", "5");
   return reply.status(error.status).type("application/json").send(errorBody(error));
 }
 
-/** Answers what never became a request, and closes the connection. */
+/** Answers invalid HTTP, and closes the connection. */
 export function answerClientError(thrown: Error & { code?: string }, socket: Socket): void {
   if (thrown.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const error = clientErrors[thrown.code ?? ""] ?? new BerthError("request_invalid", "This is not an HTTP request.");
@@ -64,7 +64,7 @@ const clientErrors: Readonly<Record<string, BerthError>> = {
   ERR_HTTP_REQUEST_TIMEOUT: new BerthError("request_timeout", "The request did not come to its end in time."),
 };
 
-/** A parser's or a validator's complaint, or a fault, in the words of the contract. */
+/** A parser, validation or other error as a `BerthError`. */
 function toBerthError(thrown: FastifyError, request: FastifyRequest): BerthError {
   if (thrown instanceof BerthError) return thrown;
   if (hasZodFastifySchemaValidationErrors(thrown)) return invalidRequest(thrown, request);
@@ -93,11 +93,11 @@ interface Complaint {
 
 interface Invalid {
   validation: readonly Complaint[];
-  /** The part of the request that was wrong. */
+  /** The invalid part of the request. */
   validationContext?: string;
 }
 
-/** Names each field that was wrong and what is allowed there. */
+/** Lists each invalid field and what is allowed. */
 function invalidRequest({ validation, validationContext }: Invalid, request: FastifyRequest): BerthError {
   if (request.body === undefined && validationContext === "body") {
     return new BerthError("request_invalid", "The request has no body; a JSON object is expected.");

@@ -7,26 +7,26 @@ import { signInPrefix } from "../contract/sign-in.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The route's row in the table; not there for the sign-in's own program. */
+    /** The route's row in the table; absent for sign-in, which is a separate program. */
     route?: Route;
   }
 }
 
 type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 
-/** A request for a route, with what its schemas have made of it. */
+/** A request for a route, as parsed by its schemas. */
 export type RequestOf<R extends RouteDefinition> = FastifyRequest<{
   Params: Output<R["params"]>;
   Querystring: Output<R["query"]>;
   Body: Output<R["body"]>;
 }>;
 
-/** What a handler may answer: what the route's schemas take, or the reply that it has sent itself. */
+/** What a handler may return: a value for the route's schemas, or the reply that it has sent itself. */
 type HandlerAnswer<R extends RouteDefinition> = AnswerOf<R> | FastifyReply;
 
 /**
- * Adds a route of the table to `app`. The handler answers with the first status of the route's responses where it sets
- * no other.
+ * Adds a route of the table to `app`. Unless the handler sets another status, the first of the route's responses is
+ * used.
  */
 export function handle<R extends Route>(
   app: FastifyInstance,
@@ -46,14 +46,14 @@ export function handle<R extends Route>(
 }
 
 /**
- * Notes the routes that are added to `app` from here on. Throws, at once, for one that is not in the table. The answer
- * throws where a route of the table has no handler.
+ * Checks the routes added to `app` afterwards, and throws for one that is not in the table. The returned function
+ * throws if a route of the table has no handler.
  */
 export function matchTable(app: FastifyInstance): () => void {
   const handled = new Set<Route>();
   app.addHook("onRoute", ({ url, config }) => {
     if (config?.route) handled.add(config.route);
-    // `*` is of CORS: the question before a call, for any path.
+    // `*` is for CORS preflight requests.
     else if (url !== "*" && !url.startsWith(`${signInPrefix}/`))
       throw new Error(`${url} is not in the table of routes`);
   });
@@ -63,7 +63,7 @@ export function matchTable(app: FastifyInstance): () => void {
   };
 }
 
-/** What Fastify checks and the OpenAPI document says. */
+/** The schema that Fastify validates and that the OpenAPI document contains. */
 function schemaOf({ summary, description, params, query, body, responses, idempotent, permission, csv }: Route) {
   const schema: FastifySchema = summary === null ? { hide: true } : { summary };
   if (description !== undefined) schema.description = description;
@@ -77,7 +77,7 @@ function schemaOf({ summary, description, params, query, body, responses, idempo
   return schema;
 }
 
-/** An answer that may be asked for as CSV, too. */
+/** A response that is also available as CSV. */
 function orCsv(schema: z.ZodType) {
   const csv = z.string().meta({ description: "A line of headings, then the rows." });
   return { content: { "application/json": { schema }, "text/csv": { schema: csv } } };

@@ -3,10 +3,10 @@ import { routes } from "../api/routes.ts";
 import type { Readiness } from "../contract/health.ts";
 import { handle } from "./handle.ts";
 
-/** The measurements of the service, as Prometheus reads them. */
+/** The service's metrics in the Prometheus format. */
 export type MetricsText = () => Promise<{ type: string; text: string }>;
 
-/** `/healthz`, `/readyz` and `/metrics`: for those who watch over the service. They need no credentials. */
+/** `/healthz`, `/readyz` and `/metrics`, for monitoring. They need no credentials. */
 export function healthRoutes(readiness: () => Promise<Readiness>, metrics: MetricsText): FastifyPluginAsync {
   return async (app) => {
     handle(app, routes.getHealth, async () => ({ ok: true }));

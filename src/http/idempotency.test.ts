@@ -11,7 +11,7 @@ const away = async () => {
 };
 
 let app: FastifyInstance;
-/** What the rows do in each test. */
+/** The rows' behaviour in each test. */
 let rows: IdempotencyRows;
 let worked: number;
 

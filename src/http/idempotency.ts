@@ -14,14 +14,14 @@ import {
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Set for each guarded request before its handler runs, with an `Idempotency-Key` or without. */
+    /** Set for each such request before its handler runs, with or without an `Idempotency-Key`. */
     attempt: Attempt;
   }
 }
 
 const pollMs = 100;
 const renewMs = 3_000;
-/** Longer than any handler holds its answer. */
+/** Longer than any handler takes to answer. */
 const usualWaitMs = 70_000;
 const keptHeaders = ["location", "content-type", "cache-control"];
 
@@ -31,8 +31,8 @@ interface Held {
 }
 
 /**
- * `Idempotency-Key`: of the requests with one key, one is worked on at a time, and once it is answered the others are
- * given that answer. The key's row is older than the work, so a crash leaves a trace of it.
+ * Implements `Idempotency-Key`: of the requests with one key, only one is processed at a time, and the others get its
+ * answer. The key's row is written before the work begins, so a crash leaves a trace.
  */
 export class Idempotency {
   readonly #rows: IdempotencyRows;
@@ -44,7 +44,7 @@ export class Idempotency {
     this.#waitMs = waitMs;
   }
 
-  /** For all routes that are added to `app` afterwards. What is refused before the handler takes no key. */
+  /** Applies to all routes added to `app` afterwards. Requests refused before the handler use no key. */
   addTo(app: FastifyInstance): void {
     app.addHook("preHandler", async (request, reply) => {
       request.attempt = { resourceId: randomUUID(), earlier: "none" };
@@ -59,12 +59,12 @@ export class Idempotency {
     });
   }
 
-  /** For a handler that is about to stream its answer, once the resource is there: the hooks do not see the stream. */
+  /** Called by a handler that is about to stream its answer, once the resource exists: hooks do not see streams. */
   async streams(request: FastifyRequest): Promise<void> {
     await this.#keep(request, { status: 200, headers: {}, body: null });
   }
 
-  /** Claims the work for the handler, or answers in its place. */
+  /** Claims the work for the handler, or answers instead. */
   async #begin(request: FastifyRequest, reply: FastifyReply, key: string): Promise<FastifyReply | undefined> {
     const { accountId, keyId } = request.caller;
     const fingerprint = fingerprintOf(request.method, request.url, request.body);
@@ -83,7 +83,7 @@ export class Idempotency {
     return undefined;
   }
 
-  /** Waits for an answer while another request of this key is worked on. */
+  /** Waits for an answer while another request with this key is being processed. */
   async #settled(keyed: Claim["request"], request: FastifyRequest) {
     for (const until = performance.now() + this.#waitMs; ; await sleep(pollMs)) {
       const found = await this.#rows.claim(keyed);
@@ -111,8 +111,8 @@ export class Idempotency {
   }
 
   /**
-   * An answer that cannot be kept is not given: the next attempt makes another in its place, with another secret. Throws
-   * `database_unavailable`, and `idempotency_key_in_use` when the work was taken over.
+   * Stores the answer. An answer that cannot be stored is not sent, because the next attempt would produce a different
+   * one, with a new secret. Throws `database_unavailable`, and `idempotency_key_in_use` if the work was taken over.
    */
   async #keep(request: FastifyRequest, answer: KeptAnswer): Promise<void> {
     const claim = this.#let(request);
@@ -127,7 +127,7 @@ export class Idempotency {
     });
   }
 
-  /** The request's claim, once. */
+  /** Removes and returns the request's claim. */
   #let(request: FastifyRequest): Claim | null {
     const held = this.#held.get(request);
     if (!held) return null;
@@ -137,7 +137,7 @@ export class Idempotency {
   }
 }
 
-/** The key of the request, which its schema has found to be one; null without. */
+/** The request's key, already validated; null without one. */
 function keyOf({ routeOptions, headers }: FastifyRequest): string | null {
   const key = headers["idempotency-key"];
   return routeOptions.config.route?.idempotent && typeof key === "string" ? key : null;

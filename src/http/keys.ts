@@ -24,7 +24,7 @@ export function keyRoutes(keys: Keys): FastifyPluginAsync {
 
     handle(app, routes.revokeKey, async (request) => {
       const { id } = request.params;
-      // What is no id may be a key itself, and is not repeated.
+      // An invalid id is not repeated: it may be a key.
       if (!isUuid(id)) throw new BerthError("key_not_found", "This is no key's id: GET /keys lists them.");
       const revoked = await keys.revoke(request.caller.accountId, id);
       if (!revoked) throw new BerthError("key_not_found", `There is no key ${id}.`);

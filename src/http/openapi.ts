@@ -5,7 +5,7 @@ import type { Route } from "../api/route.ts";
 import { routes } from "../api/routes.ts";
 import { handle } from "./handle.ts";
 
-/** Has `app.swagger()` answer the OpenAPI document of the routes that are added to `app` afterwards. */
+/** Makes `app.swagger()` return the OpenAPI document of the routes added to `app` afterwards. */
 export async function describeRoutes(app: FastifyInstance, version: string): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -18,7 +18,7 @@ export async function describeRoutes(app: FastifyInstance, version: string): Pro
   });
 }
 
-/** The OpenAPI document of the whole table, as a server answers it, without a server. */
+/** The OpenAPI document of the whole table, as served, but without a server. */
 export async function openApiDocument(version: string): Promise<unknown> {
   const app = fastify();
   app.setValidatorCompiler(() => () => true);

@@ -15,15 +15,15 @@ export function topUpRoutes(billing: Billing): FastifyPluginAsync {
 }
 
 /**
- * Where the payments' provider sends its events: not with a key of ours, but signed. `limitAddress` counts those that
- * are not.
+ * Receives the payment provider's events, which are signed and have no API key. `limitAddress` counts those with an
+ * invalid signature.
  */
 export function paymentEventRoutes(
   billing: Billing,
   limitAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>,
 ): FastifyPluginAsync {
   return async (app) => {
-    // What is signed is the body as it was sent.
+    // The signature covers the raw body.
     app.removeAllContentTypeParsers();
     app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
     handle(app, routes.receivePayment, async (request, reply) => {

@@ -3,21 +3,21 @@ import ipaddr from "ipaddr.js";
 import { BerthError } from "../contract/errors.ts";
 import { type Allowance, type RateLimiter, rateLimitWindow } from "../service/rate-limits.ts";
 
-/** What is limited, each over all servers. */
+/** The limits, each across all servers. */
 export interface RateLimiters {
-  /** Requests of one key, or of one who has signed in. */
+  /** Requests of a key or a signed-in user. */
   requests: RateLimiter;
-  /** Requests without a valid key or token, of one address. */
+  /** Requests without a valid key or token, per address. */
   address: RateLimiter;
-  /** Agents made by one account. */
+  /** Agents created by an account. */
   agents: RateLimiter;
-  /** Keys made by one account. */
+  /** Keys created by an account. */
   keys: RateLimiter;
 }
 
 /**
- * Counts a request against a limit and says in the answer's headers what is left (`ratelimit-policy`, `ratelimit`:
- * https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/). Throws `rate_limited` for one too many.
+ * Counts a request against a limit and reports what remains in headers (`ratelimit-policy`, `ratelimit`:
+ * https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/). Throws `rate_limited` above the limit.
  */
 export async function limit(reply: FastifyReply, limiter: RateLimiter, who: string): Promise<void> {
   const allowance = await limiter.take(who);
@@ -40,7 +40,7 @@ const refusals: Record<Allowance["policy"]["name"], string> = {
   keys: "Too many keys were made.",
 };
 
-/** Whom an address stands for: of IPv6 its network of 64 bits, all of which one client has. */
+/** The client that an address stands for. In IPv6, a client has a whole /64 network. */
 export function clientOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);

@@ -7,7 +7,7 @@ import { type Secrets, toSecretView } from "../service/secrets.ts";
 import { findAgent } from "./agents.ts";
 import { handle } from "./handle.ts";
 
-/** `/agents/{name}/secrets`: what an agent's programs use and never see. */
+/** `/agents/{name}/secrets`: secrets that an agent's programs use but never see. */
 export function secretRoutes(agents: Agents, secrets: Secrets): FastifyPluginAsync {
   return async (app) => {
     handle(app, routes.listSecrets, async (request) => {

@@ -4,12 +4,12 @@ import { routes } from "../api/routes.ts";
 import { type ProtectedResource, signInPrefix } from "../contract/sign-in.ts";
 import { handle } from "./handle.ts";
 
-/** Answers a request for the identity provider that the service has itself; `address` is the client's. */
+/** Answers a request to the built-in identity provider; `address` is the client's. */
 export type HandleSignIn = (request: IncomingMessage, response: ServerResponse, address: string) => void;
 
 /**
- * The provider is a whole program of its own: it reads the request and writes the answer itself. `limitAddress` counts
- * each request: many of them have the provider keep something, and nobody has said who they are.
+ * The provider reads requests and writes responses itself. `limitAddress` counts every request, because many of them
+ * store something and none is authenticated.
  */
 export function signInRoutes(answer: HandleSignIn, limitAddress: onRequestAsyncHookHandler): FastifyPluginAsync {
   return async (app) => {
@@ -32,7 +32,7 @@ export function signInRoutes(answer: HandleSignIn, limitAddress: onRequestAsyncH
   };
 }
 
-/** Says to whoever has no token where to get one. */
+/** Tells clients where to get a token. */
 export function protectedResourceRoutes(protectedResource: () => ProtectedResource): FastifyPluginAsync {
   return async (app) => {
     handle(app, routes.getProtectedResource, async () => protectedResource());

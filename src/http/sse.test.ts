@@ -7,7 +7,7 @@ import { type SseEvent, sendEvents } from "./sse.ts";
 const deadMs = 500;
 const batch: SseEvent[] = Array.from({ length: 500 }, (_, index) => ({ id: index, data: "ü".repeat(1_000) }));
 let app: FastifyInstance;
-/** Of the last stream: the batches that were taken from its source, and its end. */
+/** The last stream: the number of batches taken from its source, and its end. */
 let taken: number;
 let ended: Promise<void>;
 /** Resolves when the slow stream has begun. */
@@ -49,7 +49,7 @@ test("a reader that takes nothing is cut off, with what it was to be sent in nob
   const socket = await reader(); // It does not read.
   await ended;
   const before = taken;
-  expect(before).toBeLessThan(100); // The socket's own buffers took some.
+  expect(before).toBeLessThan(100); // The socket's buffers took some.
   socket.resume();
   await once(socket, "close");
   expect(taken).toBe(before);
@@ -58,7 +58,7 @@ test("a reader that takes nothing is cut off, with what it was to be sent in nob
 test("a reader that takes little, but goes on, is waited for", async () => {
   const socket = await reader();
   let bytes = 0;
-  // Longer than it takes to be given up, all in all.
+  // Longer in total than the time after which a reader is cut off.
   for (let rounds = 0; rounds < 20; rounds++) {
     await new Promise((resolve) => setTimeout(resolve, 100));
     for (let chunk = socket.read(); chunk !== null; chunk = socket.read()) bytes += (chunk as Buffer).length;

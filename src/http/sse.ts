@@ -3,24 +3,24 @@ import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { setImmediate } from "node:timers/promises";
 import type { FastifyReply } from "fastify";
 
-/** Proxies close a stream in which nothing moves. */
+/** Proxies close idle streams. */
 const commentEveryMs = 15_000;
 
-/** A reader that takes nothing for so long is dead, or as good as that: it comes again from its last event. */
+/** A reader that accepts nothing for this long is considered dead. It can reconnect from its last event. */
 const deadAfterMs = 60_000;
 
-/** What is written at once: a reader on a slow line has `deadAfterMs` for each. */
+/** Size of a single write. A reader with a slow connection has `deadAfterMs` for each. */
 const pieceBytes = 64 * 1024;
 
-/** One event of a stream: its `data:` line, with an `id:` where readers can go on from it. */
+/** An event of a stream: its `data:` line, and an `id:` if readers can resume from it. */
 export interface SseEvent {
   id?: number;
   data: unknown;
 }
 
 /**
- * Streams batches of events until their source ends or the reader goes away; `gone` is aborted then. A slow
- * reader is waited for, batch by batch, and holds up nobody else; one that takes nothing for `deadMs` is cut off.
+ * Streams batches of events until their source ends or the reader goes away, which aborts `gone`. A slow reader is
+ * waited for batch by batch, without delaying others; one that accepts nothing for `deadMs` is cut off.
  */
 export async function sendEvents(
   reply: FastifyReply,
@@ -33,7 +33,7 @@ export async function sendEvents(
   const gone = new AbortController();
   raw.on("close", () => gone.abort());
   raw.on("error", () => {});
-  if (raw.destroyed) gone.abort(); // A reader that left while it was still being looked up.
+  if (raw.destroyed) gone.abort(); // The reader left before the stream began.
   raw.writeHead(200, {
     ...(reply.getHeaders() as OutgoingHttpHeaders),
     "content-type": "text/event-stream; charset=utf-8",
@@ -42,7 +42,7 @@ export async function sendEvents(
     ...headers,
   });
   raw.flushHeaders();
-  // Not where others wait to be taken already: comments would gather in memory.
+  // Not while writes are pending: comments would pile up in memory.
   const comments = setInterval(() => raw.writableNeedDrain || raw.write(": still here\n\n"), commentEveryMs);
   try {
     for await (const events of source(gone.signal)) {
@@ -51,12 +51,12 @@ export async function sendEvents(
         raw.destroy();
         return;
       }
-      // What comes in the same round of the event loop goes out in one write: under load, one write for many events.
+      // Gathers what arrives in one round of the event loop: under load, one write covers many events.
       await setImmediate();
     }
     raw.end();
   } catch (error) {
-    // The stream has begun, so no status can say it; a reader sees that the last event is missing and comes again.
+    // Too late for an error status. The reader sees that the last event is missing and reconnects.
     reply.log.error({ err: error }, "a stream broke off");
     raw.destroy();
   } finally {
@@ -64,7 +64,7 @@ export async function sendEvents(
   }
 }
 
-/** Writes piece by piece, as the reader takes them. False when it took nothing for `deadMs`. */
+/** Writes piece by piece, with backpressure. False if the reader accepted nothing for `deadMs`. */
 async function write(raw: ServerResponse, text: string, gone: AbortSignal, deadMs: number): Promise<boolean> {
   if (text.length < pieceBytes / 4) return raw.write(text) || drained(raw, gone, deadMs);
   const bytes = Buffer.from(text);
@@ -75,7 +75,7 @@ async function write(raw: ServerResponse, text: string, gone: AbortSignal, deadM
   return true;
 }
 
-/** True also for a reader that went away. */
+/** Also true if the reader went away. */
 async function drained(raw: ServerResponse, gone: AbortSignal, deadMs: number): Promise<boolean> {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), deadMs);

@@ -2,12 +2,12 @@ import type { FastifyRequest } from "fastify";
 import { BerthError } from "../contract/errors.ts";
 import { type Caller, countedAs } from "../service/caller.ts";
 
-/** For so long a stream may go on whose key was revoked, or whose account was disabled. */
+/** How long a stream may continue after its key was revoked or its account disabled. */
 const checkMs = 3_000;
 
 /**
- * The event streams that are open at this server, by their keys: refuses those beyond `maximum`, and cuts off those whose
- * caller may see no more.
+ * The event streams open at this server, by key. Refuses streams beyond `maximum`, and cuts off those whose caller has
+ * lost access.
  */
 export class Streams {
   readonly #maximum: number;
@@ -15,13 +15,13 @@ export class Streams {
   readonly #open = new Map<string, Set<FastifyRequest>>();
   #checks: NodeJS.Timeout | null = null;
 
-  /** `isValid` says whether a caller's key and account still are. */
+  /** `isValid` returns whether a caller's key and account are still valid. */
   constructor(maximum: number, isValid: (caller: Caller) => Promise<boolean>) {
     this.#maximum = maximum;
     this.#isValid = isValid;
   }
 
-  /** Takes a place, which is free again when the answer is disposed. Throws `too_many_streams`. */
+  /** Counts a stream until the result is disposed. Throws `too_many_streams`. */
   enter(request: FastifyRequest): Disposable {
     const who = countedAs(request.caller);
     const open = this.#open.get(who) ?? new Set();
@@ -41,11 +41,11 @@ export class Streams {
     this.#checks = null;
   }
 
-  /** A reader that is cut off sees that the end is missing, comes again, and is told why. */
+  /** Cuts off invalid callers. Their clients see that the end is missing, reconnect, and get the error. */
   #check(): void {
     for (const open of this.#open.values()) {
       const [{ caller }] = [...open] as [FastifyRequest];
-      // While the database is away nobody can be found to be refused.
+      // While the database is unavailable, everybody counts as valid.
       const valid = this.#isValid(caller).catch(() => true);
       void valid.then((still) => {
         if (!still) for (const { raw } of open) raw.socket.destroy();

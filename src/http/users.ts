@@ -7,7 +7,7 @@ import { toUserView, type Users } from "../service/users.ts";
 import { handle } from "./handle.ts";
 import { fromCursor, pageOf } from "./paging.ts";
 
-/** `/admin/users`: who signs in at the service's own identity provider. For the operator. */
+/** `/admin/users`: users of the built-in identity provider, for the operator. */
 export function userRoutes(users: Users): FastifyPluginAsync {
   return async (app) => {
     handle(app, routes.listUsers, async ({ query: { limit, cursor } }) => {
@@ -37,7 +37,7 @@ export function userRoutes(users: Users): FastifyPluginAsync {
   };
 }
 
-/** Throws `user_not_found` for what nobody can be called, which the database may not even take. */
+/** Throws `user_not_found` for an invalid name, which the database might not accept. */
 function possibleName(name: string): string {
   if (UserName.safeParse(name).success) return name;
   throw new BerthError("user_not_found", "There is no user of this name.");

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** Text that is HTML already. Anything else is escaped when it becomes a part of a page. */
+/** Text that is already HTML. Anything else is escaped when it becomes part of a page. */
 export class Html {
   readonly text: string;
 
@@ -9,7 +9,7 @@ export class Html {
   }
 }
 
-/** HTML with values in it, which are escaped unless they are HTML; null is nothing. */
+/** HTML with interpolated values, which are escaped unless they are HTML; null becomes empty. */
 export function html(strings: TemplateStringsArray, ...values: (string | number | Html | null)[]): Html {
   const parts = strings.map((string, index) => string + (index < values.length ? toText(values[index]!) : ""));
   return new Html(parts.join(""));
@@ -47,8 +47,8 @@ small { opacity: .75; }
 `;
 
 /**
- * What every page is answered with. Nothing is loaded, no script runs (`script-src` is empty; the provider adds the hash
- * of the one script with which it sends a form on), no other page may frame it.
+ * Headers of every page. The page loads nothing, runs no script (`script-src` is empty; the provider adds the hash of
+ * its one script, which submits a form), and cannot be framed.
  */
 export const pageHeaders: Readonly<Record<string, string>> = {
   "content-security-policy": [
@@ -65,7 +65,7 @@ export const pageHeaders: Readonly<Record<string, string>> = {
   "x-frame-options": "DENY",
 };
 
-/** A whole page. */
+/** A complete page. */
 export function page(title: string, body: Html): string {
   return html`<!doctype html>
 <html lang="en">

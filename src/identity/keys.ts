@@ -8,7 +8,7 @@ const randomLength = 33; // 33 × log2(62) = 196 bits
 const checksumLength = 6;
 const shape = new RegExp(`^(?:${Object.values(prefixes).join("|")})[0-9A-Za-z]{${randomLength + checksumLength}}$`);
 
-/** A new key with what is stored of it. The key itself is shown once and kept nowhere. */
+/** A new key, and what is stored of it. The key itself is shown once and never stored. */
 export function createKey(kind: KeyKind): { key: string; prefix: string; hash: Buffer } {
   const body = prefixes[kind] + randomText(randomLength);
   const key = body + checksum(body);
@@ -20,18 +20,18 @@ export function hashKey(key: string): Buffer {
   return createHash("sha256").update(key).digest();
 }
 
-/** The hash of what means to be a key of ours: null for one that is malformed, undefined for what is no key. */
+/** The hash of an API key: null if it is malformed, undefined if the credential is not a key. */
 export function parseKey(credential: string): Buffer | null | undefined {
   if (!credential.startsWith("berth_")) return undefined;
   return isWellFormed(credential) ? hashKey(credential) : null;
 }
 
-/** True when the key has the form and the checksum of one of ours: anything else is refused without a look-up. */
+/** Whether the key has a valid form and checksum. Anything else is refused without a lookup. */
 export function isWellFormed(key: string): boolean {
   return shape.test(key) && checksum(key.slice(0, -checksumLength)) === key.slice(-checksumLength);
 }
 
-/** Uniform over the alphabet: bytes beyond its last whole multiple are thrown away. */
+/** Uniform over the alphabet: bytes beyond its last whole multiple are discarded. */
 function randomText(length: number): string {
   let text = "";
   while (text.length < length) {

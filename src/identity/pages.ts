@@ -1,8 +1,8 @@
 import { type Html, html, page } from "./html.ts";
 
-// The pages of the service's own identity provider. They need no script.
+// The pages of the built-in identity provider. They need no scripts.
 
-/** Where one signs in. `wrong` says why it did not work. */
+/** The sign-in page. `wrong` says why an attempt failed. */
 export function signInPage({ action, name = "", wrong }: { action: string; name?: string; wrong?: string }): string {
   return page(
     "Sign in",
@@ -15,7 +15,7 @@ export function signInPage({ action, name = "", wrong }: { action: string; name?
   );
 }
 
-/** Where a one-time link leads. Without a name it is the first user's, who chooses one. */
+/** The page of a one-time link. Without a name it is for the first user, who chooses one. */
 export function welcomePage(options: {
   action: string;
   token: string;
@@ -49,7 +49,7 @@ export function readyPage(name: string): string {
   );
 }
 
-/** Where the code that the tool shows is typed. */
+/** The page for entering the code that the CLI shows. */
 export function deviceCodePage(options: {
   action: string;
   xsrf: string;
@@ -67,7 +67,7 @@ export function deviceCodePage(options: {
   );
 }
 
-/** Whoever sees it is to compare the code: somebody else may have sent the link. */
+/** Asks users to compare the code, because somebody else may have sent them the link. */
 export function deviceConfirmPage(options: {
   action: string;
   xsrf: string;
@@ -110,7 +110,7 @@ export function signedOutPage(): string {
   return page("You are signed out", html`<p>You can close this page.</p>`);
 }
 
-/** What cannot be done, and why. */
+/** An error page. */
 export function errorPage(title: string, text: string): string {
   return page(title, html`<p>${text}</p>`);
 }

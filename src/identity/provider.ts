@@ -18,7 +18,7 @@ import {
 } from "./sign-in.ts";
 import { type VerifiedToken, verifyToken } from "./tokens.ts";
 
-/** What its tokens are for: not the address, which may change. */
+/** The audience of its tokens. Not the service's address, which may change. */
 export const localAudience = "urn:berth:api";
 const signature = "ES256";
 const day = 24 * 3_600;
@@ -33,37 +33,37 @@ const lifetimes = {
   Session: 30 * day,
   Grant: 365 * day,
 };
-/** Of a session in which nobody has signed in: anybody can begin as many as they like. */
+/** Lifetime of a session without a sign-in. Short, because anybody can start any number of them. */
 const anonymousSessionSeconds = 3_600;
 
 export interface LocalProviderParts {
-  /** Where clients reach the service, without a slash at its end. */
+  /** The service's public URL, without a trailing slash. */
   publicUrl: string;
   records: RecordStore;
   users: SignInUsers;
   attempts: AttemptLimits;
-  /** Writes down what users did. Does not reject. */
+  /** Logs what users did. Never rejects. */
   record: (action: SignInAction) => Promise<void>;
-  /** Private keys; the first signs, all are published. */
+  /** Private keys. The first signs; all are published. */
   tokenKeys: readonly JWK[];
-  /** The first signs, all are trusted. */
+  /** The first signs; all are trusted. */
   cookieKeys: readonly string[];
   log: (message: string, error: unknown) => void;
 }
 
-/** A new key to sign tokens with. */
+/** A new key for signing tokens. */
 export async function createTokenKey(): Promise<JWK> {
   const { privateKey } = await generateKeyPair(signature, { extractable: true });
   const kid = randomBytes(12).toString("base64url");
   return { ...(await exportJWK(privateKey)), kid, alg: signature, use: "sig" };
 }
 
-/** A new key to sign cookies with. */
+/** A new key for signing cookies. */
 export function createCookieKey(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** The OpenID provider that the service has itself, for local users. */
+/** The built-in OpenID provider, for local users. */
 export class LocalProvider {
   readonly issuer: string;
   readonly #publicUrl: URL;
@@ -75,7 +75,7 @@ export class LocalProvider {
     this.#publicUrl = new URL(this.issuer);
     const { pathname: mount } = this.#publicUrl;
     const provider = new Provider(this.issuer, configurationOf(parts, mount));
-    // What it takes from such headers is set below, and is not what a client says.
+    // The headers that this trusts are set below, so clients cannot forge them.
     provider.proxy = true;
     provider.use(signInPages({ ...parts, provider, mount }));
     provider.on("grant.success", (ctx) => void recordGrant(ctx, parts));
@@ -99,18 +99,18 @@ export class LocalProvider {
     void this.#handle(request, response);
   }
 
-  /** The id of the user that an access token is about, as its subject; null for a token that is not valid. */
+  /** Verifies an access token, whose subject is the user's id; null for an invalid token. */
   verify(token: string): Promise<VerifiedToken | null> {
     return verifyToken(token, this.#keys, { issuer: this.issuer, audience: localAudience });
   }
 
-  /** Where a one-time link leads. */
+  /** The URL of a one-time link. */
   linkFor(token: string): string {
     return `${this.issuer}${welcomePath}?token=${token}`;
   }
 }
 
-/** Tokens were handed out; those that take others' place are nothing new. */
+/** Logs that tokens were issued, except when they replace older ones. */
 async function recordGrant(ctx: KoaContextWithOIDC, { record }: LocalProviderParts): Promise<void> {
   const { params, account, client } = ctx.oidc;
   if (!account || params?.grant_type === "refresh_token") return;
@@ -125,7 +125,7 @@ function publicPart({ d: _, ...key }: JWK): JWK & { kty: string } {
 function configurationOf(parts: LocalProviderParts, mount: string): Configuration {
   const { publicUrl, records, users, tokenKeys, cookieKeys } = parts;
   const policy = interactionPolicy.base();
-  // Its clients are the service's own: there is nobody to consent to.
+  // All clients are the service's own, so users need not consent.
   policy.remove("consent");
   return {
     adapter: (model: string) => new RecordAdapter(model, records),
@@ -147,7 +147,7 @@ function configurationOf(parts: LocalProviderParts, mount: string): Configuratio
     },
     rotateRefreshToken: true,
     issueRefreshToken: (_ctx, client) => client.grantTypeAllowed("refresh_token"),
-    // Signing out in a browser ends the dashboard's tokens, and not the tool's, which has its own sign-out.
+    // Signing out in a browser ends the dashboard's tokens, but not the CLI's, which has its own sign-out.
     expiresWithSession: (_ctx, source) => source.clientId === dashboardClient,
     interactions: { policy, url: (_ctx, { uid }) => mount + signInPath + uid },
     loadExistingGrant,
@@ -194,7 +194,7 @@ function featuresOf(mount: string): NonNullable<Configuration["features"]> {
     devInteractions: { enabled: false },
     dPoP: { enabled: false },
     pushedAuthorizationRequests: { enabled: false },
-    // Its access tokens are for the service, which tells who one is at `GET /account`.
+    // Access tokens are for the service, where `GET /account` returns the user.
     userinfo: { enabled: false },
     revocation: { enabled: true, allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId },
     resourceIndicators: {
@@ -255,8 +255,8 @@ function codeComplaint({ name }: Error): string {
 }
 
 /**
- * All that the service's own clients may have is granted without asking. Each device has a grant of its own, so that one
- * that signs out leaves the others signed in.
+ * Grants the service's own clients everything without asking. Each device has its own grant, so signing out on one
+ * leaves the others signed in.
  */
 async function loadExistingGrant({ oidc }: KoaContextWithOIDC) {
   const { provider, session, client } = oidc;

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type Adapter, type AdapterPayload, errors } from "oidc-provider";
 
-/** One thing that the provider keeps: a session, a code, a refresh token, … */
+/** A record of the provider: a session, a code, a refresh token, … */
 interface ProviderRecord {
   /** The SHA-256 of its id. */
   idHash: Buffer;
@@ -9,7 +9,7 @@ interface ProviderRecord {
   consumedAt: Date | null;
 }
 
-/** What is stored with a record to find it by. */
+/** The fields by which a record can be found. */
 interface RecordIndex {
   accountId: string | null;
   grantId: string | null;
@@ -18,27 +18,27 @@ interface RecordIndex {
   expiresAt: Date | null;
 }
 
-/** The database's side. `model` is the provider's name for the kind. */
+/** Stores records. `model` is the provider's name for their kind. */
 export interface RecordStore {
   upsert(model: string, idHash: Buffer, payload: object, index: RecordIndex): Promise<void>;
   find(model: string, idHash: Buffer): Promise<ProviderRecord | null>;
   findByUid(model: string, uid: string): Promise<ProviderRecord | null>;
   findByUserCode(model: string, userCodeHash: Buffer): Promise<ProviderRecord | null>;
-  /** False when it was consumed before. */
+  /** False if it was already consumed. */
   consume(model: string, idHash: Buffer): Promise<boolean>;
   destroy(model: string, idHash: Buffer): Promise<void>;
   revokeByGrantId(model: string, grantId: string): Promise<void>;
 }
 
 /**
- * Stands for the id of a record that was found by something else, within this process alone: nobody outside can make
- * one, so a hash out of a copy of the database opens nothing.
+ * Stands in for the id of a record that was found by another field. It is random and known only to this process, so a
+ * hash from a copy of the database opens nothing.
  */
 const handlePrefix = `${randomBytes(32).toString("base64url")}.`;
 
 /**
- * Keeps one kind of the provider's records. An id is itself the secret that opens the record, so it stands nowhere in
- * what is stored: neither a copy of the database nor its log gives a session or a token away.
+ * Stores one kind of the provider's records. An id is the secret that opens its record, so it is not stored: neither a
+ * copy of the database nor its log reveals a session or token.
  */
 export class RecordAdapter implements Adapter {
   readonly #model: string;
@@ -73,7 +73,7 @@ export class RecordAdapter implements Adapter {
     return payload && { ...payload, userCode };
   }
 
-  /** Throws `InvalidGrant` when it was consumed since the provider looked: it asks first, and two may ask at once. */
+  /** Throws `InvalidGrant` if another request consumed it since the provider's check. */
   async consume(id: string): Promise<void> {
     if (!(await this.#store.consume(this.#model, hashOf(id)))) throw new errors.InvalidGrant("already used");
   }
@@ -92,7 +92,7 @@ function hashOf(id: string): Buffer {
   return createHash("sha256").update(id).digest();
 }
 
-/** An interaction names others' ids: the session's, which nothing reads, and the device code's. */
+/** Removes other records' ids from an interaction: the session's, which nothing reads, and the device code's. */
 function withoutSecrets({ jti: id, userCode: _, ...payload }: AdapterPayload): AdapterPayload {
   const { session, deviceCode, returnTo } = payload;
   return {

@@ -4,23 +4,23 @@ const algorithm = "aes-256-gcm";
 const keyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
-/** The first byte of all that is sealed, should the form ever change. */
+/** The first byte of every ciphertext, in case the format changes. */
 const version = 1;
 
 /**
- * Encrypts what is kept in the database and must not be read there: AES-256-GCM, as version, nonce, tag and ciphertext.
- * With random nonces of 96 bits, one key is good for 2^32 texts (NIST SP 800-38D, 8.3).
+ * Encrypts what must not be readable in the database: AES-256-GCM, as version, nonce, tag and ciphertext. With random
+ * nonces of 96 bits, a key is good for 2^32 texts (NIST SP 800-38D, 8.3).
  */
 export class Sealer {
   readonly #key: Buffer;
 
-  /** `key` has 32 bytes, in base64. */
+  /** `key` is 32 bytes in base64. */
   constructor(key: string) {
     this.#key = Buffer.from(key, "base64");
     if (this.#key.length !== keyBytes) throw new Error(`A secret key has ${keyBytes} bytes in base64.`);
   }
 
-  /** `context` says what the text belongs to; it is not kept, and must be the same when it is opened. */
+  /** `context` says what the text belongs to. It is not stored; `open` needs the same one. */
   seal(text: string, context: string): Buffer {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv(algorithm, this.#key, nonce).setAAD(Buffer.from(context));
@@ -28,7 +28,7 @@ export class Sealer {
     return Buffer.concat([Buffer.from([version]), nonce, cipher.getAuthTag(), sealed]);
   }
 
-  /** The text; null for what was sealed with another key or in another context, or was changed. */
+  /** The text; null if the key or context differs, or the ciphertext was changed. */
   open(sealed: Buffer, context: string): string | null {
     const nonce = sealed.subarray(1, 1 + nonceBytes);
     const tag = sealed.subarray(1 + nonceBytes, 1 + nonceBytes + tagBytes);

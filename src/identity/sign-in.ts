@@ -8,29 +8,29 @@ import { hashLinkToken } from "./links.ts";
 import { errorPage, readyPage, signInPage, welcomePage } from "./pages.ts";
 import { hashPassword, isPassword } from "./passwords.ts";
 
-/** What a user did here, or somebody who does not know its password; for the account's audit log. */
+/** An action of a user, or of somebody who does not know their password, for the account's audit log. */
 export interface SignInAction {
   userId: string;
   operation: "sign in with a password" | "sign in a device" | "sign in to the dashboard" | "set a password";
-  /** The answer's HTTP status. */
+  /** The HTTP status of the response. */
   status: number;
   address: string;
   requestId: string;
 }
 
-/** The local users, as far as signing in needs them. */
+/** What signing in needs of the local users. */
 export interface SignInUsers {
   byName(name: string): Promise<{ id: string; passwordHash: string | null; disabledAt: Date | null } | null>;
   byId(id: string): Promise<{ disabledAt: Date | null } | null>;
-  /** Null when the link has ended; without a name it is the first user's. */
+  /** Null if the link is invalid; without a name it is for the first user. */
   findLink(tokenHash: Buffer): Promise<{ name: string | null } | null>;
-  /** False when the link has ended. */
+  /** False if the link is invalid. */
   useLink(tokenHash: Buffer, passwordHash: string, firstName: string): Promise<boolean>;
 }
 
 /** Counts attempts. */
 export interface AttemptLimits {
-  /** Counts one; answers after how many seconds to try again where there were too many, else null. */
+  /** Counts an attempt. If there were too many, returns the seconds to wait, otherwise null. */
   begin(name: string | null, address: string): Promise<number | null>;
   succeeded(name: string | null, address: string): Promise<void>;
 }
@@ -49,11 +49,11 @@ export interface SignInParts {
   users: SignInUsers;
   attempts: AttemptLimits;
   record: (action: SignInAction) => Promise<void>;
-  /** The path under which the provider is mounted. */
+  /** The path at which the provider is mounted. */
   mount: string;
 }
 
-/** Answers the pages on which one signs in and sets a password; everything else is the provider's own. */
+/** Serves the pages for signing in and setting a password. The provider handles everything else. */
 export function signInPages(parts: SignInParts): Middleware {
   return async (ctx, next) => {
     ctx.set(pageHeaders);
@@ -82,12 +82,12 @@ async function pageOf(ctx: Context, parts: SignInParts, next: () => Promise<void
   return next();
 }
 
-/** As the provider reads paths: in letters of any size, with a slash at the end or without. */
+/** Matches paths as the provider does: ignoring case and a trailing slash. */
 function isDevicePath(path: string): boolean {
   return path.toLowerCase().replace(/\/+$/, "") === devicePath;
 }
 
-/** Codes that are typed for a device can be guessed, as passwords can. */
+/** Device codes can be guessed, like passwords. */
 async function limitCodes(ctx: Context, parts: SignInParts, next: () => Promise<void>): Promise<void> {
   if (await isBarred(ctx, parts, null)) return;
   await next();
@@ -95,7 +95,7 @@ async function limitCodes(ctx: Context, parts: SignInParts, next: () => Promise<
   if (oidc.entities.DeviceCode) await parts.attempts.succeeded(null, ctx.ip);
 }
 
-/** Answers whether there were too many attempts, and the page that says so. */
+/** Whether there were too many attempts; if so, responds with a page that says so. */
 async function isBarred(ctx: Context, { attempts }: SignInParts, name: string | null): Promise<boolean> {
   const wait = await attempts.begin(name, ctx.ip);
   if (wait === null) return false;
@@ -115,7 +115,7 @@ async function signIn(ctx: Context, parts: SignInParts): Promise<void> {
   const form = await readForm(ctx);
   if (!form) return;
   const name = UserName.safeParse(form.get("name")).data ?? null;
-  // Names that nobody can have count as one.
+  // Invalid names count as one name.
   const counted = name === null ? "" : userNameKey(name);
   if (await isBarred(ctx, parts, counted)) return;
   const user = name === null ? null : await parts.users.byName(name);
@@ -132,12 +132,12 @@ async function signIn(ctx: Context, parts: SignInParts): Promise<void> {
   redirect(ctx, next);
 }
 
-/** Whose an action is, and from where. */
+/** The user, address and request id of an action. */
 export function of(ctx: Context, userId: string): Pick<SignInAction, "userId" | "address" | "requestId"> {
   return { userId, address: ctx.ip, requestId: ctx.response.get("x-request-id") };
 }
 
-/** False, and a page that says so, where no sign-in was begun in this browser, or it was too long ago. */
+/** False, after responding with a page, if no sign-in was begun in this browser or it has expired. */
 async function hasBegun(ctx: Context, { provider }: SignInParts): Promise<boolean> {
   const interaction = await provider.interactionDetails(ctx.req, ctx.res).catch((error: Error) => {
     if (error.name === "SessionNotFound") return null;
@@ -184,7 +184,7 @@ function linkHasEnded(ctx: Context): void {
   answer(ctx, 410, errorPage("This link has ended", text));
 }
 
-/** The fields of a form; null, and answered, for anything else. */
+/** The fields of a form; null, after responding, for anything else. */
 async function readForm(ctx: Context): Promise<URLSearchParams | null> {
   const length = Number(ctx.get("content-length") || Number.NaN);
   if (ctx.is("application/x-www-form-urlencoded") && length <= maximumBodyBytes) {

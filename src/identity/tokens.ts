@@ -10,13 +10,13 @@ import {
 import { z } from "zod";
 import { BerthError } from "../contract/errors.ts";
 
-/** Who a valid token is about, and since when it is one; null where it does not say. */
+/** The subject of a valid token, and when it was issued; null if it does not say. */
 export interface VerifiedToken {
   subject: string;
   issuedAt: Date | null;
 }
 
-/** And who says so. */
+/** A verified token with its issuer. */
 export interface Identity extends VerifiedToken {
   issuer: string;
 }
@@ -25,12 +25,12 @@ const maximumTokenBytes = 8 * 1024;
 const maximumSubjectLength = 255;
 const clockToleranceSeconds = 10;
 const requestTimeoutMs = 5_000;
-/** For so long a provider that did not answer is not asked again. */
+/** How long to wait before asking an unavailable provider again. */
 const retryMs = 3_000;
-/** Keys that the issuer has taken back are trusted for so long at most. */
+/** How long a key that the issuer has withdrawn may still be trusted. */
 const keysMaxAgeMs = 600_000;
 
-/** Signatures that only the issuer can make: never `none`, nor a shared secret, which its public key could pass for. */
+/** Signatures that only the issuer can make: not `none`, nor shared secrets, for which its public key could pass. */
 const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512"].concat([
   "EdDSA",
   "Ed25519",
@@ -40,8 +40,8 @@ const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256
 const tokenShape = /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /**
- * The subject of a token that is signed with one of the keys, for this audience, by this issuer, and valid now; null for
- * any other. Throws what `keys` throws, but for a key that is not there.
+ * Verifies that a token is signed with one of the keys, has this audience and issuer, and is valid now; otherwise
+ * returns null. Throws what `keys` throws, except for an unknown key.
  */
 export async function verifyToken(
   token: string,
@@ -66,7 +66,7 @@ export async function verifyToken(
   }
 }
 
-/** A token without a key's id may be signed with any of several keys. */
+/** A token without a key id may be signed with any of several keys. */
 async function verifyWithAny(token: string, keys: JWTVerifyGetKey, options: JWTVerifyOptions): Promise<JWTPayload> {
   try {
     return (await jwtVerify(token, keys, options)).payload;
@@ -83,7 +83,7 @@ async function verifyWithAny(token: string, keys: JWTVerifyGetKey, options: JWTV
   }
 }
 
-/** Null for one that the database would not take. */
+/** Null for a subject that the database would reject. */
 function subjectOf({ sub }: JWTPayload): string | null {
   const fits = typeof sub === "string" && sub.length > 0 && sub.length <= maximumSubjectLength;
   return fits && sub.isWellFormed() && !sub.includes("\0") ? sub : null;
@@ -92,17 +92,17 @@ function subjectOf({ sub }: JWTPayload): string | null {
 const Discovery = z.object({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https?$/ }) });
 
 export interface IssuerOptions {
-  /** As it stands in its tokens. */
+  /** Exactly as in its tokens. */
   issuer: string;
-  /** What its tokens for this service have as `aud`. */
+  /** The `aud` of its tokens for this service. */
   audience: string;
-  /** Between two requests for keys because of tokens that name one that is not known. */
+  /** Pause between two fetches of keys that are caused by tokens with an unknown key. */
   unknownKeyMs: number;
 }
 
 /**
- * The tokens of an OpenID provider elsewhere. Its keys are found by discovery
- * (https://openid.net/specs/openid-connect-discovery-1_0.html) at the first token, and kept for ten minutes.
+ * Verifies tokens of an external OpenID provider. Its keys are found by discovery
+ * (https://openid.net/specs/openid-connect-discovery-1_0.html) at the first token, and cached for ten minutes.
  */
 export class IssuerTokens {
   readonly #options: IssuerOptions;
@@ -112,7 +112,7 @@ export class IssuerTokens {
     this.#options = options;
   }
 
-  /** Null for a token that is not valid. Throws `identity_provider_unavailable` when the issuer's keys cannot be had. */
+  /** Null for an invalid token. Throws `identity_provider_unavailable` if the issuer's keys cannot be fetched. */
   async verify(token: string): Promise<Identity | null> {
     const { issuer } = this.#options;
     const verified = await verifyToken(token, (header, input) => this.#keyOf(header, input), this.#options);

@@ -2,14 +2,14 @@ import Stripe from "stripe";
 import { BerthError } from "../contract/errors.ts";
 import type { TopUp } from "../contract/payments.ts";
 
-/** Where payments are written down. */
+/** Records payments. */
 interface PaymentLedger {
   /**
-   * Adds credits to an account, or takes them away (below 0), once for a reference; `payment` names what is paid, for
-   * `accountOf`. False where that was done before.
+   * Adds credits to an account, or removes them (negative), once per reference. `payment` identifies the payment for
+   * `accountOf`. False if already done.
    */
   enter(entry: PaymentEntry): Promise<boolean>;
-  /** Whose payment it was; null where it was none of this service's. */
+  /** The account that made the payment; null if it was not for this service. */
   accountOf(payment: string): Promise<string | null>;
 }
 
@@ -23,22 +23,22 @@ interface PaymentEntry {
 
 export interface StripeOptions {
   secretKey: string;
-  /** Of the webhook, `whsec_…`. */
+  /** The webhook's secret, `whsec_…`. */
   webhookSecret: string;
-  /** Stripe's own, or a server that speaks the same. */
+  /** Stripe's own, or a compatible server. */
   apiUrl: string;
   ledger: PaymentLedger;
-  /** Told of an event that was signed and cannot be used. */
+  /** Reports a signed event that cannot be processed. */
   warn: (message: string, fields: Record<string, unknown>) => void;
 }
 
 /** A credit is a US cent, which is Stripe's smallest unit of a dollar. */
 const microPerCent = 1_000_000;
 const timeoutMs = 10_000;
-/** In a payment's metadata: whose it is. What has no such is not of this service. */
+/** The account in a payment's metadata. Payments without it are not for this service. */
 const accountField = "berth_account";
 
-/** Payments by card: https://docs.stripe.com/payments/checkout and its webhooks. */
+/** Card payments with https://docs.stripe.com/payments/checkout and its webhooks. */
 export class StripePayments {
   readonly #stripe: Stripe;
   readonly #options: StripeOptions;
@@ -57,8 +57,7 @@ export class StripePayments {
   }
 
   /**
-   * A page on which to pay for credits. The same `id` asked for again is the same payment. Throws
-   * `payments_unavailable`.
+   * Creates a page for paying for credits. The same `id` gives the same payment again. Throws `payments_unavailable`.
    */
   async begin(id: string, accountId: string, credits: number, returnUrl: string): Promise<TopUp> {
     const metadata = { [accountField]: accountId };
@@ -90,8 +89,8 @@ export class StripePayments {
   }
 
   /**
-   * Takes an event that Stripe sends, as often as it likes. Throws `request_invalid` for one that it has not signed or
-   * that is too old, and what the ledger throws; Stripe then sends it again.
+   * Processes an event from Stripe, which may send it repeatedly. Throws `request_invalid` for an invalid signature or
+   * an old event, and what the ledger throws; Stripe then sends it again.
    */
   async receive(body: Buffer, signature: string): Promise<void> {
     const event = this.#verified(body, signature);
@@ -122,7 +121,7 @@ export class StripePayments {
 
   async #paid(session: Stripe.Checkout.Session): Promise<void> {
     const accountId = session.metadata?.[accountField];
-    // A bank transfer may complete the page days before it is paid.
+    // With a bank transfer, the page may be completed days before the payment.
     if (accountId === undefined || session.payment_status !== "paid") return;
     const { id, amount_subtotal: cents, currency } = session;
     const payment = idOf(session.payment_intent);
@@ -138,21 +137,21 @@ export class StripePayments {
     });
   }
 
-  /** One that was given back counts when it is on its way; one that failed afterwards is given to the account again. */
+  /** A refund counts as soon as it is on its way. If it fails later, the account gets its credits back. */
   async #refunded({ id, amount, status, payment_intent: of }: Stripe.Refund): Promise<void> {
     const given = status === "pending" || status === "succeeded";
     const returned = status === "failed" || status === "canceled";
-    // In whatever order they come: the reversal makes sure that there is what it reverses.
+    // Events come in any order: a reversal first enters the refund that it reverses.
     if (given || returned) await this.#giveBack(of, -amount, id);
     if (returned) await this.#giveBack(of, amount, `${id}:${status}`, `${status}: `);
   }
 
-  /** The bank has taken a payment back, or has returned it. */
+  /** The bank has withdrawn a payment, or returned it. */
   async #disputed({ id, amount, payment_intent: of }: Stripe.Dispute, sign: 1 | -1): Promise<void> {
     await this.#giveBack(of, sign * amount, sign < 0 ? id : `${id}:reinstated`);
   }
 
-  /** Enters so many cents of a payment, where it was this service's. */
+  /** Enters an amount in cents for a payment, if it was for this service. */
   async #giveBack(of: Stripe.Refund["payment_intent"], cents: number, reference: string, why = ""): Promise<void> {
     const payment = idOf(of);
     const accountId = payment && (await this.#accountOf(payment));
@@ -162,8 +161,8 @@ export class StripePayments {
   }
 
   /**
-   * Whose payment it was; null where it was none of this service's. Events come in any order: of a payment that was begun
-   * here and is not written down yet, this throws `payments_unavailable`, and Stripe tells of it again.
+   * The account that made the payment; null if it was not for this service. Events come in any order: if the payment
+   * was begun here but is not recorded yet, this throws `payments_unavailable`, and Stripe sends the event again.
    */
   async #accountOf(payment: string): Promise<string | null> {
     const known = await this.#options.ledger.accountOf(payment);
@@ -176,7 +175,7 @@ export class StripePayments {
   }
 }
 
-/** Of what Stripe sends as an id or, where that is asked for, as the whole object. */
+/** The id of something that Stripe sends as an id or, if expanded, as an object. */
 function idOf(reference: string | { id: string } | null): string | null {
   return typeof reference === "string" ? reference : (reference?.id ?? null);
 }

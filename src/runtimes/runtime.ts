@@ -3,7 +3,7 @@ import type { Prompt as GuestPrompt } from "../contract/guest.ts";
 import type { ModelProvider } from "../contract/models.ts";
 import type { AbilityName } from "../contract/runtimes.ts";
 
-/** What a runtime in a guest is started with. */
+/** The environment that a runtime in a guest is started in. */
 export interface RuntimeContext {
   /** The agent's home and working folder. */
   home: string;

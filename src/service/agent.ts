@@ -2,10 +2,10 @@ import type { Agent, AgentStatus, Fault, InstallStep, Resources } from "../contr
 import type { ErrorCode } from "../contract/errors.ts";
 import { BerthError } from "../contract/errors.ts";
 
-/** What its owner, or the service for them, wants of an agent. */
+/** The state that an agent's owner, or the service on their behalf, wants. */
 export type DesiredState = "running" | "suspended" | "deleted";
 
-/** An agent as the service keeps it; clients see the part that `toAgentView` answers. */
+/** An agent as the service stores it; clients see the part that `toAgentView` returns. */
 export interface AgentState {
   id: string;
   accountId: string;
@@ -13,18 +13,18 @@ export interface AgentState {
   runtime: string;
   model: string | null;
   instructions: string | null;
-  /** 1, 2, …: rises with each reset of the conversation. */
+  /** 1, 2, …: incremented by each reset of the conversation. */
   conversation: number;
   resources: Resources;
-  /** Its machine belongs to this host. Only the server of its host starts, stops and talks to it. */
+  /** Whether its machine belongs to this host. Only that host's server starts, stops and talks to it. */
   isHere: boolean;
-  /** Its machine has run: one that is not there any more was lost. */
+  /** Whether its machine has ever run. If the machine no longer exists, it was lost. */
   hasMachine: boolean;
   desired: DesiredState;
   status: AgentStatus;
-  /** Rises with each change of what is desired. */
+  /** Incremented by each change of the desired state. */
   generation: number;
-  /** Rises with each restart that was asked for. */
+  /** Incremented by each requested restart. */
   restarts: number;
   error: Fault | null;
   installSteps: InstallStep[];
@@ -34,7 +34,7 @@ export interface AgentState {
 
 type Operation = "chat" | "change" | "restart" | "suspend" | "resume" | "log" | "delete";
 
-/** What may be asked of an agent in which status; where it may not, the code of the refusal. */
+/** Which operations an agent allows in which status; otherwise the error code. */
 const permissions = {
   chat: {
     provisioning: "allowed",
@@ -87,14 +87,14 @@ const permissions = {
   },
 } as const satisfies Record<Operation, Record<AgentStatus, "allowed" | ErrorCode>>;
 
-/** Throws `agent_elsewhere` for an agent whose machine belongs to another host. */
+/** Throws `agent_elsewhere` if the agent's machine belongs to another host. */
 export function requireHere({ name, isHere }: AgentState): void {
   if (isHere) return;
   const message = `The agent ${name} lives on another host of this installation: ask the server there.`;
   throw new BerthError("agent_elsewhere", message);
 }
 
-/** Throws when the operation is not allowed in the agent's status, and `agent_elsewhere`. */
+/** Throws if the agent's status does not allow the operation; throws `agent_elsewhere`. */
 export function requireAllowed(operation: Operation, agent: AgentState): void {
   requireHere(agent);
   const permission = permissions[operation][agent.status];

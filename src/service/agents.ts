@@ -13,23 +13,23 @@ import type { Lifecycle } from "./lifecycle/lifecycle.ts";
 import { toInstallStatus } from "./lifecycle/provisioning.ts";
 import type { Turns } from "./turns.ts";
 
-/** The agents' rows, as far as their owners read and change them. */
+/** The agents' rows: what owners read and change. */
 interface OwnedAgentRows {
   byId(id: string): Promise<AgentState | null>;
   byName(accountId: string, name: string): Promise<AgentState | null>;
-  /** In the order of their names, beginning after the name `after`; with `ids`: of those only. */
+  /** By name, after the name `after`; with `ids`, only those agents. */
   list(accountId: string, limit: number, after: string | null, ids: readonly string[] | null): Promise<AgentState[]>;
-  /** Null when the agent is gone or being deleted. */
+  /** Null if the agent is gone or being deleted. */
   configure(id: string, settings: Partial<Pick<AgentState, "model" | "instructions">>): Promise<AgentState | null>;
-  /** Begins the next conversation. Null when a turn runs. */
+  /** Begins the next conversation. Null if a turn is running. */
   beginConversation(id: string): Promise<AgentState | null>;
 }
 
-/** The machines, as far as agents' owners reach them by themselves. */
+/** The machines: what owners reach directly. */
 interface MachinesOfAgents {
-  /** Throws what is missing for any machine: `image_missing`, `qemu_missing`, …. */
+  /** Throws if no machine can run: `image_missing`, `qemu_missing`, …. */
   requireReady(): Promise<void>;
-  /** The last `tail` lines of the guest's output, and with `follow` what comes, until `gone` is aborted or the run ends. */
+  /** The last `tail` lines of the guest's output and, with `follow`, new ones until `gone` or the end of the run. */
   log(id: string, tail: number, follow: boolean, gone: AbortSignal): AsyncIterable<string[]>;
 }
 
@@ -39,21 +39,21 @@ interface AgentOptions {
   leases: GuestLeases;
   lifecycle: Lifecycle;
   turns: Turns;
-  /** Throws `insufficient_credits` where the account has none left. */
+  /** Throws `insufficient_credits` if the account has none left. */
   requireCredits: (accountId: string) => Promise<void>;
-  /** The names of the runtimes that agents can be built on here. */
+  /** The names of the available runtimes. */
   runtimes: readonly string[];
-  /** The size of a machine of the runtime where nothing else is asked. */
+  /** The default size of a runtime's machine. */
   usualResources: (runtime: string) => Resources;
-  /** Throws `model_not_available` when the runtime cannot use the model, or for null, when it has none by default. */
+  /** Throws `model_not_available` if the runtime cannot use the model or, for null, has no default. */
   checkModel: (model: string | null, runtime: string) => Promise<void>;
   log: (message: string, fields: Record<string, unknown>) => void;
 }
 
-/** How long a caller waits at most for an agent to be ready. */
+/** How long a caller waits for an agent to be ready. */
 const settleMs = 60_000;
 
-/** Agents, as their owners create, change, start, stop and delete them. */
+/** What owners do with agents: create, change, start, stop and delete. */
 export class Agents {
   readonly #options: AgentOptions;
 
@@ -61,24 +61,24 @@ export class Agents {
     this.#options = options;
   }
 
-  /** In the order of their names, beginning after the name `after`; with `ids`: of those only. */
+  /** By name, after the name `after`; with `ids`, only those agents. */
   list(accountId: string, limit: number, after: string | null, ids: readonly string[] | null): Promise<AgentState[]> {
     return this.#options.rows.list(accountId, limit, after, ids);
   }
 
-  /** Throws `agent_not_found`, for another account's agent too. */
+  /** Throws `agent_not_found`, also for another account's agent. */
   async find(accountId: string, name: string): Promise<AgentState> {
     const possible = AgentName.safeParse(name).success;
     const agent = possible ? await this.#options.rows.byName(accountId, name) : null;
-    // What cannot be a name may be anything, a key that was mistaken for one too, and is not repeated.
+    // An invalid name is not repeated: it may be a secret, such as a key pasted by mistake.
     if (!agent) throw new BerthError("agent_not_found", `There is no agent ${possible ? name : "of this name"}.`);
     return agent;
   }
 
   /**
-   * Creates an agent and begins to make its machine; one that an earlier attempt has created is answered as it is.
-   * Throws `runtime_not_available`, `model_not_available`, `insufficient_credits`, `agent_exists`, `no_capacity`, and
-   * what is missing for any machine.
+   * Creates an agent and begins provisioning its machine. Returns an agent that an earlier attempt has created. Throws
+   * `runtime_not_available`, `model_not_available`, `insufficient_credits`, `agent_exists`, `no_capacity`, and what
+   * `requireReady` throws.
    */
   async create(accountId: string, asked: CreateAgent, { resourceId, earlier }: Attempt): Promise<AgentState> {
     const { rows, machines, lifecycle, requireCredits, runtimes, checkModel } = this.#options;
@@ -99,7 +99,7 @@ export class Agents {
     return agent;
   }
 
-  /** Changes the agent's model or instructions, from its next turn on. Throws `model_not_available`, `agent_deleting`. */
+  /** Changes the agent's model or instructions as of its next turn. Throws `model_not_available`, `agent_deleting`. */
   async change(agent: AgentState, { model, instructions }: ChangeAgent): Promise<AgentState> {
     requireAllowed("change", agent);
     if (model !== undefined) await this.#options.checkModel(model, agent.runtime);
@@ -115,7 +115,7 @@ export class Agents {
     requireAllowed("change", agent);
     const { rows, leases, turns, log } = this.#options;
     const reset = (await rows.beginConversation(agent.id)) ?? turns.refuseAnother(agent.id);
-    // Emptied now where the machine runs, and with the next message where this comes to nothing.
+    // Cleared now if the machine is running; if this fails, the next message does it.
     if (reset.status === "ready") {
       const { id, conversation } = reset;
       void leases
@@ -126,14 +126,14 @@ export class Agents {
     return reset;
   }
 
-  /** Suspends the agent. Answers it when that is done or it was needed again. Throws `turn_in_progress`. */
+  /** Suspends the agent. Returns once it is suspended or needed again. Throws `turn_in_progress`. */
   async suspend(agent: AgentState): Promise<AgentState> {
     requireAllowed("suspend", agent);
     const { lifecycle, turns } = this.#options;
     return (await lifecycle.suspend(agent.id)) ?? turns.refuseAnother(agent.id);
   }
 
-  /** Begins to wake the agent; one that failed tries again with what its machine kept. Throws `insufficient_credits`, `no_capacity`. */
+  /** Begins to wake the agent, or to retry a failed one. Throws `insufficient_credits`, `no_capacity`. */
   async resume(agent: AgentState): Promise<AgentState> {
     requireAllowed("resume", agent);
     await this.#options.requireCredits(agent.accountId);
@@ -141,8 +141,8 @@ export class Agents {
   }
 
   /**
-   * Ends a running turn and boots the agent again from its disk. `newMachine`: where the machine was lost, an empty one
-   * takes its place. Throws `insufficient_credits`, and what is missing for any machine.
+   * Ends a running turn and reboots the agent from its disk. `newMachine`: replace a lost machine by an empty one.
+   * Throws `insufficient_credits`, and what `requireReady` throws.
    */
   async restart(agent: AgentState, { newMachine }: { newMachine: boolean }): Promise<AgentState> {
     requireAllowed("restart", agent);
@@ -153,14 +153,14 @@ export class Agents {
     return (await lifecycle.restart(agent.id, newMachine)) ?? deleting(agent);
   }
 
-  /** Removes the agent with every byte of its machine. Throws `agent_deleting` when that takes longer than a minute. */
+  /** Removes the agent and all data of its machine. Throws `agent_deleting` if that takes longer than a minute. */
   async delete(agent: AgentState): Promise<void> {
     requireAllowed("delete", agent);
     await this.#options.turns.failRunning(agent.id, "agent_deleted", "The agent was deleted.");
     await this.#options.lifecycle.delete(agent.id);
   }
 
-  /** The agent once nothing is being done to have it run, or as it stands after a minute. */
+  /** The agent once it is neither starting nor waking, or after a minute as it is. */
   async settled(agent: AgentState): Promise<AgentState> {
     let latest = agent;
     for await (const seen of this.#options.lifecycle.watch(agent.id, AbortSignal.timeout(settleMs))) {
@@ -170,7 +170,7 @@ export class Agents {
     return latest;
   }
 
-  /** The agent's installation at once and at each change; ends with it. */
+  /** The state of the agent's installation, now and at each change until it is finished. */
   async *watchInstallation({ id }: AgentState, gone: AbortSignal): AsyncGenerator<InstallStatus> {
     for await (const agent of this.#options.lifecycle.watch(id, gone)) {
       const status = toInstallStatus(agent);
@@ -180,8 +180,8 @@ export class Agents {
   }
 
   /**
-   * The last `tail` lines of the agent's runner and runtime, and with `follow` what comes, until `gone` is aborted or
-   * the machine ends. An agent whose log is read is not idle.
+   * The last `tail` log lines of the agent's runner and runtime and, with `follow`, new ones until `gone` is aborted or
+   * the machine ends. The agent is not idle while its log is being read.
    */
   async *log(agent: AgentState, tail: number, follow: boolean, gone: AbortSignal): AsyncGenerator<string[]> {
     requireAllowed("log", agent);
@@ -214,12 +214,12 @@ export class Agents {
   }
 }
 
-/** What was asked for, without what was left out. */
+/** The requested resources, without omitted ones. */
 function given(asked: CreateAgent["resources"] = {}): Partial<Resources> {
   return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
 }
 
-/** Throws what a request is answered that came too late. */
+/** Throws the error for an agent that is being deleted. */
 function deleting({ name }: AgentState): never {
   throw new BerthError("agent_deleting", `The agent ${name} is being deleted.`);
 }

@@ -1,12 +1,12 @@
 import type { AuditEntry } from "../contract/audit.ts";
 
-/** An entry of the audit log as the service keeps it. It has nothing of a request's body or headers. */
+/** An entry of the audit log as the service stores it. It contains nothing from a request's body or headers. */
 export interface AuditEntryState extends Omit<AuditEntry, "at"> {
   accountId: string;
   at: Date;
 }
 
-/** Where an entry stands in the log, which goes by time. */
+/** An entry's position in the log, which is ordered by time. */
 export type AuditPosition = Pick<AuditEntryState, "at" | "id">;
 
 /** The entry as the account's owner sees it. */

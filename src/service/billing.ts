@@ -13,7 +13,7 @@ import type { CreateTopUp, TopUp } from "../contract/payments.ts";
 import { toCredits } from "./credits.ts";
 import type { TokenCounts } from "./ledger.ts";
 
-/** What an account has, in micro-credits. */
+/** An account's credits, in micro-credits. */
 export interface AccountState {
   id: string;
   name: string;
@@ -23,12 +23,12 @@ export interface AccountState {
   monthlyLimit: number | null;
 }
 
-/** An entry of the ledger as it is stored. */
+/** A ledger entry as stored. */
 export interface EntryState {
   number: number;
   at: Date;
   kind: EntryKind;
-  /** Micro-credits, as the balance. */
+  /** Micro-credits, like the balance. */
   amount: number;
   balanceAfter: number;
   agentId: string | null;
@@ -42,7 +42,7 @@ export interface EntryState {
   note: string | null;
 }
 
-/** Which entries of an account are asked for; null: all. */
+/** Selects an account's entries; null: all. */
 export interface EntryFilter {
   agent: string | null;
   kind: EntryKind | null;
@@ -50,19 +50,19 @@ export interface EntryFilter {
   until: Date | null;
 }
 
-/** The tokens that accounts are told of; what else a provider counts is in the price alone. */
+/** The tokens that accounts see. Other counts of a provider only affect the price. */
 type ReportedTokens = Required<Omit<TokenCounts, "cacheWriteHour" | "webSearches">>;
 
-/** A sum of what was used. */
+/** A sum of usage. */
 export interface UsedSum {
   micro: number;
   tokens: ReportedTokens;
   seconds: number;
 }
 
-/** The accounts' credits as they are stored. */
+/** The stored credits of accounts. */
 export interface BillingRows {
-  /** Null when there is no such account. */
+  /** Null if there is no such account. */
   account(accountId: string): Promise<AccountState | null>;
   accounts(limit: number, after: string | null): Promise<AccountState[]>;
   entries(accountId: string, filter: EntryFilter, limit: number, before: number | null): Promise<EntryState[]>;
@@ -83,28 +83,28 @@ export interface BillingRows {
 
 /** Card payments. */
 interface PaymentProvider {
-  /** A page on which the account can pay. Throws `payments_unavailable`. */
+  /** Creates a payment page for the account. Throws `payments_unavailable`. */
   begin(id: string, accountId: string, credits: number, returnUrl: string): Promise<TopUp>;
-  /** Takes a signed event of the provider's. Throws `request_invalid`. */
+  /** Processes a signed event from the provider. Throws `request_invalid`. */
   receive(body: Buffer, signature: string): Promise<void>;
 }
 
 interface BillingOptions {
   rows: BillingRows;
-  /** Null: none. */
+  /** Null if payments are not configured. */
   payments: PaymentProvider | null;
-  /** Micro-credits for a GiB of a machine's memory and an hour. */
+  /** Micro-credits per GiB of machine memory and hour. */
   machinePrice: number;
   /** The account of a local user. Throws `user_not_found`, `users_managed_elsewhere`. */
   accountOfUser: (name: string) => Promise<string>;
-  /** Where the page of a payment leads back to. */
+  /** Where a payment page returns to. */
   returnUrl: () => string;
 }
 
-/** How many rows the usage of this month has at most in the summary. */
+/** Limit on the rows of this month's usage in the summary. */
 const maximumUsage = 500;
 
-/** What accounts have, what used it, and how they get more. */
+/** Accounts' credits: balances, usage and payments. */
 export class Billing {
   readonly #options: BillingOptions;
 
@@ -112,7 +112,7 @@ export class Billing {
     this.#options = options;
   }
 
-  /** The account's credits and what this month has used. */
+  /** The account's credits and this month's usage. */
   async summary(accountId: string): Promise<BillingView> {
     const { rows, machinePrice } = this.#options;
     const { balance, held, spentThisMonth, monthlyLimit } = toAccountCredits((await rows.account(accountId))!);
@@ -133,7 +133,7 @@ export class Billing {
     return this.#options.rows.setMonthlyLimit(accountId, micro);
   }
 
-  /** The newest first, of numbers below `before`. */
+  /** Entries numbered below `before`, newest first. */
   listEntries(accountId: string, filter: EntryFilter, limit: number, before: number | null): Promise<EntryState[]> {
     return this.#options.rows.entries(accountId, filter, limit, before);
   }
@@ -142,13 +142,13 @@ export class Billing {
     return this.#options.rows.usage(accountId, by, span, limit);
   }
 
-  /** All accounts, the oldest first, beginning after the account `after`. */
+  /** All accounts after the account `after`, oldest first. */
   listAccounts(limit: number, after: string | null): Promise<AccountState[]> {
     return this.#options.rows.accounts(limit, after);
   }
 
   /**
-   * Gives micro-credits to an account, or takes them back: once, for one `reference`. Throws `account_not_found`,
+   * Gives micro-credits to an account, or takes them back, once per `reference`. Throws `account_not_found`,
    * `user_not_found`, `users_managed_elsewhere`, `request_invalid`.
    */
   async grant(
@@ -164,12 +164,12 @@ export class Billing {
     return { account: (await rows.account(accountId))!, entry };
   }
 
-  /** A page on which the account can pay. Throws `payments_not_configured`, `payments_unavailable`. */
+  /** Creates a payment page for the account. Throws `payments_not_configured`, `payments_unavailable`. */
   async beginTopUp(id: string, accountId: string, { credits, returnUrl }: CreateTopUp): Promise<TopUp> {
     return this.#requirePayments().begin(id, accountId, Number(credits), returnUrl ?? this.#options.returnUrl());
   }
 
-  /** Takes an event of the payments' provider. Throws `payments_not_configured`, `request_invalid`. */
+  /** Processes an event from the payment provider. Throws `payments_not_configured`, `request_invalid`. */
   async receivePayment(body: Buffer, signature: string): Promise<void> {
     await this.#requirePayments().receive(body, signature);
   }
@@ -186,12 +186,12 @@ export class Billing {
 const noTokens: ReportedTokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
 const yearMs = 366 * 24 * 3_600_000;
 
-/** The beginning of the calendar month of UTC. */
+/** The beginning of the calendar month in UTC. */
 function monthOf(time: Date): Date {
   return new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth()));
 }
 
-/** The time that a report is about: this month where nothing was asked. Throws `request_invalid`. */
+/** The period of a report, by default this month. Throws `request_invalid`. */
 export function spanOf(since: string | undefined, until: string | undefined, now: Date): { since: Date; until: Date } {
   const end = until === undefined ? now : new Date(until);
   const begin = since === undefined ? monthOf(end) : new Date(since);

@@ -6,17 +6,17 @@ export interface Caller {
   credential: Credential;
   /** Null for a token. */
   keyId: string | null;
-  /** For an external agent key: the ids of its agents; null: all of the account. */
+  /** For an external agent key, the ids of its agents; null: all of the account's. */
   agentIds: readonly string[] | null;
-  /** What turns begun with this key may cost; null: no limit of its own. */
+  /** The most that turns begun with this key may cost; null: no limit for the key. */
   creditLimitMicro: number | null;
-  /** When the key ends; null: never, or a token. */
+  /** When the key expires; null: never, or a token. */
   expiresAt: Date | null;
-  /** The account is the operator's, who looks after the installation. */
+  /** Whether the account is the operator's. */
   operator: boolean;
 }
 
-/** For whom requests and streams are counted: the key, or the account of one who has signed in. */
+/** Whose limits a request counts against: the key's, or the account's for a signed-in user. */
 export function countedAs({ keyId, accountId }: Caller): string {
   return keyId ?? accountId;
 }

@@ -1,7 +1,7 @@
-/** A credit is counted in whole millionths. */
+/** Credits are counted in whole millionths. */
 const microPerCredit = 1_000_000n;
 
-/** Whole micro-credits as a decimal number of credits, without needless zeros: 1500000 → `1.5`. */
+/** Formats whole micro-credits as decimal credits without trailing zeros: 1500000 → `1.5`. */
 export function toCredits(micro: number): string {
   const whole = BigInt(micro);
   const sign = whole < 0n ? "-" : "";
@@ -12,7 +12,7 @@ export function toCredits(micro: number): string {
   return `${sign}${size / microPerCredit}${fraction === "" ? "" : `.${fraction}`}`;
 }
 
-/** Whole micro-credits of a decimal number of credits with six places at most: `1.5` → 1500000, `-0.5` → -500000. */
+/** Parses decimal credits with at most six places into micro-credits: `1.5` → 1500000, `-0.5` → -500000. */
 export function fromCredits(credits: string): number {
   const sign = credits.startsWith("-") ? -1 : 1;
   const [whole, fraction = ""] = credits.replace("-", "").split(".");

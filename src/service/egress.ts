@@ -1,19 +1,19 @@
 import type { ChangeEgress, EgressLogEntry, EgressPolicy } from "../contract/egress.ts";
 
-/** An agent's own lists of where its programs may connect to. */
+/** An agent's own lists of allowed and denied destinations. */
 export type EgressLists = ChangeEgress;
 
-/** Of an agent whose owner has set none. */
+/** The default. */
 export const usualLists: EgressLists = { allow: ["*"], deny: [] };
 
-/** A connection as the service keeps it. */
+/** A connection as the service stores it. */
 export interface ConnectionState extends Omit<EgressLogEntry, "startedAt" | "finishedAt" | "verdict"> {
   agentId: string;
   startedAt: Date;
   finishedAt: Date;
 }
 
-/** Where a connection stands in the log, which goes by when they began. */
+/** A connection's position in the log, which is ordered by start time. */
 export type ConnectionPosition = Pick<ConnectionState, "startedAt" | "id">;
 
 /** The connection as the agent's owner sees it. */
@@ -27,7 +27,7 @@ export function toLogEntry({ agentId: _, startedAt, finishedAt, ...rest }: Conne
 }
 
 interface AgentEgressOptions {
-  /** The operator's own lists, which hold beside the agent's. */
+  /** The operator's lists, which apply in addition to the agent's. */
   operator: EgressLists;
   rules: { of(agentId: string): Promise<EgressLists>; set(agentId: string, lists: EgressLists): Promise<void> };
   log: {
@@ -38,11 +38,11 @@ interface AgentEgressOptions {
       verdict: "allowed" | "refused" | null,
     ): Promise<ConnectionState[]>;
   };
-  /** Cuts the agent's open connections that its rules do not allow any more. */
+  /** Cuts the agent's open connections that its rules no longer allow. */
   recheck: (agentId: string) => Promise<void>;
 }
 
-/** Where agents' programs may connect to, and where they did. */
+/** Where agents' programs may connect, and where they did. */
 export class AgentEgress {
   readonly #options: AgentEgressOptions;
 
@@ -55,7 +55,7 @@ export class AgentEgress {
     return { ...(await this.#options.rules.of(agentId)), operator: this.#options.operator };
   }
 
-  /** Sets the agent's lists, and cuts its connections that they do not allow. */
+  /** Sets the agent's lists, and cuts connections that they do not allow. */
   async setRules(agentId: string, lists: EgressLists): Promise<void> {
     await this.#options.rules.set(agentId, lists);
     await this.#options.recheck(agentId);

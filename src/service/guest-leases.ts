@@ -16,7 +16,7 @@ export interface Guest {
   cancel(request: { turnId: string }): Promise<unknown>;
   /** Switches the guest to that conversation, an empty one if it was in another. */
   enterConversation(request: { conversation: number }): Promise<unknown>;
-  /** Gives the machine what it has of the agent's secrets from now on. */
+  /** Replaces the machine's placeholders and authority for the agent's secrets. */
   provideSecrets(secrets: GuestSecrets): Promise<unknown>;
 }
 
@@ -34,10 +34,10 @@ interface LeaseOptions {
     isRunning(agentId: string): Promise<boolean>;
     ended(agentId: string): Promise<void>;
   };
-  /** Throws `insufficient_credits` where the account has none left, or the key has used its limit. */
+  /** Throws `insufficient_credits` if the account has none left, or the key has used up its limit. */
   requireCredits: (accountId: string, keyId: string | null) => Promise<void>;
   lifecycle: {
-    /** Throws `no_capacity` when the agent would have to wait for a slot and the queue is full. */
+    /** Throws `no_capacity` if the agent would have to wait for a slot and the queue is full. */
     requireSlot(agent: AgentState): void;
     /** Resolves when the machine is ready; `queued` is called with the position while it waits for a slot. */
     ready(agentId: string, queued: (position: number) => void): Promise<void>;
@@ -54,7 +54,7 @@ export class GuestLeases {
   }
 
   /**
-   * Throws what refuses the use of the agent's guest: `insufficient_credits`, `agent_failed`, `agent_deleting`,
+   * Throws if the agent's guest cannot be used now: `insufficient_credits`, `agent_failed`, `agent_deleting`,
    * `agent_elsewhere`, `no_capacity`.
    */
   async admit(agent: AgentState, { accountId, keyId }: Pick<Caller, "accountId" | "keyId">): Promise<void> {
@@ -65,7 +65,7 @@ export class GuestLeases {
 
   /**
    * Wakes the agent's machine, and resolves when its guest can be used. `queued` is called with the position while the
-   * machine waits for a slot. Rejects with the fault of an agent that failed, with `no_capacity`, `agent_deleted`.
+   * machine waits for a slot. Rejects with the fault of a failed agent, or with `no_capacity`, `agent_deleted`.
    */
   async acquire(agentId: string, queued: (position: number) => void = () => {}): Promise<GuestLease> {
     const { machines, lifecycle } = this.#options;

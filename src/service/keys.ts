@@ -4,13 +4,13 @@ import type { Caller } from "./caller.ts";
 import { fromCredits, toCredits } from "./credits.ts";
 import type { Attempt } from "./idempotency.ts";
 
-/** A key as the service keeps it. */
+/** A key as the service stores it. */
 export interface KeyState {
   id: string;
   accountId: string;
   name: string | null;
   kind: KeyRecord["kind"];
-  /** The agents that it names; null for a full key. */
+  /** The agents that the key is limited to; null for a full key. */
   agents: { id: string; name: string }[] | null;
   creditLimitMicro: number | null;
   prefix: string;
@@ -22,20 +22,20 @@ export interface KeyState {
 
 /** The keys' rows. */
 export interface KeyRows {
-  /** Up to `limit`, the newest first, beginning after the key `after`. */
+  /** Up to `limit` keys after the key `after`, newest first. */
   list(accountId: string, limit: number, after: string | null): Promise<KeyState[]>;
   insert(key: KeyState): Promise<void>;
-  /** Gives the account's key another secret. Null when there is none, or it was revoked. */
+  /** Gives the account's key a new secret. Null if there is no such key, or it was revoked. */
   replaceSecret(accountId: string, id: string, secret: { prefix: string; hash: Buffer }): Promise<KeyState | null>;
-  /** False when the account has no such key. */
+  /** False if the account has no such key. */
   revoke(accountId: string, id: string): Promise<boolean>;
 }
 
 interface KeyOptions {
   rows: KeyRows;
-  /** Finds the account's agents by their names. */
+  /** Finds the account's agents by name. */
   agentsByName: (accountId: string, names: readonly string[]) => Promise<{ id: string; name: string }[]>;
-  /** Makes up a key: the key itself, the prefix that is shown of it, and the hash that is stored. */
+  /** Generates a key: the key itself, the prefix for display, and the hash for storage. */
   createSecret: (kind: KeyRecord["kind"]) => { key: string; prefix: string; hash: Buffer };
 }
 
@@ -47,14 +47,14 @@ export class Keys {
     this.#options = options;
   }
 
-  /** Up to `limit` keys that are not revoked, the newest first, beginning after the key `after`. */
+  /** Up to `limit` unrevoked keys after the key `after`, newest first. */
   list(accountId: string, limit: number, after: string | null): Promise<KeyState[]> {
     return this.#options.rows.list(accountId, limit, after);
   }
 
   /**
-   * Makes a key and answers it whole, this once. A key that an earlier attempt has made gets another secret. Throws
-   * `request_invalid`, and `forbidden` where it could do more than the caller.
+   * Creates a key and returns its secret, which is shown only once. A key created by an earlier attempt gets a new
+   * secret. Throws `request_invalid`, and `forbidden` if the key could do more than the caller.
    */
   async create(
     caller: Caller,
@@ -71,15 +71,15 @@ export class Keys {
     return { stored, key };
   }
 
-  /** Ends a key for ever. False when the account has no such key. */
+  /** Revokes a key permanently. False if the account has no such key. */
   revoke(accountId: string, id: string): Promise<boolean> {
     return this.#options.rows.revoke(accountId, id);
   }
 }
 
 /**
- * The key that is asked for, but for its secret. `agents` are those of the caller's account. Throws `request_invalid`,
- * and `forbidden` where the key could do more than the caller.
+ * The requested key, without its secret. `agents` belong to the caller's account. Throws `request_invalid`, and
+ * `forbidden` if the key could do more than the caller.
  */
 function newKey(
   caller: Caller,
@@ -118,7 +118,7 @@ function limitOf(kind: CreateKey["kind"], creditLimit: string): number {
   throw new BerthError("request_invalid", "creditLimit: only a key of the kind `agent` has a limit of its own.");
 }
 
-/** A key that ends could otherwise make one that goes on in its place. */
+/** A new key may not outlive the caller's: an expiring key could otherwise replace itself. */
 function expiryOf(caller: Caller, { expiresAt }: CreateKey, now: Date): Date | null {
   const expiry = expiresAt ? new Date(expiresAt) : null;
   if (expiry && expiry <= now) throw new BerthError("request_invalid", "expiresAt: this time is in the past.");

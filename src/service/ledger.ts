@@ -1,54 +1,54 @@
 import { BerthError } from "../contract/errors.ts";
 
-/** Who pays for what an agent uses. `turnId` and `keyId` are null outside of a turn, or where a token began it. */
+/** Who pays for an agent's usage. Both ids are null outside turns; `keyId` also for turns begun with a token. */
 export interface Spender {
   accountId: string;
   agentId: string;
-  /** Kept in the entries as text: the agent may be deleted, and its name be another's. */
+  /** Stored as text, because the agent may be deleted and its name reused. */
   agentName: string;
   turnId: string | null;
   keyId: string | null;
 }
 
-/** Credits that are kept back for a model call which is not over. */
+/** Credits reserved for a model call in progress. */
 export interface Hold {
   readonly id: string;
   /** Micro-credits held. */
   amount: number;
-  /** How many more could be held right after it was made, by the balance and the limits. */
+  /** How much more the balance and limits allowed right after the hold was made. */
   readonly left: number;
   readonly spender: Spender;
   readonly model: string;
 }
 
-/** What a provider said that a call has used; absent is not said. `input` is all input, from a cache or not. */
+/** A call's usage as reported by the provider; absent: not reported. `input` includes cached input. */
 export interface TokenCounts {
   input?: number;
   output?: number;
   cacheRead?: number;
   cacheWrite?: number;
-  /** Of `cacheWrite`, what the cache keeps for an hour, which costs more. */
+  /** The part of `cacheWrite` that is cached for an hour, which costs more. */
   cacheWriteHour?: number;
   reasoning?: number;
-  /** Searches of the web that the provider has made itself. */
+  /** Web searches made by the provider itself. */
   webSearches?: number;
 }
 
-/** Why credits are refused: the account has none left, or a limit of the account or of the key is used up. */
+/** Why credits are refused: the account has none left, or a limit of the account or key is used up. */
 export type ShortOf = "balance" | "monthly_limit" | "key_limit";
 
-/** Where model calls get their credits from. Two at once never hold more than there is. */
+/** Credits for model calls. Concurrent calls never hold more than there is. */
 export interface Ledger {
   /**
    * Holds `micro` micro-credits before a model call. Throws `insufficient_credits` with `details.reason` (`ShortOf`),
    * and `database_unavailable`.
    */
   hold(spender: Spender, model: string, micro: number): Promise<Hold>;
-  /** Holds `micro` more for a call that goes on. Throws as `hold` does; the hold is then as it was. */
+  /** Holds `micro` more for a call in progress. Throws as `hold` does, leaving the hold unchanged. */
   extend(hold: Hold, micro: number): Promise<void>;
   /**
-   * Ends a hold: releases it and, where `micro` > 0, writes the entry of what was used. Only the first call for a hold
-   * does anything. A database that is away is waited for in the background, so it does not throw.
+   * Ends a hold: releases it and, if `micro` > 0, writes an entry for the usage. Only the first call for a hold has an
+   * effect. Does not throw: if the database is unavailable, it retries in the background.
    */
   settle(hold: Hold, micro: number, tokens: TokenCounts): Promise<void>;
 }
@@ -60,7 +60,7 @@ const reasons: Record<ShortOf, string> = {
   key_limit: "The turns of this key have used its limit of credits: take another key, or make one with a higher limit.",
 };
 
-/** The refusal of what credits are short for. */
+/** The error for a lack of credits. */
 export function insufficientCredits(reason: ShortOf): BerthError {
   return new BerthError("insufficient_credits", reasons[reason], { details: { reason } });
 }

@@ -3,49 +3,49 @@ import type { Model, ModelProvider } from "../contract/models.ts";
 import { type AbilityName, abilityNames, type RuntimeRecord } from "../contract/runtimes.ts";
 import { toCredits } from "./credits.ts";
 
-/** A runtime, as far as its users choose it and its models. */
+/** What users need to know to choose a runtime and its models. */
 export interface RuntimeFacts {
   name: string;
   /** Its npm package. */
   package: string;
   abilities: Record<AbilityName, true | { supported: boolean; reason: string }>;
-  /** The providers whose models it can use, besides the demonstration's. */
+  /** The providers whose models it can use, besides the demo model. */
   providers: readonly Exclude<ModelProvider, "demo">[];
-  /** What it takes where none was chosen, best first, as beginnings of ids; null: it knows by itself. */
+  /** Its default models as id prefixes, best first; null: the runtime chooses. */
   defaultModels: readonly string[] | null;
 }
 
 /** What this installation can reach. */
 export interface ReachableModels {
-  /** Whether models without a price answer. */
+  /** Whether models without a price may be used. */
   allowUnpriced: boolean;
-  /** The providers that it has keys of. */
+  /** The providers with a configured key. */
   configured: readonly Exclude<ModelProvider, "demo">[];
-  /** Of those, the ones that have not told their models: any name of theirs may be good. */
+  /** Those of them whose lists are not known: any of their model names may be valid. */
   untold: readonly ModelProvider[];
-  /** All that are known, by id; the demonstration's is always among them. */
+  /** All known models by id, always including the demo model. */
   models: readonly ReachableModel[];
 }
 
 interface ReachableModel {
   id: string;
   provider: ModelProvider;
-  /** In whole micro-credits for a million tokens; null where it is not known. */
+  /** In whole micro-credits per million tokens; null when unknown. */
   inputPrice: number | null;
   outputPrice: number | null;
 }
 
-/** In an error's text; its details have them all. */
+/** How many models an error's text names; its details have all of them. */
 const namedInText = 10;
 
 const demoModel = "demo/demo";
 
-/** True when the runtime can use models of that provider. */
+/** Whether the runtime can use the provider's models. */
 function fits(runtime: RuntimeFacts, provider: ModelProvider): boolean {
   return provider === "demo" || runtime.providers.includes(provider);
 }
 
-/** What the runtime can use here and that has a price, where it needs one. */
+/** The models that the runtime can use here, with a price if one is required. */
 function usable(runtime: RuntimeFacts, { models, allowUnpriced }: ReachableModels): ReachableModel[] {
   const fitting = models.filter(({ provider }) => fits(runtime, provider));
   return fitting.filter(
@@ -53,7 +53,7 @@ function usable(runtime: RuntimeFacts, { models, allowUnpriced }: ReachableModel
   );
 }
 
-/** Throws `model_not_available`, with what is allowed, when the runtime cannot use that model here. */
+/** Throws `model_not_available`, with the allowed models, if the runtime cannot use the model here. */
 function requireModel(model: string, runtime: RuntimeFacts, reachable: ReachableModels): void {
   const fitting = usable(runtime, reachable);
   if (fitting.some(({ id }) => id === model)) return;
@@ -70,9 +70,8 @@ function requireModel(model: string, runtime: RuntimeFacts, reachable: Reachable
 }
 
 /**
- * The model of an agent for which none was chosen. Null leaves it to the runtime, which then asks its first
- * provider. Without any provider it is the demonstration. Throws `model_not_available` when the runtime can use none
- * of the providers that there are.
+ * The default model. Null leaves the choice to the runtime, which then calls its first provider. Without any provider
+ * it is the demo model. Throws `model_not_available` if the runtime can use none of the configured providers.
  */
 function defaultModel(runtime: RuntimeFacts, reachable: ReachableModels): string | null {
   if (reachable.configured.length === 0) return demoModel;
@@ -87,7 +86,7 @@ function defaultModel(runtime: RuntimeFacts, reachable: ReachableModels): string
   if (runtime.defaultModels === null) return null;
   const known = usable(runtime, reachable).filter(({ provider }) => provider !== "demo");
   for (const beginning of runtime.defaultModels) {
-    // The last by name is the latest of its kind.
+    // The last by name is the latest version.
     const found = known.findLast(({ id }) => id.startsWith(beginning));
     if (found) return found.id;
     if (reachable.untold.some((provider) => beginning.startsWith(`${provider}/`))) return beginning;
@@ -95,13 +94,13 @@ function defaultModel(runtime: RuntimeFacts, reachable: ReachableModels): string
   return known[0]?.id ?? demoModel;
 }
 
-/** Which models there are, which runtime can use which, and which an agent gets. */
+/** Which models exist, which runtime can use which, and which one an agent gets. */
 export class ModelChoice {
   readonly #runtimes: readonly RuntimeFacts[];
   readonly #reachable: () => Promise<ReachableModels>;
   readonly #version: (npmPackage: string) => string | null;
 
-  /** `reachable` is cheap to call; `version` tells a package's version in the guest image. */
+  /** `reachable` is cheap to call; `version` returns a package's version in the guest image. */
   constructor(
     runtimes: readonly RuntimeFacts[],
     reachable: () => Promise<ReachableModels>,
@@ -112,12 +111,12 @@ export class ModelChoice {
     this.#version = version;
   }
 
-  /** Throws `model_not_available` when the runtime cannot use the model, or for null, when it has none by default. */
+  /** Throws `model_not_available` if the runtime cannot use the model or, for null, has no default. */
   async check(model: string | null, runtime: string): Promise<void> {
     await this.modelOf({ model, runtime });
   }
 
-  /** The model that an agent's turn asks; null leaves it to the runtime. Throws `model_not_available`. */
+  /** The model for an agent's turn; null leaves it to the runtime. Throws `model_not_available`. */
   async modelOf({ model, runtime: name }: { model: string | null; runtime: string }): Promise<string | null> {
     const runtime = this.#runtimes.find((each) => each.name === name);
     if (!runtime) throw new BerthError("runtime_not_available", `There is no runtime ${name} any more.`);

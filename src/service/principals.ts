@@ -1,7 +1,7 @@
 import type { AccountRecord } from "../contract/sign-in.ts";
 import type { Caller } from "./caller.ts";
 
-/** Whom a valid token names: the issuer's word for a user, and since when the token is one. */
+/** The user that a valid token names, by the issuer's id, and when the token was issued. */
 interface TokenIdentity {
   issuer: string;
   subject: string;
@@ -10,7 +10,7 @@ interface TokenIdentity {
 
 interface PrincipalOptions {
   accounts: {
-    /** The account of who signs in as this, made at the first time; null when it is disabled. */
+    /** The account for an identity, created on first sign-in; null if it is disabled. */
     byIdentity(identity: TokenIdentity): Promise<{ id: string; operator: boolean } | null>;
     isEnabled(accountId: string): Promise<boolean>;
     nameOf(accountId: string): Promise<string>;
@@ -20,13 +20,13 @@ interface PrincipalOptions {
     findCaller(hash: Buffer): Promise<Caller | null>;
     isValid(keyId: string): Promise<boolean>;
   };
-  /** The hash of a key: null for a malformed one, undefined for what is no key. */
+  /** The hash of a key: null if it is malformed, undefined if it is not a key. */
   parseKey: (credential: string) => Buffer | null | undefined;
-  /** Null for a token that is not valid. */
+  /** Null for an invalid token. */
   verifyToken: (token: string) => Promise<TokenIdentity | null>;
 }
 
-/** Those who make requests: accounts, known by a key or by a token of the identity provider. */
+/** Authenticates requests by API key or by a token of the identity provider. */
 export class Principals {
   readonly #options: PrincipalOptions;
 
@@ -34,14 +34,14 @@ export class Principals {
     this.#options = options;
   }
 
-  /** The caller of a key or a token; null for one that is not, or no longer, valid. */
+  /** The caller with a key or token; null if it is not, or no longer, valid. */
   async find(credential: string): Promise<Caller | null> {
     const hash = this.#options.parseKey(credential);
     if (hash === undefined) return this.#findByToken(credential);
     return hash && this.#options.keys.findCaller(hash);
   }
 
-  /** Whether the caller's key and account still are valid. A token may end meanwhile. */
+  /** Whether the caller's key and account are still valid. A token's expiry is not checked again. */
   async isValid({ accountId, keyId }: Caller): Promise<boolean> {
     const { accounts, keys } = this.#options;
     return keyId === null ? accounts.isEnabled(accountId) : keys.isValid(keyId);

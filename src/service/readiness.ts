@@ -1,12 +1,12 @@
 import { asBerthError } from "../contract/errors.ts";
 
-/** Whether the parts that every request may need are there, each with a sentence. */
+/** Whether the parts that requests depend on are available, each with a sentence. */
 export interface Readiness {
   ready: boolean;
   checks: Record<"database" | "image" | "accelerator", { ok: boolean; message: string }>;
 }
 
-/** Asks the database and the machines' driver; each rejects with what is missing. */
+/** Checks the database and the machine driver; each rejects with what is missing. */
 export async function checkReadiness(
   pingDatabase: () => Promise<void>,
   requireDriver: () => Promise<unknown>,

@@ -15,7 +15,7 @@ export interface TurnSettings {
 /** How long the runtime has to retry or give up after a refusal it may be able to fix. */
 const recoveryGraceMs = 20_000;
 
-/** What a running turn needs of the service. */
+/** What a running turn needs from the service. */
 export interface TurnHooks {
   /** A turn whose events take more bytes fails. */
   maximumSize: number;
@@ -134,9 +134,9 @@ export class RunningTurn {
   }
 
   /**
-   * An event of the guest's: to the readers at once, to the store soon, since after a crash it can be read from the
-   * guest once more. One of the server's own goes to the store first, so that no restart makes another of it: `announce`,
-   * and whoever's the last is, since who has read it may send the next message.
+   * Adds a guest's event. Readers get it at once and the store soon: after a crash it can be read from the guest again.
+   * The server's own events are stored first (see `announce`), so that a restart does not produce different ones. So is
+   * any last event, because whoever has read it may send the next message.
    */
   append(event: TurnEvent): void {
     if (this.ending) return;
@@ -153,7 +153,7 @@ export class RunningTurn {
     else if (whole.type !== "response.completed") this.#interrupted.abort();
   }
 
-  /** An event of the server's own before the guest's first. */
+  /** Adds an event of the server, before the guest's first. */
   announce(event: TurnEvent): void {
     if (this.ending) return;
     this.writer.add({ seq: this.#nextSeq++, event });
@@ -187,15 +187,15 @@ export class RunningTurn {
     this.#refusal = null;
   }
 
-  /** A provider has counted these tokens; `microCredits` is their price, null where it is not known. */
+  /** A provider has counted these tokens; `microCredits` is their price, null when unknown. */
   used(tokens: Parameters<typeof add>[1], microCredits: number | null): void {
     this.usage = add(this.usage, tokens, microCredits);
   }
 
   /**
-   * A model call was refused for good. The runtime would try again for long, in silence, or tell of it in words of
-   * its own: so the turn ends here. Not where the runtime may know how to mend it (`recoverable`), and not while a tool
-   * runs, since the call may be the tool's. True when the turn has ended.
+   * A model call has failed for good. This ends the turn and returns true, because the runtime would retry for a long
+   * time in silence, or report the failure in its own words. It does not end the turn if the runtime may be able to
+   * recover (`recoverable`), or while a tool runs, because the call may be the tool's.
    */
   refused(fault: Fault, recoverable: boolean): boolean {
     if (this.ending) return true;
@@ -218,7 +218,7 @@ export class RunningTurn {
 
   #stored(events: SequencedEvent[]): void {
     for (const { seq, event } of events) {
-      if (seq === this.log.nextSeq) this.log.append(event); // One of the server's own.
+      if (seq === this.log.nextSeq) this.log.append(event); // An event of the server.
     }
     this.log.stored(events.at(-1)!.seq);
     if (!this.log.ended) return;
@@ -226,13 +226,13 @@ export class RunningTurn {
     this.over.abort();
   }
 
-  /** How the turn ended, in the light of what the server knows of it. */
+  /** How the turn ended, corrected by what the server knows. */
   #last(event: LastEvent): LastEvent {
     const usage = toUsage(this.usage);
     if (this.cancelled && event.type !== "response.completed") return { type: "response.cancelled", usage };
     const ofRuntime =
       event.type === "response.completed" || (event.type === "response.failed" && isOfRuntime(event.error));
-    // Whatever the runtime says of a call that got no answer, the server knows why.
+    // The server knows better than the runtime why a model call got no answer.
     if (this.#refusal && ofRuntime) return { type: "response.failed", error: this.#refusal, usage };
     return { ...event, usage };
   }

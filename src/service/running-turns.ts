@@ -1,6 +1,6 @@
 import type { RunningTurn } from "./running-turn.ts";
 
-/** The turns that go on in this server, by their ids and by their agents. */
+/** The turns running in this server, by id and by agent. */
 export class RunningTurns implements Iterable<RunningTurn> {
   readonly #byId = new Map<string, RunningTurn>();
   readonly #byAgent = new Map<string, RunningTurn>();
@@ -9,7 +9,7 @@ export class RunningTurns implements Iterable<RunningTurn> {
     return this.#byId.size;
   }
 
-  /** How many events wait to be stored. */
+  /** How many events are waiting to be stored. */
   get unstoredEvents(): number {
     return [...this].reduce((sum, { writer }) => sum + writer.waiting, 0);
   }
@@ -18,7 +18,7 @@ export class RunningTurns implements Iterable<RunningTurn> {
     return this.#byId.get(turnId) ?? null;
   }
 
-  /** The turn that the agent answers now. */
+  /** The agent's running turn. */
   ofAgent(agentId: string): RunningTurn | null {
     return this.#byAgent.get(agentId) ?? null;
   }

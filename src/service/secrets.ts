@@ -15,7 +15,7 @@ export interface SecretState {
   updatedAt: Date;
 }
 
-/** What stands for a secret in the machine: made up anew for each, so that it is found nowhere else. */
+/** Generates the placeholder for a secret in the machine. It is random, so it occurs nowhere else. */
 export function newPlaceholder(name: string): string {
   return `berth-secret-${name}-${randomBytes(12).toString("hex")}`;
 }
@@ -35,17 +35,17 @@ export interface Authority {
 export interface SecretRows {
   /** By name. */
   list(agentId: string): Promise<SecretState[]>;
-  /** `made`: there was none of that name. Throws `request_invalid` for one too many, `agent_not_found`. */
+  /** `made`: the secret is new. Throws `request_invalid` if there are too many, `agent_not_found`. */
   set(agentId: string, name: string, secret: SetSecret): Promise<{ secret: SecretState; made: boolean }>;
-  /** False when the agent has no such secret. */
+  /** False if the agent has no such secret. */
   remove(agentId: string, name: string): Promise<boolean>;
-  /** Null where the agent has had no secret yet. */
+  /** Null if the agent has never had a secret. */
   authority(agentId: string): Promise<Authority | null>;
-  /** Keeps an authority unless the agent has one. Answers the one that it has. */
+  /** Stores an authority unless the agent has one. Returns the agent's. */
   keepAuthority(agentId: string, made: Authority): Promise<Authority>;
 }
 
-/** What the agent's machine is given of its secrets: none of them. */
+/** What the agent's machine receives: placeholders and the authority, never the values. */
 export async function guestSecrets(
   rows: Pick<SecretRows, "list" | "authority">,
   agentId: string,
@@ -57,7 +57,7 @@ export async function guestSecrets(
   };
 }
 
-/** The agent's authority, made with its first secret. */
+/** The agent's authority, created with its first secret. */
 export async function authorityOf(
   rows: Pick<SecretRows, "authority" | "keepAuthority">,
   make: (agentId: string) => Promise<Authority>,
@@ -69,12 +69,12 @@ export async function authorityOf(
 interface SecretOptions {
   rows: SecretRows;
   makeAuthority: (agentId: string) => Promise<Authority>;
-  /** Gives a machine that runs what it has of the secrets from now on. */
+  /** Updates a running machine. */
   provide: (agentId: string, secrets: GuestSecrets) => Promise<void>;
   log: (message: string, fields: Record<string, unknown>) => void;
 }
 
-/** What agents' programs can use and not see. */
+/** Secrets that agents' programs can use but not see. */
 export class Secrets {
   readonly #options: SecretOptions;
 
@@ -87,7 +87,7 @@ export class Secrets {
     return this.#options.rows.list(agentId);
   }
 
-  /** Makes a secret or changes it. Throws `request_invalid` for one too many, `agent_not_found`. */
+  /** Creates or changes a secret. Throws `request_invalid` if there are too many, `agent_not_found`. */
   async set(agentId: string, name: string, secret: SetSecret): Promise<{ secret: SecretState; made: boolean }> {
     const { rows, makeAuthority } = this.#options;
     const set = await rows.set(agentId, name, secret);
@@ -96,14 +96,14 @@ export class Secrets {
     return set;
   }
 
-  /** False when the agent has no such secret. */
+  /** False if the agent has no such secret. */
   async remove(agentId: string, name: string): Promise<boolean> {
     const removed = await this.#options.rows.remove(agentId, name);
     if (removed) await this.#provide(agentId);
     return removed;
   }
 
-  /** A machine that cannot be reached now is given its secrets when it is adopted next. */
+  /** An unreachable machine is updated at its next adoption. */
   async #provide(agentId: string): Promise<void> {
     const { rows, provide, log } = this.#options;
     try {

@@ -1,12 +1,11 @@
 import type { TurnEvent } from "../contract/chat.ts";
 
-/** What PostgreSQL takes of nested values; beyond some thousands it refuses them. */
+/** Limit on nesting depth. PostgreSQL rejects some thousands of levels. */
 const maximumDepth = 200;
 
 /**
- * The event as it can be stored, and as all its readers see it, now and later. PostgreSQL's jsonb takes no null
- * character, which a command's output may well hold: it stands as its symbol; and no half of a surrogate pair: it
- * stands as U+FFFD.
+ * The event in a form that can be stored, which is also what readers see. PostgreSQL's jsonb rejects null characters,
+ * which a command's output may contain, and lone surrogates. The former become `␀`, the latter U+FFFD.
  */
 export function storable(event: TurnEvent): TurnEvent {
   if ("delta" in event) {
@@ -16,7 +15,7 @@ export function storable(event: TurnEvent): TurnEvent {
   if ("id" in event && depthOf(event) > maximumDepth)
     return { ...event, input: undefined, output: "(nested too deeply to be kept)" };
   const json = JSON.stringify(event);
-  // So JSON writes both, and an escaped backslash before the same letters.
+  // Both look like this in JSON. So does an escaped backslash before the same letters.
   if (!/\\u(?:0000|d[89a-f])/.test(json)) return event;
   return JSON.parse(json, (_, value: unknown) => {
     if (typeof value === "string") return storableText(value);
@@ -30,7 +29,7 @@ function storableText(text: string): string {
   return whole.includes("\0") ? whole.replaceAll("\0", "␀") : whole;
 }
 
-/** How deep values are nested, without recursion, which what came from a guest could exhaust. */
+/** The nesting depth of a value. Not recursive, because a guest's value could exhaust the stack. */
 function depthOf(value: unknown): number {
   let depth = 0;
   for (let level = [value]; level.length > 0 && depth <= maximumDepth; depth++) {

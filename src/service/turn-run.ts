@@ -43,7 +43,7 @@ export async function runTurn(running: RunningTurn, options: TurnRunOptions): Pr
   }
 }
 
-/** Holds nothing of a turn: the end of its machine's run, which may be far off, refers to this. */
+/** Captures nothing of a turn, because the machine's `lost` promise holds on to it for the rest of the run. */
 const toLost = () => "lost" as const;
 
 /** Reads the guest's events from the cursor. `cut`: the stream ended before the turn did. */
@@ -52,7 +52,7 @@ async function readAnswer(running: RunningTurn, lease: GuestLease, options: Turn
   const watch = new StallWatch(running, options.stallMs);
   try {
     for await (const batch of sourceOf(running, await lease.connect())) {
-      // From here on we wait for the store, which may be down, and not for the runtime.
+      // From here on we wait for the store, which may be down, rather than the runtime.
       watch.stop();
       await running.announced;
       if (over.signal.aborted || running.ending) return "ended";
@@ -67,7 +67,7 @@ async function readAnswer(running: RunningTurn, lease: GuestLease, options: Turn
   }
 }
 
-/** The prompt where the guest has not begun, else its journal from the cursor on. */
+/** Prompts the guest if it has not begun; otherwise reads its journal from the cursor on. */
 function sourceOf({ turn, seen, over }: RunningTurn, guest: Guest): AsyncIterable<SequencedEvent[]> {
   const { id: turnId, message, model, conversation } = turn;
   const { signal } = over;
@@ -88,7 +88,7 @@ function take(running: RunningTurn, { seq, event }: SequencedEvent, firstDelta: 
   running.append(event);
 }
 
-/** Fails a turn after a time without events in which no tool was running. */
+/** Fails a turn that has been silent for too long while no tool is running. */
 class StallWatch {
   readonly #running: RunningTurn;
   readonly #stallMs: number;

@@ -3,22 +3,22 @@ import type { TurnRecord, TurnStatus } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import { toUsage, type UsageState } from "./usage.ts";
 
-/** A turn as the service keeps it. */
+/** A turn as the service stores it. */
 export interface TurnState {
   id: string;
   agentId: string;
-  /** The key with which it was begun; null for one who has signed in, and once the key's record is gone. */
+  /** The key that began it; null for a signed-in user, and once the key's record is gone. */
   keyId: string | null;
-  /** 1, 2, …: which of the agent's conversations it belongs to. */
+  /** The number of the agent's conversation: 1, 2, …. */
   conversation: number;
   message: string;
-  /** The model that is asked; null: the runtime's own default. */
+  /** The model; null: the runtime's default. */
   model: string | null;
   status: TurnStatus;
   usage: UsageState;
 }
 
-/** A turn as the history has it. */
+/** A turn in the history. */
 export interface PastTurn extends TurnState {
   /** The reply's text that has come, or its beginning. */
   reply: string;
@@ -38,7 +38,7 @@ export function toTurnView({ agentId: _, keyId: _key, createdAt, finishedAt, usa
   };
 }
 
-/** The refusal of what an agent that answers a message cannot do; `turnId` is the running turn's. */
+/** The error for what an agent cannot do during a turn; `turnId` is the running turn's. */
 export function turnInProgress(turnId: string | null): BerthError {
   return new BerthError("turn_in_progress", "The agent is answering another message.", { details: { turnId } });
 }

@@ -18,22 +18,22 @@ export interface TurnRows {
   /** Stores a new turn with its first event. Throws `turn_in_progress`, with the running turn's id in `details`. */
   insert(turn: TurnState, first: SequencedEvent): Promise<void>;
   find(agentId: string, turnId: string): Promise<TurnState | null>;
-  /** Up to `limit`, the newest first, beginning after the turn of that id. */
+  /** Up to `limit` turns after the one with the id `after`, newest first. */
   list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]>;
   /** All turns running on this host, each with its agent's instructions. */
   running(): Promise<(TurnState & { instructions: string | null })[]>;
   /** A page of the turn's events after `after`, the oldest first, bounded in number and size; empty after the last. */
   events(turnId: string, after: number): Promise<SequencedEvent[]>;
   /**
-   * The number of the turn's last event, that of `response.in_progress` (null before it), and the ids of tools that
-   * were started in it and have not completed.
+   * The number of the turn's last event, the number of its `response.in_progress` (null before it), and the ids of
+   * started tools that have not completed.
    */
   progress(turnId: string): Promise<{ last: number; head: number | null; openTools: string[] }>;
   /** Removes a turn that was never announced to any reader. */
   remove(turnId: string): Promise<void>;
   /**
-   * Stores events, what was used so far (null: nothing more than before) and, with the last event, how the turn
-   * ended: all or nothing, and once.
+   * Stores events, the usage so far (null: unchanged) and, with the last event, how the turn ended. Atomic, and
+   * repeated calls have no effect.
    */
   append(turnId: string, events: SequencedEvent[], status: TurnStatus, usage: UsageState | null): Promise<void>;
 }
@@ -52,7 +52,7 @@ export interface TurnOptions {
   leases: GuestLeases;
   /** Durations in seconds. */
   measured: TurnMeasurements;
-  /** The model that a turn of the agent asks now; null leaves it to the runtime. Throws `model_not_available`. */
+  /** The model for a turn of the agent; null leaves it to the runtime. Throws `model_not_available`. */
   modelOf: (agent: AgentState) => Promise<string | null>;
   /** Fail a turn after this many silent milliseconds, unless a tool is running. */
   stallMs: number;
@@ -64,21 +64,20 @@ export interface TurnOptions {
 /** How long a guest has to end a cancelled turn before the server ends it for its reader. */
 const cancelGraceMs = 1_500;
 const pollMs = 200;
-/** No turn has an event of a greater number: the database counts them in 32 bits. */
+/** The highest event number: the database stores 32 bits. */
 const lastPossible = 2 ** 31 - 1;
 const databaseRetryMs = 500;
 
 /**
- * Turns: a message to an agent and the events of its answer. A turn goes on whether or not anybody reads it. Its
- * events go to its readers at once and to the store in batches; the guest's journal is where they come from, so
- * a server that starts again reads on from what it stored. An event's number is the same however often it is
- * read: the first ones are the server's, to the one that says that the turn is in progress; that one's number and n is
- * the number of the guest's n-th.
+ * Turns: a message to an agent and the events of its answer. A turn continues whether or not anybody reads it. Its
+ * events go to readers at once and to the store in batches. They come from the guest's journal, so a restarted server
+ * continues from what it has stored. Event numbers never change: the first events are the server's, up to
+ * `response.in_progress` with number p; the guest's n-th event has number p + n.
  */
 export class Turns {
   readonly #options: TurnOptions;
   readonly #running: RunningTurns;
-  /** Turns that were refused because the database did not say whether it has them; they are being removed. */
+  /** Turns refused because it is unknown whether the database stored them. They are being removed. */
   readonly #refused = new Set<string>();
   /** Those and earlier ones: the database may take up a row that it was asked to remove before it had it. */
   readonly #everRefused = new Set<string>();
@@ -94,9 +93,9 @@ export class Turns {
   }
 
   /**
-   * Begins a turn, with the agent's model and instructions as they are now. Throws what refuses it: `agent_failed`,
-   * `agent_deleting`, `agent_elsewhere`, `model_not_available`, `turn_in_progress`, `insufficient_credits`,
-   * `no_capacity`, `shutting_down`.
+   * Begins a turn with the agent's current model and instructions. Throws `agent_failed`, `agent_deleting`,
+   * `agent_elsewhere`, `model_not_available`, `turn_in_progress`, `insufficient_credits`, `no_capacity`,
+   * `shutting_down`.
    */
   async begin(
     id: string,
@@ -132,20 +131,20 @@ export class Turns {
   }
 
   /**
-   * The turn of that id, for one who would begin it now; null when there is none. Throws `database_unavailable` as long as
-   * one that was refused may still be there.
+   * The turn with this id, for a caller about to begin it; null if there is none. Throws `database_unavailable` while a
+   * refused one may still be stored.
    */
   async begun(agentId: string, id: string): Promise<TurnState | null> {
     if (!this.#refused.has(id)) return this.#options.rows.find(agentId, id);
     throw new BerthError("database_unavailable", "The database does not answer; try again soon.");
   }
 
-  /** Up to `limit` of an agent's turns, the newest first, beginning after the turn of that id. */
+  /** Up to `limit` of an agent's turns after the one with the id `after`, newest first. */
   list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]> {
     return this.#options.rows.list(agentId, limit, after);
   }
 
-  /** The turn of an agent. Throws `turn_not_found`. */
+  /** A turn of the agent. Throws `turn_not_found`. */
   async find(agentId: string, turnId: string): Promise<TurnState> {
     const possible = isUuid(turnId);
     const turn = possible ? await this.#options.rows.find(agentId, turnId) : null;
@@ -154,8 +153,8 @@ export class Turns {
   }
 
   /**
-   * A turn's events after `after`: what was stored, then what comes, to its last. A running turn that this server
-   * has not taken up (again) yet is read from the store until it has.
+   * A turn's events after `after`: stored ones, then new ones up to its last. A running turn that this server has not
+   * resumed yet is read from the store until it has.
    */
   async *events({ id, agentId }: TurnState, after: number, signal: AbortSignal): AsyncGenerator<SequencedEvent[]> {
     const { rows } = this.#options;
@@ -166,7 +165,7 @@ export class Turns {
         if (running.log.ended && cursor >= running.nextSeq - 1) yield this.#lastOf(id, cursor);
         return;
       }
-      // In this order: of a turn that has ended, all events are stored.
+      // In this order: once a turn has ended, all its events are stored.
       const turn = await rows.find(agentId, id);
       const page = await rows.events(id, cursor);
       if (page.length > 0) {
@@ -183,8 +182,8 @@ export class Turns {
   }
 
   /**
-   * The last event of a turn that has ended, for a reader that has seen an event after it, or may have seen another in its
-   * place: that was lost with the machine before it was stored. Nothing for others.
+   * The last event of an ended turn, for a reader whose cursor is at or beyond it: it may have seen events that were
+   * lost with the machine before they were stored. Empty for other readers.
    */
   async #lastOf(id: string, cursor: number): Promise<SequencedEvent[]> {
     const { last } = await this.#options.rows.progress(id);
@@ -276,7 +275,7 @@ export class Turns {
     return new EventLog({ from, older: (after) => this.#options.rows.events(turnId, after) });
   }
 
-  /** Stores a new turn. One of which the database does not say whether it has it is removed, before it can block. */
+  /** Stores a new turn. If it is unknown whether that worked, the turn is removed, so that it cannot block others. */
   async #insert(turn: TurnState, first: SequencedEvent): Promise<void> {
     try {
       await this.#options.rows.insert(turn, first);

@@ -2,14 +2,14 @@ import type { Usage } from "../contract/chat.ts";
 import { toCredits } from "./credits.ts";
 import type { TokenCounts } from "./ledger.ts";
 
-/** What a turn has used, as it is counted and stored. */
+/** A turn's usage, as counted and stored. */
 export interface UsageState {
   input: number;
   output: number;
   cacheRead: number;
   cacheWrite: number;
   reasoning: number;
-  /** Null once a part of it had no price. */
+  /** Null once any part had no price. */
   microCredits: number | null;
 }
 
@@ -26,7 +26,7 @@ export function add(sum: UsageState, tokens: TokenCounts, microCredits: number |
   };
 }
 
-/** As clients see it. */
+/** Usage as clients see it. */
 export function toUsage({ input, output, cacheRead, cacheWrite, reasoning, microCredits }: UsageState): Usage {
   return {
     inputTokens: input,

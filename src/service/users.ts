@@ -1,14 +1,14 @@
 import { BerthError } from "../contract/errors.ts";
 import type { UserRecord } from "../contract/users.ts";
 
-/** A user of the service's own identity provider. */
+/** A user of the built-in identity provider. */
 export interface UserState {
   id: string;
   accountId: string;
   name: string;
-  /** Its account is the operator's. */
+  /** Whether the account is the operator's. */
   operator: boolean;
-  /** Null until one is set with a link. */
+  /** Null until the user sets one with a link. */
   passwordHash: string | null;
   disabledAt: Date | null;
   createdAt: Date;
@@ -20,9 +20,9 @@ export function toUserView({ name, operator, passwordHash, disabledAt, createdAt
   return { name, operator, status, createdAt: createdAt.toISOString() };
 }
 
-/** The users' rows. A link is stored as a hash of its token, and ends by itself. */
+/** The users' rows. A link is stored as a hash of its token, and expires. */
 export interface UserRows {
-  /** Up to `limit`, the oldest first, beginning after the user `after`. */
+  /** Up to `limit` users after the user `after`, oldest first. */
   list(limit: number, after: string | null): Promise<UserState[]>;
   /** Throws `user_not_found`. */
   require(name: string): Promise<UserState>;
@@ -34,7 +34,7 @@ export interface UserRows {
   setDisabled(name: string, disabled: boolean): Promise<UserState>;
 }
 
-/** A one-time link as it is stored. */
+/** A one-time link as stored. */
 export interface LinkState {
   tokenHash: Buffer;
   expiresAt: Date;
@@ -42,12 +42,12 @@ export interface LinkState {
 
 interface UserOptions {
   rows: UserRows;
-  /** Where the links of the service's own sign-in lead; null where another identity provider has the users. */
+  /** The URL of a sign-in link; null if an external identity provider manages the users. */
   linkFor: ((token: string) => string) | null;
   createLink: () => LinkState & { token: string };
 }
 
-/** The local users. Every call throws `users_managed_elsewhere` where another identity provider has the users. */
+/** Local users. Every call throws `users_managed_elsewhere` if an external identity provider manages them. */
 export class Users {
   readonly #options: UserOptions;
 
@@ -55,19 +55,19 @@ export class Users {
     this.#options = options;
   }
 
-  /** Up to `limit` users, the oldest first, beginning after the user `after`. */
+  /** Up to `limit` users after the user `after`, oldest first. */
   async list(limit: number, after: string | null): Promise<UserState[]> {
     this.#requireLocal();
     return this.#options.rows.list(limit, after);
   }
 
-  /** Adds a user, who sets a password with the link. Throws `user_exists`. */
+  /** Adds a user, who sets a password with the returned link. Throws `user_exists`. */
   async create(name: string): Promise<{ user: UserState; link: string }> {
     const { stored, link } = this.#newLink();
     return { user: await this.#options.rows.create(name, stored), link };
   }
 
-  /** Ends the user's password and sessions; the link sets a new one. Throws `user_not_found`. */
+  /** Invalidates the user's password and sessions; the link sets a new password. Throws `user_not_found`. */
   async reset(name: string): Promise<{ user: UserState; link: string }> {
     const { stored, link } = this.#newLink();
     return { user: await this.#options.rows.reset(name, stored), link };

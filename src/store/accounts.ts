@@ -3,24 +3,24 @@ import { sql } from "kysely";
 import { writeStartingEntry } from "./credit-entries.ts";
 import type { Database } from "./database.ts";
 
-/** The accounts. */
+/** Accounts. */
 export class AccountStore {
   readonly #database: Database;
   readonly #startingCredits: number;
 
-  /** `startingCredits` are the micro-credits that a new account begins with. */
+  /** `startingCredits`: the micro-credits of a new account. */
   constructor(database: Database, startingCredits: number) {
     this.#database = database;
     this.#startingCredits = startingCredits;
   }
 
   /**
-   * Makes the operator's account with its first key, unless there is one; `publish` hands the key out, and if it
-   * rejects nothing was made. Answers whether it was made.
+   * Creates the operator's account with its first key, unless there is one. `publish` hands out the key; if it rejects,
+   * nothing is created. Returns whether the account was created.
    */
   async createOperator(key: { prefix: string; hash: Buffer }, publish: () => Promise<void>): Promise<boolean> {
     return this.#database.transaction().execute(async (transaction) => {
-      // Two servers may start at once on one database: the second waits here, and then sees the first one's account.
+      // If two servers start at once on one database, the second waits here and then sees the first one's account.
       await sql`lock table accounts in share row exclusive mode`.execute(transaction);
       const exists = await transaction
         .selectFrom("accounts")
@@ -41,8 +41,8 @@ export class AccountStore {
   }
 
   /**
-   * The account of who signs in as this, made at the first time; null when it is disabled. Two first times at once make
-   * one.
+   * The account for an identity, created on first sign-in; null if it is disabled. Concurrent first sign-ins create
+   * only one.
    */
   async byIdentity({
     issuer,
@@ -77,7 +77,7 @@ export class AccountStore {
     return { id: found.id, operator: found.operator };
   }
 
-  /** Gives the accounts that were made before there were credits what others begin with. */
+  /** Gives starting credits to accounts created before there were credits. */
   async startCredits(): Promise<void> {
     const accounts = this.#database.selectFrom("accounts").select("id").where("entries", "=", "0");
     for (const { id } of await accounts.execute()) {
@@ -96,7 +96,7 @@ export class AccountStore {
     return (await accounts.where("id", "=", accountId).executeTakeFirstOrThrow()).name;
   }
 
-  /** Whether there is another account than this. */
+  /** Whether there are accounts other than this one. */
   async othersThan(accountId: string): Promise<boolean> {
     const other = await this.#database
       .selectFrom("accounts")
@@ -108,7 +108,7 @@ export class AccountStore {
   }
 }
 
-/** Whether a token is older than what it needs to be: a new password ends those of before. Tokens tell whole seconds. */
+/** Whether a token was issued too early: a new password invalidates older tokens. Tokens have whole seconds. */
 function isEnded(issuedAt: Date | null, from: Date | null): boolean {
   if (from === null) return false;
   return issuedAt === null || issuedAt.getTime() + 1_000 <= from.getTime();

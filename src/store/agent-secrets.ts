@@ -11,7 +11,7 @@ import {
 import type { Database, Tables } from "./database.ts";
 import type { Sealing } from "./idempotency.ts";
 
-/** A secret with its value, for the way out. */
+/** A secret with its value. */
 export interface OpenedSecret {
   placeholder: string;
   hosts: string[];
@@ -19,7 +19,7 @@ export interface OpenedSecret {
   value: string;
 }
 
-/** The agents' secrets. Values and keys are kept sealed, bound to their rows. */
+/** The agents' secrets. Values and keys are stored encrypted and bound to their rows. */
 export class SecretStore implements SecretRows {
   readonly #database: Database;
   readonly #sealing: Sealing;
@@ -36,8 +36,8 @@ export class SecretStore implements SecretRows {
   }
 
   /**
-   * Makes a secret, or gives the one of that name another value and other hosts; its placeholder stays. `made`: there was
-   * none. Throws `request_invalid` for one too many, and `agent_not_found` where the agent is gone meanwhile.
+   * Creates a secret, or changes the value and hosts of an existing one, which keeps its placeholder. `made`: it is
+   * new. Throws `request_invalid` if there are too many, and `agent_not_found` if the agent has gone meanwhile.
    */
   async set(
     agentId: string,
@@ -46,7 +46,7 @@ export class SecretStore implements SecretRows {
   ): Promise<{ secret: SecretState; made: boolean }> {
     const sealed = this.#sealing.seal(value, contextOf("agent_secrets", agentId, name));
     return this.#database.transaction().execute(async (transaction) => {
-      // One after the other, so that they are counted.
+      // Serialized, so that the count is correct.
       const agents = transaction.selectFrom("agents").select("id").where("id", "=", agentId);
       if (!(await agents.forNoKeyUpdate().executeTakeFirst())) {
         throw new BerthError("agent_not_found", "The agent is gone.");
@@ -80,7 +80,7 @@ export class SecretStore implements SecretRows {
     });
   }
 
-  /** False when the agent has no such secret. */
+  /** False if the agent has no such secret. */
   async remove(agentId: string, name: string): Promise<boolean> {
     const { numDeletedRows } = await this.#database
       .deleteFrom("agent_secrets")
@@ -90,7 +90,7 @@ export class SecretStore implements SecretRows {
     return numDeletedRows > 0n;
   }
 
-  /** All of an agent's, with their values; without those that were sealed with another secret key. */
+  /** All of the agent's secrets with their values, except those encrypted with another secret key. */
   async open(agentId: string): Promise<OpenedSecret[]> {
     const rows = this.#database.selectFrom("agent_secrets").selectAll().where("agent_id", "=", agentId);
     return (await rows.execute()).flatMap(({ name, placeholder, hosts, headers, value: sealed }) => {
@@ -99,7 +99,7 @@ export class SecretStore implements SecretRows {
     });
   }
 
-  /** The agent's authority; null where it has had no secret yet, or one that was sealed with another secret key. */
+  /** The agent's authority; null if there is none, or it was encrypted with another secret key. */
   async authority(agentId: string): Promise<Authority | null> {
     const rows = this.#database.selectFrom("agent_authorities").selectAll().where("agent_id", "=", agentId);
     const row = await rows.executeTakeFirst();
@@ -107,7 +107,7 @@ export class SecretStore implements SecretRows {
     return row && key ? { certificate: row.certificate, key } : null;
   }
 
-  /** Keeps an authority that was made for an agent, unless it has one that can be used. Answers the one that it has. */
+  /** Stores an authority for an agent, unless it has a usable one. Returns the agent's. */
   async keepAuthority(agentId: string, made: Authority): Promise<Authority> {
     const known = await this.authority(agentId);
     if (known) return known;
@@ -122,7 +122,7 @@ export class SecretStore implements SecretRows {
   }
 }
 
-/** What is sealed is of no use in another's row. */
+/** Binds ciphertext to its row. */
 function contextOf(table: "agent_secrets" | "agent_authorities", agentId: string, name: string): string {
   return JSON.stringify([table, agentId, name]);
 }

@@ -11,8 +11,8 @@ export class AgentStore implements AgentRows {
   readonly #machinePrice: number;
 
   /**
-   * `host`: the id of the data folder that new agents' machines belong to. `machinePrice`: micro-credits for a GiB of a
-   * machine's memory and an hour.
+   * `host`: the id of the data folder that new agents' machines belong to. `machinePrice`: micro-credits per GiB of
+   * machine memory and hour.
    */
   constructor(database: Database, host: string, machinePrice: number) {
     this.#database = database;
@@ -20,7 +20,7 @@ export class AgentStore implements AgentRows {
     this.#machinePrice = machinePrice;
   }
 
-  /** Takes the agents for this host that no host has: they were created before hosts had ids. */
+  /** Assigns to this host the agents without a host, which were created before hosts had ids. */
   async claim(): Promise<void> {
     await this.#database.updateTable("agents").set({ host: this.#host }).where("host", "is", null).execute();
   }
@@ -70,8 +70,7 @@ export class AgentStore implements AgentRows {
   }
 
   /**
-   * Up to `limit` agents of the account in the order of their names, beginning after the name `after`; of those with
-   * one of the `ids`, unless that is null.
+   * Up to `limit` agents of the account by name, after the name `after`; with `ids`, only those.
    */
   async list(
     accountId: string,
@@ -96,7 +95,7 @@ export class AgentStore implements AgentRows {
     return rows.map((row) => this.#toState(row));
   }
 
-  /** How many agents there are of each status. */
+  /** The number of agents in each status. */
   async countByStatus(): Promise<Partial<Record<AgentState["status"], number>>> {
     const rows = await this.#database
       .selectFrom("agents")
@@ -159,7 +158,7 @@ export class AgentStore implements AgentRows {
     return numUpdatedRows > 0n;
   }
 
-  /** Sets what its owner may change. Answers the agent as it is then; null when it is gone or being deleted. */
+  /** Changes the owner's settings. Returns the changed agent; null if it is gone or being deleted. */
   async configure(
     id: string,
     settings: Partial<Pick<AgentState, "model" | "instructions">>,
@@ -174,7 +173,7 @@ export class AgentStore implements AgentRows {
     return row ? this.#toState(row) : null;
   }
 
-  /** Begins the next conversation, unless a turn runs. Answers the agent as it is then; null when it did not. */
+  /** Begins the next conversation, unless a turn is running. Returns the changed agent; null if nothing was changed. */
   async beginConversation(id: string): Promise<AgentState | null> {
     return this.#changeAtRest(id, (update) => update.set((agent) => ({ conversation: agent("conversation", "+", 1) })));
   }
@@ -252,8 +251,8 @@ export class AgentStore implements AgentRows {
   }
 
   /**
-   * Changes the row of an agent that answers no message. A turn's insertion writes that row first, so whichever of the
-   * two comes second sees the other; but only in a statement that begins once it has the row's lock.
+   * Changes an agent that has no running turn. Inserting a turn writes the agent's row first, so whichever of the two
+   * comes second sees the other; but only in a statement that begins after it has locked the row.
    */
   async #changeAtRest(id: string, change: (update: AgentUpdate) => AgentUpdate): Promise<AgentState | null> {
     return this.#database.transaction().execute(async (transaction) => {
@@ -267,7 +266,7 @@ export class AgentStore implements AgentRows {
     });
   }
 
-  /** Those of the account that have one of the names. */
+  /** The account's agents with one of these names. */
   async byNames(accountId: string, names: readonly string[]): Promise<AgentState[]> {
     if (names.length === 0) return [];
     const rows = await this.#database
@@ -309,7 +308,7 @@ export class AgentStore implements AgentRows {
 
 type AgentUpdate = UpdateQueryBuilder<Tables, "agents", "agents", UpdateResult>;
 
-/** That no turn of the agent runs. */
+/** The condition that no turn of the agent is running. */
 function notAnswering({ not, exists, selectFrom }: ExpressionBuilder<Tables, "agents">) {
   const running = selectFrom("turns")
     .select("turns.id")

@@ -11,7 +11,7 @@ export class AuditStore {
     this.#database = database;
   }
 
-  /** Writes down what was done just now. */
+  /** Adds an entry with the current time. */
   async write(entry: Omit<AuditEntryState, "id" | "at">): Promise<void> {
     await this.#database
       .insertInto("audit_entries")
@@ -32,7 +32,7 @@ export class AuditStore {
       .execute();
   }
 
-  /** Up to `limit` entries of the account, the newest first, after `after`; with `agent`: of the agents of that name. */
+  /** Up to `limit` entries of the account after `after`, newest first; with `agent`, only for agents with this name. */
   async list(
     accountId: string,
     limit: number,

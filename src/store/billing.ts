@@ -6,17 +6,17 @@ import { toCredits } from "../service/credits.ts";
 import { writeEntry } from "./credit-entries.ts";
 import type { Database, Tables } from "./database.ts";
 
-/** A grant, by the operator. */
+/** A grant by the operator. */
 interface Grant {
   accountId: string;
-  /** Micro-credits; below 0: taken back. */
+  /** Micro-credits; negative: taken back. */
   micro: number;
   note: string | null;
-  /** The same in each attempt at it: it is made once. */
+  /** The same in each attempt, so that the grant is made only once. */
   reference: string;
 }
 
-/** What accounts have and have used, as their owners and the operator see it and change it. */
+/** Accounts' credits and usage, for their owners and the operator. */
 export class BillingStore implements BillingRows {
   readonly #database: Database;
 
@@ -24,13 +24,13 @@ export class BillingStore implements BillingRows {
     this.#database = database;
   }
 
-  /** The account; null when there is none of that id. */
+  /** The account; null if there is none with this id. */
   async account(id: string): Promise<AccountState | null> {
     const row = await selectAccounts(this.#database).where("id", "=", id).executeTakeFirst();
     return row ? toState(row) : null;
   }
 
-  /** Up to `limit` accounts, the oldest first, beginning after the account `after`. */
+  /** Up to `limit` accounts after the account `after`, oldest first. */
   async accounts(limit: number, after: string | null): Promise<AccountState[]> {
     const rows = await selectAccounts(this.#database)
       .$if(after !== null, (query) =>
@@ -43,7 +43,7 @@ export class BillingStore implements BillingRows {
     return rows.map(toState);
   }
 
-  /** `micro`: what a month may cost; null: no limit. */
+  /** `micro`: the most that a month may cost; null: no limit. */
   async setMonthlyLimit(accountId: string, micro: number | null): Promise<void> {
     await this.#database
       .updateTable("accounts")
@@ -52,7 +52,7 @@ export class BillingStore implements BillingRows {
       .execute();
   }
 
-  /** Throws `request_invalid` for more than there is to take back, or than an account can have. */
+  /** Throws `request_invalid` if the balance would fall below 0 or exceed the maximum. */
   async grant({ accountId, micro, note, reference }: Grant): Promise<EntryState> {
     return this.#database.transaction().execute(async (transaction) => {
       const account = await selectAccounts(transaction).where("id", "=", accountId).forNoKeyUpdate().executeTakeFirst();
@@ -64,7 +64,7 @@ export class BillingStore implements BillingRows {
     });
   }
 
-  /** Up to `limit` entries of the account, the newest first, of numbers below `before`. */
+  /** Up to `limit` of the account's entries numbered below `before`, newest first. */
   async entries(
     accountId: string,
     { agent, kind, since, until }: EntryFilter,
@@ -86,7 +86,7 @@ export class BillingStore implements BillingRows {
     return rows.map(fromRow);
   }
 
-  /** What was used since then by day, agent and model, the newest day first and what cost most first in each. */
+  /** Usage since then by day, agent and model: newest day first, and within a day by cost. */
   async usageByDay(
     accountId: string,
     since: Date,
@@ -99,7 +99,7 @@ export class BillingStore implements BillingRows {
     return rows.map((row) => ({ day: row.day, agent: row.agent, model: row.model, ...toSum(row) }));
   }
 
-  /** What was used in that time, summed up; days the newest first, others what cost most first. */
+  /** Summed usage in a period. Days are sorted newest first, other groups by cost. */
   async usage(
     accountId: string,
     by: UsageGroup,
@@ -122,7 +122,7 @@ export class BillingStore implements BillingRows {
 const dayOf = sql`to_char(at at time zone 'UTC', 'YYYY-MM-DD')`;
 const groups = { day: dayOf, agent: sql`agent_name`, model: sql`model`, key: sql`key_id::text` };
 
-/** Of bigints and decimals, which come as text. */
+/** Sums of bigints and decimals, which the driver returns as text. */
 interface SumRow {
   micro: string;
   input: string;

@@ -1,16 +1,16 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "./database.ts";
 
-/** For how long things are kept that are of no use later. */
+/** How long expiring data is kept. */
 export interface Retention {
   auditDays: number;
   networkLogDays: number;
 }
 
-/** Of an agent's connections, more are not kept. */
+/** The most connections that are kept per agent. */
 const keptConnections = 100_000;
 
-/** What is removed, a statement for each table. */
+/** One delete statement per table. */
 function removals({ auditDays, networkLogDays }: Retention): RawBuilder<unknown>[] {
   return [
     sql`delete from idempotency_keys where created_at < now() - interval '24 hours'`,
@@ -20,7 +20,7 @@ function removals({ auditDays, networkLogDays }: Retention): RawBuilder<unknown>
     sql`delete from sign_in_attempts where expire < extract(epoch from now()) * 1000`,
     sql`delete from audit_entries where at < now() - make_interval(days => ${auditDays}::integer)`,
     sql`delete from network_log where started_at < now() - make_interval(days => ${networkLogDays}::integer)`,
-    // What an agent may have written is bounded by number too, and not only by time.
+    // What an agent can cause to be written is limited by number, not only by time.
     sql`delete from network_log using agents
       where agent_id = agents.id and started_at < (
         select started_at from network_log of_agent where of_agent.agent_id = agents.id
@@ -28,7 +28,7 @@ function removals({ auditDays, networkLogDays }: Retention): RawBuilder<unknown>
   ];
 }
 
-/** Removes what has been kept for long enough. Called once an hour: nothing may count on a row being gone in time. */
+/** Removes expired data. Called once an hour: nothing may rely on a row being removed in time. */
 export async function cleanUp(database: Database, retention: Retention): Promise<void> {
   for (const removal of removals(retention)) await removal.execute(database);
 }

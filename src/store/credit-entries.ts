@@ -3,11 +3,11 @@ import type { EntryKind } from "../contract/billing.ts";
 import type { TokenCounts } from "../service/ledger.ts";
 import type { Database } from "./database.ts";
 
-/** An entry that is to be written: what is not told is null. Number, time and balance are the database's to set. */
+/** A new entry. Omitted fields are null. The database sets number, time and balance. */
 interface NewEntry {
   account_id: string;
   kind: EntryKind;
-  /** Micro-credits; below 0: spent. */
+  /** Micro-credits; negative: spent. */
   amount: number;
   agent_id?: string;
   agent_name?: string;
@@ -16,16 +16,16 @@ interface NewEntry {
   model?: string;
   tokens?: TokenCounts;
   note?: string | null;
-  /** What it is written for, once. */
+  /** What the entry is for; an entry of a kind is written only once per reference. */
   reference?: string;
 }
 
-/** The entry as the functions of the database take it. */
+/** The entry as the database's functions take it. */
 export function entryRow(entry: NewEntry): RawBuilder<unknown> {
   return sql`jsonb_populate_record(null::credit_entries, ${JSON.stringify(entry)}::jsonb)`;
 }
 
-/** Adds an entry to an account's ledger. False when there is one of its kind and reference already. */
+/** Adds an entry to an account's ledger. False if there already is one with its kind and reference. */
 export async function writeEntry(database: Database, entry: NewEntry): Promise<boolean> {
   const { rows } = await sql<{ written: boolean }>`select write_credit_entry(${entryRow(entry)}) as written`.execute(
     database,
@@ -33,7 +33,7 @@ export async function writeEntry(database: Database, entry: NewEntry): Promise<b
   return rows[0]!.written;
 }
 
-/** Gives an account what it begins with, once. */
+/** Gives an account its starting credits, once. */
 export async function writeStartingEntry(database: Database, accountId: string, micro: number): Promise<void> {
   await writeEntry(database, { account_id: accountId, kind: "starting", amount: micro, reference: accountId });
 }

@@ -34,7 +34,7 @@ export interface Tables {
     subject: string | null;
     disabled_at: Date | null;
     tokens_from: Date | null;
-    /** Bigints, which come as text; in micro-credits. */
+    /** Micro-credits, as bigints, which the driver returns as text. */
     balance: Generated<string>;
     held: Generated<string>;
     entries: Generated<string>;
@@ -96,7 +96,7 @@ export interface Tables {
     instructions: string | null;
     conversation: Generated<number>;
     resources: JSONColumnType<Resources>;
-    /** The id of the data folder that its machine is in. */
+    /** The id of the data folder with its machine. */
     host: string | null;
     has_machine: Generated<boolean>;
     desired: DesiredState;
@@ -111,7 +111,7 @@ export interface Tables {
     /** A bigint, which comes as text; in micro-credits. */
     machine_price: Generated<string>;
   };
-  /** Written by functions of the database alone. */
+  /** Written only by functions of the database. */
   credit_entries: {
     account_id: string;
     number: string;
@@ -210,27 +210,27 @@ export interface Tables {
   turn_events: { turn_id: string; seq: number; event: JSONColumnType<TurnEvent> };
 }
 
-/** How long the ends of connections are waited for. */
+/** How long to wait for connections to end. */
 const endTimeoutMs = 2_000;
 
 export type Database = Kysely<Tables>;
 
 /**
- * Opens a pool of connections; `failed` hears of idle connections that break, which are replaced by themselves.
- * Queries throw `database_unavailable` while the database is away, and `disk_full`.
+ * Opens a connection pool. `failed` is called for idle connections that break; they are replaced automatically. Queries
+ * throw `database_unavailable` while the database is down, and `disk_full`.
  */
 export function openDatabase(config: pg.PoolConfig, failed: (error: Error) => void): Database {
   const pool = new pg.Pool({ max: 16, connectionTimeoutMillis: 5_000, keepAlive: true, ...config });
-  // The pool's own error has the whole client with it. What breaks at the end was closed.
+  // The pool's error carries the whole client. Errors during shutdown are expected.
   pool.on("error", ({ message }) => {
     if (!pool.ending) failed(new Error(message));
   });
-  // One that breaks between two queries of a transaction tells nobody but its listeners; the next query rejects.
+  // A client that breaks between two queries of a transaction emits an error; the next query rejects.
   pool.on("connect", (client) => client.on("error", () => {}));
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: withFaults(pool) }) });
 }
 
-/** The pool, with what it throws in the contract's words. A connection in which a query timed out is not used again. */
+/** The pool, with its errors translated to `BerthError`. A connection with a timed-out query is not reused. */
 function withFaults(pool: pg.Pool): PostgresPool {
   const refuse = (error: unknown): never => {
     throw asFault(error);
@@ -246,26 +246,26 @@ function withFaults(pool: pg.Pool): PostgresPool {
           refuse(error);
         });
       };
-      // Kysely asks in this form alone, but for cursors, which are not used.
+      // Kysely only uses this part of the interface, except for cursors, which are not used.
       return { query, release: () => client.release(timedOut) } as unknown as PostgresPoolClient;
     },
     end: () => endPool(pool),
   };
 }
 
-/** Ends all connections; those that do not say goodbye within a moment are cut. */
+/** Ends all connections, and cuts those that do not end in time. */
 async function endPool(pool: pg.Pool): Promise<void> {
   const ended = pool.end();
   const late = AbortSignal.timeout(endTimeoutMs);
   late.addEventListener("abort", () => {
-    // Of pg's own: a client's socket, which is in no type.
+    // Internals of pg that its types do not have: a client's socket.
     const { _clients: clients } = pool as unknown as { _clients: { connection: { stream: Socket } }[] };
     for (const { connection } of clients) connection.stream.destroy();
   });
   await Promise.race([ended, once(late, "abort")]);
 }
 
-/** Brings the schema up to date; several servers that start at once do it one after the other, and once. */
+/** Brings the schema up to date. Servers that start at once take turns; only the first migrates. */
 export async function migrate(database: Database): Promise<void> {
   const folder = new URL("./migrations/", import.meta.url);
   const getMigrations = async () => {
@@ -280,13 +280,13 @@ export async function migrate(database: Database): Promise<void> {
   if (error) throw error;
 }
 
-/** Resolves when the database answers; rejects when it does not within `timeoutMs`. */
+/** Resolves when the database answers; rejects after `timeoutMs`. */
 export async function ping(database: Database, timeoutMs: number): Promise<void> {
   const late = new Promise<never>((_, reject) => setTimeout(reject, timeoutMs, new Error("no answer")).unref());
   await Promise.race([sql`select 1`.execute(database), late]);
 }
 
-/** True for Postgres' refusal of a second row with the same unique value, optionally of that constraint. */
+/** Whether the error is PostgreSQL's violation of this unique constraint. */
 export function isDuplicate(error: unknown, constraint: string): boolean {
   return error instanceof pg.DatabaseError && error.code === "23505" && error.constraint === constraint;
 }

@@ -2,7 +2,7 @@ import { type Selectable, sql } from "kysely";
 import type { ConnectionPosition, ConnectionState } from "../service/egress.ts";
 import type { Database, Tables } from "./database.ts";
 
-/** The log of agents' connections to the web. */
+/** The log of agents' connections. */
 export class EgressLogStore {
   readonly #database: Database;
 
@@ -10,7 +10,7 @@ export class EgressLogStore {
     this.#database = database;
   }
 
-  /** Writes connections down, in one statement. Those of agents that are gone are left out, and those that are there. */
+  /** Writes connections in one statement. Skips those of deleted agents, and those already written. */
   async write(entries: readonly ConnectionState[]): Promise<void> {
     await sql`
       insert into network_log
@@ -19,7 +19,7 @@ export class EgressLogStore {
       on conflict do nothing`.execute(this.#database);
   }
 
-  /** Up to `limit` connections of the agent, the newest first, after `after`; with a verdict: only those. */
+  /** Up to `limit` connections of the agent after `after`, newest first; with a verdict, only those. */
   async list(
     agentId: string,
     limit: number,

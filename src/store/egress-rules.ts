@@ -1,7 +1,7 @@
 import { type EgressLists, usualLists } from "../service/egress.ts";
 import type { Database } from "./database.ts";
 
-/** The agents' own lists of where their programs may connect to. */
+/** The agents' own lists of allowed and denied destinations. */
 export class EgressRuleStore {
   readonly #database: Database;
 
@@ -18,7 +18,7 @@ export class EgressRuleStore {
     return row ?? usualLists;
   }
 
-  /** Sets both lists. Of an agent that is gone meanwhile nothing is kept. */
+  /** Sets both lists. Does nothing if the agent has gone meanwhile. */
   async set(agentId: string, { allow, deny }: EgressLists): Promise<void> {
     const lists = { allow: JSON.stringify(allow), deny: JSON.stringify(deny) };
     await this.#database

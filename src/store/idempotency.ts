@@ -3,17 +3,17 @@ import { sql } from "kysely";
 import type { Claim, Found, IdempotencyRows, KeptAnswer, KeyedRequest } from "../service/idempotency.ts";
 import type { Database } from "./database.ts";
 
-/** Encrypts what the database must not tell; `context` is what it belongs to, and must be the same to open it. */
+/** Encrypts what the database must not reveal. `context` says what it belongs to; `open` needs the same one. */
 export interface Sealing {
   seal(text: string, context: string): Buffer;
-  /** Null for what was sealed with another key, or belongs to something else. */
+  /** Null if it was encrypted with another key or context. */
   open(sealed: Buffer, context: string): string | null;
 }
 
-/** For how long an owner that says nothing is taken to be at work. By the database's clock, as all times here. */
+/** How long a claim lasts without renewal. Like all times here, by the database's clock. */
 const lease = sql<Date>`now() + interval '10 seconds'`;
 
-/** The keys of `Idempotency-Key`. */
+/** Idempotency keys. */
 export class IdempotencyStore implements IdempotencyRows {
   readonly #database: Database;
   readonly #sealing: Sealing;
@@ -29,7 +29,7 @@ export class IdempotencyStore implements IdempotencyRows {
       if (!row) {
         const claim = await this.#begin(request);
         if (claim) return { state: "claimed", claim, again: false };
-        continue; // Another was first.
+        continue; // Another request was first.
       }
       const { owner, resource_id: resourceId, status, headers, body } = row;
       if (row.outdated) {
@@ -96,7 +96,7 @@ export class IdempotencyStore implements IdempotencyRows {
     return numInsertedOrUpdatedRows === 1n ? claim : null;
   }
 
-  /** Of several that find the owner gone, one becomes the next. */
+  /** Of several requests that find the owner gone, one takes over. */
   async #takeOver(request: KeyedRequest, gone: string, resourceId: string): Promise<Claim | null> {
     const owner = randomUUID();
     const { numUpdatedRows } = await this.#unanswered(gone)
@@ -115,7 +115,7 @@ export class IdempotencyStore implements IdempotencyRows {
   }
 }
 
-/** A sealed answer is of no use in another's row. */
+/** Binds ciphertext to its row. */
 function contextOf({ accountId, keyId, key }: KeyedRequest): string {
   return JSON.stringify(["idempotency", accountId, keyId, key]);
 }

@@ -7,7 +7,7 @@ import { olderThan } from "./paging.ts";
 /** The accounts' API keys. */
 export class KeyStore implements KeyRows {
   readonly #database: Database;
-  /** Keys whose use is being noted. */
+  /** Keys whose last use is being written. */
   readonly #noting = new Set<string>();
 
   constructor(database: Database) {
@@ -15,8 +15,8 @@ export class KeyStore implements KeyRows {
   }
 
   /**
-   * The caller whose key has this hash; null for an unknown, expired or revoked one, or of a disabled account. Notes its
-   * use, once a minute at most.
+   * The caller whose key has this hash; null if the key is unknown, expired or revoked, or its account disabled.
+   * Records the last use, at most once a minute.
    */
   async findCaller(hash: Buffer): Promise<Caller | null> {
     const { rows } = await sql<CallerRow>`
@@ -41,7 +41,7 @@ export class KeyStore implements KeyRows {
     };
   }
 
-  /** Whether the key is neither revoked nor expired, nor its account disabled. */
+  /** False if the key is revoked or expired, or its account disabled. */
   async isValid(id: string): Promise<boolean> {
     const { rows } = await sql`
       select from api_keys key join accounts account on account.id = key.account_id
@@ -49,7 +49,7 @@ export class KeyStore implements KeyRows {
     return rows.length > 0;
   }
 
-  /** Up to `limit` keys of the account that are not revoked, the newest first, beginning after the key `after`. */
+  /** Up to `limit` of the account's unrevoked keys after the key `after`, newest first. */
   async list(accountId: string, limit: number, after: string | null): Promise<KeyState[]> {
     const rows = await this.#database
       .selectFrom("api_keys")
@@ -86,7 +86,7 @@ export class KeyStore implements KeyRows {
     });
   }
 
-  /** Gives the account's key another secret. Answers the key; null when there is none, or it was revoked. */
+  /** Gives the account's key a new secret. Returns the key; null if there is none, or it was revoked. */
   async replaceSecret(
     accountId: string,
     id: string,
@@ -104,7 +104,7 @@ export class KeyStore implements KeyRows {
     return row ? fromRow(row) : null;
   }
 
-  /** Ends the account's key for ever. False when it has no such key, or that one was revoked before. */
+  /** Revokes the account's key permanently. False if there is no such key, or it was already revoked. */
   async revoke(accountId: string, id: string): Promise<boolean> {
     const { numUpdatedRows } = await this.#database
       .updateTable("api_keys")
@@ -116,7 +116,7 @@ export class KeyStore implements KeyRows {
     return numUpdatedRows > 0n;
   }
 
-  /** Nobody waits for it, and a database that is away loses no more than a time. */
+  /** Not awaited: if the database is down, only a time is lost. */
   #noteUse(id: string): void {
     if (this.#noting.has(id)) return;
     this.#noting.add(id);
@@ -130,7 +130,7 @@ export class KeyStore implements KeyRows {
   }
 }
 
-/** What a `key` and its `account` must be for the key to be taken. */
+/** The condition on `key` and `account` for the key to be valid. */
 const opens = sql`key.revoked_at is null and (key.expires_at is null or key.expires_at > now())
   and account.disabled_at is null`;
 
@@ -142,7 +142,7 @@ interface CallerRow {
   expires_at: Date | null;
   operator: boolean;
   agent_ids: string[] | null;
-  /** Its last use was noted longer ago than a minute. */
+  /** Whether its last use was recorded more than a minute ago. */
   note: boolean;
 }
 

@@ -12,26 +12,25 @@ import {
 import { entryRow } from "./credit-entries.ts";
 import type { Database } from "./database.ts";
 
-/** A hold that is not renewed for so long was left by a server that is gone. */
+/** A hold that has not been renewed for this long belongs to a server that is gone. */
 const leaseSeconds = 60;
 const renewMs = 20_000;
-/** Between two tries to write what was used. */
+/** Pause between attempts to write usage. */
 const leastRetryMs = 500;
 const mostRetryMs = 10_000;
-/** For so long a server that stops waits for a database that is away. */
+/** How long a stopping server waits for an unavailable database. */
 const closingMs = 2_000;
 
 type Log = (message: string, fields: Record<string, unknown>) => void;
 
 /**
- * The ledger in PostgreSQL. What must hold is kept by the functions of the database, one call of which is one transaction
- * (migration 9); here is what outlives such a call: the leases of the holds, and settlements that the database could not
- * take yet.
+ * The ledger in PostgreSQL. Functions of the database (migration 9) keep its invariants, one transaction per call. This
+ * class keeps what outlives a call: the holds' leases, and settlements that could not be written yet.
  */
 export class PostgresLedger implements Ledger {
   readonly #database: Database;
   readonly #log: Log;
-  /** Held by this server, and not released yet. */
+  /** Holds of this server that are not released yet. */
   readonly #open = new Map<string, Hold>();
   readonly #settled = new WeakSet<Hold>();
   readonly #settling = new Set<Promise<void>>();
@@ -72,7 +71,7 @@ export class PostgresLedger implements Ledger {
     await tried;
   }
 
-  /** Throws `insufficient_credits` where the account, or the key, has used up all that it may. */
+  /** Throws `insufficient_credits` if the account or the key has used up its credits or limit. */
   async requireCredits(accountId: string, keyId: string | null): Promise<void> {
     const { rows } = await sql<{ short_of: ShortOf | null }>`
       select case
@@ -86,15 +85,15 @@ export class PostgresLedger implements Ledger {
     if (reason) throw insufficientCredits(reason);
   }
 
-  /** Releases what servers that are gone have held. */
+  /** Releases the holds of servers that are gone. */
   async sweep(): Promise<void> {
     const { rows } = await sql<{ account_id: string }>`
       select distinct account_id from credit_holds where leased_until < now()`.execute(this.#database);
-    // One after the other: each locks its account.
+    // Sequential: each locks its account.
     for (const { account_id: id } of rows) await sql`select release_holds(${id}, null)`.execute(this.#database);
   }
 
-  /** Renews no more, and waits a moment for what the database could not take yet; the rest is told to the log. */
+  /** Stops renewing, and waits briefly for pending settlements; the rest is logged. */
   async close(): Promise<void> {
     clearInterval(this.#renewal);
     const over = new AbortController();
@@ -105,8 +104,8 @@ export class PostgresLedger implements Ledger {
   }
 
   /**
-   * Has the hold keep back `amount` altogether; answers how much more it could. Throws `insufficient_credits`, and leaves it
-   * as it was.
+   * Sets the hold's total to `amount`. Returns how much more could be held. Throws `insufficient_credits`, leaving the
+   * hold unchanged.
    */
   async #keepBack({ id, spender, model }: Pick<Hold, "id" | "spender" | "model">, amount: number): Promise<number> {
     const { accountId, agentId, agentName, turnId, keyId } = spender;
@@ -158,7 +157,7 @@ export class PostgresLedger implements Ledger {
         if (isTransient(error) && !signal.aborted) continue;
         const { accountId, turnId } = hold.spender;
         this.#log("what a model call has used is lost", { accountId, turnId, micro, error });
-        this.#open.delete(hold.id); // Its lease comes to an end.
+        this.#open.delete(hold.id); // Its lease expires.
         return;
       }
     }

@@ -2,25 +2,25 @@ import { sql } from "kysely";
 import type { Database } from "./database.ts";
 
 /**
- * The time for which machines ran, as their accounts are charged for it. Each change of an agent's status charges what has
- * run up until then (a trigger of migration 10); this does it for those that just go on.
+ * Charges accounts for machine time. Each change of an agent's status charges the time until then (a trigger in
+ * migration 10); this class charges machines that keep running.
  */
 export class MachineTime {
   readonly #database: Database;
   readonly #host: string;
   readonly #price: number;
 
-  /** `host`: whose machines `unpaid` lists. `price`: micro-credits for a GiB of memory and an hour. */
+  /** `host`: whose machines `unpaid` lists. `price`: micro-credits per GiB of memory and hour. */
   constructor(database: Database, host: string, price: number) {
     this.#database = database;
     this.#host = host;
     this.#price = price;
   }
 
-  /** Charges the machines of all agents that are ready up to now. At several servers at once, none is charged twice. */
+  /** Charges the machines of all ready agents up to now. Concurrent servers charge none twice. */
   async charge(): Promise<void> {
     const ready = await this.#database.selectFrom("agents").select("id").where("status", "=", "ready").execute();
-    // One after the other: each locks its agent and its account.
+    // Sequential: each locks its agent and its account.
     for (const { id } of ready) {
       await this.#database
         .updateTable("agents")
@@ -31,7 +31,7 @@ export class MachineTime {
     }
   }
 
-  /** The agents of this host that run though their account has used up its credits, or its monthly limit. */
+  /** This host's running agents whose account has used up its credits or monthly limit. */
   async unpaid(): Promise<{ id: string }[]> {
     return this.#database
       .selectFrom("agents")

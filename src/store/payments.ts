@@ -3,7 +3,7 @@ import { isUuid } from "../contract/ids.ts";
 import { writeEntry } from "./credit-entries.ts";
 import type { Database } from "./database.ts";
 
-/** Payments as entries of the ledger. */
+/** Payments as ledger entries. */
 export class Payments {
   readonly #database: Database;
 
@@ -11,7 +11,7 @@ export class Payments {
     this.#database = database;
   }
 
-  /** Adds `micro` micro-credits to an account, once for a reference. False where that was done, or there is no such account. */
+  /** Adds `micro` micro-credits to an account, once per reference. False if already done, or there is no account. */
   async enter(entry: {
     accountId: string;
     kind: Extract<EntryKind, "top_up" | "refund">;
@@ -26,7 +26,7 @@ export class Payments {
     return writeEntry(this.#database, { account_id: accountId, kind, amount: micro, reference, note });
   }
 
-  /** The account that has made that payment; null where there is none. */
+  /** The account that made a payment; null if there is none. */
   async accountOf(payment: string): Promise<string | null> {
     const entries = this.#database.selectFrom("credit_entries").select("account_id");
     const paid = entries.where("kind", "=", "top_up").where("reference", "=", payment);

@@ -2,32 +2,32 @@ import { readdir, readFile, readlink, realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How long the processes of a dead PostgreSQL have to see it and to end by themselves. */
+/** How long the processes of a dead PostgreSQL may take to notice and exit. */
 const orphanGraceMs = 5_000;
 const pollMs = 50;
 
-/** The first process of a cluster, which starts all others. */
+/** A cluster's first process, which starts all others. */
 export interface Postmaster {
   pid: number;
-  /** It takes connections; else it starts or stops. */
+  /** Whether it accepts connections; otherwise it is starting or stopping. */
   ready: boolean;
 }
 
 /**
- * The cluster's first process; null when it does not run. The id in `postmaster.pid` may be
- * another program's by now, which PostgreSQL itself, `pg_ctl` too, takes for its own: so the process is looked at.
- * Each of PostgreSQL's processes works in the cluster's folder.
+ * The cluster's first process; null if it is not running. The id in `postmaster.pid` may by now belong to another
+ * program, which PostgreSQL and `pg_ctl` would mistake for their own. So this checks the process's working directory:
+ * all of PostgreSQL's processes work in the cluster's folder.
  */
 export async function postmaster(cluster: string): Promise<Postmaster | null> {
   const lines = (await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "")).split("\n");
   const pid = Number(lines[0]);
-  // The eighth line is its state, as `pg_ctl -w` reads it.
+  // The eighth line is the state that `pg_ctl -w` reads.
   return pid > 1 && (await worksIn(cluster, pid)) ? { pid, ready: lines[7]?.trim() === "ready" } : null;
 }
 
 /**
- * Removes what a PostgreSQL that was killed left: its processes, which hold its shared memory, and only when none of
- * them is left its lock files, since two at once would spoil the data.
+ * Cleans up after a killed PostgreSQL: first its processes, which hold its shared memory, and only then its lock files,
+ * because two instances at once would corrupt the data.
  */
 export async function clearRemains(cluster: string, socketFolder: string): Promise<void> {
   for (let waited = 0; ; waited += pollMs) {
@@ -46,7 +46,7 @@ async function processesIn(cluster: string): Promise<number[]> {
   return pids.filter((_, index) => working[index]);
 }
 
-/** A process that has ended, and is not yet reaped, works nowhere. */
+/** False for a zombie, which has no working directory. */
 async function worksIn(folder: string, pid: number): Promise<boolean> {
   return (await readlink(`/proc/${pid}/cwd`).catch(() => null)) === (await realpath(folder));
 }

@@ -3,12 +3,12 @@ import { sql } from "kysely";
 import type { Database } from "./database.ts";
 import type { Sealing } from "./idempotency.ts";
 
-/** What the identity provider signs its tokens and its cookies with. */
+/** What the identity provider signs with a key. */
 export type KeyPurpose = "tokens" | "cookies";
 
 /**
- * The keys for a purpose, the newest first. Where there are none that `sealing` opens, `make` makes the first; of several
- * servers that start at once, one. They are kept sealed: with a copy of the database alone nobody makes tokens.
+ * The keys for a purpose, newest first. If `sealing` can open none, `make` creates one; of several servers that start
+ * at once, only one does. Keys are stored encrypted, so a copy of the database is not enough to forge tokens.
  */
 export async function providerKeys<Key extends object>(
   database: Database,
@@ -35,21 +35,21 @@ export async function providerKeys<Key extends object>(
   });
 }
 
-/** A key as its row has it. */
+/** A key's row. */
 export function sealedKey(sealing: Sealing, purpose: KeyPurpose, key: object) {
   const id = randomUUID();
   const sealed = sealing.seal(JSON.stringify(key), contextOf(purpose, id)).toString("base64");
   return { id, purpose, value: JSON.stringify({ sealed }) };
 }
 
-/** Null for one that was sealed with another secret key. */
+/** Null if the key was encrypted with another secret key. */
 function opened<Key>(sealing: Sealing, purpose: KeyPurpose, { id, value }: { id: string; value: object }): Key | null {
   const { sealed } = value as { sealed?: string };
   const text = sealed === undefined ? null : sealing.open(Buffer.from(sealed, "base64"), contextOf(purpose, id));
   return text === null ? null : (JSON.parse(text) as Key);
 }
 
-/** A sealed key is of no use in another's row. */
+/** Binds ciphertext to its row. */
 function contextOf(purpose: KeyPurpose, id: string): string {
   return JSON.stringify(["provider_keys", purpose, id]);
 }

@@ -1,7 +1,7 @@
 import { type Selectable, sql } from "kysely";
 import type { Database, Tables } from "./database.ts";
 
-/** What the identity provider keeps; see the adapter that fills it. */
+/** The identity provider's records; see the adapter that writes them. */
 export class ProviderRecords {
   readonly #database: Database;
 
@@ -9,7 +9,7 @@ export class ProviderRecords {
     this.#database = database;
   }
 
-  /** A user code that was stored once stays: a record that is found by its id is stored again without it. */
+  /** Keeps a stored user code: a record found by its id is stored again without it. */
   async upsert(
     model: string,
     idHash: Buffer,
@@ -53,7 +53,7 @@ export class ProviderRecords {
     return fromRow(await this.#of(model).where("user_code_hash", "=", userCodeHash).executeTakeFirst());
   }
 
-  /** False when it was consumed before: of two that do it at once, one does. */
+  /** False if it was already consumed; of two concurrent calls, only one returns true. */
   async consume(model: string, idHash: Buffer): Promise<boolean> {
     const { numUpdatedRows } = await this.#database
       .updateTable("oidc_records")

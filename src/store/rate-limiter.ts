@@ -3,7 +3,7 @@ import { RateLimiterPostgres, RateLimiterRes } from "rate-limiter-flexible";
 import { type Allowance, type RateLimiter, type RateLimitPolicy, rateLimitWindow } from "../service/rate-limits.ts";
 import type { Database } from "./database.ts";
 
-/** A server takes at most this part of a limit at once. */
+/** The most that a server takes of a limit at once. */
 const greatestShare = 1 / 20;
 
 const windowMs = rateLimitWindow * 1000;
@@ -11,26 +11,26 @@ const windowMs = rateLimitWindow * 1000;
 /** Beyond so many, those whose window has ended are forgotten. */
 const maximumBuckets = 10_000;
 
-/** What this server may still give out to one of those who ask. */
+/** What this server may still allow to one client. */
 interface Bucket {
-  /** Taken from the shared count and not given out. */
+  /** Taken from the shared count but not used. */
   left: number;
-  /** Not taken by any server when this one last looked. */
+  /** Not taken by any server, as of the last query. */
   remaining: number;
   /** When the window ends, as `performance.now` has it. */
   until: number;
   taking: Promise<void> | null;
 }
 
-/** A limit over all servers of the database; none where `limit` is 0. */
+/** A limit across all servers of the database; no limit if `limit` is 0. */
 export function openRateLimiter(database: Database, name: RateLimitPolicy["name"], limit: number): RateLimiter {
   return limit === 0 ? { take: async () => null } : new SharedRateLimiter(database, { name, limit });
 }
 
 /**
- * Counts in the database, so that a limit holds over all servers. To ask it for each request would cost more than most
- * requests: a server takes a few times ahead (a twentieth of the limit) and gives them out itself. So never more
- * than the limit is given out, and with several servers a few less where a window ends with some not given out.
+ * Counts in the database, so that a limit holds across all servers. A query per request would cost more than most
+ * requests, so a server takes a share in advance (a twentieth of the limit) and hands it out itself. The limit is never
+ * exceeded; with several servers, slightly less may be allowed if a window ends with unused shares.
  */
 class SharedRateLimiter implements RateLimiter {
   readonly #policy: RateLimitPolicy;
@@ -60,7 +60,7 @@ class SharedRateLimiter implements RateLimiter {
       }
       if (open && bucket.remaining === 0) return this.#allowance(bucket, false, now);
       try {
-        // Those who ask in the same moment wait for one taking, and share it.
+        // Concurrent requests share one query.
         bucket.taking ??= this.#take(who, bucket).finally(() => {
           bucket.taking = null;
         });
@@ -108,14 +108,14 @@ class SharedRateLimiter implements RateLimiter {
   }
 }
 
-/** The greatest whole part of the limit that is not above the greatest share, so that all of the limit can be taken. */
+/** The largest divisor of the limit within the greatest share, so that the whole limit can be taken. */
 function shareOf(limit: number): number {
   let share = Math.max(1, Math.floor(limit * greatestShare));
   while (limit % share !== 0) share--;
   return share;
 }
 
-/** Has a limiter count in a table of ours, over the connections that all queries share; `cleanUp` empties it. */
+/** Makes a limiter count in our own table, over the shared connection pool. `cleanUp` removes old rows. */
 export function countsIn(database: Database, tableName: "rate_limits" | "sign_in_attempts") {
   const query = async ({ text, values }: { text: string; values: unknown[] }) => {
     const { rows, numAffectedRows } = await database.executeQuery(CompiledQuery.raw(text, values));

@@ -4,16 +4,16 @@ import type { Database } from "./database.ts";
 import { countsIn } from "./rate-limiter.ts";
 
 const windowSeconds = 15 * 60;
-/** Some people share an address. */
+/** People may share an address. */
 const namesPerAddress = 5;
 
-/** Attempts to sign in, counted for all servers of a database: per name, known or not, and per address. */
+/** Sign-in attempts per name, known or not, and per address, counted across all servers of a database. */
 export class SignInAttempts {
   readonly #names: RateLimiterPostgres;
   readonly #addresses: RateLimiterPostgres;
   readonly #clientOf: (address: string) => string;
 
-  /** `wrongPerName`: how many wrong ones there may be in a quarter of an hour; `clientOf`: whom an address stands for. */
+  /** `wrongPerName`: failed attempts allowed in 15 minutes; `clientOf`: the client that an address stands for. */
   constructor(database: Database, wrongPerName: number, clientOf: (address: string) => string) {
     this.#clientOf = clientOf;
     const limiter = (keyPrefix: string, points: number) =>
@@ -28,8 +28,8 @@ export class SignInAttempts {
   }
 
   /**
-   * Counts an attempt, before it is known whether it is a good one, so that many at once are counted too. Answers after
-   * how many seconds another may be made where there were too many, else null. Without a name, for the address alone.
+   * Counts an attempt before its outcome is known, so that concurrent ones are counted too. If there were too many,
+   * returns the seconds until the next may be made, otherwise null. Without a name, counts only the address.
    */
   async begin(name: string | null, address: string): Promise<number | null> {
     const waits = [await secondsToWait(this.#addresses, this.#clientOf(address))];
@@ -38,14 +38,14 @@ export class SignInAttempts {
     return longest > 0 ? longest : null;
   }
 
-  /** The attempt was a good one. */
+  /** The attempt succeeded. */
   async succeeded(name: string | null, address: string): Promise<void> {
     await this.#addresses.reward(this.#clientOf(address));
     if (name !== null) await this.#names.delete(keyOf(name));
   }
 }
 
-/** Names may be longer than the table's keys. */
+/** Hashed, because names may be longer than the table's keys. */
 function keyOf(name: string): string {
   return createHash("sha256").update(name).digest("base64url");
 }

@@ -7,8 +7,8 @@ const leastRetryMs = 500;
 const mostRetryMs = 15_000;
 
 /**
- * Starts PostgreSQL again whenever it has ended while the server goes on: it was killed, or ran out of memory or of
- * disk. Disposing ends the supervision first, and then PostgreSQL.
+ * Restarts PostgreSQL whenever it ends while the server is running: it was killed, or ran out of memory or disk.
+ * Disposing ends the supervision first, then PostgreSQL.
  */
 export function supervise(postgres: EmbeddedPostgres, log: (message: string, error: unknown) => void): AsyncDisposable {
   const stopped = new AbortController();

@@ -3,11 +3,11 @@ import { PgBoss } from "pg-boss";
 import type { AgentTimers } from "../service/lifecycle/idleness.ts";
 import type { Database } from "./database.ts";
 
-/** Shared by all servers; the others are each host's own, since only its server reaches its machines. */
+/** Shared by all servers. The other queues belong to a host, because only its server reaches its machines. */
 const cleanUps = "clean-up";
-/** How often the queue is looked into, which an alarm may be late by. */
+/** Polling interval of the queues, and so the delay of a timer. */
 const pollSeconds = 2;
-/** Any number, the same in all servers. */
+/** Arbitrary, but the same in all servers. */
 const openingLock = 7_420;
 const everyMinute = "* * * * *";
 const everyFiveMinutes = "*/5 * * * *";
@@ -15,17 +15,17 @@ const everyHour = "0 * * * *";
 
 interface TimerHandlers {
   lookForIdleness(agentId: string): Promise<void>;
-  /** Once a minute: whatever was left undone is seen to. */
+  /** Once a minute: finishes whatever was left undone. */
   sweep(): Promise<unknown>;
-  /** Every five minutes: the machines that run are charged for. */
+  /** Every five minutes: charges running machines. */
   chargeMachines(): Promise<void>;
-  /** Once an hour: what has been kept for long enough is removed. */
+  /** Once an hour: removes expired data. */
   cleanUp(): Promise<void>;
 }
 
 /**
- * Alarms kept in the database by pg-boss, so that they outlive the server. Nothing is correct because of them: they have
- * the rows looked at again, and what is done follows from the rows. https://timgit.github.io/pg-boss
+ * Timers stored in the database by pg-boss, so that they outlive the server. Correctness does not depend on them: they
+ * only trigger another look at the rows, which decide what is done. https://timgit.github.io/pg-boss
  */
 export class Timers implements AgentTimers {
   readonly #boss: PgBoss;
@@ -36,7 +36,7 @@ export class Timers implements AgentTimers {
     this.#queues = queues;
   }
 
-  /** Creates its tables where they are missing. Nothing rings before `listen`. */
+  /** Creates missing tables. No timer fires before `listen`. */
   static async open(database: Database, host: string, failed: (error: Error) => void): Promise<Timers> {
     const queues = queuesOf(host);
     const boss = new PgBoss({
@@ -47,13 +47,13 @@ export class Timers implements AgentTimers {
       },
     });
     boss.on("error", failed);
-    // Two servers that start at once on one database make the tables one after the other: pg-boss, when it finds that
-    // another was first, leaves a transaction of ours behind that has failed.
+    // Servers that start at once on one database take turns: if pg-boss finds that another was first, it leaves a
+    // failed transaction behind on our connection.
     await database.connection().execute(async (connection) => {
       await sql`select pg_advisory_lock(${openingLock})`.execute(connection);
       await boss.start().finally(() => sql`select pg_advisory_unlock(${openingLock})`.execute(connection));
     });
-    // Of each agent one check waits at most: the first that was asked for looks when the next is due.
+    // At most one check per agent is pending. The earliest one finds out when the next is due.
     await boss.createQueue(queues.idleChecks, {
       policy: "short",
       retryLimit: 5,
@@ -84,7 +84,7 @@ export class Timers implements AgentTimers {
     await this.#boss.send(this.#queues.idleChecks, { agentId }, { singletonKey: agentId, startAfter: afterSeconds });
   }
 
-  /** Rings no more. */
+  /** No timer fires afterwards. */
   async close(): Promise<void> {
     await this.#boss.stop({ graceful: false, close: false });
   }

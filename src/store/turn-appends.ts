@@ -4,7 +4,7 @@ import { isTransient } from "../platform/retry.ts";
 import type { UsageState } from "../service/usage.ts";
 import type { Database } from "./database.ts";
 
-/** What one statement takes, in characters of JSON, where it is of more than one turn. */
+/** The maximum size of a statement for several turns, in characters of JSON. */
 const maximumJson = 1024 * 1024;
 
 interface Append {
@@ -15,8 +15,8 @@ interface Append {
 }
 
 /**
- * Stores events of many turns in one statement, since its round trip and transaction cost more than what it holds: those
- * that are handed over within one round of the event loop.
+ * Stores events of many turns in one statement, because round trip and transaction cost more than the content. Gathers
+ * what is added within one round of the event loop.
  */
 export class TurnAppends {
   readonly #database: Database;
@@ -26,7 +26,7 @@ export class TurnAppends {
     this.#database = database;
   }
 
-  /** As `TurnRows.append`. What is refused of one turn fails no other. */
+  /** See `TurnRows.append`. A failure for one turn does not affect others. */
   add(id: string, events: SequencedEvent[], status: TurnStatus, usage: UsageState | null): Promise<void> {
     const json = JSON.stringify({ id, status, usage, events });
     return new Promise((done, failed) => {
@@ -60,10 +60,7 @@ export class TurnAppends {
     }
   }
 
-  /**
-   * A turn whose agent was deleted has no row any more, and its events no place; what an earlier server stored stays as
-   * it is.
-   */
+  /** Skips turns without a row, whose agent was deleted, and events that an earlier server has already stored. */
   async #store(group: readonly Append[]): Promise<void> {
     await sql`
       with given as (

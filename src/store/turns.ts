@@ -16,7 +16,7 @@ export class TurnStore implements TurnRows {
   readonly #host: string;
   readonly #appends: TurnAppends;
 
-  /** `host`: whose running turns are read by `running`. */
+  /** `host`: whose running turns `running` returns. */
   constructor(database: Database, host: string) {
     this.#database = database;
     this.#host = host;
@@ -26,7 +26,7 @@ export class TurnStore implements TurnRows {
   async insert(turn: TurnState, first: SequencedEvent): Promise<void> {
     try {
       await this.#database.transaction().execute(async (transaction) => {
-        // First of all, so that a suspension in the same moment comes before it, or sees it.
+        // First, so that a concurrent suspension either comes before it or sees it.
         const agent = await transaction
           .updateTable("agents")
           .set({ last_active_at: new Date() })
@@ -84,7 +84,7 @@ export class TurnStore implements TurnRows {
     return rows.map((row) => ({ ...fromRow(row), instructions: row.instructions }));
   }
 
-  /** Up to `limit` turns of an agent, the newest first, beginning after the turn `after` (of the same agent). */
+  /** Up to `limit` turns of an agent after its turn `after`, newest first. */
   async list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]> {
     const rows = await this.#database
       .selectFrom("turns")
@@ -108,7 +108,7 @@ export class TurnStore implements TurnRows {
 
   async events(turnId: string, after: number): Promise<SequencedEvent[]> {
     const { batchEvents, batchSize } = usualLimits;
-    // The sizes of a page's events are added up in the database, so that one page of large events is not read whole.
+    // The database sums up event sizes, so that a page of large events is not read whole.
     const { rows } = await sql<SequencedEvent>`
       select seq, event from (
         select seq, event, sum(octet_length(event::text)) over (order by seq) - octet_length(event::text) as before
@@ -160,7 +160,7 @@ function cut({ text, pieces }: { text: string; pieces: number }): Pick<PastTurn,
   return { reply: text.slice(0, maximumReply), replyTruncated: text.length > maximumReply || pieces === maximumPieces };
 }
 
-/** Why a failed turn failed: its last event says it. */
+/** Why a turn failed, from its last event. */
 const faultOf = sql<Fault | null>`(
   select event -> 'error' from turn_events
   where turn_id = turns.id and event ->> 'type' = 'response.failed' limit 1)`.as("error");

@@ -6,15 +6,15 @@ import type { LinkState, UserRows, UserState } from "../service/users.ts";
 import { writeStartingEntry } from "./credit-entries.ts";
 import { type Database, isDuplicate, type Tables } from "./database.ts";
 
-/** The issuer under which the accounts of local users are kept: the service's address may change. */
+/** The issuer of local users' accounts. It is fixed, because the service's address may change. */
 export const localIssuer = "berth:local";
 
-/** The local users and the links with which they set their passwords. */
+/** Local users, and the links with which they set their passwords. */
 export class UserStore implements UserRows {
   readonly #database: Database;
   readonly #startingCredits: number;
 
-  /** `startingCredits` are the micro-credits that a new user's account begins with. */
+  /** `startingCredits`: the micro-credits of a new user's account. */
   constructor(database: Database, startingCredits: number) {
     this.#database = database;
     this.#startingCredits = startingCredits;
@@ -35,7 +35,7 @@ export class UserStore implements UserRows {
     return fromRow(await selectUsers(this.#database).where("users.id", "=", id).executeTakeFirst());
   }
 
-  /** Up to `limit` users, the oldest first, beginning after the user `after`. */
+  /** Up to `limit` users after the user `after`, oldest first. */
   async list(limit: number, after: string | null): Promise<UserState[]> {
     const rows = await selectUsers(this.#database)
       .$if(after !== null, (query) =>
@@ -57,7 +57,7 @@ export class UserStore implements UserRows {
     return rows.map((row) => fromRow(row)!);
   }
 
-  /** Makes a user with an account of its own and a link for its password. Throws `user_exists`. */
+  /** Creates a user with their own account and a link to set a password. Throws `user_exists`. */
   async create(name: string, link: LinkState): Promise<UserState> {
     const id = randomUUID();
     const accountId = randomUUID();
@@ -71,7 +71,7 @@ export class UserStore implements UserRows {
     return (await this.byId(id))!;
   }
 
-  /** Takes the user's password away, ends what it has signed in, and its older links. Throws `user_not_found`. */
+  /** Removes the user's password, ends their sessions and invalidates older links. Throws `user_not_found`. */
   async reset(name: string, link: LinkState): Promise<UserState> {
     const { id } = await this.require(name);
     await this.#database.transaction().execute(async (transaction) => {
@@ -83,7 +83,7 @@ export class UserStore implements UserRows {
     return (await this.byId(id))!;
   }
 
-  /** Refuses the user and the keys of its account at once, or no longer. Throws `user_not_found`, `operator_not_disabled`. */
+  /** Blocks or unblocks the user and the account's keys. Throws `user_not_found`, `operator_not_disabled`. */
   async setDisabled(name: string, disabled: boolean): Promise<UserState> {
     const { id, operator } = await this.require(name);
     if (operator && disabled) {
@@ -104,7 +104,7 @@ export class UserStore implements UserRows {
     return (await this.byId(id))!;
   }
 
-  /** Stores the link for the operator's own user in place of older ones. False when there is one. */
+  /** Stores the link for the operator's user, replacing older ones. False if that user exists. */
   async offerFirst(link: LinkState): Promise<boolean> {
     return this.#database.transaction().execute(async (transaction) => {
       if (await hasOperator(transaction)) return false;
@@ -114,7 +114,7 @@ export class UserStore implements UserRows {
     });
   }
 
-  /** Whose password the link sets: a user's, or the operator's, who has no name yet. Null when it has ended. */
+  /** The user whose password the link sets; without a name, the operator's first user. Null if the link is invalid. */
   async findLink(tokenHash: Buffer): Promise<{ name: string | null } | null> {
     const link = await this.#database
       .selectFrom("user_links")
@@ -128,8 +128,8 @@ export class UserStore implements UserRows {
   }
 
   /**
-   * Uses a link up: sets its user's password, or makes the user of this name to whom the operator's account belongs.
-   * False when it has ended. Throws `user_exists`, and the link goes on.
+   * Uses up a link: sets its user's password, or creates the operator's user with this name. False if the link is
+   * invalid. Throws `user_exists`; the link then stays valid.
    */
   async useLink(tokenHash: Buffer, passwordHash: string, firstName: string): Promise<boolean> {
     return this.#database.transaction().execute(async (transaction) => {
@@ -165,8 +165,8 @@ async function makeFirst(transaction: Transaction<Tables>, name: string, passwor
 }
 
 /**
- * Whether the operator has a user; others may have been added before. Those who ask too, or add one, wait until this
- * transaction has ended.
+ * Whether the operator has a user; others may have been added before. Concurrent calls, and insertions of users, wait
+ * for the end of this transaction.
  */
 async function hasOperator(transaction: Transaction<Tables>): Promise<boolean> {
   await sql`lock table users in share row exclusive mode`.execute(transaction);

@@ -2,22 +2,22 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import { type AgentStatus, agentStatuses } from "../contract/agents.ts";
 import type { TurnStatus } from "../contract/chat.ts";
 
-/** Seconds: from what a warm machine takes to what a cold one does. */
+/** Seconds, from a warm machine to a cold one. */
 const machineBuckets = [0.1, 0.25, 0.5, 0.75, 1, 2, 5, 10, 30, 60, 120, 300, 900];
 const deltaBuckets = [0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120];
-/** Events gather for half a second before they are stored; a database may be away for minutes. */
+/** Seconds. Events gather for half a second before they are stored; the database may be down for minutes. */
 const lagBuckets = [0.05, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 15, 60, 300];
 
-/** What is looked up when the metrics are asked for. */
+/** What is looked up when the metrics are requested. */
 export interface Snapshot {
   agents(): Promise<Partial<Record<AgentStatus, number>>>;
-  /** Machines that run, and agents that wait for a place. */
+  /** Running machines, and agents waiting for a slot. */
   slots: { readonly used: number; readonly waiting: number };
-  /** Turns that go on, and their events that readers have seen or may see and the database has not. */
+  /** Running turns, and their events that are not stored yet. */
   turns: { readonly size: number; readonly unstoredEvents: number };
 }
 
-/** The service's measurements in Prometheus' format. No label holds an account's, agent's or turn's name. */
+/** The service's metrics in the Prometheus format. Labels never identify an account, agent or turn. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #machine: Histogram<"what">;
@@ -77,7 +77,7 @@ export class Metrics {
     });
   }
 
-  /** An agent's machine is ready or asleep. */
+  /** An agent's machine is ready or suspended. */
   machine(what: "create" | "wake" | "suspend", seconds: number): void {
     this.#machine.observe({ what }, seconds);
   }
@@ -112,7 +112,7 @@ export class Metrics {
     return { type: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 
-  /** Has these looked up whenever the metrics are asked for. Once. */
+  /** Looks these up whenever the metrics are requested. Call it once. */
   watch({ agents, slots, turns }: Snapshot): void {
     const gauge = (name: string, help: string, value: () => number) => {
       new Gauge({
@@ -130,7 +130,7 @@ export class Metrics {
       labelNames: ["status"],
       registers: [this.#registry],
       async collect() {
-        // The metrics are needed most when the database is away: this one is left out then.
+        // Metrics matter most when the database is down; this one is then left out.
         const counts = await agents().catch(() => null);
         this.reset();
         if (counts === null) return;

@@ -19,13 +19,13 @@ interface BackgroundParts extends Pick<Databases, "maintenance"> {
   machines: Machines;
   lifecycle: Lifecycle;
   turns: Turns;
-  /** The runtime whose template is made ahead of the first agent. */
+  /** The runtime whose template is made before the first agent. */
   runtime: string;
   logger: Logger;
   log: (message: string, fields: Record<string, unknown>) => void;
 }
 
-/** Starts what runs without a request: recovery after a start, then the timers. Disposing it begins nothing more. */
+/** Starts background work: recovery after a start, then the timers. After disposal, nothing new begins. */
 export function startBackground(parts: BackgroundParts): Disposable {
   const { machines, lifecycle, turns, runtime, logger } = parts;
   const stopped = new AbortController();

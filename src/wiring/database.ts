@@ -11,14 +11,14 @@ import { supervise } from "../store/supervise.ts";
 /** Queries that take longer than this fail as `database_unavailable`. */
 const queryTimeoutMs = 10_000;
 
-/** The database, and a connection to it for what may take long. */
+/** The database, and a pool for long-running queries. */
 export interface Databases {
   database: Database;
-  /** Without a limit of time: migrations, and the removal of what has been kept for long enough. */
+  /** Without a timeout, for migrations and the removal of expired data. */
   maintenance: Database;
 }
 
-/** Opens the operator's database, or runs one in the data folder, and brings its schema up to date. */
+/** Opens the configured database, or runs one in the data folder, and brings its schema up to date. */
 export async function openDatabases(config: Config, logger: Logger, cleanup: AsyncDisposableStack): Promise<Databases> {
   const embedded =
     config.databaseUrl === null ? await startEmbeddedPostgres(join(config.dataFolder, "postgres")) : null;
@@ -33,13 +33,13 @@ export async function openDatabases(config: Config, logger: Logger, cleanup: Asy
   return { database, maintenance };
 }
 
-/** Makes the operator's account with its first key, which `berth` on this machine uses. */
+/** Creates the operator's account with its first key, which the CLI on this host uses. */
 export async function makeOperator(accounts: AccountStore, dataFolder: string, logger: Logger): Promise<void> {
   const { key, ...stored } = createKey("full");
   const file = join(dataFolder, "operator.key");
   const partial = `${file}.partial`;
   await writeFile(partial, `${key}\n`, { mode: 0o600 });
-  // The file takes its name within the account's transaction: a crash leaves neither, or a key that is made anew.
+  // The file is renamed within the account's transaction: a crash leaves neither, or a file that is replaced.
   const made = await accounts.createOperator(stored, () => rename(partial, file));
   if (made) return;
   await rm(partial, { force: true });

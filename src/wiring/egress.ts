@@ -15,7 +15,7 @@ interface EgressParts {
   log: (message: string, fields: Record<string, unknown>) => void;
 }
 
-/** The way from agents' machines to other hosts, by policy. */
+/** Agents' connections to other hosts, subject to policy. */
 export function openEgress({ config, address, stores, metrics, log }: EgressParts): Egress {
   const { egressRules, egressLog, secrets } = stores;
   const certificates = new Certificates((agentId) => authorityOf(secrets, makeAuthority, agentId));
@@ -35,7 +35,7 @@ export function openEgress({ config, address, stores, metrics, log }: EgressPart
   });
 }
 
-/** Where the service and its database listen. A database that the service runs itself has no port. */
+/** Where the service and its database listen. A built-in database has no port. */
 function ownAddresses({ databaseUrl }: Config, url: string): { host: string; port: number }[] {
   const urls = [url, databaseUrl].filter((each) => each !== null).map((each) => new URL(each));
   return urls.map(({ protocol, hostname, port }) => ({

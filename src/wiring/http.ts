@@ -18,14 +18,14 @@ interface HttpParts {
   service: ReturnType<typeof openService>;
   models: ModelChoice;
   stores: Stores;
-  /** The service's own identity provider; null where another is configured. */
+  /** The built-in identity provider; null if another is configured. */
   signIn: LocalSignIn | null;
   address: ServiceAddress;
   metrics: Metrics;
   readiness: () => Promise<Readiness>;
 }
 
-/** The HTTP interface of the service. It listens when the caller says so. */
+/** The service's HTTP API. The caller makes it listen. */
 export async function openHttp(parts: HttpParts): Promise<FastifyInstance> {
   const { config, logger, service, models, stores, signIn, address, metrics, readiness } = parts;
   const { version } = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8"));

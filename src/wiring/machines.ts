@@ -11,7 +11,7 @@ import type { OpenDriver } from "./qemu.ts";
 interface MachineParts {
   config: Config;
   openDriver: OpenDriver;
-  /** The size of a machine of the runtime where nothing else is asked. */
+  /** The default size of a runtime's machine. */
   usual: (runtime: string) => Resources;
   models: ModelAccess;
   secrets: SecretStore;
@@ -19,7 +19,7 @@ interface MachineParts {
   log: (message: string, fields: Record<string, unknown>) => void;
 }
 
-/** The machines of this host, whose model calls and connections this server answers. */
+/** The machines of this host. This server answers their model calls and connections. */
 export function openMachines({ config, openDriver, usual, models, secrets, logger, log }: MachineParts): Machines {
   const open = () =>
     openDriver(

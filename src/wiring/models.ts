@@ -15,9 +15,9 @@ import type { RunningTurns } from "../service/running-turns.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Stores } from "./stores.ts";
 
-/** An account that had so many times what a call needs is taken to have that still, */
+/** An account is assumed to have enough credits if it recently had this many times what a call needs, */
 const plentyTimes = 20;
-/** for so long. Its credits are held all the same before it is given anything of the answer. */
+/** within this time. The credits are still held before any part of the answer is passed on. */
 const seenMs = 60_000;
 
 interface ModelAccessOptions {
@@ -26,7 +26,7 @@ interface ModelAccessOptions {
   stores: Stores;
   ledger: Ledger;
   running: RunningTurns;
-  /** Serves an agent's connections to other hosts, which come the same way as its model calls. */
+  /** Serves an agent's connections to other hosts, which use the same uplink as its model calls. */
   egress: Egress;
   metrics: Metrics;
   log: (message: string, fields: Record<string, unknown>) => void;
@@ -34,7 +34,7 @@ interface ModelAccessOptions {
 
 type Providers = Record<"anthropic" | "openai", Upstream | null>;
 
-/** Agents' models: which there are, and the way of their calls to the providers, paid by the agents' accounts. */
+/** Agents' access to models: the catalog, and calls to providers, paid by the agents' accounts. */
 export class ModelAccess {
   readonly choice: ModelChoice;
   readonly #options: ModelAccessOptions;
@@ -56,7 +56,7 @@ export class ModelAccess {
       providers: asking,
       answered: (provider, seconds) => options.metrics.modelAnswered(provider, seconds),
     });
-    // A template's throwaway turns cost nobody anything, whatever provider there is.
+    // A template's throwaway turns are free, whatever providers are configured.
     const demoOnly = { anthropic: null, openai: null };
     this.#templateGateway = new Gateway({ ...common, providers: demoOnly, answered: () => {} });
   }
@@ -96,7 +96,7 @@ export class ModelAccess {
     });
   }
 
-  /** Resolves when what the calls have used is written down; the connections have ended before. */
+  /** Resolves when the usage of all calls is recorded. Call it after the connections have ended. */
   async close(): Promise<void> {
     await Promise.all([this.#gateway.close(), this.#templateGateway.close()]);
     await Promise.all(Object.values(this.#providers).map((provider) => provider?.close()));
@@ -104,9 +104,9 @@ export class ModelAccess {
 
   #payerOf(agentId: string): () => Payer {
     const { stores, ledger, running } = this.#options;
-    /** Neither changes as long as the agent is there. */
+    /** Neither changes while the agent exists. */
     let account: Pick<Spender, "accountId" | "agentName"> | null = null;
-    /** What was left after the last hold, and all that was asked for since. */
+    /** What was left after the last hold, minus what has been requested since. */
     let seen = { keyId: null as string | null, left: 0, at: 0 };
     return () => {
       const { id: turnId = null, keyId = null } = running.ofAgent(agentId)?.turn ?? {};

@@ -5,7 +5,7 @@ import type { Resources } from "../contract/agents.ts";
 import type { Driver } from "../machines/driver.ts";
 import { QemuDriver } from "../machines/qemu/driver.ts";
 
-/** Opens the driver of the machines; `serveTemplateUplink` answers the model calls of a template's throwaway turns. */
+/** Opens the machine driver. `serveTemplateUplink` answers the model calls of a template's throwaway turns. */
 export type OpenDriver = (
   config: Config,
   usual: (runtime: string) => Resources,
@@ -13,7 +13,7 @@ export type OpenDriver = (
   log: (message: string) => void,
 ) => Promise<Driver>;
 
-/** Machines as QEMU processes of this host. */
+/** Machines as QEMU processes on this host. */
 export const openQemu: OpenDriver = async (config, usual, serveTemplateUplink, log) =>
   QemuDriver.open({
     dataFolder: config.dataFolder,
@@ -24,7 +24,7 @@ export const openQemu: OpenDriver = async (config, usual, serveTemplateUplink, l
     log,
   });
 
-/** The folder that the last `make image` in this checkout named; null when there was none. */
+/** The folder of this checkout's last `make image`; null if there was none. */
 export async function lastBuiltImage(): Promise<string | null> {
   const folder = await readFile(new URL("../../image/.built", import.meta.url), "utf8").catch(() => null);
   return folder?.trim() ?? null;

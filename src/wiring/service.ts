@@ -29,7 +29,7 @@ import type { PostgresLedger } from "../store/ledger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Stores } from "./stores.ts";
 
-/** What the application stands on. */
+/** The adapters that the application uses. */
 interface ServiceParts {
   config: Config;
   stores: Stores;
@@ -39,7 +39,7 @@ interface ServiceParts {
   egress: Egress;
   models: ModelChoice;
   machines: Machines;
-  /** The service's own identity provider; null where another is configured. */
+  /** The built-in identity provider; null if another is configured. */
   signIn: LocalSignIn | null;
   address: ServiceAddress;
   runtimes: readonly Runtime[];
@@ -48,7 +48,7 @@ interface ServiceParts {
   log: (message: string, fields: Record<string, unknown>) => void;
 }
 
-/** The application: one class a noun, each with what it needs of the adapters. */
+/** The application: one class per noun, each with the adapters that it needs. */
 export function openService(parts: ServiceParts) {
   const { config, stores, ledger, machines, models, egress, signIn, address, runtimes, log } = parts;
   const lifecycle = openLifecycle(parts);
@@ -145,10 +145,10 @@ function openTurns(parts: ServiceParts, leases: GuestLeases, lifecycle: Lifecycl
   });
 }
 
-/** Of an agent whose runtime is not there any more. */
+/** For an agent whose runtime no longer exists. */
 const leastMiB = 1024;
 
-/** The size of a machine of the runtime where nothing else is asked. */
+/** The default size of a runtime's machine. */
 export function resourcesOf(runtimes: readonly Runtime[], name: string) {
   return usualResources(runtimes.find((each) => each.name === name)?.memoryMiB ?? leastMiB);
 }

@@ -13,7 +13,7 @@ import { ProviderRecords } from "../store/provider-records.ts";
 import { SignInAttempts } from "../store/sign-in-attempts.ts";
 import { localIssuer, type UserStore } from "../store/users.ts";
 
-/** The identity provider that the service runs itself; null where another is configured. */
+/** The built-in identity provider; null if another is configured. */
 export async function openLocalSignIn(
   config: Config,
   database: Database,
@@ -38,7 +38,7 @@ export async function openLocalSignIn(
   });
 }
 
-/** Where clients get tokens from (RFC 9728). */
+/** Where clients get tokens (RFC 9728). */
 export function protectedResource({ oidc }: Config, publicUrl: string): ProtectedResource {
   return {
     resource: publicUrl,
@@ -52,7 +52,7 @@ export function protectedResource({ oidc }: Config, publicUrl: string): Protecte
   };
 }
 
-/** Writes what users do into their accounts' audit log. It never rejects. */
+/** Writes users' actions to their accounts' audit log. Never rejects. */
 function recorder(auditLog: AuditStore, users: UserStore, log: (message: string, error: unknown) => void) {
   return async ({ userId, ...action }: SignInAction) => {
     try {

@@ -19,7 +19,7 @@ import { UserStore } from "../store/users.ts";
 
 export type Stores = ReturnType<typeof openStores>;
 
-/** What is kept in the database, by noun. `host`: the id of the data folder whose machines this server runs. */
+/** The stores, by noun. `host`: the id of the data folder whose machines this server runs. */
 export function openStores(database: Database, host: string, sealer: Sealer, config: Config) {
   const startingCredits = fromCredits(config.startingCredits);
   const machinePrice = fromCredits(config.machinePrice);

@@ -179,7 +179,7 @@ test.each([
   const { url } = await scripted(answers);
   const turn = new NotedTurn();
   const session = await uplinkTo({ anthropic: anthropic(url) }, { turn });
-  // A runtime that is interrupted hangs up.
+  // An interrupted runtime hangs up.
   turn.interrupted.addEventListener("abort", () => setTimeout(() => session.destroy(new Error("interrupted")), 50));
   const answer = await post(session, "/anthropic/v1/messages", hello).catch((error: Error) => error);
   expect(turn.refusals).toEqual([{ code, message: expect.stringMatching(message), recoverable: what === "400" }]);

@@ -34,7 +34,7 @@ test("what was used is paid by the provider's figures, and nothing stays held", 
   const [{ model, micro, tokens }] = purse.paid as [(typeof purse.paid)[0]];
   expect(model).toBe("anthropic/claude-any");
   expect(tokens).toEqual({ input: 15, cacheRead: 5, output: 7 });
-  // 10 of plain input at 1, 7 of output at 10; what came from the cache is free here.
+  // 10 input tokens at 1, 7 output tokens at 10; cached ones are free here.
   expect(micro).toBe(80);
   expect(turn.microCredits).toBe(80);
   expect(purse.held).toBe(0);
@@ -145,7 +145,7 @@ test("a guest that hangs up pays for what had come, by an estimate where the pro
 });
 
 test("an answer goes on for as long as there are credits for it, and is cut off then", async () => {
-  // Two thousand tokens, of which a purse of 15,000 pays for fewer than 1,500.
+  // Two thousand tokens; a purse of 15,000 pays for fewer than 1,500.
   const long = Array.from({ length: 20 }, () => word("z".repeat(400))).join("");
   const { url, requests } = await scripted(
     streaming(beginning + long + ending),
@@ -167,7 +167,7 @@ test("an answer goes on for as long as there are credits for it, and is cut off 
   stream.close();
   await expect.poll(() => purse.paid).toHaveLength(1);
   expect(requests).toHaveLength(2);
-  // Nobody has to pay for more than one chunk beyond what was held.
+  // At most one chunk beyond the hold may go unpaid.
   expect(purse.held).toBe(0);
   expect(purse.left).toBeGreaterThan(-25_000);
 });

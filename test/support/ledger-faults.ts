@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Spender } from "../../src/service/ledger.ts";
 import type { Database } from "../../src/store/database.ts";
 
-/** What does not add up of these accounts, each query in one snapshot of the database. */
+/** Inconsistencies in these accounts, each query in one snapshot of the database. */
 export async function ledgerFaults(database: Database, spenders: readonly Spender[]): Promise<unknown[]> {
   const ids = spenders.map(({ accountId }) => accountId);
   const { rows } = await sql`

@@ -38,11 +38,11 @@ async function socketPair(): Promise<[Socket, Socket]> {
   return [guest, server];
 }
 
-/** Short, so that faults are seen at once. */
+/** Short, so that faults show at once. */
 const silenceMs = 400;
 const retryMs = 1_500;
 
-/** A turn that notes what the gateway tells it. */
+/** A turn that records what the gateway reports. */
 export class NotedTurn implements ModelTurn {
   readonly settings: ModelSettings;
   readonly #interruption = new AbortController();
@@ -77,7 +77,7 @@ export class NotedTurn implements ModelTurn {
     return true;
   }
 
-  /** All tokens that were told of, together. */
+  /** The sum of all reported tokens. */
   get sum(): TokenCounts {
     const sum: Record<string, number> = {};
     for (const each of this.tokens) {
@@ -96,7 +96,7 @@ export interface Asking {
   reachesAll: boolean;
 }
 
-/** In micro-credits for a million tokens, so that a token costs whole ones. */
+/** In micro-credits per million tokens, so that a token costs whole micro-credits. */
 const wholePrices = new Prices(
   Object.fromEntries(
     ["anthropic/*", "openai/*"].map((id) => [id, { input: 1e6, output: 10e6, cacheRead: 0, cacheWrite: 2e6 }]),
@@ -108,7 +108,7 @@ export class Purse implements Payer {
   /** Micro-credits that nobody holds. */
   left: number;
   held = 0;
-  /** Is taken to have plenty. */
+  /** What `hasPlenty` returns. */
   rich = false;
   /** What a hold waits for. */
   waiting: Promise<void> = Promise.resolve();
@@ -207,7 +207,7 @@ export async function post(session: ClientHttp2Session, path: string, body: unkn
 
 export const hello = { model: "claude-any", max_tokens: 100, messages: [{ role: "user", content: "hello" }] };
 
-/** A provider's server that answers each request with the next of these, the last again and again. */
+/** A provider's server that gives these answers in order and repeats the last. */
 export async function scripted(...answers: ((response: ServerResponse) => void)[]) {
   const requests: { headers: NodeJS.Dict<string | string[]>; path: string; body: Record<string, unknown> }[] = [];
   const server: Server = createHttpServer(async (request, response) => {
@@ -220,7 +220,7 @@ export async function scripted(...answers: ((response: ServerResponse) => void)[
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
 }
 
-/** Refuses in a provider's shape. */
+/** Refuses in a provider's format. */
 export function refusing(status: number, message: string, headers: Record<string, string> = {}) {
   return (response: ServerResponse) => {
     response.writeHead(status, { "content-type": "application/json", "set-cookie": "a=b", ...headers });
@@ -245,7 +245,7 @@ export function streaming(events: string, then: (response: ServerResponse) => vo
   };
 }
 
-/** `hello`, streamed, with so many tokens of output at most. */
+/** `hello`, streamed, with at most this many output tokens. */
 export const streamed = (max_tokens = 100) => ({ ...hello, max_tokens, stream: true });
 
 export const word = (text: string) =>

@@ -5,7 +5,7 @@ import { CreatedKey, CreateKey, KeyList, KeyParams } from "../../contract/keys.t
 import { AccountRecord } from "../../contract/sign-in.ts";
 import { account, route } from "../route.ts";
 
-/** Who is asking, with which keys, and what was done. */
+/** The caller's account, its keys and its audit log. */
 export const accountRoutes = {
   getAccount: route({
     method: "GET",

@@ -3,7 +3,7 @@ import { AccountCreditsList, CreditGrant, GrantCredits } from "../../contract/bi
 import { CreateUser, UserList, UserParams, UserRecord, UserWithLink } from "../../contract/users.ts";
 import { operatorOnly, route } from "../route.ts";
 
-/** Who signs in at the service's own identity provider, and the credits of all accounts. */
+/** Users of the built-in identity provider, and the credits of all accounts. */
 export const adminRoutes = {
   listUsers: route({
     method: "GET",

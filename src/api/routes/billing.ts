@@ -9,7 +9,7 @@ import {
 import { CreateTopUp, TopUp } from "../../contract/payments.ts";
 import { account, route } from "../route.ts";
 
-/** What the account has, what it has used, and why. */
+/** The account's credits, usage and entries. */
 export const billingRoutes = {
   getBilling: route({
     method: "GET",

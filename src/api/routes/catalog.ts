@@ -3,7 +3,7 @@ import { ModelList } from "../../contract/models.ts";
 import { RuntimeList } from "../../contract/runtimes.ts";
 import { account, route } from "../route.ts";
 
-/** What an agent may be made of. */
+/** The choices for an agent: models and runtimes. */
 export const catalogRoutes = {
   listModels: route({
     method: "GET",

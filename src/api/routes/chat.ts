@@ -3,7 +3,7 @@ import { AgentParams, ListQuery } from "../../contract/agents.ts";
 import { ChatRequest, TurnEvent, TurnEventsQuery, TurnList, TurnParams } from "../../contract/chat.ts";
 import { account, chatting, route } from "../route.ts";
 
-/** Messages to agents, and what came of them. An external agent key sees only the turns that it has begun. */
+/** Messages to agents and their turns. An external agent key sees only the turns that it began. */
 export const chatRoutes = {
   chat: route({
     method: "POST",

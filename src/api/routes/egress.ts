@@ -4,7 +4,7 @@ import { ChangeEgress, EgressLog, EgressLogQuery, EgressPolicy } from "../../con
 import { SecretList, SecretParams, SecretRecord, SetSecret } from "../../contract/secrets.ts";
 import { account, route } from "../route.ts";
 
-/** Where an agent's programs may connect to, and the secrets that go there in their requests. */
+/** Where an agent's programs may connect, and the secrets for their requests. */
 export const egressRoutes = {
   getNetwork: route({
     method: "GET",

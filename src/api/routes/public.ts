@@ -3,7 +3,7 @@ import { Readiness } from "../../contract/health.ts";
 import { ProtectedResource } from "../../contract/sign-in.ts";
 import { route } from "../route.ts";
 
-/** What needs no credentials: for those who watch over the service, look for its sign-in, or sign what they send. */
+/** Routes without credentials: monitoring, sign-in discovery, and signed events. */
 export const publicRoutes = {
   getHealth: route({
     method: "GET",

@@ -9,7 +9,7 @@ import type { Dialect, Part, Reply, Tokens } from "./dialect.ts";
 import { messagesDialect } from "./messages.ts";
 import { responsesDialect } from "./responses.ts";
 
-/** Between two words of a streamed reply, in milliseconds. */
+/** Pause between two words of a streamed reply, in milliseconds. */
 const wordPaceMs = 12;
 
 /** The names under which runtimes offer a shell to their model. */
@@ -22,8 +22,8 @@ const dialects = new Map<Wire, Dialect>([
 ]);
 
 /**
- * A model for machines without a key: it repeats what it was told, and runs the command of a line
- * `run: COMMAND` with the runtime's shell tool. It says that it is a demonstration.
+ * A model for installations without an API key. It repeats what it was told, and runs the command of a line
+ * `run: COMMAND` with the runtime's shell tool. It says that it is a demo.
  */
 export const demo: Provider = async ({ wire, body, signal }: ModelCall): Promise<ModelAnswer> => {
   const request = parse(body);
@@ -53,7 +53,7 @@ function parse(body: Uint8Array): JsonObject | null {
   }
 }
 
-/** What the model says to what the user and the tools have said, turn by turn. */
+/** The model's reply to what the user and the tools have said, turn by turn. */
 function replyTo(told: Part[][], tools: string[]): Reply {
   const turns = told.map(withoutAsides).filter((parts) => parts.length > 0);
   const result = turns.at(-1)?.at(-1);
@@ -81,7 +81,7 @@ function replyTo(told: Part[][], tools: string[]): Reply {
   };
 }
 
-/** The user's words after the last tool result: those before it were answered. */
+/** The user's words after the last tool result; earlier ones have been answered. */
 function wordsOf(parts: Part[]): string {
   return parts
     .slice(parts.findLastIndex(({ kind }) => kind === "result") + 1)
@@ -89,19 +89,19 @@ function wordsOf(parts: Part[]): string {
     .join("\n");
 }
 
-/** What runtimes tell their model on the side, within what the user said. */
+/** Notes to the model that runtimes insert into the user's messages. */
 const asides: readonly RegExp[] = [
   // Claude Code.
   /<(system-reminder|command-[a-z]+|local-command-[a-z]+)>[\s\S]*?<\/\1>/g,
-  // OpenClaw: its own state, a line about itself, and a message whose turn was cancelled, before the next one.
+  // OpenClaw: its own state, a line about itself, and the message of a cancelled turn before the next one.
   /<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>[\s\S]*?<<<END_OPENCLAW_INTERNAL_CONTEXT>>>/g,
   /\n+Runtime: agent=[^\n]*/g,
   /\[Queued user message [\s\S]*?Continue with the active prompt below\.\][\s\S]*?\n\n/g,
-  // The time before a message.
+  // A timestamp before a message.
   /^\s*\[\w{3} \d{4}-\d\d-\d\d [^\]\n]*\]/,
 ];
 
-/** What the user and the tools have said themselves. */
+/** What the user and the tools said, without the runtime's notes. */
 function withoutAsides(parts: Part[]): Part[] {
   return parts
     .map((part) => {
@@ -115,7 +115,7 @@ function outputTokens(reply: Reply): number {
   return Math.ceil((reply.kind === "text" ? reply.text : reply.command).length / 4) + 1;
 }
 
-/** The answer's events as a stream, at the pace of somebody who reads aloud. */
+/** The answer's events as a stream, at reading pace. */
 async function* paced(
   dialect: Dialect,
   reply: Reply,

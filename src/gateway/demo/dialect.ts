@@ -1,12 +1,12 @@
 import type { JsonObject } from "../wires/wire.ts";
 
-/** A part of what the user's side has said: the user's words, or a tool's result. */
+/** A part of the user's side of a conversation: the user's words, or a tool's result. */
 export interface Part {
   kind: "words" | "result";
   text: string;
 }
 
-/** What the demonstration model does next: say something, or call the runtime's shell tool. */
+/** What the demo model does next: say something, or call the runtime's shell tool. */
 export type Reply = { kind: "text"; text: string } | { kind: "tool"; tool: string; command: string };
 
 export interface Tokens {
@@ -16,28 +16,28 @@ export interface Tokens {
 
 /** One event of a streamed answer. */
 interface StreamEvent {
-  /** The event's name, where the API gives its events one. */
+  /** The event's name, if the API names its events. */
   name?: string;
-  /** A text goes as it is, anything else as JSON. */
+  /** A string is sent as it is, anything else as JSON. */
   data: unknown;
-  /** It brings a word, after which a reader is given a moment. */
+  /** The event carries a word and is followed by a short pause. */
   word?: boolean;
 }
 
-/** One model API as the demonstration model reads and writes it. */
+/** One model API as the demo model reads and writes it. */
 export interface Dialect {
-  /** The user's side of the conversation, turn by turn, and the tools that are offered; null when it is neither. */
+  /** The user's side of the conversation, turn by turn, and the offered tools; null for an invalid request. */
   read(request: JsonObject): { turns: Part[][]; tools: string[] } | null;
   whole(reply: Reply, model: string, tokens: Tokens): JsonObject;
   stream(reply: Reply, model: string, tokens: Tokens): Iterable<StreamEvent>;
 }
 
-/** Unique, since it is made here and not in a guest: warm clones would repeat theirs. */
+/** Unique because it is made on the host: warm clones of a guest would repeat each other's. */
 export function newId(prefix: string): string {
   return `${prefix}${crypto.randomUUID().replaceAll("-", "")}`;
 }
 
-/** What the shell tool is called with; runtimes ask for one field or the other, and take both. */
+/** The shell tool's input. Runtimes need one of the two fields and accept both. */
 export function shellInput(command: string): JsonObject {
   return { command, description: "Run the user's command" };
 }
@@ -46,7 +46,7 @@ export function wordsIn(text: string): string[] {
   return text.split(/(?<=\s)(?=\S)/);
 }
 
-/** The text of a content that is one, or a list of blocks of which some are. */
+/** The text of a message's content, which is a string or a list of blocks. */
 export function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";

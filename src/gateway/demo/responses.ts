@@ -60,7 +60,7 @@ function itemOf(reply: Reply): JsonObject {
   return { id: newId("fc_"), type: "function_call", status: "completed", call_id: newId("call_"), ...call };
 }
 
-/** What an item lacks when it is begun. */
+/** The fields of an item that has just begun. */
 function opened(reply: Reply): JsonObject {
   return { status: "in_progress", ...(reply.kind === "text" ? { content: [] } : { arguments: "" }) };
 }

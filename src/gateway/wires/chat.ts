@@ -13,7 +13,7 @@ import {
 
 // OpenAI's Chat Completions: https://platform.openai.com/docs/api-reference/chat
 
-/** The fields by which OpenAI's APIs tell users and sessions apart. */
+/** The fields that identify users and sessions in OpenAI's APIs. */
 const namesOfUsers = ["user", "safety_identifier", "prompt_cache_key"];
 
 export const chat: Wire = {
@@ -23,7 +23,7 @@ export const chat: Wire = {
   adapt(request, { id, instructions }) {
     nameUser(request, id);
     pinTariff(request);
-    // Without it the stream says nothing of its tokens.
+    // Without it, the stream has no token counts.
     if (request.stream === true)
       request.stream_options = { ...objectAt(request, "stream_options"), include_usage: true };
     if (instructions) request.messages = withInstructions(request.messages, instructions);
@@ -50,16 +50,16 @@ export const chat: Wire = {
   error: openaiError,
 };
 
-/** Compatible servers tell a model's reasoning under one of two names. */
+/** Compatible servers send a model's reasoning under one of two names. */
 function textOfDelta(delta: JsonObject): string {
   const { content, refusal, reasoning_content, reasoning, tool_calls: calls } = delta;
   const inputs = Array.isArray(calls) ? calls.map((call) => textOf(objectAt(call, "function").arguments)) : [];
-  // Before there were tools, a model called one function.
+  // The older API for calling a single function, before tools.
   inputs.push(textOf(objectAt(delta, "function_call").arguments));
   return [textOf(content), textOf(refusal), textOf(reasoning_content ?? reasoning), ...inputs].join("");
 }
 
-/** Tools that the runtime runs in the machine. All others of OpenAI's run at OpenAI. */
+/** Tools that the runtime runs in the machine. All other OpenAI tools run at OpenAI. */
 const runsHere = new Set([
   "function",
   "custom",
@@ -71,10 +71,10 @@ const runsHere = new Set([
   "namespace",
   "tool_search",
 ]);
-/** They cost the tokens of what they bring. OpenAI's other tools have prices by the call, which its answers do not tell. */
+/** Tools that cost only the tokens of their results. OpenAI's others cost per call, which answers do not report. */
 const priced = new Set(["mcp", "remote_files"]);
 
-/** The hosted tools among a request's, without their versions. */
+/** The hosted tools in a request, without their versions. */
 export function hostedTools(tools: unknown): string[] {
   const names = objectsIn(tools).map(({ type }) => withoutVersion(String(type)));
   return names.filter((name) => !runsHere.has(name));
@@ -84,7 +84,7 @@ export function workOf(name: string): RemoteWork {
   return { name, priced: priced.has(name) };
 }
 
-/** Other tiers have prices of their own. */
+/** Other tiers have different prices. */
 export function pinTariff(request: JsonObject): void {
   if (request.service_tier !== undefined) request.service_tier = "default";
 }
@@ -93,13 +93,13 @@ export function nameUser(request: JsonObject, id: string): void {
   for (const name of namesOfUsers) if (request[name] !== undefined) request[name] = id;
 }
 
-/** An error in the shape of both of OpenAI's APIs. */
+/** An error in the shape that both of OpenAI's APIs use. */
 export function openaiError(status: number, message: string): JsonObject {
   const type = status === 429 ? "rate_limit_error" : status >= 500 ? "server_error" : "invalid_request_error";
   return { error: { message, type, param: null, code: null } };
 }
 
-/** An error that comes within a stream; some compatible servers say the status as its code. */
+/** Reads an error within a stream; some compatible servers use the status as its code. */
 export function errorOf(event: JsonObject): { status: number; message: string } | null {
   if (!isObject(event.error)) return null;
   const { code, message } = event.error;
@@ -107,7 +107,7 @@ export function errorOf(event: JsonObject): { status: number; message: string } 
   return { status: status >= 400 && status < 600 ? status : 500, message: String(message ?? "an error") };
 }
 
-/** Within the first message, where it is the system's: many servers' templates know one system message, at the head. */
+/** Merged into a leading system message, if there is one: many servers' templates allow only one. */
 function withInstructions(messages: unknown, instructions: string): unknown {
   if (!Array.isArray(messages)) return messages;
   const [first, ...rest] = messages as unknown[];

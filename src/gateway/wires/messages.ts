@@ -3,7 +3,7 @@ import { count, isObject, type JsonObject, objectAt, objectsIn, textOf, type Wir
 
 // Anthropic's Messages API: https://docs.anthropic.com/en/api/messages
 
-/** What an error that comes within a stream would have been as an answer. */
+/** The statuses that errors within a stream would have had as answers. */
 const statuses: Record<string, number> = {
   invalid_request_error: 400,
   authentication_error: 401,
@@ -17,9 +17,9 @@ const statuses: Record<string, number> = {
   overloaded_error: 529,
 };
 
-/** Tools that the runtime runs in the machine. All others of Anthropic's run at Anthropic. */
+/** Tools that the runtime runs in the machine. All other Anthropic tools run at Anthropic. */
 const runsHere = /^(custom$|bash_|text_editor_|computer_|memory_|tool_search_tool)/;
-/** Searches are counted; the others cost the tokens of what they bring. */
+/** Searches are counted; the others cost only the tokens of their results. */
 const priced = new Set(["web_search", "web_fetch", "mcp", "remote_files"]);
 
 export const messages: Wire = {
@@ -28,7 +28,7 @@ export const messages: Wire = {
   generates: true,
   adapt(request, { id, instructions }) {
     if (request.metadata !== undefined) request.metadata = { user_id: id };
-    // Another tier, faster output and a region have prices of their own.
+    // Other tiers, faster output and regions have different prices.
     if (request.service_tier !== undefined) request.service_tier = "standard_only";
     delete request.speed;
     delete request.inference_geo;
@@ -70,7 +70,7 @@ export const messages: Wire = {
   },
 };
 
-/** Counts a request's tokens without an answer; runtimes that watch the size of their context ask for it. */
+/** Counts a request's tokens without generating; used by runtimes that watch their context size. */
 export const countTokens: Wire = {
   ...messages,
   path: "/v1/messages/count_tokens",
@@ -78,7 +78,7 @@ export const countTokens: Wire = {
   read: () => ({ end: true }),
 };
 
-/** Whether a content, or a tool's result within it, names a file by its address. */
+/** Whether a message's content, or a tool result in it, refers to a file by URL. */
 function hasRemoteFile(content: unknown): boolean {
   return objectsIn(content).some((block) => {
     const { type } = objectAt(block, "source");
@@ -91,14 +91,14 @@ function systemBlocks(system: unknown): unknown[] {
   return typeof system === "string" && system !== "" ? [{ type: "text", text: system }] : [];
 }
 
-/** Anthropic counts what came from its cache and what went into it apart from `input_tokens`. */
+/** Anthropic counts cache reads and writes separately from `input_tokens`. */
 function tokensOf(usage: JsonObject): TokenCounts {
   if (!isObject(usage) || Object.keys(usage).length === 0) return {};
   const { input_tokens: plain, cache_read_input_tokens: read, cache_creation_input_tokens: written } = usage;
   const forAnHour = objectAt(usage, "cache_creation").ephemeral_1h_input_tokens;
   const parts = [plain, read, written].filter((part) => typeof part === "number");
   return {
-    // A `message_delta` of some servers has the output only.
+    // Some servers' `message_delta` has only the output.
     ...(typeof plain === "number" ? { input: parts.reduce((sum, part) => sum + part, 0) } : {}),
     ...count("cacheRead", read),
     ...count("cacheWrite", written),

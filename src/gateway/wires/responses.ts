@@ -10,7 +10,7 @@ export const responses: Wire = {
   adapt(request, { id, instructions }) {
     nameUser(request, id);
     pinTariff(request);
-    // Who made it in the background would never be told what it used.
+    // A background response never reports its usage here.
     if (request.background !== undefined) request.background = false;
     if (!instructions) return;
     const before = typeof request.instructions === "string" ? `${request.instructions}\n\n` : "";
@@ -18,7 +18,7 @@ export const responses: Wire = {
   },
   remoteWork(request) {
     const names = new Set(hostedTools(request.tools));
-    // A prompt that is kept at the provider may bring tools.
+    // A prompt stored at the provider may add tools.
     if (request.prompt !== undefined && request.prompt !== null) names.add("prompt");
     const items = objectsIn(request.input);
     const parts = [...items, ...items.flatMap(({ content, output }) => [...objectsIn(content), ...objectsIn(output)])];
@@ -36,7 +36,7 @@ export const responses: Wire = {
         return { error: errorOf({ error: event })! };
       default:
         if (event.object === "response") return { tokens: tokensOf(objectAt(event, "usage")), end: true };
-        // Words, reasoning and tools' inputs alike.
+        // Text, reasoning and tool inputs alike.
         return String(event.type).endsWith(".delta") ? { text: textOf(event.delta) } : {};
     }
   },
