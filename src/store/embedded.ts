@@ -86,7 +86,7 @@ async function createCluster(cluster: string, execute: Execute): Promise<void> {
   await rm(partial, { recursive: true, force: true });
   const passwordFile = join(dirname(cluster), "password");
   const owner = await stat(dirname(cluster));
-  await writeFile(passwordFile, randomBytes(24).toString("base64url"), { mode: 0o600 });
+  await writeFile(passwordFile, randomBytes(24).toString("base64url"), { mode: 0o600, flush: true });
   await chown(passwordFile, owner.uid, owner.gid);
   const options = [
     "--username=berth",

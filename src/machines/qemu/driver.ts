@@ -18,7 +18,7 @@ import { Layout, type MachineFiles } from "./layout.ts";
 import { MachineProcesses } from "./machine-processes.ts";
 import { MemoryImages, type Step } from "./memory-image.ts";
 import { PageJobs } from "./page-jobs.ts";
-import { type AcceleratorChoice, chooseAccelerator, hostCpu, hostKhz } from "./probe.ts";
+import { type AcceleratorChoice, chooseAccelerator, hostKhz, hostProcessor } from "./probe.ts";
 import { createOverlay, qemuVersion } from "./process.ts";
 import { describe, type MachineRecord, Records } from "./record.ts";
 import { recover } from "./recovery.ts";
@@ -112,7 +112,7 @@ export class QemuDriver implements Driver {
     }
     const image = await takeImage(options.builtImage, layout);
     const accelerator = await chooseAccelerator(options.accelerator, options.dataFolder, image, qemu, sandbox);
-    const host = { image, qemu, accelerator, cpu: await hostCpu(), hostKhz: await hostKhz() };
+    const host = { image, qemu, accelerator, ...(await hostProcessor(accelerator)), hostKhz: await hostKhz() };
     const { log, usualResources: usual, step = async () => {}, onlyWholeMemory = false } = options;
     const templates = new Templates(layout, sandbox, options.serveTemplateUplink, log);
     const records = new Records(layout);

@@ -39,6 +39,7 @@ async function importImage(source: ImageFiles, target: ImageFiles, layout: Layou
     for (const file of [source.rootfs, source.kernel, source.initrd, source.record]) {
       const copy = join(partial, basename(file));
       await link(file, copy).catch(() => copyFile(file, copy, constants.COPYFILE_FICLONE));
+      await force(copy);
       // It contains no secrets, and no machine's QEMU may write to it.
       await chmod(copy, 0o444);
     }

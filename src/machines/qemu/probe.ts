@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { access, readFile } from "node:fs/promises";
+import { release } from "node:os";
 import { join } from "node:path";
 import { BerthError } from "../../contract/errors.ts";
 import { childEnvironment } from "../../platform/child-environment.ts";
@@ -118,7 +120,15 @@ export async function hostKhz(): Promise<number> {
   return Math.round(Number(mhz) * 1000);
 }
 
-/** The host processor's model name. */
-export async function hostCpu(): Promise<string> {
-  return /^model name\s*:\s*(.*)$/m.exec(await readFile("/proc/cpuinfo", "utf8"))?.[1] ?? "unknown";
+/**
+ * What a guest sees of the host's processor: its model, and under KVM, where the guest has the host's own, its flags,
+ * the kernel and the microcode.
+ */
+export async function hostProcessor(accelerator: Accelerator): Promise<{ cpu: string; kernel: string }> {
+  const told = await readFile("/proc/cpuinfo", "utf8");
+  const field = (name: string) => new RegExp(`^${name}\\s*:\\s*(.*)$`, "m").exec(told)?.[1] ?? "unknown";
+  const model = field("model name");
+  if (accelerator === "tcg") return { cpu: model, kernel: "" };
+  const flags = createHash("sha256").update(field("flags")).digest("hex").slice(0, 16);
+  return { cpu: `${model} (flags ${flags})`, kernel: `${release()}, microcode ${field("microcode")}` };
 }

@@ -12,6 +12,7 @@ const basis: TemplateBasis = {
   qemu: "7.2",
   accelerator: "tcg",
   cpu: "A",
+  kernel: "1",
   hostKhz: 1,
 };
 
@@ -21,6 +22,7 @@ test("a template fits as long as image, QEMU, processor, accelerator and runtime
     { ...basis, image: { ...image, id: "image-2" } },
     { ...basis, qemu: "7.3" },
     { ...basis, cpu: "B" },
+    { ...basis, kernel: "2" },
     { ...basis, accelerator: "kvm" },
     { ...basis, runtime: "opencode" },
     { ...basis, resources: { ...basis.resources, memoryMiB: 3072 } },

@@ -54,8 +54,10 @@ export interface HostBasis {
   image: Image;
   qemu: string;
   accelerator: Accelerator;
-  /** The host processor's model name. A guest's memory holds what it detected about the processor. */
+  /** The host's processor. A guest's memory holds what it detected about it. */
   cpu: string;
+  /** The host's kernel and microcode under KVM, which decide how the processor behaves in a guest; empty under TCG. */
+  kernel: string;
   hostKhz: number;
 }
 
@@ -225,6 +227,8 @@ export class Templates {
     }
     for (const path of [files.token, files.run, files.log]) await rm(path, { recursive: true, force: true });
     await this.#freeze(files);
+    // The record comes after them, also on the disk: a power cut leaves no template that is not whole.
+    for (const file of [files.disk, files.memory, files.state]) await force(file);
   }
 
   /**
@@ -271,9 +275,9 @@ export function hardwareOf(
 }
 
 /** The name of the matching template: the same for the same basis, different if anything in the basis differs. */
-export function templateKey({ runtime, resources, image, qemu, accelerator, cpu }: TemplateBasis): string {
+export function templateKey({ runtime, resources, image, qemu, accelerator, cpu, kernel }: TemplateBasis): string {
   const { cpus, memoryMiB } = resources;
-  const parts = [templateFormat, runtime, image.id, qemu, cpu, accelerator, machineOptions, cpus, memoryMiB];
+  const parts = [templateFormat, runtime, image.id, qemu, cpu, kernel, accelerator, machineOptions, cpus, memoryMiB];
   return `${runtime}-${createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16)}`;
 }
 
