@@ -37,6 +37,8 @@ export interface Config {
   rateLimits: {
     /** Requests per key. */
     requests: number;
+    /** Requests per account, with all its keys and people. */
+    account: number;
     /** Requests without a valid key, per address. */
     address: number;
     /** New agents, and new keys, per account. */
@@ -51,6 +53,8 @@ export interface Config {
   machinePrice: string;
   /** How many event streams a key may have open at one server. */
   maximumStreams: number;
+  /** How many event streams an account may have open at one server. */
+  maximumAccountStreams: number;
   /** The origins, `https://HOST`, whose web pages may call the API. */
   corsOrigins: readonly string[];
   /** Addresses and networks of the proxies that are trusted to report a client's address. */

@@ -76,6 +76,8 @@ export interface AppOptions {
   limiters: RateLimiters;
   /** How many event streams a key may have open. */
   maximumStreams: number;
+  /** How many event streams an account may have open. */
+  maximumAccountStreams: number;
   /** The origins whose web pages may call the API. */
   corsOrigins: readonly string[];
   /** Addresses and networks of the proxies that are trusted to report a client's address. */
@@ -152,6 +154,7 @@ function guard(app: FastifyInstance, { principals, limiters }: AppOptions, limit
       throw error;
     }
     await limit(reply, limiters.requests, countedAs(request.caller));
+    await limit(reply, limiters.account, request.caller.accountId);
     requirePermission(route, request.caller);
   });
 }
@@ -171,7 +174,9 @@ async function addRoutes(
     await limitAddress(request, reply);
     return app.swagger();
   });
-  const streams = new Streams(options.maximumStreams, (caller) => principals.isValid(caller));
+  const streams = new Streams(options.maximumStreams, options.maximumAccountStreams, (caller) =>
+    principals.isValid(caller),
+  );
   const begun = async (request: FastifyRequest, reply: FastifyReply) => {
     await idempotency.streams(request);
     await writeEntry(auditLog, request, reply);

@@ -7,6 +7,8 @@ import { type Allowance, type RateLimiter, rateLimitWindow } from "../service/ra
 export interface RateLimiters {
   /** Requests of a key or a signed-in user. */
   requests: RateLimiter;
+  /** Requests of an account, with all its keys and people. */
+  account: RateLimiter;
   /** Requests without a valid key or token, per address. */
   address: RateLimiter;
   /** Agents created by an account. */
@@ -35,6 +37,7 @@ export async function limit(reply: FastifyReply, limiter: RateLimiter, who: stri
 
 const refusals: Record<Allowance["policy"]["name"], string> = {
   requests: "Too many requests with this key.",
+  account: "Too many requests of this account, with all its keys together.",
   address: "Too many requests from this address without a valid key.",
   agents: "Too many agents were made.",
   keys: "Too many keys were made.",

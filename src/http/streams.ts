@@ -6,18 +6,22 @@ import { type Caller, countedAs } from "../service/caller.ts";
 const checkMs = 3_000;
 
 /**
- * The event streams open at this server, by key. Refuses streams beyond `maximum`, and cuts off those whose caller has
- * lost access.
+ * The event streams open at this server, by key and by account. Refuses streams beyond the maximum of either, and cuts
+ * off those whose caller has lost access.
  */
 export class Streams {
   readonly #maximum: number;
+  readonly #maximumOfAccount: number;
+  /** The number of streams by account. */
+  readonly #ofAccounts = new Map<string, number>();
   readonly #isValid: (caller: Caller) => Promise<boolean>;
   readonly #open = new Map<string, Set<FastifyRequest>>();
   #checks: NodeJS.Timeout | null = null;
 
   /** `isValid` returns whether a caller's key and account are still valid. */
-  constructor(maximum: number, isValid: (caller: Caller) => Promise<boolean>) {
+  constructor(maximum: number, maximumOfAccount: number, isValid: (caller: Caller) => Promise<boolean>) {
     this.#maximum = maximum;
+    this.#maximumOfAccount = maximumOfAccount;
     this.#isValid = isValid;
   }
 
@@ -28,6 +32,13 @@ export class Streams {
     if (open.size >= this.#maximum) {
       throw new BerthError("too_many_streams", `${this.#maximum} streams are open with this key, which is the most.`);
     }
+    const { accountId } = request.caller;
+    const ofAccount = this.#ofAccounts.get(accountId) ?? 0;
+    if (ofAccount >= this.#maximumOfAccount) {
+      const message = `${this.#maximumOfAccount} streams are open with this account's keys, which is the most.`;
+      throw new BerthError("too_many_streams", message);
+    }
+    this.#ofAccounts.set(accountId, ofAccount + 1);
     this.#open.set(who, open.add(request));
     this.#checks ??= setInterval(() => this.#check(), checkMs).unref();
     return { [Symbol.dispose]: () => this.#leave(who, open, request) };
@@ -35,6 +46,10 @@ export class Streams {
 
   #leave(who: string, open: Set<FastifyRequest>, request: FastifyRequest): void {
     open.delete(request);
+    const { accountId } = request.caller;
+    const ofAccount = this.#ofAccounts.get(accountId)! - 1;
+    if (ofAccount > 0) this.#ofAccounts.set(accountId, ofAccount);
+    else this.#ofAccounts.delete(accountId);
     if (open.size === 0) this.#open.delete(who);
     if (this.#open.size > 0 || !this.#checks) return;
     clearInterval(this.#checks);

@@ -1,7 +1,7 @@
 /** How many uses are allowed per minute. */
 export interface RateLimitPolicy {
   /** Its name in the headers. */
-  name: "requests" | "address" | "agents" | "keys";
+  name: "requests" | "account" | "address" | "agents" | "keys";
   limit: number;
 }
 

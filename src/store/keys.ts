@@ -1,8 +1,12 @@
 import { type Selectable, sql } from "kysely";
+import { BerthError } from "../contract/errors.ts";
 import type { Caller } from "../service/caller.ts";
 import type { KeyRows, KeyState } from "../service/keys.ts";
 import type { Database, Tables } from "./database.ts";
 import { olderThan } from "./paging.ts";
+
+/** Keys of one account that are neither revoked nor expired. */
+const maximumKeys = 1_000;
 
 /** The accounts' API keys. */
 export class KeyStore implements KeyRows {
@@ -65,8 +69,21 @@ export class KeyStore implements KeyRows {
     return rows.map(fromRow);
   }
 
+  /** Throws `request_invalid` if the account has too many keys. */
   async insert(key: KeyState): Promise<void> {
     await this.#database.transaction().execute(async (transaction) => {
+      // One after the other, so that they are counted.
+      await transaction.selectFrom("accounts").select("id").where("id", "=", key.accountId).forNoKeyUpdate().execute();
+      const { count } = await transaction
+        .selectFrom("api_keys")
+        .select(({ fn }) => fn.countAll<string>().as("count"))
+        .where("account_id", "=", key.accountId)
+        .where("revoked_at", "is", null)
+        .where(({ or, eb }) => or([eb("expires_at", "is", null), eb("expires_at", ">", new Date())]))
+        .executeTakeFirstOrThrow();
+      if (Number(count) >= maximumKeys) {
+        throw new BerthError("request_invalid", `An account has ${maximumKeys} keys at most. Revoke one first.`);
+      }
       await transaction
         .insertInto("api_keys")
         .values({

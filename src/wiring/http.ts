@@ -36,6 +36,7 @@ export async function openHttp(parts: HttpParts): Promise<FastifyInstance> {
     metrics: () => metrics.text(),
     limiters: stores.limiters,
     maximumStreams: config.maximumStreams,
+    maximumAccountStreams: config.maximumAccountStreams,
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     idempotencyKeys: stores.idempotency,

@@ -23,7 +23,7 @@ export type Stores = ReturnType<typeof openStores>;
 export function openStores(database: Database, host: string, sealer: Sealer, config: Config) {
   const startingCredits = fromCredits(config.startingCredits);
   const machinePrice = fromCredits(config.machinePrice);
-  const { requests, address, agents, keys } = config.rateLimits;
+  const { requests, account, address, agents, keys } = config.rateLimits;
   return {
     accounts: new AccountStore(database, startingCredits),
     agents: new AgentStore(database, host, machinePrice),
@@ -35,6 +35,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     keys: new KeyStore(database),
     limiters: {
       requests: openRateLimiter(database, "requests", requests),
+      account: openRateLimiter(database, "account", account),
       address: openRateLimiter(database, "address", address),
       agents: openRateLimiter(database, "agents", agents),
       keys: openRateLimiter(database, "keys", keys),

@@ -1,9 +1,10 @@
 import { rm } from "node:fs/promises";
+import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AuditEntry } from "../../src/contract/audit.ts";
 import { clientOf } from "../../src/http/rate-limits.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/embedded.ts";
-import { newKey } from "../support/accounts.ts";
+import { databaseOf, newAccount, newKey } from "../support/accounts.ts";
 import { TestClient } from "../support/client.ts";
 import { newFolder } from "../support/config.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
@@ -20,7 +21,7 @@ beforeAll(async () => {
   postgres = await startEmbeddedPostgres(folder);
   const { user, password } = postgres.config;
   const databaseUrl = `postgres://${user}:${password}@localhost/postgres?host=${encodeURIComponent(folder)}`;
-  const rateLimits = { requests: 40, address: 10, agents: 3, keys: 6 };
+  const rateLimits = { requests: 40, account: 0, address: 10, agents: 3, keys: 6 };
   // One after the other: the first makes the operator's account, and has its key.
   services = [];
   for (let n = 0; n < 2; n++) services.push(await ScriptedService.start({ databaseUrl, rateLimits }));
@@ -106,7 +107,7 @@ test.each([
 
 test("requests for a sign-in are limited by address, since each is kept", async () => {
   await using service = await ScriptedService.start({
-    rateLimits: { requests: 0, address: 5, agents: 0, keys: 0 },
+    rateLimits: { requests: 0, account: 0, address: 5, agents: 0, keys: 0 },
   });
   const ask = () =>
     fetch(`${service.server.url}/oidc/device/auth`, {
@@ -132,4 +133,50 @@ test("attempts to sign in from one network of IPv6 are one client's", async () =
   for (let n = 0; n < 50; n++) expect(await type(`2001:db8:1:2::${n}`)).not.toBe(429);
   expect(await type("2001:db8:1:2:ffff::1")).toBe(429);
   expect(await type("2001:db8:1:3::1")).not.toBe(429);
+});
+
+test("an account's limits hold for all of its keys together, and others are not in its way", async () => {
+  await using service = await ScriptedService.start({
+    rateLimits: { requests: 0, account: 20, address: 0, agents: 0, keys: 0 },
+    maximumAccountStreams: 3,
+  });
+  await service.client.createAgent("ada");
+  const other = await newAccount(service);
+  const keys = [];
+  for (let n = 0; n < 3; n++) keys.push(await newKey(service.client, { name: `key ${n}` }));
+  const gone = new AbortController();
+  const follow = (key: TestClient) =>
+    fetch(`${key.url}/agents/ada/logs?follow=true`, {
+      headers: { authorization: `Bearer ${key.key}` },
+      signal: gone.signal,
+    });
+  for (const key of keys) expect((await follow(key)).status).toBe(200);
+  const refused = await follow(service.client);
+  expect([refused.status, await refused.text()]).toEqual([429, expect.stringContaining("this account's keys")]);
+  const answers = [];
+  for (let n = 0; n < 20; n++) answers.push(await keys[n % 3]!.call("GET", "/agents"));
+  expect(answers.at(-1)).toMatchObject({ status: 429, body: { details: { policy: "account", limit: 20 } } });
+  expect((await other.call("GET", "/agents")).status).toBe(200);
+  gone.abort();
+});
+
+test("an account has a limited number of keys", async () => {
+  await using service = await ScriptedService.start();
+  const database = await databaseOf(service);
+  const account = await database
+    .selectFrom("accounts")
+    .select("id")
+    .where("operator", "=", true)
+    .executeTakeFirstOrThrow();
+  await sql`insert into api_keys (id, account_id, kind, prefix, hash)
+    select gen_random_uuid(), ${account.id}, 'full', 'x', decode(md5(n::text), 'hex') from generate_series(1, 999) n`.execute(
+    database,
+  );
+  const full = await service.client.call("POST", "/keys", {});
+  expect(full).toMatchObject({ status: 400, body: { message: expect.stringContaining("1000 keys at most") } });
+  await sql`update api_keys set revoked_at = now() where prefix = 'x' and hash = decode(md5('1'), 'hex')`.execute(
+    database,
+  );
+  expect((await service.client.call("POST", "/keys", {})).status).toBe(201);
+  await database.destroy();
 });
