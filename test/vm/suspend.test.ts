@@ -311,6 +311,22 @@ test("a server that is stopped while a machine wakes leaves it, with its memory,
 });
 
 test.runIf(process.getuid?.() === 0)(
+  "a machine of an earlier version, whose folder all machines' user owned, gets a user of its own and wakes",
+  async () => {
+    await vm.suspend(id);
+    await vm.close();
+    await run("chown", ["-R", "berth-vm:berth-vm", vm.file(id)]);
+    await vm.changeRecord(id, (record) => delete record.user);
+    await vm.open({ step: (name) => step(name) });
+    await expectOne("adopted");
+    const { user, origin } = await vm.record(id);
+    expect(origin).toBe("wake");
+    const owners = ["", "disk.qcow2", "machine.json"].map(async (name) => (await stat(vm.file(id, name))).uid);
+    expect(await Promise.all(owners)).toEqual([0, user!.uid, 0]);
+  },
+);
+
+test.runIf(process.getuid?.() === 0)(
   "a machine whose disk cannot grow, since the host's is full, stands still, and goes on when there is space",
   async () => {
     const full = await VmMachines.start();

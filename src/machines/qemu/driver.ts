@@ -331,7 +331,7 @@ export class QemuDriver implements Driver {
       const record = await this.#records.write(id, { ...known, port });
       if (!template) {
         await writeWhole(token, record.token);
-        await this.#sandbox.show(record.user, token);
+        await this.#sandbox.show(record.user ?? null, token);
         await chmod(token, 0o640);
       }
       const state = template?.files.state ?? null;

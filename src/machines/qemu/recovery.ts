@@ -30,6 +30,7 @@ export async function recover(parts: Parts, currentImage: string): Promise<void>
   const known = new Set<string>();
   // Read once: with a hundred machines, reading the process table for each took five seconds.
   const processes = await qemuProcesses();
+  const found: { id: string; record: MachineRecord }[] = [];
   let isComplete = true;
   for (const id of await records.ids()) {
     const files = layout.machine(id);
@@ -48,8 +49,12 @@ export async function recover(parts: Parts, currentImage: string): Promise<void>
     }
     if (record.template) inUse.add(record.template);
     inUse.add(record.imageId);
-    parts.sandbox.keepUser(record.user);
+    parts.sandbox.keepUser(record.user ?? null);
     known.add(files.qmp);
+    found.push({ id, record });
+  }
+  for (const { id, record } of found) {
+    if (record.user === undefined) await giveUser(parts, id);
     await recoverMachine(parts, id, record, processes);
   }
   for (const monitor of processes.keys()) {
@@ -58,6 +63,15 @@ export async function recover(parts: Parts, currentImage: string): Promise<void>
   if (!isComplete) return;
   await templates.sweep(inUse, currentImage);
   await sweepImages(layout, inUse.add(currentImage));
+}
+
+/** Takes over the folder of a machine from before each had a user of its own. Its QEMU, if it runs, is ended. */
+async function giveUser({ layout, records, sandbox }: Parts, id: string): Promise<void> {
+  const { folder, disk } = layout.machine(id);
+  const user = sandbox.newUser();
+  await sandbox.takeFolder(folder, user);
+  await sandbox.give(user, disk);
+  await records.update(id, () => ({ user }));
 }
 
 /** Recovers a machine after the previous server was killed, even in the middle of suspending or waking it. */

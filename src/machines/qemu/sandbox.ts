@@ -153,6 +153,11 @@ export class Sandbox {
   /** Makes a folder that the user can enter but neither list nor change; the server keeps it. */
   async folder(path: string, user: MachineUser | null): Promise<void> {
     await mkdir(path, { mode: 0o700 });
+    await this.takeFolder(path, user);
+  }
+
+  /** Makes a folder the server's own, which the user can only enter. */
+  async takeFolder(path: string, user: MachineUser | null): Promise<void> {
     await this.show(user, path);
     if (user) await chmod(path, 0o710); // The process's file mode mask would take it from `mkdir`.
   }

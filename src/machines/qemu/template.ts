@@ -130,7 +130,11 @@ export class Templates {
       const files = this.#layout.template(name);
       const record = await readRecord<TemplateRecord>(files.record);
       const isWhole = record && !record.isInvalidated && !name.endsWith(partialEnding);
-      if (inUse.has(name) || (isWhole && record.imageId === currentImage)) continue;
+      if (inUse.has(name) || (isWhole && record.imageId === currentImage)) {
+        // Those of earlier versions belonged to the machines' user.
+        await this.#freeze(files);
+        continue;
+      }
       await rm(files.folder, { recursive: true, force: true });
     }
   }
