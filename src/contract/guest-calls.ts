@@ -110,8 +110,11 @@ export const guestCalls = {
   }),
   /** Replaces the machine's placeholders and authority for the agent's secrets. */
   provideSecrets: call({ request: GuestSecrets, response: nothing, timeoutMs: quickTimeoutMs }),
-  /** Flushes all writes to disk before the machine is suspended or stopped. */
-  quiesce: call({ request: nothing, response: Quiesced, timeoutMs: 20_000 }),
+  /**
+   * Flushes all writes to disk before the machine is suspended or stopped. With `endRuntime`, first lets the runtime
+   * end in order.
+   */
+  quiesce: call({ request: z.object({ endRuntime: z.boolean() }), response: Quiesced, timeoutMs: 20_000 }),
   /** Observes processes for a second. */
   activity: call({ request: nothing, response: Activity, timeoutMs: quickTimeoutMs }),
   /**

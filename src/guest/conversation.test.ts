@@ -121,6 +121,24 @@ test("a turn that is cancelled while the runtime starts does nothing, and the st
   expect(starts).toBe(1);
 });
 
+test("a runtime whose start fails because of what passes is started again; one that never starts fails the turn", async () => {
+  let starts = 0;
+  const held = (times: number): Runtime => ({
+    ...counting,
+    start: async (context) => {
+      if (++starts <= times) throw new Error("Another lease is still active.");
+      return counting.start(context);
+    },
+  });
+  const passes = await conversationIn(folder, held(2)).prompt("turn-1", prompt);
+  expect((await endOf(passes)).last).toEqual({ type: "response.completed" });
+  expect(starts).toBe(3);
+  const conversation = conversationIn(folder, held(Infinity));
+  const error = { code: "runtime_failed", message: "Another lease is still active." };
+  expect((await endOf(await conversation.prompt("turn-2", prompt))).last).toEqual({ type: "response.failed", error });
+  expect(conversation.state).toEqual({ runtime: "failed", reason: error.message });
+});
+
 test("a runtime that ends without a word is given its message once more, but not when it has asked a model", async () => {
   let prompts = 0;
   const dying = (asks: boolean): Runtime => ({

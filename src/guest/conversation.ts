@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import type { Health, Prompt } from "../contract/guest.ts";
-import { endLeftRuntime, replaceFile } from "../runtimes/process.ts";
+import { endRuntime, replaceFile } from "../runtimes/process.ts";
 import type { Runtime, RuntimeContext, Session } from "../runtimes/runtime.ts";
 import { processesOf } from "./activity.ts";
 import type { Journal, Journals } from "./journal.ts";
@@ -19,6 +19,10 @@ const endNoticeMs = 3_000;
 
 /** How long a runtime may take to start; under emulation, OpenClaw takes eight minutes on a quiet host. */
 const maximumStartMs = 1_500_000;
+
+/** How often a runtime is started whose starts fail, and the pause between two of them. */
+const startTries = 3;
+const startPauseMs = 3_000;
 
 /** How long a started runtime may take to return from a cancelled turn; its own limit is five seconds. */
 const hungMs = 8_000;
@@ -225,7 +229,7 @@ export class Conversation {
     if (this.#state === "starting") return { type: "response.cancelled" };
     this.#context.log("the runtime does not come back from a turn that was cancelled, and is given up");
     this.#forget("idle", null);
-    await endLeftRuntime(this.#context);
+    await endRuntime(this.#context);
     return { type: "response.cancelled" };
   }
 
@@ -269,18 +273,31 @@ export class Conversation {
     if (!this.#runtime) throw new Error("no runtime was chosen");
     this.#state = "starting";
     this.#reason = null;
-    await endLeftRuntime(this.#context);
+    await endRuntime(this.#context);
     const { uid } = this.#context;
     const before = processesOf(uid);
-    const starting = this.#runtime.start(this.#context);
+    const starting = this.#tryToStart(this.#runtime);
     const session = await within(maximumStartMs, starting);
     if (!session) {
       starting.catch(() => {});
-      await endLeftRuntime(this.#context);
+      await endRuntime(this.#context);
       throw new Error(`The runtime did not start within ${maximumStartMs / 60_000} minutes.`);
     }
     this.#own = new Set([...processesOf(uid).keys()].filter((name) => !before.has(name)));
     return session;
+  }
+
+  /** A start may fail because of something that passes, such as a lock that is held for a moment. */
+  async #tryToStart(runtime: Runtime): Promise<Session> {
+    for (let tries = startTries; ; tries--) {
+      try {
+        return await runtime.start(this.#context);
+      } catch (error) {
+        if (tries <= 1) throw error;
+        this.#context.log(`${runtime.name} did not start, and is tried again: ${(error as Error).message}`);
+        await sleep(startPauseMs);
+      }
+    }
   }
 }
 

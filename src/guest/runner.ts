@@ -2,6 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import { createServer, type Server, type Socket } from "node:net";
 import type { Adoption, GuestSecrets, Health, Hello, Welcome } from "../contract/guest.ts";
 import { guestCalls } from "../contract/guest-calls.ts";
+import { endRuntime } from "../runtimes/process.ts";
 import type { Runtime, RuntimeContext } from "../runtimes/runtime.ts";
 import { GuestError, type GuestHandlers, serveCalls } from "./control.ts";
 import { Conversation } from "./conversation.ts";
@@ -132,7 +133,8 @@ function handlersOf({ options, conversation, journals, provide, health }: Handle
       await provide(secrets);
       return {};
     },
-    quiesce: async () => {
+    quiesce: async ({ endRuntime: orderly }) => {
+      if (orderly) await endRuntime(options.context, { inOrder: true });
       await conversation.flushed();
       // The log is in memory, and lost with the machine.
       const [log] = await Promise.all([endOf(options.logFile), options.sync()]);

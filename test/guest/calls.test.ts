@@ -80,7 +80,7 @@ test("a turn that the guest does not know is lost, and another failure is told i
     code: "machine_lost",
     message: "The agent's machine ended before its disk had the turn.",
   });
-  await expect(guest.quiesce({})).rejects.toThrow("quiesce in the guest: not scripted");
+  await expect(guest.quiesce({ endRuntime: false })).rejects.toThrow("quiesce in the guest: not scripted");
 });
 
 test("a call that the runner does not have is refused", async () => {
@@ -89,7 +89,9 @@ test("a call that the runner does not have is refused", async () => {
   const port = await listening(createServer((socket) => http2.emit("connection", socket)));
   const session = connectHttp2("http://guest", { createConnection: () => connect(port, "127.0.0.1") });
   resources.defer(() => session.destroy());
-  await expect(clientOf(guestCalls, session).quiesce({})).rejects.toThrow("the runner has no call quiesce");
+  await expect(clientOf(guestCalls, session).quiesce({ endRuntime: false })).rejects.toThrow(
+    "the runner has no call quiesce",
+  );
 });
 
 test("a reader of lines that hangs up ends them in the guest, without an error of its own", async () => {

@@ -1,4 +1,4 @@
-import { readFile, stat } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { runtimes } from "../../src/runtimes/all.ts";
@@ -194,6 +194,26 @@ describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
     expect(events.at(-1)!.event).toMatchObject({ type: "response.failed", error: { code: "runtime_failed" } });
     expect(await client.ask(agent, "Count.")).toContain("run: kill -9");
   });
+
+  test.runIf(runtime === "openclaw")(
+    "a lease that it held under another hostname does not keep it from starting",
+    async () => {
+      // As in a clone, which got its hostname after its runtime was started.
+      const program = join(service.config.dataFolder, `lease-${agent}.cjs`);
+      await writeFile(
+        program,
+        `const { DatabaseSync } = require("node:sqlite");
+      const state = new DatabaseSync(process.env.HOME + "/.openclaw/state/openclaw.sqlite", { timeout: 5000 });
+      const { changes } = state
+        .prepare("UPDATE state_leases SET payload_json = json_set(payload_json, '$.owner.host', 'elsewhere')")
+        .run();
+      if (changes > 0) process.kill(process.argv[2], "SIGKILL");`,
+      );
+      const { events } = await client.chat(agent, `run: ${process.execPath} ${program} $(ps -o ppid= -p $PPID)`);
+      expect(events.at(-1)!.event).toMatchObject({ type: "response.failed", error: { code: "runtime_failed" } });
+      expect(await client.ask(agent, "run: echo fine")).toContain("fine");
+    },
+  );
 
   test("after a restart the conversation goes on with model, instructions and files; a reset begins anew", async () => {
     const before = await client.ask(agent, "Count.");

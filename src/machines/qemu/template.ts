@@ -264,7 +264,7 @@ export class Templates {
       if (stdout.trim()) this.#log(`the template's runtime said: ${stdout.trim().split("\n").join(" | ")}`);
       throw error;
     });
-    await guest.quiesce({}, { timeoutMs: quiesceTimeoutMs });
+    await guest.quiesce({ endRuntime: false }, { timeoutMs: quiesceTimeoutMs });
     uplink.destroy();
     await connection.close();
     await sleep(settleMs);

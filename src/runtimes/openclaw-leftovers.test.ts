@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { endInterruptedRuns } from "./openclaw-interrupted-run.ts";
+import { clearLeftovers } from "./openclaw-leftovers.ts";
 import type { RuntimeContext } from "./runtime.ts";
 
 let home: string;
@@ -14,11 +14,11 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true }));
 
-async function endThem(): Promise<string[]> {
+async function clear(): Promise<string[]> {
   const lines: string[] = [];
   const own = { uid: process.getuid!(), gid: process.getgid!(), log: (line: string) => lines.push(line) };
   const files = { environmentFile: "", proxyUrl: "", packages: "", gatewayUrl: "", stateFolder: home };
-  await endInterruptedRuns(process.execPath, { home, ...own, ...files } satisfies RuntimeContext);
+  await clearLeftovers(process.execPath, { home, ...own, ...files } satisfies RuntimeContext);
   return lines;
 }
 
@@ -31,7 +31,7 @@ test("a run that was going on has ended, and nothing is left of a try to take it
   insert.run("going on", JSON.stringify({ sessionId: "1", status: "running", label: "船", ...tried }), "running");
   insert.run("broken", "{", "running");
   insert.run("done", JSON.stringify({ sessionId: "2", status: "done" }), "done");
-  expect(await endThem()).toEqual([]);
+  expect(await clear()).toEqual([]);
   const rows = database.prepare("SELECT * FROM session_nodes").all();
   expect(rows.map(({ entry_json, status }) => [entry_json, status])).toEqual([
     [JSON.stringify({ sessionId: "1", status: "killed", label: "船" }), "killed"],
@@ -45,12 +45,23 @@ test("a program of the agent's that keeps the database to itself is not waited f
   using database = new DatabaseSync(path);
   database.exec("CREATE TABLE session_nodes (session_key TEXT, entry_json TEXT, status TEXT) STRICT");
   database.exec("BEGIN EXCLUSIVE");
-  expect(await endThem()).toEqual(["openclaw may go on with what was interrupted: database is locked"]);
+  expect(await clear()).toEqual(["openclaw may go on with what was interrupted: database is locked"]);
 });
 
 test("an agent without a conversation is left as it is; a database that cannot be read is logged", async () => {
-  expect(await endThem()).toEqual([]);
+  expect(await clear()).toEqual([]);
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, "This is no database, but words that fill more than the sixteen bytes of its header.");
-  expect(await endThem()).toEqual(["openclaw may go on with what was interrupted: file is not a database"]);
+  expect(await clear()).toEqual(["openclaw may go on with what was interrupted: file is not a database"]);
+});
+
+test("the leases of a process that was cut off are dropped, also where the other database cannot be read", async () => {
+  const state = join(home, ".openclaw/state/openclaw.sqlite");
+  for (const file of [path, state]) await mkdir(dirname(file), { recursive: true });
+  await writeFile(path, "This is no database, but words that fill more than the sixteen bytes of its header.");
+  using database = new DatabaseSync(state);
+  database.exec("CREATE TABLE state_leases (scope TEXT, lease_key TEXT, expires_at INTEGER) STRICT");
+  database.exec("INSERT INTO state_leases VALUES ('gateway-owner', 'global', 9e15)");
+  expect(await clear()).toEqual(["openclaw may go on with what was interrupted: file is not a database"]);
+  expect(database.prepare("SELECT * FROM state_leases").all()).toEqual([]);
 });
