@@ -8,7 +8,7 @@ const fast = ["src/**/*.test.ts", "test/{api,faults,gateway,guest}/**/*.test.ts"
 /** A real machine, as far as a minute's change may break it. */
 const machine = ["test/vm/{agent,confinement,isolation,tool}.test.ts"];
 /** Soaks, the real runtimes, and what machines do in all their states. */
-const long = ["test/faults/soak.test.ts", "test/runtimes/**/*.test.ts", "test/vm/**/*.test.ts"];
+const long = ["test/faults/{soak,year}.test.ts", "test/runtimes/**/*.test.ts", "test/vm/**/*.test.ts"];
 
 export default defineConfig({
   test: {
@@ -26,7 +26,7 @@ export default defineConfig({
         test: {
           name: "fast",
           include: fast,
-          exclude: ["test/faults/soak.test.ts"],
+          exclude: ["test/faults/{soak,year}.test.ts"],
           // More than cores: most of a test's time is waiting.
           maxWorkers: 3,
           sequence: { groupOrder: 0 },

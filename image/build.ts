@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { createInterface } from "node:readline";
@@ -22,6 +22,8 @@ const leftOut = ["/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", 
 
 const started = Date.now();
 const cache = process.env.BERTH_CACHE_DIR ?? defaultCache();
+/** How long a folder of the cache that no build asks for is kept, in milliseconds. */
+const keptMs = 30 * 86_400_000;
 try {
   const image = await buildImage(await buildBase());
   await writeFile(join(recipe, ".built"), `${image}\n`);
@@ -75,9 +77,16 @@ async function buildImage(base: string): Promise<string> {
 /** Fills a cache folder with `fill` if it does not exist yet. */
 async function inFolder(name: string, fill: (folder: string) => Promise<void>): Promise<string> {
   const folder = join(cache, name);
-  if (await stat(folder).catch(() => null)) return folder;
+  const now = new Date();
+  // Keeps it from `removeUnused`.
+  const isThere = await utimes(folder, now, now).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) return folder;
   await mkdir(cache, { recursive: true });
   await removeAbandoned();
+  await removeUnused();
   const partial = `${folder}.partial-${process.pid}`;
   await mkdir(partial);
   try {
@@ -102,6 +111,15 @@ async function removeAbandoned(): Promise<void> {
       // The work place is open to all: what others put there under such a name is not ours to remove.
       if (uid === process.getuid!()) await rm(join(folder, name), { recursive: true, force: true });
     }
+  }
+}
+
+/** Removes what no build has asked for in a while. Servers have files of their own, so nobody needs it. */
+async function removeUnused(): Promise<void> {
+  for (const name of await readdir(cache)) {
+    if (!/^(?:base|image)-[0-9a-f]+$/.test(name)) continue;
+    const { mtimeMs } = await stat(join(cache, name));
+    if (Date.now() - mtimeMs > keptMs) await rm(join(cache, name), { recursive: true, force: true });
   }
 }
 

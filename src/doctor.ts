@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { access, constants, mkdir, readFile, statfs } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Config } from "./config/config.ts";
 import { readConfig } from "./config/env.ts";
@@ -107,6 +108,17 @@ const checks: Record<string, Check> = {
       problem: `Image, template and a few agents take ${wantedDiskGiB} GiB.`,
       fix: "free some space, or choose another disk with BERTH_DATA_DIR",
     };
+  },
+  async stored({ dataFolder }) {
+    const sizes = await Promise.all(
+      ["machines", "templates", "images", "postgres"].map(async (name) => {
+        const { stdout } = await run("du", ["-sm", "--", join(dataFolder, name)], { env: childEnvironment }).catch(
+          () => ({ stdout: "0" }),
+        );
+        return `${name} ${parseInt(stdout, 10)} MiB`;
+      }),
+    );
+    return { ok: true, found: sizes.join(", ") };
   },
   async memory() {
     const kib = Number(/^MemAvailable:\s*(\d+)/m.exec(await readFile("/proc/meminfo", "utf8"))?.[1]);

@@ -75,6 +75,12 @@ export interface Config {
   prices: Readonly<Record<string, ModelPrice>>;
   /** Whether models without a price may be used, for free. */
   allowUnpriced: boolean;
+  /** Free space of the data folder's disk below which nothing new begins, in bytes. */
+  diskReserveBytes: number;
+  /** How long finished turns are kept; 0: for ever. */
+  turnDays: number;
+  /** How many bytes an account's finished turns may take, beyond which the oldest go; 0: no limit. */
+  maximumStoredBytes: number;
   /** A turn whose events take more bytes fails. */
   maximumTurnBytes: number;
   /** Names of tools that providers run and that every agent may use. */

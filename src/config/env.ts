@@ -29,6 +29,8 @@ const authority = z.string().transform((text, context) => {
 });
 const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], "An address or a network, such as 10.0.0.0/8.");
 
+const mebibyte = 1024 ** 2;
+
 /** The default share of the host's memory for machines. */
 const usualMemoryPart = 0.75;
 
@@ -74,6 +76,9 @@ const variables = z.object({
   BERTH_MODEL_RETRY_SECONDS: z.coerce.number().min(0).max(600).default(15),
   BERTH_PRICES_FILE: z.string().min(1).optional(),
   BERTH_MAX_TURN_MIB: z.coerce.number().int().min(1).max(4096).default(64),
+  BERTH_TURN_DAYS: z.coerce.number().int().min(0).max(36_500).default(0),
+  BERTH_MAX_STORED_MIB: z.coerce.number().int().min(0).max(1_000_000_000).default(0),
+  BERTH_DISK_RESERVE_MIB: z.coerce.number().int().min(0).max(1_000_000_000).default(1_024),
   BERTH_HOSTED_TOOLS: list.default([]),
   BERTH_UNPRICED_MODELS: z.enum(["refuse", "allow"]).default("refuse"),
   BERTH_RATE_LIMIT: rate.default(1_200),
@@ -124,7 +129,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     accelerator: values.BERTH_ACCEL,
     idleMs: values.BERTH_IDLE_SECONDS * 1000,
     maximumAwake: values.BERTH_MAX_AGENTS,
-    memoryMiB: values.BERTH_MEMORY_MIB ?? Math.floor((totalmem() / 1024 ** 2) * usualMemoryPart),
+    memoryMiB: values.BERTH_MEMORY_MIB ?? Math.floor((totalmem() / mebibyte) * usualMemoryPart),
     accountShare: values.BERTH_ACCOUNT_SHARE,
     maximumWaiting: values.BERTH_MAX_WAITING,
     waitMs: values.BERTH_WAIT_SECONDS * 1000,
@@ -151,7 +156,10 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     auditDays: values.BERTH_AUDIT_DAYS,
     logLevel: values.BERTH_LOG_LEVEL,
     prices: pricesIn(values.BERTH_PRICES_FILE),
-    maximumTurnBytes: values.BERTH_MAX_TURN_MIB * 1024 ** 2,
+    maximumTurnBytes: values.BERTH_MAX_TURN_MIB * mebibyte,
+    turnDays: values.BERTH_TURN_DAYS,
+    maximumStoredBytes: values.BERTH_MAX_STORED_MIB * mebibyte,
+    diskReserveBytes: values.BERTH_DISK_RESERVE_MIB * mebibyte,
     hostedTools: values.BERTH_HOSTED_TOOLS,
     allowUnpriced: values.BERTH_UNPRICED_MODELS === "allow",
     anthropic: account(values.ANTHROPIC_BASE_URL, values.ANTHROPIC_API_KEY),

@@ -30,6 +30,8 @@ export interface RunningMachine {
 export interface Driver {
   /** Makes a runtime's template before the first agent needs it. */
   prepare(runtime: string): Promise<void>;
+  /** Removes what no machine needs any more and no new one would use. */
+  sweep(): Promise<void>;
   observe(id: string): Promise<MachineObservation>;
   list(): Promise<MachineObservation[]>;
   /**
@@ -62,6 +64,11 @@ export interface Driver {
   suspend(id: string, signal?: AbortSignal): Promise<void>;
   /** Ends the run, or discards a suspended machine's memory. The disk stays. */
   stop(id: string): Promise<void>;
+  /**
+   * Ends the run of a machine whose guest does not answer, so that it counts as lost. Does nothing if the platform itself
+   * has stopped the guest, as QEMU does at a write for which the host has no space.
+   */
+  endHung(id: string): Promise<void>;
   /** Ends the run and removes every byte. Does nothing if the machine does not exist. */
   destroy(id: string): Promise<void>;
   /** Keeps the end of the guest's own log after the run. */

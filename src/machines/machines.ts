@@ -157,6 +157,11 @@ export class Machines {
     await (await this.driver()).stop(id);
   }
 
+  /** Ends the run of a machine whose guest does not answer, so that it counts as lost. */
+  async endHung(id: string): Promise<void> {
+    await (await this.driver()).endHung(id);
+  }
+
   async destroy(id: string): Promise<void> {
     this.#connections.disconnect(id);
     await (await this.driver()).destroy(id);

@@ -41,6 +41,8 @@ interface AgentOptions {
   turns: Turns;
   /** Throws `insufficient_credits` if the account has none left. */
   requireCredits: (accountId: string) => Promise<void>;
+  /** Throws `disk_full` if the host's disk is too full for anything new. */
+  requireSpace: () => Promise<void>;
   /** The names of the available runtimes. */
   runtimes: readonly string[];
   /** The default size of a runtime's machine. */
@@ -77,11 +79,11 @@ export class Agents {
 
   /**
    * Creates an agent and begins provisioning its machine. Returns an agent that an earlier attempt has created. Throws
-   * `runtime_not_available`, `model_not_available`, `insufficient_credits`, `agent_exists`, `no_capacity`, and what
+   * `runtime_not_available`, `model_not_available`, `insufficient_credits`, `disk_full`, `agent_exists`, `no_capacity`, and what
    * `requireReady` throws.
    */
   async create(accountId: string, asked: CreateAgent, { resourceId, earlier }: Attempt): Promise<AgentState> {
-    const { rows, machines, lifecycle, requireCredits, runtimes, checkModel } = this.#options;
+    const { rows, machines, lifecycle, requireCredits, requireSpace, runtimes, checkModel } = this.#options;
     const made = earlier === "none" ? null : await rows.byId(resourceId);
     if (made) return made;
     if (!runtimes.includes(asked.runtime)) {
@@ -94,6 +96,7 @@ export class Agents {
     await checkModel(asked.model ?? null, asked.runtime);
     await machines.requireReady();
     await requireCredits(accountId);
+    await requireSpace();
     const agent = this.#newAgent(resourceId, accountId, asked);
     await lifecycle.create(agent);
     return agent;

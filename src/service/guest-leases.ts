@@ -36,6 +36,8 @@ interface LeaseOptions {
   };
   /** Throws `insufficient_credits` if the account has none left, or the key has used up its limit. */
   requireCredits: (accountId: string, keyId: string | null) => Promise<void>;
+  /** Throws `disk_full` if the host's disk is too full for anything new. */
+  requireSpace: () => Promise<void>;
   lifecycle: {
     /** Throws `no_capacity` if the agent would have to wait for a slot and the queue is full. */
     requireSlot(agent: AgentState): void;
@@ -55,10 +57,11 @@ export class GuestLeases {
 
   /**
    * Throws if the agent's guest cannot be used now: `insufficient_credits`, `agent_failed`, `agent_deleting`,
-   * `agent_elsewhere`, `no_capacity`.
+   * `agent_elsewhere`, `no_capacity`, `disk_full`.
    */
   async admit(agent: AgentState, { accountId, keyId }: Pick<Caller, "accountId" | "keyId">): Promise<void> {
     await this.#options.requireCredits(accountId, keyId);
+    await this.#options.requireSpace();
     requireAllowed("chat", agent);
     this.#options.lifecycle.requireSlot(agent);
   }

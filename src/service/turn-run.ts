@@ -10,6 +10,8 @@ interface TurnRunOptions {
   firstDelta: (seconds: number) => void;
   /** Fail a turn after this many silent milliseconds, unless a tool is running. */
   stallMs: number;
+  /** Called with the agent's id when its turn has been silent for that long, whether or not a tool is running. */
+  stalled: (agentId: string) => void;
 }
 
 /** Consecutive reconnects without an event between them. */
@@ -49,7 +51,7 @@ const toLost = () => "lost" as const;
 /** Reads the guest's events from the cursor. `cut`: the stream ended before the turn did. */
 async function readAnswer(running: RunningTurn, lease: GuestLease, options: TurnRunOptions): Promise<"ended" | "cut"> {
   const { over } = running;
-  const watch = new StallWatch(running, options.stallMs);
+  const watch = new StallWatch(running, options);
   try {
     for await (const batch of sourceOf(running, await lease.connect())) {
       // From here on we wait for the store, which may be down, rather than the runtime.
@@ -91,23 +93,31 @@ function take(running: RunningTurn, { seq, event }: SequencedEvent, firstDelta: 
 /** Fails a turn that has been silent for too long while no tool is running. */
 class StallWatch {
   readonly #running: RunningTurn;
-  readonly #stallMs: number;
+  readonly #options: Pick<TurnRunOptions, "stallMs" | "stalled">;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(running: RunningTurn, stallMs: number) {
+  constructor(running: RunningTurn, options: Pick<TurnRunOptions, "stallMs" | "stalled">) {
     this.#running = running;
-    this.#stallMs = stallMs;
+    this.#options = options;
     this.saw();
   }
 
   saw(): void {
     this.stop();
-    if (this.#running.openTools.size > 0) return;
-    const message = `The runtime did nothing for ${this.#stallMs / 1000} s; the turn was given up.`;
-    this.#timer = setTimeout(() => this.#running.giveUp({ code: "runtime_stalled", message }), this.#stallMs);
+    this.#timer = setTimeout(() => this.#stalled(), this.#options.stallMs);
   }
 
   stop(): void {
     clearTimeout(this.#timer);
+  }
+
+  /** A tool may be silent for hours, but its guest still answers. */
+  #stalled(): void {
+    const { stallMs, stalled } = this.#options;
+    const { turn, openTools } = this.#running;
+    stalled(turn.agentId);
+    const message = `The runtime did nothing for ${stallMs / 1000} s; the turn was given up.`;
+    if (openTools.size > 0) this.saw();
+    else this.#running.giveUp({ code: "runtime_stalled", message });
   }
 }

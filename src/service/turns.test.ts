@@ -61,6 +61,7 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
         ended: () => new Promise(() => {}),
       },
       requireCredits: async () => {},
+      requireSpace: async () => {},
       lifecycle: {
         requireSlot: () => {},
         ready: async () => {},
@@ -69,6 +70,7 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
     }),
     measured: { firstDelta: () => {}, stored: () => {}, ended: () => {} },
     modelOf: async () => null,
+    stalled: () => {},
     stallMs: 60_000,
     maximumTurnBytes,
     log: () => {},

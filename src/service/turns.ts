@@ -58,6 +58,8 @@ export interface TurnOptions {
   stallMs: number;
   /** Fail a turn whose events take more bytes. */
   maximumTurnBytes: number;
+  /** Called with the agent's id when a turn has been silent for that long. */
+  stalled: (agentId: string) => void;
   log: (message: string, fields: Record<string, unknown>) => void;
 }
 
@@ -323,8 +325,8 @@ export class Turns {
       progress,
     );
     this.#running.add(running);
-    const { leases, measured, stallMs } = this.#options;
-    void runTurn(running, { leases, firstDelta: measured.firstDelta, stallMs }).catch((error: unknown) => {
+    const { leases, measured, stallMs, stalled } = this.#options;
+    void runTurn(running, { leases, firstDelta: measured.firstDelta, stallMs, stalled }).catch((error: unknown) => {
       // A stopping server abandons its waits; the next server resumes the turn.
       if (this.#stopped) return;
       const { code, message } = asBerthError(error, "internal", "The turn failed within the service.");

@@ -5,7 +5,14 @@ import type { Database } from "./database.ts";
 export interface Retention {
   auditDays: number;
   networkLogDays: number;
+  /** 0: for ever. */
+  turnDays: number;
+  /** How many bytes an account's finished turns may take; 0: no limit. */
+  maximumStoredBytes: number;
 }
+
+/** Turns measured or removed by one statement, so that none locks many rows for long. */
+const batch = 1_000;
 
 /** The most connections that are kept per agent. */
 const keptConnections = 100_000;
@@ -28,7 +35,34 @@ function removals({ auditDays, networkLogDays }: Retention): RawBuilder<unknown>
   ];
 }
 
+/** Measures finished turns, once each. */
+const measureTurns = sql`
+  update turns set bytes = octet_length(message) + (
+    select coalesce(sum(pg_column_size(turn_events.*)), 0) from turn_events where turn_id = turns.id
+  )
+  where id in (select id from turns where status <> 'running' and bytes is null limit ${batch})`;
+
+/** Removes turns with their events. What they cost stays in the ledger. */
+function turnRemovals({ turnDays, maximumStoredBytes }: Retention): RawBuilder<unknown>[] {
+  const old = sql`delete from turns where id in (
+    select id from turns
+    where status <> 'running' and finished_at < now() - make_interval(days => ${turnDays}::integer) limit ${batch})`;
+  const beyond = sql`delete from turns where id in (
+    select id from (
+      select turns.id, sum(bytes) over (partition by account_id order by finished_at desc, turns.id desc) as total
+      from turns join agents on agents.id = agent_id
+      where turns.status <> 'running' and account_id in (
+        select account_id from turns join agents on agents.id = agent_id
+        group by account_id having sum(bytes) > ${maximumStoredBytes}::bigint)
+    ) sized
+    where total > ${maximumStoredBytes}::bigint limit ${batch})`;
+  return [...(turnDays > 0 ? [old] : []), ...(maximumStoredBytes > 0 ? [beyond] : [])];
+}
+
 /** Removes expired data. Called once an hour: nothing may rely on a row being removed in time. */
 export async function cleanUp(database: Database, retention: Retention): Promise<void> {
   for (const removal of removals(retention)) await removal.execute(database);
+  for (const step of [measureTurns, ...turnRemovals(retention)]) {
+    for (let changed = batch; changed >= batch; ) changed = Number((await step.execute(database)).numAffectedRows ?? 0);
+  }
 }

@@ -152,6 +152,8 @@ export interface Tables {
     usage: JSONColumnType<UsageState>;
     created_at: Generated<Date>;
     finished_at: Date | null;
+    /** Measured by the clean-up, some time after the end. */
+    bytes: Generated<string | null>;
   };
   agent_secrets: {
     agent_id: string;

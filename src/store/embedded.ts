@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chmod, chown, cp, mkdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, chown, cp, lstat, mkdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -20,6 +20,11 @@ const maximumSocketFolder = 93;
 
 const settlePollMs = 100;
 
+const logName = "postgres.log";
+/** Of the log, in bytes. What is cut off is gone but for its last part, in `postgres.log.old`. */
+const maximumLogBytes = 8 * 1024 ** 2;
+const keptLogBytes = 1024 ** 2;
+
 /** The server's own PostgreSQL, on a Unix socket in the data folder that nobody else can reach. */
 export interface EmbeddedPostgres {
   config: pg.PoolConfig;
@@ -27,6 +32,8 @@ export interface EmbeddedPostgres {
   ensure(): Promise<void>;
   /** Its first process; null if it is not running. */
   running(): Promise<Postmaster | null>;
+  /** Cuts its log down to the end once it has grown too large. */
+  boundLog(): Promise<void>;
   /** Stops it after running transactions have finished. */
   stop(): Promise<void>;
 }
@@ -72,6 +79,7 @@ export async function startEmbeddedPostgres(folder: string): Promise<EmbeddedPos
     config: { host: folder, user: "berth", database: "postgres", password: await password(folder) },
     ensure,
     running: () => postmaster(cluster),
+    boundLog: () => boundLog(folder, user),
     stop: async () => {
       if (await postmaster(cluster)) await execute("pg_ctl", ["stop", "-D", cluster, "-m", "fast", "-w", "-t", "30"]);
     },
@@ -105,14 +113,27 @@ async function start(cluster: string, folder: string, execute: Execute): Promise
     "-c listen_addresses=''",
     "-c unix_socket_permissions=0700",
     "-c max_connections=100",
+    // Statements hold tenants' data, and anybody can cause errors.
+    "-c log_min_error_statement=panic",
   ];
-  const log = join(folder, "postgres.log");
+  const log = join(folder, logName);
   try {
     await execute("pg_ctl", ["start", "-D", cluster, "-l", log, "-w", "-t", "60", "-o", options.join(" ")]);
   } catch (error) {
     const words = (await readFile(log, "utf8").catch(() => "")).trim().split("\n").slice(-3).join("; ");
     throw new BerthError("database_unavailable", `PostgreSQL did not start: ${words}`, { cause: error });
   }
+}
+
+/**
+ * PostgreSQL appends to its log, so the file can be emptied under it. Its own user does that: the folder is that user's,
+ * and root would follow links there.
+ */
+async function boundLog(folder: string, user: { uid: number; gid: number } | null): Promise<void> {
+  const log = join(folder, logName);
+  if (((await lstat(log).catch(() => null))?.size ?? 0) <= maximumLogBytes) return;
+  const script = `tail -c ${keptLogBytes} "$1" > "$1.old" && : > "$1"`;
+  await run("/bin/sh", ["-c", script, "sh", log], { ...(user ?? {}), cwd: folder, env: childEnvironment });
 }
 
 async function password(folder: string): Promise<string> {

@@ -3,11 +3,14 @@ import { Backoff } from "../platform/retry.ts";
 import type { EmbeddedPostgres } from "./embedded.ts";
 
 const lookEveryMs = 500;
+/** Looks between two at the size of its log. */
+const logEvery = 20;
 const leastRetryMs = 500;
 const mostRetryMs = 15_000;
 
 /**
- * Restarts PostgreSQL whenever it ends while the server is running: it was killed, or ran out of memory or disk.
+ * Restarts PostgreSQL whenever it ends while the server is running: it was killed, or ran out of memory or disk. Keeps
+ * its log from growing.
  * Disposing ends the supervision first, then PostgreSQL.
  */
 export function supervise(postgres: EmbeddedPostgres, log: (message: string, error: unknown) => void): AsyncDisposable {
@@ -28,7 +31,7 @@ async function watch(
   log: (message: string, error: unknown) => void,
 ): Promise<void> {
   const backoff = new Backoff(leastRetryMs, mostRetryMs);
-  while (!stopped.aborted) {
+  for (let looks = 0; !stopped.aborted; looks++) {
     let pauseMs = lookEveryMs;
     try {
       if (!(await postgres.running())) {
@@ -36,6 +39,7 @@ async function watch(
         await postgres.ensure();
         log("PostgreSQL runs again", null);
       }
+      if (looks % logEvery === 0) await postgres.boundLog();
       backoff.reset();
     } catch (error) {
       log("PostgreSQL could not be started; trying again", error);

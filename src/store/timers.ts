@@ -12,6 +12,7 @@ const openingLock = 7_420;
 const everyMinute = "* * * * *";
 const everyFiveMinutes = "*/5 * * * *";
 const everyHour = "0 * * * *";
+const everyDay = "17 3 * * *";
 
 interface TimerHandlers {
   lookForIdleness(agentId: string): Promise<void>;
@@ -21,6 +22,8 @@ interface TimerHandlers {
   chargeMachines(): Promise<void>;
   /** Once an hour: removes expired data. */
   cleanUp(): Promise<void>;
+  /** Once a day: removes files of this host that nobody needs any more. */
+  tidy(): Promise<void>;
 }
 
 /**
@@ -62,12 +65,13 @@ export class Timers implements AgentTimers {
     });
     await boss.createQueue(queues.sweeps, { policy: "exclusive", retryLimit: 0, deleteAfterSeconds: 3600 });
     await boss.createQueue(queues.charges, { policy: "exclusive", retryLimit: 0, deleteAfterSeconds: 3600 });
+    await boss.createQueue(queues.tidies, { policy: "exclusive", retryLimit: 0, deleteAfterSeconds: 3600 });
     await boss.createQueue(cleanUps, { policy: "exclusive", retryLimit: 0, deleteAfterSeconds: 3600 });
     return new Timers(boss, queues);
   }
 
   async listen(handlers: TimerHandlers): Promise<void> {
-    const { idleChecks, sweeps, charges } = this.#queues;
+    const { idleChecks, sweeps, charges, tidies } = this.#queues;
     const options = { pollingIntervalSeconds: pollSeconds, batchSize: 20 };
     await this.#boss.work<{ agentId: string }>(idleChecks, options, async (jobs) => {
       for (const { data } of jobs) await handlers.lookForIdleness(data.agentId);
@@ -78,6 +82,8 @@ export class Timers implements AgentTimers {
     await this.#boss.schedule(charges, everyFiveMinutes);
     await this.#boss.work(cleanUps, { pollingIntervalSeconds: pollSeconds }, () => handlers.cleanUp());
     await this.#boss.schedule(cleanUps, everyHour);
+    await this.#boss.work(tidies, { pollingIntervalSeconds: pollSeconds }, () => handlers.tidy());
+    await this.#boss.schedule(tidies, everyDay);
   }
 
   async idleCheck(agentId: string, afterSeconds: number): Promise<void> {
@@ -97,5 +103,6 @@ function queuesOf(host: string) {
     idleChecks: `agent-idle-check-${host}`,
     sweeps: `agent-sweep-${host}`,
     charges: `machine-charge-${host}`,
+    tidies: `host-tidy-${host}`,
   };
 }

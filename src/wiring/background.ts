@@ -44,6 +44,7 @@ function listen({
   stores,
   ledger,
   timers,
+  machines,
   lifecycle,
   turns,
   maintenance,
@@ -55,5 +56,6 @@ function listen({
     chargeMachines: () => chargeMachines({ machineTime, suspend: (id) => lifecycle.suspend(id), log }),
     sweep: () => Promise.all([lifecycle.sweep(), turns.sweep(), ledger.sweep()]),
     cleanUp: () => cleanUp(maintenance, config),
+    tidy: async () => (await machines.driver()).sweep(),
   });
 }

@@ -4,6 +4,7 @@ import type { Config } from "../config/config.ts";
 import type { Resources } from "../contract/agents.ts";
 import type { Driver } from "../machines/driver.ts";
 import { QemuDriver } from "../machines/qemu/driver.ts";
+import { DiskReserve } from "../platform/disk-reserve.ts";
 
 /** Opens the machine driver. `serveTemplateUplink` answers the model calls of a template's throwaway turns. */
 export type OpenDriver = (
@@ -17,6 +18,7 @@ export type OpenDriver = (
 export const openQemu: OpenDriver = async (config, usual, serveTemplateUplink, log) =>
   QemuDriver.open({
     dataFolder: config.dataFolder,
+    reserve: new DiskReserve(config.dataFolder, config.diskReserveBytes),
     builtImage: config.imageFolder ?? (await lastBuiltImage()),
     accelerator: config.accelerator,
     usualResources: usual,

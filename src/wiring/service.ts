@@ -10,6 +10,7 @@ import type { LocalSignIn } from "../identity/local-sign-in.ts";
 import { IssuerTokens } from "../identity/tokens.ts";
 import type { Machines } from "../machines/machines.ts";
 import { StripePayments } from "../payments/stripe.ts";
+import { DiskReserve } from "../platform/disk-reserve.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import { Agents } from "../service/agents.ts";
 import { Billing } from "../service/billing.ts";
@@ -51,9 +52,11 @@ interface ServiceParts {
 /** The application: one class per noun, each with the adapters that it needs. */
 export function openService(parts: ServiceParts) {
   const { config, stores, ledger, machines, models, egress, signIn, address, runtimes, log } = parts;
-  const lifecycle = openLifecycle(parts);
+  const reserve = new DiskReserve(config.dataFolder, config.diskReserveBytes);
+  const lifecycle = openLifecycle(parts, reserve);
   const requireCredits = (accountId: string, keyId: string | null) => ledger.requireCredits(accountId, keyId);
-  const leases = new GuestLeases({ machines, lifecycle, requireCredits });
+  const requireSpace = () => reserve.require();
+  const leases = new GuestLeases({ machines, lifecycle, requireCredits, requireSpace });
   const turns = openTurns(parts, leases, lifecycle);
   const agents = new Agents({
     rows: stores.agents,
@@ -62,6 +65,7 @@ export function openService(parts: ServiceParts) {
     lifecycle,
     turns,
     requireCredits: (accountId) => requireCredits(accountId, null),
+    requireSpace,
     runtimes: runtimes.map(({ name }) => name),
     usualResources: (name) => resourcesOf(runtimes, name),
     checkModel: (model, runtime) => models.check(model, runtime),
@@ -102,7 +106,8 @@ export function openService(parts: ServiceParts) {
   return { agents, turns, lifecycle, principals, users, keys, billing, secrets, egress: agentEgress };
 }
 
-function openLifecycle({ config, stores, machines, timers, egress, metrics, log }: ServiceParts): Lifecycle {
+function openLifecycle(parts: ServiceParts, reserve: DiskReserve): Lifecycle {
+  const { config, stores, machines, timers, egress, metrics, log } = parts;
   return new Lifecycle({
     rows: stores.agents,
     machines,
@@ -115,6 +120,7 @@ function openLifecycle({ config, stores, machines, timers, egress, metrics, log 
       waitMs: config.waitMs,
       shared: (accountId) => stores.accounts.othersThan(accountId),
     },
+    isDiskShort: () => reserve.isShort(),
     isBusyOutside: (id) => egress.moves(id),
     idleMs: config.idleMs,
     measured: (what, seconds) => metrics.machine(what, seconds),
@@ -140,6 +146,7 @@ function openTurns(parts: ServiceParts, leases: GuestLeases, lifecycle: Lifecycl
       },
     },
     stallMs: config.stallMs,
+    stalled: (agentId) => void lifecycle.hungGuests.suspect(agentId),
     maximumTurnBytes: config.maximumTurnBytes,
     log,
   });

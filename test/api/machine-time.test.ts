@@ -133,13 +133,32 @@ test("a server that is gone leaves nothing uncharged where the machine ran on, a
   expect(await entriesOf("elsa")).toEqual([]);
 });
 
+test("an hour at most is charged at once: the host may have slept, or its clock been set", async () => {
+  await client.createAgent("hal");
+  await runFor("hal", 100_000);
+  await machineTime.charge();
+  expect(secondsIn(await entriesOf("hal"))).toBe(3_600);
+  // It was set forward by a day, and back again: what runs from now on is charged.
+  await runFor("hal", -86_400);
+  await machineTime.charge();
+  expect(secondsIn(await entriesOf("hal"))).toBe(3_600);
+  await runFor("hal", 60);
+  await client.call("DELETE", "/agents/hal");
+  expect(secondsIn(await entriesOf("hal"))).toBeGreaterThanOrEqual(3_660);
+});
+
 test("the timer charges what runs, and suspends what nobody pays for once it answers no message", async () => {
   expect(await timeOf(database, `machine-charge-${host}`)).toBe("*/5 * * * *");
   const poor = await newAccount(service);
   for (const name of ["fay", "gil"]) await poor.createAgent(name);
   const statusOf = async (name: string) => (await poor.call("GET", `/agents/${name}`)).body.status;
   const answering = await poor.fetch("POST", "/agents/gil/chat", { message: "count 10000 20" });
-  await runFor("fay", 100_000_000);
+  await database
+    .updateTable("accounts")
+    .set({ balance: "1" })
+    .where("id", "=", (await poor.call("GET", "/account")).body.id)
+    .execute();
+  await runFor("fay", 1_000);
   await ring(database, `machine-charge-${host}`);
   await expect.poll(() => statusOf("fay"), { timeout: 20_000 }).toBe("suspended");
   expect(Number((await poor.call("GET", "/billing")).body.balance)).toBeLessThan(0);

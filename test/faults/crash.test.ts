@@ -147,6 +147,7 @@ function serverUntil(death: Death): Server {
     },
     timers: { idleCheck: async () => {} },
     idleMs: 0,
+    isDiskShort: async () => false,
     isBusyOutside: () => false,
     measured: () => {},
     log: (message, fields) => faults.push(`${message}: ${JSON.stringify(fields)} ${fields.error}`),

@@ -37,6 +37,7 @@ export class ProcessDriver implements Driver {
   }
 
   async prepare(): Promise<void> {}
+  async sweep(): Promise<void> {}
 
   async create(spec: MachineSpec, progress: Progress): Promise<RunningMachine> {
     progress.plan(["disk", "machine", "runtime"]);
@@ -89,6 +90,10 @@ export class ProcessDriver implements Driver {
 
   async stop(id: string): Promise<void> {
     for (let record = await this.record(id); record && isAlive(record); await sleep(pollMs)) kill(record.pid);
+  }
+
+  async endHung(id: string): Promise<void> {
+    await this.stop(id);
   }
 
   async destroy(id: string): Promise<void> {

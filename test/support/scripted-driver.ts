@@ -153,6 +153,12 @@ export class ScriptedDriver implements Driver {
     this.kill(id);
   }
 
+  async sweep(): Promise<void> {}
+
+  async endHung(id: string): Promise<void> {
+    this.kill(id);
+  }
+
   /** Ends the machine as if its process had been killed or its memory lost. */
   kill(id: string): void {
     const machine = this.#machines.get(id) ?? this.#suspended.get(id);

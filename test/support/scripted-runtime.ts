@@ -15,7 +15,7 @@ import {
  *
  *   count N [MS]   N deltas, MS milliseconds apart
  *   bulk N B [MS]  N deltas of B characters each
- *   tool           a tool call and its output
+ *   tool [hang]    a tool call and its output; with `hang`, it never completes
  *   hang           nothing, until it is cancelled
  *   deaf           nothing, and ignores a cancel
  *   crash          the runtime dies
@@ -76,6 +76,10 @@ class ScriptedSession implements Session {
         break;
       case "tool":
         emit({ type: "response.tool_call.started", id: "call-1", name: "Bash", input: { command: "date" } });
+        if (words[0] === "hang") {
+          await new Promise((resolve) => signal.addEventListener("abort", resolve));
+          break;
+        }
         emit({ type: "response.tool_call.completed", id: "call-1", output: "null character: \0" });
         say("done");
         break;

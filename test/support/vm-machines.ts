@@ -11,6 +11,7 @@ import { Machines } from "../../src/machines/machines.ts";
 import { QemuDriver, type QemuOptions } from "../../src/machines/qemu/driver.ts";
 import { qemuProcesses } from "../../src/machines/qemu/process.ts";
 import type { MachineRecord } from "../../src/machines/qemu/record.ts";
+import { DiskReserve } from "../../src/platform/disk-reserve.ts";
 import { runtimes } from "../../src/runtimes/all.ts";
 import type { MachineSpec } from "../../src/service/lifecycle/reconciler.ts";
 import { lastBuiltImage } from "../../src/wiring/qemu.ts";
@@ -150,6 +151,7 @@ export class VmMachines implements AsyncDisposable {
     return new Machines({
       open: async () => {
         this.driver = await QemuDriver.open({
+          reserve: new DiskReserve(this.dataFolder, 1024 ** 3),
           dataFolder: this.dataFolder,
           builtImage: await lastBuiltImage(),
           accelerator: "tcg",

@@ -4,6 +4,7 @@ import { relative } from "node:path";
 import type { Resources } from "../../contract/agents.ts";
 import { BerthError, isShortage } from "../../contract/errors.ts";
 import { unlessAborted } from "../../platform/abort.ts";
+import type { DiskReserve } from "../../platform/disk-reserve.ts";
 import type { Progress } from "../../service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../../service/lifecycle/reconciler.ts";
 import { newToken } from "../adoption.ts";
@@ -11,7 +12,7 @@ import { dialPort } from "../connect.ts";
 import type { Driver, MachineObservation, RunningMachine } from "../driver.ts";
 import type { Accelerator } from "./command.ts";
 import { Compression } from "./compression.ts";
-import { nullWhereMissing, nullWhereUnreadable, requireSpace, writeWhole } from "./files.ts";
+import { nullWhereMissing, nullWhereUnreadable, writeWhole } from "./files.ts";
 import { takeImage } from "./image.ts";
 import { Launcher } from "./launcher.ts";
 import { Layout, type MachineFiles } from "./layout.ts";
@@ -21,7 +22,7 @@ import { PageJobs } from "./page-jobs.ts";
 import { type AcceleratorChoice, chooseAccelerator, hostKhz, hostProcessor } from "./probe.ts";
 import { createOverlay, qemuVersion } from "./process.ts";
 import { describe, type MachineRecord, Records } from "./record.ts";
-import { recover } from "./recovery.ts";
+import { recover, removeUnused } from "./recovery.ts";
 import { Sandbox } from "./sandbox.ts";
 import { Suspension } from "./suspension.ts";
 import { type HostBasis, type Template, type TemplateBasis, Templates } from "./template.ts";
@@ -31,6 +32,8 @@ const cloneTries = 3;
 
 export interface QemuOptions {
   dataFolder: string;
+  /** Below it, nothing new is made. */
+  reserve: DiskReserve;
   /** The folder of the built image; null when none was built. */
   builtImage: string | null;
   accelerator: AcceleratorChoice;
@@ -48,6 +51,7 @@ export interface QemuOptions {
 /** The parts of a driver. */
 interface Parts {
   layout: Layout;
+  reserve: DiskReserve;
   sandbox: Sandbox;
   host: HostBasis;
   templates: Templates;
@@ -68,6 +72,7 @@ interface Parts {
  */
 export class QemuDriver implements Driver {
   readonly #layout: Layout;
+  readonly #reserve: DiskReserve;
   readonly #sandbox: Sandbox;
   readonly #host: HostBasis;
   readonly #templates: Templates;
@@ -83,6 +88,7 @@ export class QemuDriver implements Driver {
 
   private constructor(parts: Parts) {
     this.#layout = parts.layout;
+    this.#reserve = parts.reserve;
     this.#sandbox = parts.sandbox;
     this.#host = parts.host;
     this.#templates = parts.templates;
@@ -102,19 +108,19 @@ export class QemuDriver implements Driver {
    * `accelerator_unavailable`), imports the image, finds running machines and removes what a crash left.
    */
   static async open(options: QemuOptions): Promise<QemuDriver> {
+    const { log, reserve, usualResources: usual, step = async () => {}, onlyWholeMemory = false } = options;
     const layout = new Layout(options.dataFolder);
     const qemu = await qemuVersion();
     const sandbox = await Sandbox.open();
-    for (const gap of sandbox.gaps) options.log(`machines are not fully confined: ${gap}`);
+    for (const gap of sandbox.gaps) log(`machines are not fully confined: ${gap}`);
     for (const folder of [layout.images, layout.templates, layout.machines]) {
       await mkdir(folder, { recursive: true });
       await chmod(folder, 0o711);
     }
-    const image = await takeImage(options.builtImage, layout);
+    const image = await takeImage(options.builtImage, layout, reserve);
     const accelerator = await chooseAccelerator(options.accelerator, options.dataFolder, image, qemu, sandbox);
     const host = { image, qemu, accelerator, ...(await hostProcessor(accelerator)), hostKhz: await hostKhz() };
-    const { log, usualResources: usual, step = async () => {}, onlyWholeMemory = false } = options;
-    const templates = new Templates(layout, sandbox, options.serveTemplateUplink, log);
+    const templates = new Templates(layout, sandbox, reserve, options.serveTemplateUplink, log);
     const records = new Records(layout);
     const pageJobs = PageJobs.forWakes();
     const images = new MemoryImages(pageJobs, sandbox, onlyWholeMemory, step, log);
@@ -122,7 +128,7 @@ export class QemuDriver implements Driver {
     const running = new MachineProcesses(layout, log);
     const launcher = new Launcher(layout, sandbox, host, running);
     const suspension = new Suspension({ layout, records, templates, images, running, launcher, host, step, log });
-    const made = { layout, sandbox, host, templates, records, images, pageJobs, compression, running };
+    const made = { layout, reserve, sandbox, host, templates, records, images, pageJobs, compression, running };
     const driver = new QemuDriver({ ...made, launcher, suspension, usual, step });
     try {
       await recover({ layout, sandbox, records, templates, images, compression, running, suspension, log }, image.id);
@@ -131,6 +137,11 @@ export class QemuDriver implements Driver {
       throw error;
     }
     return driver;
+  }
+
+  async sweep(): Promise<void> {
+    const parts = { layout: this.#layout, records: this.#records, templates: this.#templates };
+    await removeUnused(parts, this.#host.image.id);
   }
 
   get accelerator(): Accelerator {
@@ -144,7 +155,7 @@ export class QemuDriver implements Driver {
   async create(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine> {
     await this.destroy(spec.id);
     progress.plan(this.#isUsual(spec) ? ["template", "disk", "machine", "runtime"] : ["disk", "machine", "runtime"]);
-    await requireSpace(this.#layout.root);
+    await this.#reserve.require();
     for (let tries = cloneTries; ; tries--) {
       const template = await this.#templateFor(spec, progress, signal);
       try {
@@ -219,6 +230,13 @@ export class QemuDriver implements Driver {
   async stop(id: string): Promise<void> {
     await this.#end(id);
     if ((await this.#records.read(id))?.memory) await this.#suspension.forget(id);
+  }
+
+  async endHung(id: string): Promise<void> {
+    const qemu = this.#running.get(id);
+    // A QEMU that does not answer hangs itself.
+    const status = await qemu?.status().catch(() => "running");
+    if (status === "running") await qemu!.kill();
   }
 
   async destroy(id: string): Promise<void> {

@@ -1,10 +1,6 @@
 import { constants } from "node:fs";
-import { open, readFile, rename, statfs } from "node:fs/promises";
-import { basename, dirname } from "node:path";
-import { BerthError } from "../../contract/errors.ts";
-
-/** With less than this free, in bytes, no new machine is started: a guest whose disk cannot grow stalls. */
-const minimumFreeBytes = 1024 ** 3;
+import { open, readFile, rename } from "node:fs/promises";
+import { basename } from "node:path";
 
 /** Writes a file atomically: after a crash it has its old or its new content, whole. */
 export async function writeWhole(file: string, text: string): Promise<void> {
@@ -52,15 +48,4 @@ export function nullWhereUnreadable(error: Error): null {
 export async function force(path: string): Promise<void> {
   await using handle = await open(path, "r");
   await handle.sync();
-}
-
-/** Throws `disk_full` if the file system that holds `folder` has too little space to start a machine. */
-export async function requireSpace(folder: string): Promise<void> {
-  const { bavail, bsize } = await statfs(folder).catch(() => statfs(dirname(folder)));
-  const free = bavail * bsize;
-  if (free >= minimumFreeBytes) return;
-  throw new BerthError(
-    "disk_full",
-    `The disk of the data folder has ${Math.floor(free / 1024 ** 2)} MiB free; a new machine needs ${minimumFreeBytes / 1024 ** 2} MiB.`,
-  );
 }

@@ -2,7 +2,8 @@ import { constants } from "node:fs";
 import { chmod, copyFile, link, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { BerthError } from "../../contract/errors.ts";
-import { force, readRecord, requireSpace } from "./files.ts";
+import type { DiskReserve } from "../../platform/disk-reserve.ts";
+import { force, readRecord } from "./files.ts";
 import { type ImageFiles, imageFiles, type Layout } from "./layout.ts";
 
 /** Written last by the image build, as `image.json`. A folder without it is not an image. */
@@ -17,21 +18,23 @@ export interface Image {
 
 /**
  * Imports the built image into the data folder, by hard link where the file systems allow it. Agents' disks are based
- * on it, so it must not disappear with a cache. Throws `image_missing` or `image_invalid`.
+ * on it, so it must not disappear with a cache. Throws `image_missing`, `image_invalid` or `disk_full`.
  */
-export async function takeImage(built: string | null, layout: Layout): Promise<Image> {
+export async function takeImage(built: string | null, layout: Layout, reserve: DiskReserve): Promise<Image> {
   const source = built === null ? null : imageFiles(built);
   const record = source ? await readRecord<ImageRecord>(source.record) : null;
   if (!source || !record) {
     throw new BerthError("image_missing", "There is no guest image yet. Build it with: make image");
   }
   const files = layout.image(record.id);
-  if (!(await readRecord(files.record))) await importImage(source, files, layout);
+  if (!(await readRecord(files.record))) {
+    await reserve.require();
+    await importImage(source, files, layout);
+  }
   return { id: record.id, files };
 }
 
 async function importImage(source: ImageFiles, target: ImageFiles, layout: Layout): Promise<void> {
-  await requireSpace(layout.root);
   const partial = join(layout.images, `${basename(target.folder)}.partial`);
   await rm(partial, { recursive: true, force: true });
   await mkdir(partial, { recursive: true });

@@ -65,6 +65,21 @@ export async function recover(parts: Parts, currentImage: string): Promise<void>
   await sweepImages(layout, inUse.add(currentImage));
 }
 
+/** Called now and then while machines run: removes templates and images that none of them needs any more. */
+export async function removeUnused(
+  { layout, records, templates }: Pick<Parts, "layout" | "records" | "templates">,
+  currentImage: string,
+): Promise<void> {
+  const inUse = new Set([currentImage]);
+  for (const id of await records.ids()) {
+    const record = await records.read(id); // What an unreadable one needs is not known: it rejects.
+    if (record?.template) inUse.add(record.template);
+    if (record) inUse.add(record.imageId);
+  }
+  await templates.sweep(inUse, currentImage);
+  await sweepImages(layout, inUse);
+}
+
 /** Takes over the folder of a machine from before each had a user of its own. Its QEMU, if it runs, is ended. */
 async function giveUser({ layout, records, sandbox }: Parts, id: string): Promise<void> {
   const { folder, disk } = layout.machine(id);

@@ -1,17 +1,18 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
-import { chmod, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Resources } from "../../contract/agents.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { noSecrets } from "../../contract/guest.ts";
+import type { DiskReserve } from "../../platform/disk-reserve.ts";
 import { freePort } from "../../platform/ports.ts";
 import { newAdoption, newToken } from "../adoption.ts";
 import { connectChannel, dialPort } from "../connect.ts";
 import { GuestConnection } from "../guest-client.ts";
 import { type Accelerator, type Hardware, machineOptions } from "./command.ts";
-import { force, nullWhereMissing, readRecord, requireSpace, writeWhole } from "./files.ts";
+import { force, nullWhereMissing, readRecord, writeWhole } from "./files.ts";
 import type { Image } from "./image.ts";
 import type { Layout, TemplateFiles } from "./layout.ts";
 import { createOverlay, QemuProcess } from "./process.ts";
@@ -61,6 +62,14 @@ export interface HostBasis {
   hostKhz: number;
 }
 
+/** How long a template that nobody uses is kept, in milliseconds. */
+const keptMs = 30 * 86_400_000;
+
+/** Whether the template with this record was wanted recently. */
+async function isRecent(record: string): Promise<boolean> {
+  return Date.now() - (await stat(record)).mtimeMs < keptMs;
+}
+
 /** What a template depends on. Any different value makes a different template. */
 export interface TemplateBasis extends HostBasis {
   runtime: string;
@@ -72,6 +81,7 @@ export interface TemplateBasis extends HostBasis {
 export class Templates {
   readonly #layout: Layout;
   readonly #sandbox: Sandbox;
+  readonly #reserve: DiskReserve;
   readonly #serveUplink: (socket: Socket) => void;
   readonly #log: (message: string) => void;
   readonly #making = new Map<string, Promise<Template>>();
@@ -81,9 +91,16 @@ export class Templates {
   readonly #warming = new Set<QemuProcess>();
 
   /** `serveUplink` answers the throwaway turns' model calls. */
-  constructor(layout: Layout, sandbox: Sandbox, serveUplink: (socket: Socket) => void, log: (message: string) => void) {
+  constructor(
+    layout: Layout,
+    sandbox: Sandbox,
+    reserve: DiskReserve,
+    serveUplink: (socket: Socket) => void,
+    log: (message: string) => void,
+  ) {
     this.#layout = layout;
     this.#sandbox = sandbox;
+    this.#reserve = reserve;
     this.#serveUplink = serveUplink;
     this.#log = log;
   }
@@ -124,13 +141,18 @@ export class Templates {
     if (record) await writeWhole(file, JSON.stringify({ ...record, isInvalidated: true } satisfies TemplateRecord));
   }
 
-  /** Removes templates that a crash left half made, and those that are neither in use nor based on `currentImage`. */
+  /**
+   * Removes templates that a crash left half made, and those that are not in use unless they are based on `currentImage`
+   * and were wanted in the last thirty days: some hosts report another clock rate at each start, which makes another.
+   */
   async sweep(inUse: ReadonlySet<string>, currentImage: string): Promise<void> {
     for (const name of await readdir(this.#layout.templates)) {
       const files = this.#layout.template(name);
       const record = await readRecord<TemplateRecord>(files.record);
-      const isWhole = record && !record.isInvalidated && !name.endsWith(partialEnding);
-      if (inUse.has(name) || (isWhole && record.imageId === currentImage)) {
+      const isPartial = name.endsWith(partialEnding);
+      if (isPartial && this.#making.size > 0) continue;
+      const isWhole = record && !record.isInvalidated && !isPartial;
+      if (inUse.has(name) || (isWhole && record.imageId === currentImage && (await isRecent(files.record)))) {
         // Those of earlier versions belonged to the machines' user.
         await this.#freeze(files);
         continue;
@@ -159,8 +181,12 @@ export class Templates {
       const record = await readRecord<TemplateRecord>(files.record);
       if (!record || record.isInvalidated) continue;
       const template = await asSaved(name, files, record);
-      if (template) return template;
-      await this.#invalidate(name);
+      if (!template) await this.#invalidate(name);
+      else {
+        const now = new Date();
+        await utimes(files.record, now, now); // See `isRecent`.
+        return template;
+      }
     }
     return null;
   }
@@ -172,7 +198,7 @@ export class Templates {
     const partial = this.#layout.template(`${name}${partialEnding}`);
     const final = this.#layout.template(name);
     try {
-      await requireSpace(this.#layout.root);
+      await this.#reserve.require();
       await this.#sandbox.folder(partial.folder, this.#sandbox.templateUser);
       const token = newToken();
       await this.#warmAndSave(partial, token, basis);

@@ -16,6 +16,8 @@ interface IdlenessOptions {
   waiting: () => number;
   /** Whether a process of the agent is busy. Takes a second. */
   activity: (id: string) => Promise<boolean>;
+  /** Called when the agent's guest did not say whether a process is busy. */
+  unanswered: (id: string) => void;
   /** Whether other work is in progress for the agent: a lifecycle step, or incoming bytes from the internet. */
   isAtWork: (id: string) => boolean;
   /** Called when the last use of an agent has ended, which may make room for another. */
@@ -96,6 +98,11 @@ export class Idleness {
     }
   }
 
+  /** Suspends the agents that nobody needs now, however short they have been idle. */
+  async suspendUnneeded(): Promise<void> {
+    for (const agent of await this.#options.rows.idle(null, sweepLimit)) await this.#suspend(agent, agent.lastActiveAt);
+  }
+
   /** Called by the slots: evicts the machine that has been idle longest, of that account or of any. */
   async evictIdle(accountId: string | null): Promise<boolean> {
     // Enough evictions are already under way.
@@ -126,11 +133,15 @@ export class Idleness {
 
   /** Begins to suspend an agent that was not active after `idleSince`. False when it is needed. */
   async #suspend({ id }: AgentState, idleSince: Date): Promise<boolean> {
-    const { rows, activity, isAtWork, suspend } = this.#options;
+    const { rows, activity, unanswered, isAtWork, suspend } = this.#options;
     const isNeeded = () => this.#open.has(id) || isAtWork(id);
     if (isNeeded()) return false;
-    // One that cannot be asked is not taken for idle. It takes a second, in which somebody may come.
-    if ((await activity(id).catch(() => true)) || isNeeded()) return false;
+    // It takes a second, in which somebody may come.
+    const isBusy = await activity(id).catch(() => {
+      unanswered(id);
+      return true;
+    });
+    if (isBusy || isNeeded()) return false;
     const agent = await rows.beginSuspension(id, idleSince);
     if (agent) suspend(agent);
     return agent !== null;

@@ -3,6 +3,7 @@ import { BerthError } from "../../contract/errors.ts";
 import { pause } from "../../platform/retry.ts";
 import type { AgentState } from "../agent.ts";
 import type { AgentRows } from "./agent-rows.ts";
+import { HungGuests } from "./hung-guests.ts";
 import { type AgentTimers, Idleness } from "./idleness.ts";
 import { type MachinesOfLifecycle, Reconciler, type ReconcilerOptions, slotOf } from "./reconciler.ts";
 import { Slots, type SlotsOptions } from "./slots.ts";
@@ -14,6 +15,8 @@ export interface LifecycleOptions extends Pick<ReconcilerOptions, "measured" | "
   timers: AgentTimers;
   /** Whether the agent is busy outside its machine: bytes of its connections are on their way. */
   isBusyOutside: (id: string) => boolean;
+  /** Whether the host's disk is nearly full. */
+  isDiskShort: () => Promise<boolean>;
   /** Suspend an agent after this many idle milliseconds; 0: never. */
   idleMs: number;
 }
@@ -29,14 +32,19 @@ export class Lifecycle {
   readonly #rows: AgentRows;
   readonly #machines: MachinesOfLifecycle;
   readonly #reconciler: Reconciler;
+  readonly #isDiskShort: () => Promise<boolean>;
   readonly #changes = new EventEmitter<Record<string, []>>().setMaxListeners(0);
   readonly #queue = new EventEmitter<Record<string, [number]>>().setMaxListeners(0);
   /** The slots of the machines that run. */
   readonly slots: Slots;
   /** Finds idle agents and suspends them. */
   readonly idleness: Idleness;
+  /** Ends machines whose guest hangs. */
+  readonly hungGuests: HungGuests;
 
-  constructor({ rows, machines, timers, idleMs, isBusyOutside, measured, log, slots }: LifecycleOptions) {
+  constructor(options: LifecycleOptions) {
+    const { rows, machines, timers, idleMs, isBusyOutside, isDiskShort, measured, log, slots } = options;
+    this.#isDiskShort = isDiskShort;
     this.#rows = rows;
     this.#machines = machines;
     this.slots = new Slots({ ...slots, evictIdle: (accountId) => this.idleness.evictIdle(accountId) });
@@ -51,6 +59,9 @@ export class Lifecycle {
       settled: (id) => this.idleness.settled(id),
       log,
     });
+    const { stopped } = this.#reconciler;
+    const isAtWork = (id: string) => this.#reconciler.isAtWork(id);
+    this.hungGuests = new HungGuests({ machines, isAtWork, stopped, log });
     this.idleness = new Idleness({
       rows,
       timers,
@@ -58,10 +69,11 @@ export class Lifecycle {
       log,
       waiting: () => this.slots.waiting,
       activity: async (id) => (await (await machines.guest(id)).activity({})).busy,
-      isAtWork: (id) => this.#reconciler.isAtWork(id) || isBusyOutside(id),
+      unanswered: (id) => void this.hungGuests.suspect(id),
+      isAtWork: (id) => isAtWork(id) || isBusyOutside(id),
       released: () => this.slots.retry(),
       suspend: (agent) => void this.#reconciler.reconcile(agent),
-      stopped: this.#reconciler.stopped,
+      stopped,
     });
   }
 
@@ -229,6 +241,8 @@ export class Lifecycle {
     }
     await this.#reconcileLost();
     await this.idleness.sweep();
+    // Machines that sleep do not write. One that does while the disk is full stands still.
+    if (await this.#isDiskShort()) await this.idleness.suspendUnneeded();
     this.slots.retry();
   }
 

@@ -33,6 +33,9 @@ export interface MachinesOfLifecycle {
   suspend(id: string, signal?: AbortSignal): Promise<void>;
   /** Ends the run; everything written to the disk is kept. */
   stop(id: string): Promise<void>;
+  /** Ends the run of a machine whose guest does not answer. */
+  endHung(id: string): Promise<void>;
+  isRunning(id: string): Promise<boolean>;
   destroy(id: string): Promise<void>;
   /** Resolves when the current run has ended. */
   ended(id: string): Promise<void>;
