@@ -101,7 +101,20 @@ export async function createServer(
   const firstSignIn = signIn && (await signIn.open(address.public));
 
   const runtime = runtimes[0]!.name;
-  const work = { config, stores, ledger, timers, machines, lifecycle, turns, maintenance, runtime, logger, log };
+  const work = {
+    config,
+    stores,
+    ledger,
+    signIn,
+    timers,
+    machines,
+    lifecycle,
+    turns,
+    maintenance,
+    runtime,
+    logger,
+    log,
+  };
   cleanup.use(startBackground(work));
   const stack = cleanup.move();
   return { url, firstSignIn, machines, readiness, [Symbol.asyncDispose]: () => stack.disposeAsync() };

@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { readVersion } from "./checkout.ts";
 import { registerGrant } from "./commands/admin-credits-grant.ts";
 import { registerCreditsList } from "./commands/admin-credits-list.ts";
+import { registerSigningKeysReplace } from "./commands/admin-signing-keys-replace.ts";
 import { registerUsersAdd } from "./commands/admin-users-add.ts";
 import { registerUsersDisable } from "./commands/admin-users-disable.ts";
 import { registerUsersList } from "./commands/admin-users-list.ts";
@@ -113,6 +114,9 @@ function createProgram(): Command {
   const users = admin.command("users").description("list, add, reset and disable those who sign in");
   for (const register of [registerUsersList, registerUsersAdd, registerUsersReset, registerUsersDisable])
     register(users);
+  registerSigningKeysReplace(
+    admin.command("signing-keys").description("replace the keys that the built-in sign-in signs tokens with"),
+  );
   const credits = admin.command("credits").description("list the accounts' credits, and give them some");
   for (const register of [registerCreditsList, registerGrant]) register(credits);
   return program;

@@ -43,6 +43,19 @@ export const UserWithLink = UserRecord.extend({
 }).meta({ id: "UserWithLink" });
 export type UserWithLink = z.infer<typeof UserWithLink>;
 
+export const ReplaceSigningKeys = z
+  .strictObject({
+    now: z
+      .boolean()
+      .default(false)
+      .meta({ description: "Whether what the older keys signed ends at once, as after a theft." }),
+  })
+  .meta({ id: "ReplaceSigningKeys" });
+
+export const SigningKeysReplaced = z
+  .object({ oldKeysUntil: time.meta({ description: "Until when tokens that the older keys signed are valid." }) })
+  .meta({ id: "SigningKeysReplaced" });
+
 export const UserParams = z.object({ name: z.string().meta({ description: "The user's name." }) });
 
 export const UserList = z

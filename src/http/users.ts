@@ -28,6 +28,10 @@ export function userRoutes(users: Users): FastifyPluginAsync {
       return { ...toUserView(user), link };
     });
 
+    handle(app, routes.replaceSigningKeys, async ({ body }) => ({
+      oldKeysUntil: (await users.replaceSigningKeys(body)).toISOString(),
+    }));
+
     handle(app, routes.disableUser, async ({ params }) =>
       toUserView(await users.setDisabled(possibleName(params.name), true)),
     );

@@ -3,7 +3,15 @@ import { createLink } from "./links.ts";
 import { LocalProvider, type LocalProviderParts } from "./provider.ts";
 import type { Identity } from "./tokens.ts";
 
-interface LocalSignInParts extends Omit<LocalProviderParts, "publicUrl"> {
+/** The keys that the provider signs with, newest first. */
+export type ProviderKeys = Pick<LocalProviderParts, "tokenKeys" | "cookieKeys">;
+
+interface LocalSignInParts extends Omit<LocalProviderParts, "publicUrl" | keyof ProviderKeys> {
+  keys: {
+    read(): Promise<ProviderKeys>;
+    /** Makes new ones. The older ones count until `retiresAt`. */
+    replace(retiresAt: Date): Promise<void>;
+  };
   /** The issuer of local users' accounts. It is fixed, because the service's address may change. */
   accountIssuer: string;
   /** Stores the link for the operator's user, replacing older ones. False if that user exists. */
@@ -14,6 +22,9 @@ interface LocalSignInParts extends Omit<LocalProviderParts, "publicUrl"> {
 export class LocalSignIn {
   readonly #parts: LocalSignInParts;
   #provider: LocalProvider | null = null;
+  #publicUrl = "";
+  /** Names the keys that the provider has. */
+  #known = "";
 
   constructor(parts: LocalSignInParts) {
     this.#parts = parts;
@@ -21,9 +32,25 @@ export class LocalSignIn {
 
   /** Opens the provider at this address. Returns the operator's one-time link; null if the operator has a user. */
   async open(publicUrl: string): Promise<string | null> {
-    this.#provider = new LocalProvider({ ...this.#parts, publicUrl });
+    this.#publicUrl = publicUrl;
+    await this.refreshKeys();
     const { token, ...stored } = createLink();
     return (await this.#parts.offerFirst(stored)) ? this.linkFor(token) : null;
+  }
+
+  /** Takes up the keys as they are stored now: another server may have replaced them, or some have retired. */
+  async refreshKeys(): Promise<void> {
+    const keys = await this.#parts.keys.read();
+    const names = JSON.stringify([keys.tokenKeys.map(({ kid }) => kid), keys.cookieKeys]);
+    if (names === this.#known) return;
+    this.#known = names;
+    this.#provider = new LocalProvider({ ...this.#parts, ...keys, publicUrl: this.#publicUrl });
+  }
+
+  /** Replaces the keys that tokens and cookies are signed with. What older keys signed is valid until `retiresAt`. */
+  async replaceKeys(retiresAt: Date): Promise<void> {
+    await this.#parts.keys.replace(retiresAt);
+    await this.refreshKeys();
   }
 
   /** Answers a request for one of its pages. `address` is the client's. */

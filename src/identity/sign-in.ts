@@ -3,6 +3,7 @@ import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import type { ErrorBody } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import { Password, UserName, userNameKey } from "../contract/users.ts";
+import { deviceOf, rememberDevice } from "./device-cookie.ts";
 import { pageHeaders } from "./html.ts";
 import { hashLinkToken } from "./links.ts";
 import { errorPage, readyPage, signInPage, welcomePage } from "./pages.ts";
@@ -28,15 +29,24 @@ export interface SignInUsers {
   useLink(tokenHash: Buffer, passwordHash: string, firstName: string): Promise<boolean>;
 }
 
+/** An attempt to sign in or, without a name, to enter a device code. */
+export interface SignInAttempt {
+  /** As `userNameKey` returns it. */
+  name: string | null;
+  address: string;
+  /** The browser's id, if that user has used it before. */
+  device: string | null;
+}
+
 /** Counts attempts. */
 export interface AttemptLimits {
   /** Counts an attempt. If there were too many, returns the seconds to wait, otherwise null. */
-  begin(name: string | null, address: string): Promise<number | null>;
-  succeeded(name: string | null, address: string): Promise<void>;
+  begin(attempt: SignInAttempt): Promise<number | null>;
+  succeeded(attempt: SignInAttempt): Promise<void>;
 }
 
 export type Middleware = Parameters<Provider["use"]>[0];
-type Context = Parameters<Middleware>[0];
+export type Context = Parameters<Middleware>[0];
 
 export const signInPath = "/interaction/";
 export const welcomePath = "/welcome";
@@ -89,15 +99,16 @@ function isDevicePath(path: string): boolean {
 
 /** Device codes can be guessed, like passwords. */
 async function limitCodes(ctx: Context, parts: SignInParts, next: () => Promise<void>): Promise<void> {
-  if (await isBarred(ctx, parts, null)) return;
+  const attempt = { name: null, address: ctx.ip, device: null };
+  if (await isBarred(ctx, parts, attempt)) return;
   await next();
   const { oidc } = ctx as unknown as KoaContextWithOIDC;
-  if (oidc.entities.DeviceCode) await parts.attempts.succeeded(null, ctx.ip);
+  if (oidc.entities.DeviceCode) await parts.attempts.succeeded(attempt);
 }
 
 /** Whether there were too many attempts; if so, responds with a page that says so. */
-async function isBarred(ctx: Context, { attempts }: SignInParts, name: string | null): Promise<boolean> {
-  const wait = await attempts.begin(name, ctx.ip);
+async function isBarred(ctx: Context, { attempts }: SignInParts, attempt: SignInAttempt): Promise<boolean> {
+  const wait = await attempts.begin(attempt);
   if (wait === null) return false;
   ctx.set("retry-after", String(wait));
   const minutes = Math.ceil(wait / 60);
@@ -117,7 +128,8 @@ async function signIn(ctx: Context, parts: SignInParts): Promise<void> {
   const name = UserName.safeParse(form.get("name")).data ?? null;
   // Invalid names count as one name.
   const counted = name === null ? "" : userNameKey(name);
-  if (await isBarred(ctx, parts, counted)) return;
+  const attempt = { name: counted, address: ctx.ip, device: deviceOf(ctx, counted) };
+  if (await isBarred(ctx, parts, attempt)) return;
   const user = name === null ? null : await parts.users.byName(name);
   const password = (form.get("password") ?? "").normalize("NFKC").slice(0, 200);
   const again = async (wrong: string) => {
@@ -125,8 +137,9 @@ async function signIn(ctx: Context, parts: SignInParts): Promise<void> {
     answer(ctx, 401, signInPage({ action: parts.mount + ctx.path, name: form.get("name") ?? "", wrong }));
   };
   if (!(await isPassword(password, user?.passwordHash ?? null)) || !user) return again(nameOrPassword);
-  await parts.attempts.succeeded(counted, ctx.ip);
+  await parts.attempts.succeeded(attempt);
   if (user.disabledAt) return again("This user is disabled. The operator can enable it again.");
+  rememberDevice(ctx, counted, parts.mount);
   const next = await parts.provider.interactionResult(ctx.req, ctx.res, { login: { accountId: user.id } });
   await parts.record({ ...of(ctx, user.id), operation: "sign in with a password", status: 303 });
   redirect(ctx, next);
@@ -174,6 +187,7 @@ async function setPassword(ctx: Context, { users, record, mount }: SignInParts):
   }
   const used = await users.useLink(hashLinkToken(token), await hashPassword(password.data), name.data);
   if (!used) return linkHasEnded(ctx);
+  rememberDevice(ctx, userNameKey(name.data), mount);
   const user = await users.byName(name.data);
   if (user) await record({ ...of(ctx, user.id), operation: "set a password", status: 200 });
   answer(ctx, 200, readyPage(name.data));

@@ -40,10 +40,18 @@ export interface LinkState {
   expiresAt: Date;
 }
 
+/** Longer than an access token is valid, and than another server takes to notice new keys. */
+const retirementMs = 15 * 60_000;
+
 interface UserOptions {
   rows: UserRows;
-  /** The URL of a sign-in link; null if an external identity provider manages the users. */
-  linkFor: ((token: string) => string) | null;
+  /** The built-in identity provider; null if an external one manages the users. */
+  provider: {
+    /** The URL of a sign-in link. */
+    linkFor(token: string): string;
+    /** Replaces the signing keys. What older ones signed is valid until `retiresAt`. */
+    replaceKeys(retiresAt: Date): Promise<void>;
+  } | null;
   createLink: () => LinkState & { token: string };
 }
 
@@ -85,14 +93,24 @@ export class Users {
     return (await this.#options.rows.require(name)).accountId;
   }
 
-  #newLink(): { stored: LinkState; link: string } {
-    const linkFor = this.#requireLocal();
-    const { token, ...stored } = this.#options.createLink();
-    return { stored, link: linkFor(token) };
+  /**
+   * Replaces the keys that sign tokens and sign-in cookies. Older ones count for as long as the longest token, or, with
+   * `now`, no more. Answers until when.
+   */
+  async replaceSigningKeys({ now }: { now: boolean }): Promise<Date> {
+    const retiresAt = new Date(Date.now() + (now ? 0 : retirementMs));
+    await this.#requireLocal().replaceKeys(retiresAt);
+    return retiresAt;
   }
 
-  #requireLocal(): (token: string) => string {
-    if (this.#options.linkFor) return this.#options.linkFor;
+  #newLink(): { stored: LinkState; link: string } {
+    const provider = this.#requireLocal();
+    const { token, ...stored } = this.#options.createLink();
+    return { stored, link: provider.linkFor(token) };
+  }
+
+  #requireLocal(): NonNullable<UserOptions["provider"]> {
+    if (this.#options.provider) return this.#options.provider;
     throw new BerthError("users_managed_elsewhere", "The users are those of the identity provider that is configured.");
   }
 }

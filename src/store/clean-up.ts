@@ -27,6 +27,9 @@ function removals({ auditDays, networkLogDays }: Retention): RawBuilder<unknown>
     sql`delete from sign_in_attempts where expire < extract(epoch from now()) * 1000`,
     sql`delete from audit_entries where at < now() - make_interval(days => ${auditDays}::integer)`,
     sql`delete from network_log where started_at < now() - make_interval(days => ${networkLogDays}::integer)`,
+    // Usage names the keys that caused it.
+    sql`delete from api_keys where coalesce(revoked_at, expires_at) < now() - make_interval(days => ${auditDays}::integer)
+      and not exists (select from credit_entries where key_id = api_keys.id)`,
     // What an agent can cause to be written is limited by number, not only by time.
     sql`delete from network_log using agents
       where agent_id = agents.id and started_at < (

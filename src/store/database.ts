@@ -192,6 +192,7 @@ export interface Tables {
     purpose: "tokens" | "cookies";
     value: JSONColumnType<object>;
     created_at: Generated<Date>;
+    retires_at: Generated<Date | null>;
   };
   network_rules: { agent_id: string; allow: JSONColumnType<string[]>; deny: JSONColumnType<string[]> };
   network_log: {

@@ -22,6 +22,7 @@ export async function providerKeys<Key extends object>(
       .selectFrom("provider_keys")
       .select(["id", "value"])
       .where("purpose", "=", purpose)
+      .where(isInUse)
       .orderBy("created_at", "desc")
       .execute();
     const keys = rows.map((row) => opened<Key>(sealing, purpose, row)).filter((key) => key !== null);
@@ -34,6 +35,27 @@ export async function providerKeys<Key extends object>(
     return [key];
   });
 }
+
+/** Replaces all keys of both purposes. The older ones count until `retiresAt`. */
+export async function replaceProviderKeys(
+  database: Database,
+  sealing: Sealing,
+  made: Record<KeyPurpose, object>,
+  retiresAt: Date,
+): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    await sql`lock table provider_keys in share row exclusive mode`.execute(transaction);
+    await transaction.deleteFrom("provider_keys").where("retires_at", "<", new Date()).execute();
+    await transaction
+      .updateTable("provider_keys")
+      .set({ retires_at: sql`least(retires_at, ${retiresAt})` })
+      .execute();
+    const rows = [sealedKey(sealing, "tokens", made.tokens), sealedKey(sealing, "cookies", made.cookies)];
+    await transaction.insertInto("provider_keys").values(rows).execute();
+  });
+}
+
+const isInUse = sql<boolean>`(retires_at is null or retires_at > now())`;
 
 /** A key's row. */
 export function sealedKey(sealing: Sealing, purpose: KeyPurpose, key: object) {

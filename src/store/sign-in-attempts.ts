@@ -1,19 +1,32 @@
 import { createHash } from "node:crypto";
 import { RateLimiterPostgres, RateLimiterRes } from "rate-limiter-flexible";
+import type { SignInAttempt } from "../identity/sign-in.ts";
 import type { Database } from "./database.ts";
 import { countsIn } from "./rate-limiter.ts";
 
 const windowSeconds = 15 * 60;
 /** People may share an address. */
 const namesPerAddress = 5;
+/** An attacker may have many addresses. */
+const addressesPerName = 10;
 
-/** Sign-in attempts per name, known or not, and per address, counted across all servers of a database. */
+/**
+ * Sign-in attempts, counted across all servers of a database: per name at an address, per address, and per name. An
+ * attempt with a device cookie counts for that device alone, so nobody can lock out a user who has signed in before or
+ * has a one-time link.
+ * https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies
+ */
 export class SignInAttempts {
   readonly #names: RateLimiterPostgres;
+  readonly #namesAtAddress: RateLimiterPostgres;
   readonly #addresses: RateLimiterPostgres;
+  readonly #devices: RateLimiterPostgres;
   readonly #clientOf: (address: string) => string;
 
-  /** `wrongPerName`: failed attempts allowed in 15 minutes; `clientOf`: the client that an address stands for. */
+  /**
+   * `wrongPerName`: failed attempts allowed for a name at an address in 15 minutes; `clientOf`: the client that an
+   * address stands for.
+   */
   constructor(database: Database, wrongPerName: number, clientOf: (address: string) => string) {
     this.#clientOf = clientOf;
     const limiter = (keyPrefix: string, points: number) =>
@@ -23,25 +36,43 @@ export class SignInAttempts {
         points,
         duration: windowSeconds,
       });
-    this.#names = limiter("name", wrongPerName);
+    this.#names = limiter("name", wrongPerName * addressesPerName);
+    this.#namesAtAddress = limiter("name-address", wrongPerName);
     this.#addresses = limiter("address", wrongPerName * namesPerAddress);
+    this.#devices = limiter("device", wrongPerName);
   }
 
   /**
    * Counts an attempt before its outcome is known, so that concurrent ones are counted too. If there were too many,
-   * returns the seconds until the next may be made, otherwise null. Without a name, counts only the address.
+   * returns the seconds until the next may be made, otherwise null.
    */
-  async begin(name: string | null, address: string): Promise<number | null> {
-    const waits = [await secondsToWait(this.#addresses, this.#clientOf(address))];
-    if (name !== null) waits.push(await secondsToWait(this.#names, keyOf(name)));
-    const longest = Math.max(...waits);
-    return longest > 0 ? longest : null;
+  async begin(attempt: SignInAttempt): Promise<number | null> {
+    for (const [limiter, key] of this.#countsOf(attempt)) {
+      const wait = await secondsToWait(limiter, key);
+      // Does not go on to the name: what one address is refused must not close it for others.
+      if (wait > 0) return wait;
+    }
+    return null;
   }
 
-  /** The attempt succeeded. */
-  async succeeded(name: string | null, address: string): Promise<void> {
-    await this.#addresses.reward(this.#clientOf(address));
-    if (name !== null) await this.#names.delete(keyOf(name));
+  /** The attempt succeeded, and does not count. */
+  async succeeded(attempt: SignInAttempt): Promise<void> {
+    for (const [limiter, key] of this.#countsOf(attempt)) {
+      // Who knows the password may begin anew where only they can have been wrong.
+      if (limiter === this.#devices || limiter === this.#namesAtAddress) await limiter.delete(key);
+      else await limiter.reward(key);
+    }
+  }
+
+  #countsOf({ name, address, device }: SignInAttempt): [RateLimiterPostgres, string][] {
+    if (device !== null) return [[this.#devices, device]];
+    const client = this.#clientOf(address);
+    if (name === null) return [[this.#addresses, client]];
+    return [
+      [this.#addresses, client],
+      [this.#namesAtAddress, keyOf(`${client} ${name}`)],
+      [this.#names, keyOf(name)],
+    ];
   }
 }
 

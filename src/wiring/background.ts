@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
+import type { LocalSignIn } from "../identity/local-sign-in.ts";
 import type { Machines } from "../machines/machines.ts";
 import type { Lifecycle } from "../service/lifecycle/lifecycle.ts";
 import { chargeMachines } from "../service/machine-charges.ts";
@@ -15,6 +16,8 @@ interface BackgroundParts extends Pick<Databases, "maintenance"> {
   config: Config;
   stores: Stores;
   ledger: PostgresLedger;
+  /** The built-in identity provider; null if another is configured. */
+  signIn: LocalSignIn | null;
   timers: Timers;
   machines: Machines;
   lifecycle: Lifecycle;
@@ -43,6 +46,7 @@ function listen({
   config,
   stores,
   ledger,
+  signIn,
   timers,
   machines,
   lifecycle,
@@ -54,7 +58,7 @@ function listen({
   return timers.listen({
     lookForIdleness: (agentId) => lifecycle.idleness.look(agentId),
     chargeMachines: () => chargeMachines({ machineTime, suspend: (id) => lifecycle.suspend(id), log }),
-    sweep: () => Promise.all([lifecycle.sweep(), turns.sweep(), ledger.sweep()]),
+    sweep: () => Promise.all([lifecycle.sweep(), turns.sweep(), ledger.sweep(), signIn?.refreshKeys()]),
     cleanUp: () => cleanUp(maintenance, config),
     tidy: async () => (await machines.driver()).sweep(),
   });

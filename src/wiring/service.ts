@@ -78,7 +78,7 @@ export function openService(parts: ServiceParts) {
     parseKey,
     verifyToken: async (token) => (external ?? signIn!).verify(token),
   });
-  const users = new Users({ rows: stores.users, linkFor: signIn && ((token) => signIn.linkFor(token)), createLink });
+  const users = new Users({ rows: stores.users, provider: signIn, createLink });
   const keys = new Keys({
     rows: stores.keys,
     agentsByName: (accountId, names) => stores.agents.byNames(accountId, names),

@@ -8,7 +8,7 @@ import type { Sealer } from "../identity/sealing.ts";
 import type { SignInAction } from "../identity/sign-in.ts";
 import { AuditStore } from "../store/audit.ts";
 import type { Database } from "../store/database.ts";
-import { providerKeys } from "../store/provider-keys.ts";
+import { providerKeys, replaceProviderKeys } from "../store/provider-keys.ts";
 import { ProviderRecords } from "../store/provider-records.ts";
 import { SignInAttempts } from "../store/sign-in-attempts.ts";
 import { localIssuer, type UserStore } from "../store/users.ts";
@@ -22,8 +22,6 @@ export async function openLocalSignIn(
   logger: Logger,
 ): Promise<LocalSignIn | null> {
   if (config.oidc) return null;
-  const tokenKeys = await providerKeys(database, sealer, "tokens", createTokenKey);
-  const cookieKeys = await providerKeys(database, sealer, "cookies", async () => ({ key: createCookieKey() }));
   const log = (message: string, error: unknown) => logger.warn({ err: error }, message);
   return new LocalSignIn({
     accountIssuer: localIssuer,
@@ -32,10 +30,25 @@ export async function openLocalSignIn(
     attempts: new SignInAttempts(database, config.signInAttempts, clientOf),
     record: recorder(new AuditStore(database), users, log),
     offerFirst: (link) => users.offerFirst(link),
-    tokenKeys,
-    cookieKeys: cookieKeys.map(({ key }) => key),
+    keys: keysIn(database, sealer),
     log,
   });
+}
+
+/** The provider's keys in the database, where all servers find them. */
+function keysIn(database: Database, sealer: Sealer) {
+  const newCookieKey = () => ({ key: createCookieKey() });
+  return {
+    read: async () => {
+      const tokenKeys = await providerKeys(database, sealer, "tokens", createTokenKey);
+      const cookieKeys = await providerKeys(database, sealer, "cookies", async () => newCookieKey());
+      return { tokenKeys, cookieKeys: cookieKeys.map(({ key }) => key) };
+    },
+    replace: async (retiresAt: Date) => {
+      const made = { tokens: await createTokenKey(), cookies: newCookieKey() };
+      await replaceProviderKeys(database, sealer, made, retiresAt);
+    },
+  };
 }
 
 /** Where clients get tokens (RFC 9728). */

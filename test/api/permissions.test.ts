@@ -103,6 +103,7 @@ const expected: Readonly<Record<string, Expected>> = {
   "DELETE /agents/{name}": account(204, 404),
   "GET /admin/credits": operator(200),
   "POST /admin/credits/grants": operator(201),
+  "POST /admin/signing-keys": operator(201),
   "GET /admin/users": operator(200),
   "POST /admin/users": operator(201),
   "POST /admin/users/{name}/reset": operator(200),
@@ -123,6 +124,7 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
   "POST /billing/top-ups": () => ({ credits: "100" }),
   "PATCH /billing": () => ({ monthlyLimit: null }),
   "POST /admin/credits/grants": ({ user }) => ({ user, credits: "5" }),
+  "POST /admin/signing-keys": () => ({}),
   "POST /admin/users": () => ({ name: `made-${randomUUID().slice(0, 8)}` }),
 };
 

@@ -15,7 +15,8 @@ const weeks = 52;
 /** After the longest retention, 90 days, with some weeks for caches to fill. */
 const steadyWeek = 18;
 const agents = ["ada", "bob", "cleo"];
-const keptForEver = ["credit_entries"];
+/** The ledger is kept for ever. pg-boss removes its jobs an hour after they end, which has not passed. */
+const notCounted = /^(credit_entries$|timers\.)/;
 
 interface Size {
   /** By table. */
@@ -42,7 +43,7 @@ test("a year of use takes no more rows, files or memory than its first months", 
     console.log(JSON.stringify({ steady, last }));
     for (const [table, rows] of Object.entries(last.rows)) {
       // A week's worth more or less, since clean-ups and weeks do not fall together.
-      if (!keptForEver.includes(table)) expect([table, rows <= steady!.rows[table]! * 1.2 + 20]).toEqual([table, true]);
+      if (!notCounted.test(table)) expect([table, rows <= steady!.rows[table]! * 1.2 + 20]).toEqual([table, true]);
     }
     expect(last.files).toBeLessThanOrEqual(steady!.files + 10);
     expect(last.serverMiB).toBeLessThan(steady!.serverMiB * 1.3 + 20);

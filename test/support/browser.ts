@@ -13,6 +13,13 @@ export interface Page {
 export class Browser {
   readonly #cookies = new Map<string, { name: string; value: string; path: string }>();
 
+  readonly #headers: Record<string, string>;
+
+  /** `headers`: sent with each request. */
+  constructor(headers: Record<string, string> = {}) {
+    this.#headers = headers;
+  }
+
   async get(url: string): Promise<Page> {
     return this.#go(url, { method: "GET" });
   }
@@ -36,7 +43,11 @@ export class Browser {
     const { pathname, origin } = new URL(url);
     const sent = [...this.#cookies.values()].filter(({ path }) => pathname.startsWith(path));
     const cookie = sent.map(({ name, value }) => `${name}=${value}`).join("; ");
-    const response = await fetch(url, { ...init, redirect: "manual", headers: { cookie, accept: "text/html" } });
+    const response = await fetch(url, {
+      ...init,
+      redirect: "manual",
+      headers: { ...this.#headers, cookie, accept: "text/html" },
+    });
     for (const line of response.headers.getSetCookie()) this.#keep(line);
     const { status, headers } = response;
     const location = headers.get("location");

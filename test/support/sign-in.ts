@@ -8,8 +8,7 @@ export interface Tokens {
 }
 
 /** Sets the password through a one-time link. The first user also needs a name. */
-export async function useLink(link: string, password: string, name?: string): Promise<Page> {
-  const browser = new Browser();
+export async function useLink(link: string, password: string, name?: string, browser = new Browser()): Promise<Page> {
   return browser.submit(await browser.get(link), { password, again: password, ...(name ? { name } : {}) });
 }
 

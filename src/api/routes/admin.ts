@@ -1,6 +1,14 @@
 import { ListQuery } from "../../contract/agents.ts";
 import { AccountCreditsList, CreditGrant, GrantCredits } from "../../contract/billing.ts";
-import { CreateUser, UserList, UserParams, UserRecord, UserWithLink } from "../../contract/users.ts";
+import {
+  CreateUser,
+  ReplaceSigningKeys,
+  SigningKeysReplaced,
+  UserList,
+  UserParams,
+  UserRecord,
+  UserWithLink,
+} from "../../contract/users.ts";
 import { operatorOnly, route } from "../route.ts";
 
 /** Users of the built-in identity provider, and the credits of all accounts. */
@@ -45,6 +53,15 @@ export const adminRoutes = {
     summary: "Let a user in again",
     params: UserParams,
     responses: { 200: UserRecord },
+    permission: operatorOnly,
+  }),
+  replaceSigningKeys: route({
+    method: "POST",
+    path: "/admin/signing-keys",
+    summary: "Replace the keys that the built-in provider signs tokens with",
+    description: "Sessions and refresh tokens stay valid; with `now`, browsers sign in again.",
+    body: ReplaceSigningKeys,
+    responses: { 201: SigningKeysReplaced },
     permission: operatorOnly,
   }),
   listCredits: route({
