@@ -70,7 +70,7 @@ async function buildImage(base: string): Promise<string> {
     await run("sh", ["-c", `${initrd} && ln "${base}/rootfs.img" "${base}/vmlinuz" . && rm runner.mjs`], {
       cwd: folder,
     });
-    await writeFile(join(folder, "image.json"), JSON.stringify({ id }));
+    await writeFile(join(folder, "image.json"), JSON.stringify({ id, handshake: "proof" }));
   });
 }
 

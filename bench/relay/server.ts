@@ -37,6 +37,7 @@ const driver: Driver = {
   invalidate: async () => {},
   observe: async (id) => ({ id, generation: 1, restarts: 0, phase: machines.has(id) ? "running" : "absent" }),
   list: async () => [],
+  handshake: async () => "proof",
   dial: async (id) => dialPort(machines.get(id)!.port),
   ended: () => new Promise(() => {}),
   close: async () => {},

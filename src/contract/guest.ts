@@ -2,8 +2,9 @@ import { z } from "zod";
 import { TurnEvent } from "./chat.ts";
 
 /**
- * The protocol between the server and the runner in a guest. The server connects; a connection begins with one line of
- * JSON from the server (`Hello`) and one from the runner (`Welcome`). Then it carries HTTP/2: on `control` the runner
+ * The protocol between the server and the runner in a guest. The server connects; a connection begins with lines of JSON,
+ * in turns: `Hello`, `Challenge`, `Proof`, `Welcome`. Each end proves that it knows the machine's token, which neither
+ * sends. Then the connection carries HTTP/2: on `control` the runner
  * is the server, on `uplink` it is the client.
  *
  * On control: the calls of `guest-calls.ts`, each as `POST /NAME`. A failure is answered with a status of 400 or above
@@ -55,8 +56,28 @@ export const maximumAnswerBytes = 16 * 1024 * 1024;
 /** The most that the runner returns of its log. */
 export const maximumLogBytes = 64 * 1024;
 
+export type ChannelName = "control" | "uplink";
+
+/** The server's first line. */
 export interface Hello {
-  channel: "control" | "uplink";
+  channel: ChannelName;
+  nonce: string;
+}
+
+/** The runner's answer: it knows the token (`proofOf` in `platform/channel-proof.ts`), and asks the same. */
+export interface Challenge {
+  nonce: string;
+  proof: string;
+}
+
+/** The server's proof that it knows the token. */
+export interface Proof {
+  proof: string;
+}
+
+/** The server's only line to runners of images from before there were proofs. */
+export interface TokenHello {
+  channel: ChannelName;
   token: string;
 }
 

@@ -1,7 +1,17 @@
-import { timingSafeEqual } from "node:crypto";
 import { createServer, type Server, type Socket } from "node:net";
-import type { Adoption, GuestSecrets, Health, Hello, Welcome } from "../contract/guest.ts";
+import type {
+  Adoption,
+  Challenge,
+  ChannelName,
+  GuestSecrets,
+  Health,
+  Hello,
+  Proof,
+  Welcome,
+} from "../contract/guest.ts";
 import { guestCalls } from "../contract/guest-calls.ts";
+import { isProof, newNonce, proofOf } from "../platform/channel-proof.ts";
+import { readJsonLine, writeJsonLine } from "../platform/socket-line.ts";
 import { endRuntime } from "../runtimes/process.ts";
 import type { Runtime, RuntimeContext } from "../runtimes/runtime.ts";
 import { GuestError, type GuestHandlers, serveCalls } from "./control.ts";
@@ -13,7 +23,8 @@ import { endOf, logLines } from "./log.ts";
 import type { Syncer } from "./sync.ts";
 import type { Uplink } from "./uplink.ts";
 
-const maximumHelloBytes = 1024;
+/** How long the server may take to open a channel. */
+const helloTimeoutMs = 30_000;
 
 /** How far the clock may be behind before a call sets it. */
 const toleratedMs = 500;
@@ -85,12 +96,16 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
     socket.on("close", () => sockets.delete(socket));
     socket.setNoDelay(true);
     socket.on("error", () => {});
-    readHello(socket, (hello) => {
-      if (!hello || !sameToken(hello.token, token)) return socket.end(welcome({ ok: false, reason: "wrong token" }));
-      socket.write(welcome({ ok: true }));
-      if (hello.channel === "control") control.emit("connection", socket);
-      else uplink.attach(socket);
-    });
+    openChannel(socket, token).then(
+      (channel) => {
+        if (channel === "control") control.emit("connection", socket);
+        else uplink.attach(socket);
+      },
+      (error: Error) => {
+        writeJsonLine(socket, { ok: false, reason: error.message } satisfies Welcome);
+        socket.end();
+      },
+    );
   });
 }
 
@@ -166,33 +181,19 @@ function onceEach(provide: RunnerOptions["provide"]): RunnerOptions["provide"] {
   };
 }
 
-/** Reads one line. The server sends nothing more until it is answered. */
-function readHello(socket: Socket, done: (hello: Hello | null) => void): void {
-  let text = "";
-  const read = (chunk: Buffer) => {
-    text += chunk.toString("utf8");
-    if (!text.includes("\n") && text.length < maximumHelloBytes) return;
-    socket.off("data", read);
-    socket.pause();
-    done(parseHello(text));
-  };
-  socket.on("data", read);
-}
-
-function parseHello(text: string): Hello | null {
-  try {
-    return JSON.parse(text) as Hello;
-  } catch {
-    return null;
-  }
-}
-
-function welcome(line: Welcome): string {
-  return `${JSON.stringify(line)}\n`;
-}
-
-function sameToken(offered: unknown, expected: string): boolean {
-  if (typeof offered !== "string") return false;
-  const [mine, theirs] = [Buffer.from(expected), Buffer.from(offered)];
-  return mine.length === theirs.length && timingSafeEqual(mine, theirs);
+/**
+ * The channel that the server opens on this connection, once both ends have proved that they know the token. Rejects if
+ * the server does not, or says nothing. The server sends nothing after its proof until it is welcomed.
+ */
+async function openChannel(socket: Socket, token: string): Promise<ChannelName> {
+  const signal = AbortSignal.timeout(helloTimeoutMs);
+  const { channel, nonce: serverNonce } = (await readJsonLine(socket, signal)) as Hello;
+  if (channel !== "control" && channel !== "uplink") throw new Error("no such channel");
+  const nonces = { channel, serverNonce, guestNonce: newNonce() };
+  const challenge = { nonce: nonces.guestNonce, proof: proofOf(token, { role: "guest", ...nonces }) };
+  writeJsonLine(socket, challenge satisfies Challenge);
+  const { proof } = (await readJsonLine(socket, signal)) as Proof;
+  if (!isProof(proof, token, { role: "server", ...nonces })) throw new Error("wrong token");
+  writeJsonLine(socket, { ok: true } satisfies Welcome);
+  return channel;
 }

@@ -2,25 +2,36 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BerthError } from "../contract/errors.ts";
-import type { Hello, Welcome } from "../contract/guest.ts";
+import type { Challenge, ChannelName, Hello, Proof, TokenHello, Welcome } from "../contract/guest.ts";
+import { isProof, newNonce, proofOf } from "../platform/channel-proof.ts";
+import { readJsonLine, writeJsonLine } from "../platform/socket-line.ts";
 
 /** One attempt. A booting guest does not answer at first, and anything sent to it by then is lost. */
 const tryTimeoutMs = 2_000;
 
-/** A connection whose hello the guest has accepted. */
+/** How a guest's runner opens channels. Runners of images that were built before `proof` want the token itself. */
+export type Handshake = "proof" | "token";
+
+/** The channel to open, and the tokens that the guest may know. */
+export interface ChannelRequest {
+  channel: ChannelName;
+  tokens: readonly string[];
+  handshake: Handshake;
+}
+
+/** An open channel, and the token that its guest knows. */
 export interface Channel {
   socket: Socket;
-  hello: Hello;
+  token: string;
 }
 
 /**
- * Dials the guest until its runner accepts the channel. Each attempt sends the next of these hellos, because the caller
- * may not know which of several tokens the guest accepts. Throws `machine_failed` after `timeoutMs`, and passes on what
+ * Dials the guest until its runner opens the channel. Throws `machine_failed` after `timeoutMs`, and passes on what
  * `dial` throws for a machine that has ended.
  */
 export async function connectChannel(
   dial: () => Promise<Socket>,
-  hellos: readonly Hello[],
+  request: ChannelRequest,
   timeoutMs: number,
 ): Promise<Channel> {
   const deadline = performance.now() + timeoutMs;
@@ -28,9 +39,15 @@ export async function connectChannel(
     let socket: Socket | undefined;
     try {
       socket = await dial();
-      const line = hellos[tries % hellos.length]!;
-      await hello(socket, line, Math.min(tryTimeoutMs, deadline - performance.now()));
-      return { socket, hello: line };
+      const { channel, handshake, tokens } = request;
+      // A runner that wants the token itself is told one at a time.
+      const known = handshake === "proof" ? tokens : [tokens[tries % tokens.length]!];
+      const token = await openChannel(
+        socket,
+        { channel, handshake, tokens: known },
+        Math.min(tryTimeoutMs, deadline - performance.now()),
+      );
+      return { socket, token };
     } catch (error) {
       socket?.destroy();
       if (error instanceof BerthError) throw error;
@@ -44,23 +61,32 @@ export async function connectChannel(
   }
 }
 
-/** Identifies this connection's channel to the runner. Rejects if the runner does not accept it within `timeoutMs`. */
-export async function hello(socket: Socket, line: Hello, timeoutMs: number): Promise<void> {
+/**
+ * Opens a channel on this connection, and returns the token that the guest knows. Whoever listens on the port learns no
+ * token: the guest proves first that it knows one. Rejects if it does not, or refuses, within `timeoutMs`.
+ */
+export async function openChannel(
+  socket: Socket,
+  { channel, tokens, handshake }: ChannelRequest,
+  timeoutMs: number,
+): Promise<string> {
   socket.setNoDelay(true);
-  socket.write(`${JSON.stringify(line)}\n`);
   const signal = AbortSignal.timeout(timeoutMs);
-  let received = Buffer.alloc(0);
-  while (!received.includes(0x0a)) {
-    await once(socket, "readable", { signal });
-    const chunk = socket.read() as Buffer | null;
-    if (chunk) received = Buffer.concat([received, chunk]);
-    if (socket.readableEnded || received.length > 1024) throw new Error("the guest ended the connection");
+  let token = tokens[0]!;
+  if (handshake === "token") writeJsonLine(socket, { channel, token } satisfies TokenHello);
+  else {
+    const serverNonce = newNonce();
+    writeJsonLine(socket, { channel, nonce: serverNonce } satisfies Hello);
+    const { nonce: guestNonce, proof } = (await readJsonLine(socket, signal)) as Challenge;
+    const nonces = { channel, serverNonce, guestNonce };
+    const known = tokens.find((each) => isProof(proof, each, { role: "guest", ...nonces }));
+    if (known === undefined) throw new Error("the guest does not know the token");
+    token = known;
+    writeJsonLine(socket, { proof: proofOf(token, { role: "server", ...nonces }) } satisfies Proof);
   }
-  const end = received.indexOf(0x0a);
-  const welcome = JSON.parse(received.subarray(0, end).toString("utf8")) as Welcome;
+  const welcome = (await readJsonLine(socket, signal)) as Welcome;
   if (!welcome.ok) throw new Error(`the guest refused the connection: ${welcome.reason}`);
-  // The remaining bytes belong to HTTP/2, which Node reads from the socket's buffer.
-  if (received.length > end + 1) socket.unshift(received.subarray(end + 1));
+  return token;
 }
 
 /** Connects to a port on this host. */

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BerthError } from "../contract/errors.ts";
-import type { Hello } from "../contract/guest.ts";
+import type { ChannelName } from "../contract/guest.ts";
 import { type Channel, connectChannel } from "./connect.ts";
 import type { Driver } from "./driver.ts";
 import { type GuestClient, GuestConnection } from "./guest-client.ts";
@@ -48,17 +48,16 @@ export class Connections {
     return (await connecting).guest;
   }
 
-  /** Connects to a guest that awaits adoption and accepts one of these tokens. Returns that token too. */
+  /** Connects to a guest that awaits adoption and knows one of these tokens. Returns that token too. */
   async unadopted(
     id: string,
     tokens: readonly string[],
     timeoutMs: number,
   ): Promise<{ guest: GuestClient; token: string }> {
-    const hellos = tokens.map((token) => ({ channel: "control" as const, token }));
-    const { socket, hello } = await this.#dial(id, hellos, timeoutMs);
+    const { socket, token } = await this.#dial(id, "control", tokens, timeoutMs);
     const control = new GuestConnection(socket);
     this.#controls.set(id, Promise.resolve(control));
-    return { guest: control.guest, token: hello.token };
+    return { guest: control.guest, token };
   }
 
   /** Keeps the uplink open while the machine runs, redialling it when it is lost. */
@@ -66,7 +65,7 @@ export class Connections {
     const driver = await this.#driver();
     while (!this.#closed) {
       try {
-        const { socket } = await this.#dial(id, [{ channel: "uplink", token }], uplinkTimeoutMs);
+        const { socket } = await this.#dial(id, "uplink", [token], uplinkTimeoutMs);
         this.#uplinks.set(id, socket);
         const lost = new Promise((resolve) => socket.once("close", resolve));
         this.#serveUplink(id, socket);
@@ -103,17 +102,18 @@ export class Connections {
 
   async #connect(id: string): Promise<GuestConnection> {
     const token = await (await this.#driver()).token(id);
-    const { socket } = await this.#dial(id, [{ channel: "control", token }], dialTimeoutMs);
+    const { socket } = await this.#dial(id, "control", [token], dialTimeoutMs);
     if (!this.#uplinks.has(id)) void this.keepUplink(id, token);
     return new GuestConnection(socket);
   }
 
   /** Throws `shutting_down` after `close`. */
-  async #dial(id: string, hellos: readonly Hello[], timeoutMs: number): Promise<Channel> {
+  async #dial(id: string, channel: ChannelName, tokens: readonly string[], timeoutMs: number): Promise<Channel> {
     const driver = await this.#driver();
-    const channel = await connectChannel(() => driver.dial(id), hellos, timeoutMs);
-    if (!this.#closed) return channel;
-    channel.socket.destroy();
+    const request = { channel, tokens, handshake: await driver.handshake(id) };
+    const opened = await connectChannel(() => driver.dial(id), request, timeoutMs);
+    if (!this.#closed) return opened;
+    opened.socket.destroy();
     throw new BerthError("shutting_down", "The service is being stopped.");
   }
 }

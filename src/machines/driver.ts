@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import type { MachinePhase } from "../service/lifecycle/plan.ts";
 import type { Progress } from "../service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../service/lifecycle/reconciler.ts";
+import type { Handshake } from "./connect.ts";
 
 export interface MachineObservation {
   id: string;
@@ -75,6 +76,8 @@ export interface Driver {
   keepLog(id: string, log: string): Promise<void>;
   /** The log last kept; empty if there is none. */
   keptLog(id: string): Promise<string>;
+  /** How the guest's runner opens channels. */
+  handshake(id: string): Promise<Handshake>;
   /** Connects to the guest's port. */
   dial(id: string): Promise<Socket>;
   /** Resolves when the current run has ended, for whatever reason. */

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BerthError } from "../../src/contract/errors.ts";
-import { dialPort } from "../../src/machines/connect.ts";
+import { dialPort, type Handshake } from "../../src/machines/connect.ts";
 import type { Driver, MachineObservation, MachineOrigin, RunningMachine } from "../../src/machines/driver.ts";
 import type { Progress } from "../../src/service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../../src/service/lifecycle/reconciler.ts";
@@ -116,6 +116,10 @@ export class ProcessDriver implements Driver {
   async list(): Promise<MachineObservation[]> {
     await mkdir(this.#folder, { recursive: true });
     return Promise.all((await readdir(this.#folder)).map((id) => this.observe(id)));
+  }
+
+  async handshake(): Promise<Handshake> {
+    return "proof";
   }
 
   async dial(id: string): Promise<Socket> {

@@ -10,7 +10,7 @@ import { listenEgressProxy } from "../../src/guest/egress-proxy.ts";
 import { createRunner } from "../../src/guest/runner.ts";
 import { writePlaceholders } from "../../src/guest/secrets.ts";
 import { Uplink } from "../../src/guest/uplink.ts";
-import { dialPort } from "../../src/machines/connect.ts";
+import { dialPort, type Handshake } from "../../src/machines/connect.ts";
 import type { Driver, MachineObservation, MachineOrigin, RunningMachine } from "../../src/machines/driver.ts";
 import type { Runtime, Session } from "../../src/runtimes/runtime.ts";
 import type { Progress } from "../../src/service/lifecycle/provisioning.ts";
@@ -225,6 +225,10 @@ export class ScriptedDriver implements Driver {
   async list(): Promise<MachineObservation[]> {
     await mkdir(this.#folder, { recursive: true });
     return Promise.all((await readdir(this.#folder)).map((id) => this.observe(id)));
+  }
+
+  async handshake(): Promise<Handshake> {
+    return "proof";
   }
 
   async dial(id: string): Promise<Socket> {

@@ -104,11 +104,12 @@ test("a guest reaches neither the host's ports nor another machine nor the inter
 });
 
 test("a stranger on the host's side of the port is refused", async () => {
-  const { dialPort, hello } = await import("../../src/machines/connect.ts");
+  const { dialPort, openChannel } = await import("../../src/machines/connect.ts");
   const { port } = await service.record(ids[0]!);
   for (const token of ["", "wrong", (await service.record(ids[1]!)).token]) {
     const socket = await dialPort(port);
-    await expect(hello(socket, { channel: "control", token }, 10_000)).rejects.toThrow(/refused|ended/);
+    const request = { channel: "control", tokens: [token], handshake: "proof" } as const;
+    await expect(openChannel(socket, request, 10_000)).rejects.toThrow("the guest does not know the token");
     socket.destroy();
   }
 });

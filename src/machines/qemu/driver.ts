@@ -8,12 +8,12 @@ import type { DiskReserve } from "../../platform/disk-reserve.ts";
 import type { Progress } from "../../service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../../service/lifecycle/reconciler.ts";
 import { newToken } from "../adoption.ts";
-import { dialPort } from "../connect.ts";
+import { dialPort, type Handshake } from "../connect.ts";
 import type { Driver, MachineObservation, RunningMachine } from "../driver.ts";
 import type { Accelerator } from "./command.ts";
 import { Compression } from "./compression.ts";
 import { nullWhereMissing, nullWhereUnreadable, writeWhole } from "./files.ts";
-import { takeImage } from "./image.ts";
+import { handshakeOf, takeImage } from "./image.ts";
 import { Launcher } from "./launcher.ts";
 import { Layout, type MachineFiles } from "./layout.ts";
 import { MachineProcesses } from "./machine-processes.ts";
@@ -272,6 +272,11 @@ export class QemuDriver implements Driver {
 
   async keptLog(id: string): Promise<string> {
     return (await readFile(this.#layout.machine(id).agentLog, "utf8").catch(nullWhereMissing)) ?? "";
+  }
+
+  async handshake(id: string): Promise<Handshake> {
+    const { imageId } = await this.#records.require(id);
+    return handshakeOf(this.#layout.image(imageId));
   }
 
   async dial(id: string): Promise<Socket> {

@@ -3,12 +3,15 @@ import { chmod, copyFile, link, mkdir, readdir, rename, rm } from "node:fs/promi
 import { basename, join } from "node:path";
 import { BerthError } from "../../contract/errors.ts";
 import type { DiskReserve } from "../../platform/disk-reserve.ts";
+import type { Handshake } from "../connect.ts";
 import { force, readRecord } from "./files.ts";
 import { type ImageFiles, imageFiles, type Layout } from "./layout.ts";
 
 /** Written last by the image build, as `image.json`. A folder without it is not an image. */
 interface ImageRecord {
   id: string;
+  /** How its runner opens channels. Missing in images from before `proof`. */
+  handshake?: Handshake;
 }
 
 export interface Image {
@@ -32,6 +35,11 @@ export async function takeImage(built: string | null, layout: Layout, reserve: D
     await importImage(source, files, layout);
   }
   return { id: record.id, files };
+}
+
+/** How the runner of this image opens channels. */
+export async function handshakeOf(image: ImageFiles): Promise<Handshake> {
+  return (await readRecord<ImageRecord>(image.record))?.handshake ?? "token";
 }
 
 async function importImage(source: ImageFiles, target: ImageFiles, layout: Layout): Promise<void> {

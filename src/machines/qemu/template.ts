@@ -278,12 +278,17 @@ export class Templates {
   /** Boots, starts the runtime and runs its throwaway turns. Then disconnects, so that no connection is saved. */
   async #warm(port: number, firmwareToken: string, token: string, runtime: string): Promise<void> {
     const dial = () => dialPort(port);
-    const first = await connectChannel(dial, [{ channel: "control", token: firmwareToken }], bootTimeoutMs);
+    const proved = { handshake: "proof" } as const; // Templates are made of the newest image only.
+    const first = await connectChannel(dial, { ...proved, channel: "control", tokens: [firmwareToken] }, bootTimeoutMs);
     using connection = new GuestConnection(first.socket);
     const { guest } = connection;
     const machineId = randomUUID().replaceAll("-", "");
     await guest.adopt(newAdoption(machineId, "template", runtime, token, noSecrets), { timeoutMs: bootTimeoutMs });
-    const { socket: uplink } = await connectChannel(dial, [{ channel: "uplink", token }], bootTimeoutMs);
+    const { socket: uplink } = await connectChannel(
+      dial,
+      { ...proved, channel: "uplink", tokens: [token] },
+      bootTimeoutMs,
+    );
     this.#serveUplink(uplink);
     await guest.warmUp({}).catch(async (error: unknown) => {
       const { stdout } = await guest.exec({ command: runnerLog, user: "root", timeoutMs: 10_000 });

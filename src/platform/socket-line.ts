@@ -1,0 +1,27 @@
+import { once } from "node:events";
+import type { Socket } from "node:net";
+
+const maximumBytes = 1024;
+
+/**
+ * Reads the next line from a socket that nothing else reads from, and parses it as JSON. What follows the line stays in
+ * the socket's buffer, from which Node's HTTP/2 reads. Rejects when the other end leaves, when `signal` aborts, and for
+ * what is no JSON or longer than 1 KiB.
+ */
+export async function readJsonLine(socket: Socket, signal: AbortSignal): Promise<unknown> {
+  let received = Buffer.alloc(0);
+  while (!received.includes(0x0a)) {
+    await once(socket, "readable", { signal });
+    const chunk = socket.read() as Buffer | null;
+    if (chunk) received = Buffer.concat([received, chunk]);
+    if (socket.readableEnded || received.length > maximumBytes) throw new Error("the other end sent no line");
+  }
+  const end = received.indexOf(0x0a);
+  if (received.length > end + 1) socket.unshift(received.subarray(end + 1));
+  return JSON.parse(received.subarray(0, end).toString("utf8"));
+}
+
+/** Sends a line of JSON. */
+export function writeJsonLine(socket: Socket, content: object): void {
+  socket.write(`${JSON.stringify(content)}\n`);
+}
