@@ -1,5 +1,12 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { Context } from "./sign-in.ts";
+
+/** What Koa's context has for cookies. */
+interface Context {
+  cookies: {
+    get(name: string, options: { signed: boolean }): string | undefined;
+    set(name: string, value: string, options: object): unknown;
+  };
+}
 
 const cookieName = "berth_device";
 const keptMs = 180 * 86_400_000;

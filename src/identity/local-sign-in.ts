@@ -4,7 +4,7 @@ import { LocalProvider, type LocalProviderParts } from "./provider.ts";
 import type { Identity } from "./tokens.ts";
 
 /** The keys that the provider signs with, newest first. */
-export type ProviderKeys = Pick<LocalProviderParts, "tokenKeys" | "cookieKeys">;
+type ProviderKeys = Pick<LocalProviderParts, "tokenKeys" | "cookieKeys">;
 
 interface LocalSignInParts extends Omit<LocalProviderParts, "publicUrl" | keyof ProviderKeys> {
   keys: {

@@ -4,10 +4,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JWK } from "jose";
 import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC, Provider } from "oidc-provider";
 import { dashboardClient, signInPrefix, toolClient } from "../contract/sign-in.ts";
+import type { AttemptLimits } from "../service/sign-in-attempt.ts";
 import { deviceCodePage, deviceConfirmPage, deviceReadyPage, errorPage, signedOutPage, signOutPage } from "./pages.ts";
 import { RecordAdapter, type RecordStore } from "./records.ts";
 import {
-  type AttemptLimits,
   devicePath,
   of,
   type SignInAction,

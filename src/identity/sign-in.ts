@@ -3,6 +3,7 @@ import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import type { ErrorBody } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import { Password, UserName, userNameKey } from "../contract/users.ts";
+import type { AttemptLimits, SignInAttempt } from "../service/sign-in-attempt.ts";
 import { deviceOf, rememberDevice } from "./device-cookie.ts";
 import { pageHeaders } from "./html.ts";
 import { hashLinkToken } from "./links.ts";
@@ -29,24 +30,8 @@ export interface SignInUsers {
   useLink(tokenHash: Buffer, passwordHash: string, firstName: string): Promise<boolean>;
 }
 
-/** An attempt to sign in or, without a name, to enter a device code. */
-export interface SignInAttempt {
-  /** As `userNameKey` returns it. */
-  name: string | null;
-  address: string;
-  /** The browser's id, if that user has used it before. */
-  device: string | null;
-}
-
-/** Counts attempts. */
-export interface AttemptLimits {
-  /** Counts an attempt. If there were too many, returns the seconds to wait, otherwise null. */
-  begin(attempt: SignInAttempt): Promise<number | null>;
-  succeeded(attempt: SignInAttempt): Promise<void>;
-}
-
 export type Middleware = Parameters<Provider["use"]>[0];
-export type Context = Parameters<Middleware>[0];
+type Context = Parameters<Middleware>[0];
 
 export const signInPath = "/interaction/";
 export const welcomePath = "/welcome";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { RateLimiterPostgres, RateLimiterRes } from "rate-limiter-flexible";
-import type { SignInAttempt } from "../identity/sign-in.ts";
+import type { AttemptLimits, SignInAttempt } from "../service/sign-in-attempt.ts";
 import type { Database } from "./database.ts";
 import { countsIn } from "./rate-limiter.ts";
 
@@ -16,7 +16,7 @@ const addressesPerName = 10;
  * has a one-time link.
  * https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies
  */
-export class SignInAttempts {
+export class SignInAttempts implements AttemptLimits {
   readonly #names: RateLimiterPostgres;
   readonly #namesAtAddress: RateLimiterPostgres;
   readonly #addresses: RateLimiterPostgres;

@@ -1,0 +1,15 @@
+/** An attempt to sign in or, without a name, to enter a device code. */
+export interface SignInAttempt {
+  /** As `userNameKey` returns it. */
+  name: string | null;
+  address: string;
+  /** The browser's id, if that user has used it before. */
+  device: string | null;
+}
+
+/** Counts attempts. */
+export interface AttemptLimits {
+  /** Counts an attempt. If there were too many, returns the seconds to wait, otherwise null. */
+  begin(attempt: SignInAttempt): Promise<number | null>;
+  succeeded(attempt: SignInAttempt): Promise<void>;
+}
