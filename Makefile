@@ -46,6 +46,7 @@ bench: image ## measure the hot paths
 	@node bench/relay.ts
 	@node bench/requests.ts
 	@node bench/egress.ts
+	@node bench/attack.ts
 
 clean: ## remove what make made here (not the data folder, not the image cache)
 	rm -rf node_modules image/.built

@@ -12,5 +12,5 @@ export function connect(environment: Environment): BerthClient {
 /** The server's address from the environment. Throws `CliError` if there is none. */
 export function serverUrl({ url }: Environment): string {
   if (url !== null) return url;
-  throw new CliError("BERTH_PORT is 0, any free port: say in BERTH_URL where the server is.", 2);
+  throw new CliError("BERTH_PORT is 0 (any free port). Set BERTH_URL to the server's address.", 2);
 }

@@ -54,7 +54,7 @@ function checkUrl(text: string): string {
 
 function checkKey(key: string | null): string | null {
   if (key !== null && !/^[\x21-\x7e]+$/.test(key)) {
-    throw new CliError("BERTH_API_KEY: its value has characters that no key has.", 2);
+    throw new CliError("BERTH_API_KEY: the value has characters that keys do not have.", 2);
   }
   return key;
 }

@@ -112,7 +112,7 @@ test("a key is revoked by its id, and what is no id is not repeated", async () =
   expect(pasted).toEqual({
     code: 2,
     stdout: "",
-    stderr: "berth: This is not a key's id. To see them: berth keys list\n",
+    stderr: "berth: This is not a key's id. List them with: berth keys list\n",
   });
   api.answers[`DELETE /keys/${id}`] = [refuse(404, `There is no key ${id}.`, "key_not_found")];
   expect((await api.berth(["keys", "revoke", id, "--yes"])).code).toBe(1);

@@ -82,7 +82,7 @@ const agentCommands = [
 
 function createProgram(): Command {
   const program = new Command("berth")
-    .description("Hosts agents, each in a virtual machine of its own.")
+    .description("Run agents on your own machine, each in its own virtual machine.")
     .version(readVersion(), "-V, --version", "show the version")
     .exitOverride()
     .showHelpAfterError("To see how it is used, add --help.")
@@ -91,11 +91,11 @@ function createProgram(): Command {
   registerUp(program);
   registerDown(program);
   registerDoctor(program);
-  const agents = program.command("agents").description("create, list, show, change, suspend and delete agents");
+  const agents = program.command("agents").description("manage agents");
   for (const register of agentCommands) register(agents);
-  const network = agents.command("network").description("show and set where an agent's programs may connect to");
+  const network = agents.command("network").description("manage where an agent may connect to");
   for (const register of [registerGetNetwork, registerSetNetwork, registerNetworkLog]) register(network);
-  const secrets = agents.command("secrets").description("give agents what their programs can use and not see");
+  const secrets = agents.command("secrets").description("manage secrets that an agent can use but not read");
   for (const register of [registerListSecrets, registerSetSecret, registerRemoveSecret]) register(secrets);
   registerChat(program);
   registerLogin(program);
@@ -103,21 +103,19 @@ function createProgram(): Command {
   registerWhoami(program);
   registerRuntimes(program);
   registerModels(program);
-  const keys = program.command("keys").description("list, create and revoke API keys");
+  const keys = program.command("keys").description("manage API keys");
   for (const register of [registerListKeys, registerCreateKey, registerRevokeKey]) register(keys);
-  const billing = program.command("billing").description("show credits, what has used them, and set a limit");
+  const billing = program.command("billing").description("show credits and usage, and set a limit");
   for (const register of [registerBilling, registerEntries, registerUsage, registerLimit, registerTopUp])
     register(billing);
   registerAudit(program);
   registerApi(program);
-  const admin = program.command("admin").description("look after the installation, as its operator");
-  const users = admin.command("users").description("list, add, reset and disable those who sign in");
+  const admin = program.command("admin").description("administer the installation (operator only)");
+  const users = admin.command("users").description("manage users");
   for (const register of [registerUsersList, registerUsersAdd, registerUsersReset, registerUsersDisable])
     register(users);
-  registerSigningKeysReplace(
-    admin.command("signing-keys").description("replace the keys that the built-in sign-in signs tokens with"),
-  );
-  const credits = admin.command("credits").description("list the accounts' credits, and give them some");
+  registerSigningKeysReplace(admin.command("signing-keys").description("manage the keys that sign tokens"));
+  const credits = admin.command("credits").description("list and grant credits");
   for (const register of [registerCreditsList, registerGrant]) register(credits);
   return program;
 }

@@ -40,7 +40,7 @@ async function adviceOnCredentials(error: ApiError): Promise<ApiError | CliError
     return new CliError(`The service asks for a key: set BERTH_API_KEY (${credentials.reason}).`);
   }
   if (!credentials.login) return error;
-  return new CliError("The service does not take your login any more. Sign in again: berth login");
+  return new CliError("Your login is no longer valid. Sign in again: berth login");
 }
 
 /** True for an operating system error: about a file or a process. */

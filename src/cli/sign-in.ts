@@ -39,7 +39,7 @@ export async function signIn(url: string, show: (prompt: DevicePrompt) => void):
  */
 export async function renew(login: Login): Promise<Login> {
   const { issuer, clientId, refreshToken } = login;
-  if (refreshToken === null) throw new CliError("Your login has ended. Sign in again: berth login");
+  if (refreshToken === null) throw new CliError("Your login has expired. Sign in again: berth login");
   return speaking(issuer, async () => {
     const tokens = await openid.refreshTokenGrant(await discover(issuer, clientId), refreshToken);
     return toLogin(login, tokens, refreshToken);
@@ -114,7 +114,7 @@ function refusalText(code: string, description: string | undefined): string {
     case "expired_token":
       return "Nobody confirmed the sign-in in time. Begin again: berth login";
     case "invalid_grant":
-      return "Your login has ended. Sign in again: berth login";
+      return "Your login has expired. Sign in again: berth login";
     default:
       return `The identity provider refuses: ${description ?? code}`;
   }

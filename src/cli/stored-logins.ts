@@ -65,7 +65,7 @@ export class StoredLogins {
       if (!Object.values(logins).every(isLogin)) throw new TypeError("not logins");
       return logins;
     } catch {
-      throw new CliError(`${this.#file} is damaged. Remove it, and sign in again: berth login`);
+      throw new CliError(`${this.#file} is damaged. Remove it and sign in again: berth login`);
     }
   }
 

@@ -60,8 +60,8 @@ export function answerClientError(thrown: Error & { code?: string }, socket: Soc
 }
 
 const clientErrors: Readonly<Record<string, BerthError>> = {
-  HPE_HEADER_OVERFLOW: new BerthError("headers_too_large", "A request's headers have 16 KiB at most."),
-  ERR_HTTP_REQUEST_TIMEOUT: new BerthError("request_timeout", "The request did not come to its end in time."),
+  HPE_HEADER_OVERFLOW: new BerthError("headers_too_large", "A request's headers can have at most 16 KiB."),
+  ERR_HTTP_REQUEST_TIMEOUT: new BerthError("request_timeout", "The request took too long to arrive."),
 };
 
 /** A parser, validation or other error as a `BerthError`. */
@@ -70,7 +70,7 @@ function toBerthError(thrown: FastifyError, request: FastifyRequest): BerthError
   if (hasZodFastifySchemaValidationErrors(thrown)) return invalidRequest(thrown, request);
   switch (thrown.code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
-      return new BerthError("body_too_large", "A request's body has 1 MiB at most.");
+      return new BerthError("body_too_large", "A request's body can have at most 1 MiB.");
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
       return new BerthError("content_type_unsupported", "The body's content type must be application/json.");
     case "FST_ERR_CTP_EMPTY_JSON_BODY":
@@ -78,11 +78,11 @@ function toBerthError(thrown: FastifyError, request: FastifyRequest): BerthError
       return new BerthError("request_invalid", "The body is not JSON.");
     default:
   }
-  if (thrown.statusCode === 414) return new BerthError("path_not_found", "There is no such path: it is too long.");
+  if (thrown.statusCode === 414) return new BerthError("path_not_found", "There is no such path; it is too long.");
   if (thrown.statusCode !== undefined && thrown.statusCode >= 400 && thrown.statusCode < 500) {
     return new BerthError("request_invalid", thrown.message);
   }
-  return new BerthError("internal", "Something went wrong within the service.", { cause: thrown });
+  return new BerthError("internal", "An internal error occurred.", { cause: thrown });
 }
 
 interface Complaint {

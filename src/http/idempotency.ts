@@ -149,8 +149,5 @@ function headersOf(reply: FastifyReply): Record<string, string> {
 }
 
 function inUse(): BerthError {
-  return new BerthError(
-    "idempotency_key_in_use",
-    "Another request with this Idempotency-Key is still being worked on.",
-  );
+  return new BerthError("idempotency_key_in_use", "Another request with this Idempotency-Key is still in progress.");
 }

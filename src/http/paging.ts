@@ -17,7 +17,7 @@ export function fromCursor(cursor: string | undefined, pattern: RegExp): string 
   if (cursor === undefined) return null;
   const key = Buffer.from(cursor, "base64url").toString("utf8");
   if (pattern.test(key)) return key;
-  throw new BerthError("request_invalid", "cursor: not one that a list has answered.");
+  throw new BerthError("request_invalid", "cursor: not from a response of this list.");
 }
 
 function toCursor(key: string): string {

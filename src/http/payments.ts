@@ -30,7 +30,7 @@ export function paymentEventRoutes(
       const { "stripe-signature": signature } = request.headers;
       try {
         if (typeof signature !== "string" || !Buffer.isBuffer(request.body)) {
-          throw new BerthError("request_invalid", "An event with the header stripe-signature is needed.");
+          throw new BerthError("request_invalid", "The stripe-signature header is missing.");
         }
         await billing.receivePayment(request.body, signature);
       } catch (error) {

@@ -30,7 +30,10 @@ export class Streams {
     const who = countedAs(request.caller);
     const open = this.#open.get(who) ?? new Set();
     if (open.size >= this.#maximum) {
-      throw new BerthError("too_many_streams", `${this.#maximum} streams are open with this key, which is the most.`);
+      throw new BerthError(
+        "too_many_streams",
+        `${this.#maximum} streams are open with this key, which is the maximum.`,
+      );
     }
     const { accountId } = request.caller;
     const ofAccount = this.#ofAccounts.get(accountId) ?? 0;

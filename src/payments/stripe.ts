@@ -82,7 +82,7 @@ export class StripePayments {
       const expiresAt = new Date(session.expires_at * 1000).toISOString();
       return { id: session.id, url: session.url!, credits: String(credits), expiresAt };
     } catch (error) {
-      throw new BerthError("payments_unavailable", "The payments' provider did not take the request.", {
+      throw new BerthError("payments_unavailable", "The payment provider rejected the request.", {
         cause: error,
       });
     }
@@ -115,7 +115,7 @@ export class StripePayments {
     try {
       return this.#stripe.webhooks.constructEvent(body, signature, this.#options.webhookSecret);
     } catch (error) {
-      throw new BerthError("request_invalid", "The signature is not that of the payments' provider.", { cause: error });
+      throw new BerthError("request_invalid", "The signature is not the payment provider's.", { cause: error });
     }
   }
 

@@ -178,7 +178,7 @@ export class Billing {
     if (this.#options.payments) return this.#options.payments;
     throw new BerthError(
       "payments_not_configured",
-      "This installation takes no payments (STRIPE_SECRET_KEY is not set): its operator grants credits.",
+      "This installation takes no payments (STRIPE_SECRET_KEY is not set). Its operator grants credits.",
     );
   }
 }

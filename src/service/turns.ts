@@ -202,7 +202,7 @@ export class Turns {
   async cancel(agent: AgentState, turn: TurnState): Promise<void> {
     requireHere(agent);
     const running = await this.#takenUp(turn);
-    if (!running) throw new BerthError("turn_finished", "The turn has ended already.");
+    if (!running) throw new BerthError("turn_finished", "The turn has already ended.");
     running.cancelled = true;
     if (!running.prompted) return running.append({ type: "response.cancelled" });
     const timer = setTimeout(() => running.append({ type: "response.cancelled" }), cancelGraceMs);

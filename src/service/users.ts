@@ -111,6 +111,6 @@ export class Users {
 
   #requireLocal(): NonNullable<UserOptions["provider"]> {
     if (this.#options.provider) return this.#options.provider;
-    throw new BerthError("users_managed_elsewhere", "The users are those of the identity provider that is configured.");
+    throw new BerthError("users_managed_elsewhere", "Users are managed by the configured identity provider.");
   }
 }

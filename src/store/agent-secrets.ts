@@ -54,7 +54,7 @@ export class SecretStore implements SecretRows {
       const own = transaction.selectFrom("agent_secrets").where("agent_id", "=", agentId);
       const others = (await own.select("name").execute()).filter((each) => each.name !== name);
       if (others.length >= maximumSecrets) {
-        throw new BerthError("request_invalid", `An agent has ${maximumSecrets} secrets at most.`);
+        throw new BerthError("request_invalid", `An agent can have at most ${maximumSecrets} secrets.`);
       }
       const row = await transaction
         .insertInto("agent_secrets")

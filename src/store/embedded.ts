@@ -47,7 +47,7 @@ export async function startEmbeddedPostgres(folder: string): Promise<EmbeddedPos
   if (Buffer.byteLength(folder) > maximumSocketFolder) {
     throw new BerthError(
       "database_unavailable",
-      `The path ${folder} is too long for PostgreSQL's socket: ${maximumSocketFolder} bytes at most.`,
+      `The path ${folder} is too long for PostgreSQL's socket; the maximum is ${maximumSocketFolder} bytes.`,
     );
   }
   const user = await databaseUser();

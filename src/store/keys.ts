@@ -82,7 +82,7 @@ export class KeyStore implements KeyRows {
         .where(({ or, eb }) => or([eb("expires_at", "is", null), eb("expires_at", ">", new Date())]))
         .executeTakeFirstOrThrow();
       if (Number(count) >= maximumKeys) {
-        throw new BerthError("request_invalid", `An account has ${maximumKeys} keys at most. Revoke one first.`);
+        throw new BerthError("request_invalid", `An account can have at most ${maximumKeys} keys. Revoke one first.`);
       }
       await transaction
         .insertInto("api_keys")

@@ -187,7 +187,7 @@ export class ProcessDriver implements Driver {
 
   async #require(id: string): Promise<Running> {
     const running = await this.#running(id);
-    if (!running) throw new BerthError("machine_lost", "There is no machine of this agent.");
+    if (!running) throw new BerthError("machine_lost", "The agent has no machine.");
     return running;
   }
 }

@@ -117,7 +117,7 @@ export class ScriptedDriver implements Driver {
   #requireLatest({ id, generation }: MachineSpec): void {
     const known = this.#machines.get(id) ?? this.#suspended.get(id);
     if (!known || known.spec.generation <= generation) return;
-    throw new BerthError("machine_failed", "A later change of this agent has superseded this one.");
+    throw new BerthError("machine_failed", "A later change to this agent has superseded this one.");
   }
 
   async adopting(id: string, token: string, next: string): Promise<void> {
@@ -366,7 +366,7 @@ export class ScriptedDriver implements Driver {
 
   #require(id: string): ScriptedMachine {
     const machine = this.#machines.get(id);
-    if (!machine) throw new BerthError("machine_lost", "There is no machine of this agent.");
+    if (!machine) throw new BerthError("machine_lost", "The agent has no machine.");
     return machine;
   }
 }

@@ -18,6 +18,8 @@ export interface MachineRecord {
   start: string;
   /** The port its runner listens on; null while it starts. */
   port: number | null;
+  /** Where its programs reach models, `http://127.0.0.1:PORT`. */
+  gatewayUrl: string;
   /** The token its runner accepts before adoption. */
   firstToken: string;
 }
@@ -41,14 +43,13 @@ const lock = createServer().listen(`\0berth-machine-${createHash("sha256").updat
 await once(lock, "listening");
 
 const firstToken = randomBytes(32).toString("base64url");
-const record = { pid: process.pid, start: startOf(process.pid)!, firstToken };
-await rm(file("identity.json"), { force: true });
-await write("machine.json", { ...record, port: null });
-
 const uplink = new Uplink();
 const gateway = uplink.listen(0);
 await once(gateway, "listening");
 const gatewayUrl = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
+const record = { pid: process.pid, start: startOf(process.pid)!, gatewayUrl, firstToken };
+await rm(file("identity.json"), { force: true });
+await write("machine.json", { ...record, port: null });
 const runner = await createRunner({
   runtimes: scriptedRuntimes,
   context: {

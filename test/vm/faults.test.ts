@@ -118,23 +118,21 @@ test("a template that is corrupt is thrown away, and the agent is made from a ne
 }, 600_000);
 
 test.runIf(isRoot)(
-  "with no space left a new agent fails with disk_full, and the next one is fine once there is some",
+  "with no space left a new agent is refused with disk_full, and the next one is fine once there is some",
   async () => {
     const mount = await newFolder();
     await run("mount", ["-t", "tmpfs", "-o", "size=6g,mode=0711", "tmpfs", mount]);
     try {
       await plantSeed(mount, { how: "--sparse=always", only: "claude-code" });
-      const config = await testConfig({ dataFolder: mount });
+      const config = await testConfig({ dataFolder: mount, diskReserveBytes: 1024 ** 3 });
       await using service = await VmService.on(config);
       const { stdout } = await run("df", ["--output=avail", "-BM", mount]);
       const free = Number(/(\d+)M/.exec(stdout)![1]);
       await run("fallocate", ["-l", `${free - 300}M`, join(mount, "filler")]);
-      const failed = await service.client.createAgent("ada");
-      expect(failed.body).toMatchObject({
-        status: "failed",
-        error: { code: "disk_full", message: /MiB free.*needs 1024 MiB/ },
-      });
-      expect((await service.client.call("DELETE", "/agents/ada")).status).toBe(204);
+      const refused = await service.client.call("POST", "/agents", { name: "ada", runtime: "claude-code" });
+      const message = expect.stringMatching(/\d+ MiB are free, and 1024 MiB are kept/);
+      expect(refused).toMatchObject({ status: 503, body: { code: "disk_full", message } });
+      expect((await service.client.call("GET", "/agents/ada")).status).toBe(404);
       await rm(join(mount, "filler"));
       expect((await service.client.createAgent("ada")).body.status).toBe("ready");
     } finally {

@@ -14,10 +14,10 @@ interface GrantOptions extends CommonOptions {
 export function registerGrant(credits: Command): void {
   credits
     .command("grant")
-    .description("give an account credits, or take some back")
-    .argument("<account>", "the name of a user, or an account's id")
+    .description("grant credits to an account, or take some back")
+    .argument("<account>", "a user's name or an account's id")
     .argument("<credits>", "such as 500; -500 takes them back")
-    .option("-n, --note <text>", "why, for the account's owner")
+    .option("-n, --note <text>", "a note for the account's owner")
     .addOption(jsonOption())
     .addHelpText("after", "\nThe accounts with their ids: berth admin credits list")
     .action(async (account: string, amount: string, { note, json }: GrantOptions) => {

@@ -14,7 +14,7 @@ export function registerSigningKeysReplace(keys: Command): void {
   keys
     .command("replace")
     .description("sign tokens with new keys; older tokens stay valid until they expire")
-    .option("--now", "end what the older keys signed at once, as after a theft")
+    .option("--now", "invalidate everything that older keys signed, as after a theft")
     .addOption(jsonOption())
     .action(async ({ now = false, json }: ReplaceOptions) => {
       const client = connect(readEnvironment());

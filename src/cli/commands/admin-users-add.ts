@@ -10,7 +10,7 @@ import { printable, writeJson } from "../terminal.ts";
 export function registerUsersAdd(users: Command): void {
   users
     .command("add")
-    .description("add a user, and show the link with which a password is set")
+    .description("add a user, and print a link to set a password")
     .argument("<name>", "the user's name")
     .addOption(jsonOption())
     .action(async (name: string, { json }: CommonOptions) => {

@@ -10,7 +10,7 @@ import { showLink } from "./admin-users-add.ts";
 export function registerUsersReset(users: Command): void {
   users
     .command("reset")
-    .description("take a user's password and sign-ins away, and show a link for a new password")
+    .description("reset a user's password: sign the user out and print a link to set a new one")
     .argument("<name>", "the user's name")
     .addOption(jsonOption())
     .action(async (name: string, { json }: CommonOptions) => {

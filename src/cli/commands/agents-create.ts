@@ -19,10 +19,10 @@ export function registerCreate(agents: Command): void {
     .command("create")
     .description("create an agent and wait until it is ready")
     .argument("<name>", "3 to 30 characters: a-z, 0-9 and hyphens, starting with a letter")
-    .option("-r, --runtime <runtime>", "what it is built on (berth runtimes lists them)")
-    .option("-m, --model <model>", "the model's id (berth models lists them); else the runtime's own default")
-    .option("-i, --instructions <text>", "what the agent is told in every turn; - reads standard input")
-    .option("--no-wait", "return as soon as the agent is being created")
+    .option("-r, --runtime <runtime>", "the agent's runtime (see berth runtimes)")
+    .option("-m, --model <model>", "the model's id (see berth models); default: the runtime's own")
+    .option("-i, --instructions <text>", "instructions for every turn; - reads standard input")
+    .option("--no-wait", "do not wait until the agent is ready")
     .addOption(jsonOption())
     .action(createAgent);
 }

@@ -16,9 +16,9 @@ interface DeleteOptions extends CommonOptions {
 export function registerDelete(agents: Command): void {
   agents
     .command("delete")
-    .description("delete an agent with its machine and its disk, for ever")
+    .description("delete an agent, its machine and its disk permanently")
     .argument("<name>", "the agent's name")
-    .option("-y, --yes", "do not ask")
+    .option("-y, --yes", "do not ask for confirmation")
     .addOption(jsonOption())
     .action(async (name: string, { yes, json }: DeleteOptions) => {
       const client = connect(readEnvironment());

@@ -17,8 +17,8 @@ export function registerLogs(agents: Command): void {
     .command("logs")
     .description("show the output of an agent's runner and runtime")
     .argument("<name>", "the agent's name")
-    .option("-n, --tail <lines>", "how many of the last lines, 1000 at most", positiveNumber, 100)
-    .option("-f, --follow", "go on with new lines, until Ctrl-C or the machine's end")
+    .option("-n, --tail <lines>", "how many of the last lines to show, at most 1000", positiveNumber, 100)
+    .option("-f, --follow", "print new lines until Ctrl-C or the machine ends")
     .addOption(jsonOption())
     .action(async (name: string, { tail, follow, json }: LogsOptions) => {
       const client = connect(readEnvironment());

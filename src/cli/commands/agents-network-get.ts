@@ -9,7 +9,7 @@ import { type CommonOptions, jsonOption } from "../options.ts";
 export function registerGetNetwork(network: Command): void {
   network
     .command("get")
-    .description("show where an agent's programs may connect to")
+    .description("show where an agent may connect to")
     .argument("<name>", "the agent's name")
     .addOption(jsonOption())
     .action(async (name: string, { json }: CommonOptions) => {

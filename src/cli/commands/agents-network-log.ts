@@ -19,9 +19,9 @@ const headings = ["TIME", "TO", "ADDRESS", "OUTCOME", "SENT", "RECEIVED", "COUNT
 export function registerNetworkLog(network: Command): void {
   network
     .command("log")
-    .description("show the connections of an agent's programs, the newest last")
+    .description("show an agent's connections, newest last")
     .argument("<name>", "the agent's name")
-    .option("-n, --limit <number>", "how many, of the newest", positiveNumber, 50)
+    .option("-n, --limit <number>", "how many of the newest to show", positiveNumber, 50)
     .addOption(new Option("--verdict <verdict>", "only those").choices(["allowed", "refused"]))
     .addOption(jsonOption())
     .addHelpText("after", "\nA connection is shown once it has ended. SENT and RECEIVED are bytes.")

@@ -26,7 +26,7 @@ Examples:
 export function registerSetNetwork(network: Command): void {
   network
     .command("set")
-    .description("set where an agent's programs may connect to, from now on")
+    .description("set where an agent may connect to")
     .argument("<name>", "the agent's name")
     .addOption(ruleOption("--allow <rule>", "what they may connect to, and nothing else; can be repeated"))
     .addOption(ruleOption("--deny <rule>", "what they may not; can be repeated"))

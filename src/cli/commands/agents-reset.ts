@@ -9,7 +9,7 @@ import { printable, writeJson } from "../terminal.ts";
 export function registerReset(agents: Command): void {
   agents
     .command("reset")
-    .description("begin a new conversation: the agent forgets what was said; its files stay")
+    .description("start a new conversation; the agent's files stay")
     .argument("<name>", "the agent's name")
     .addOption(jsonOption())
     .action(async (name: string, { json }: CommonOptions) => {

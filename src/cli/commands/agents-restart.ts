@@ -14,10 +14,10 @@ interface RestartOptions extends CommonOptions {
 export function registerRestart(agents: Command): void {
   agents
     .command("restart")
-    .description("boot an agent's machine again and wait until it is ready; its files and its conversation stay")
+    .description("reboot an agent's machine; its files and conversation stay")
     .argument("<name>", "the agent's name")
-    .option("--no-wait", "return as soon as the agent is being restarted")
-    .option("--new-machine", "where the agent's machine was lost, begin with an empty one: its files are gone")
+    .option("--no-wait", "do not wait until the agent is ready")
+    .option("--new-machine", "replace a lost machine with an empty one; its files are gone")
     .addOption(jsonOption())
     .addHelpText("after", "\nA reply that is on its way ends as failed. An agent that has failed is mended by this.")
     .action(async (name: string, { wait, json, newMachine }: RestartOptions) => {

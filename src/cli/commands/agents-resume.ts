@@ -13,9 +13,9 @@ interface ResumeOptions extends CommonOptions {
 export function registerResume(agents: Command): void {
   agents
     .command("resume")
-    .description("wake a suspended agent, or try a failed one again with its memory")
+    .description("wake a suspended agent, or retry a failed one with its memory")
     .argument("<name>", "the agent's name")
-    .option("--no-wait", "return as soon as the agent is being woken")
+    .option("--no-wait", "do not wait until the agent is ready")
     .addOption(jsonOption())
     .action(async (name: string, { wait, json }: ResumeOptions) => {
       const client = connect(readEnvironment());

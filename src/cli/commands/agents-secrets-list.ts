@@ -10,7 +10,7 @@ import { writeJson } from "../terminal.ts";
 export function registerListSecrets(secrets: Command): void {
   secrets
     .command("list")
-    .description("list an agent's secrets, without their values")
+    .description("list an agent's secrets without their values")
     .argument("<name>", "the agent's name")
     .addOption(jsonOption())
     .action(async (name: string, { json }: CommonOptions) => {

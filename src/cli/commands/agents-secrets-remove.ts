@@ -9,7 +9,7 @@ import { writeJson } from "../terminal.ts";
 export function registerRemoveSecret(secrets: Command): void {
   secrets
     .command("remove")
-    .description("take a secret from an agent, at once")
+    .description("remove a secret from an agent")
     .argument("<name>", "the agent's name")
     .argument("<secret>", "the secret's name")
     .addOption(jsonOption())

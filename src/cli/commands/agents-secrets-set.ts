@@ -33,7 +33,7 @@ export function registerSetSecret(secrets: Command): void {
   ).argParser((text: string, all: string[] = []) => all.concat(text));
   secrets
     .command("set")
-    .description("give an agent a secret that its programs can use and not see, or another value of it")
+    .description("set a secret that an agent can use but not read")
     .argument("<name>", "the agent's name")
     .argument("<secret>", "the secret's name, such as GITHUB_TOKEN")
     .addOption(host)
@@ -43,7 +43,7 @@ export function registerSetSecret(secrets: Command): void {
     .action(async (name: string, secret: string, { host: hosts, header: headers, json }: SetOptions) => {
       const client = connect(readEnvironment());
       const value = (await readSecret(`Value of ${secret}: `)).trim();
-      if (value === "") throw new CliError("There is no value; nothing was set.", 2);
+      if (value === "") throw new CliError("The value is empty; nothing was set.", 2);
       const record = await client.call(routes.setSecret, { params: { name, secret }, body: { value, hosts, headers } });
       if (json) writeJson(process.stdout, record);
       else

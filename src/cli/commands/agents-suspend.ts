@@ -9,7 +9,7 @@ import { printable, writeJson } from "../terminal.ts";
 export function registerSuspend(agents: Command): void {
   agents
     .command("suspend")
-    .description("keep an agent's memory on its disk and stop its machine; its next message wakes it")
+    .description("suspend an agent; its next message wakes it")
     .argument("<name>", "the agent's name")
     .addOption(jsonOption())
     .addHelpText("after", "\nIdle agents are suspended by themselves.")

@@ -23,9 +23,9 @@ const statusStyles: Record<TurnStatus, Style> = {
 export function registerTurns(agents: Command): void {
   agents
     .command("turns")
-    .description("show what was said to an agent and what it replied, the newest last")
+    .description("show an agent's messages and replies, newest last")
     .argument("<name>", "the agent's name")
-    .option("-n, --limit <number>", "how many, of the newest", positiveNumber, 20)
+    .option("-n, --limit <number>", "how many of the newest to show", positiveNumber, 20)
     .addOption(jsonOption())
     .addHelpText("after", "\nLong texts are cut; --json has all of them, the newest first.")
     .action(async (name: string, { limit, json }: TurnsOptions) => {

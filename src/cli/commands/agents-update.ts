@@ -19,11 +19,11 @@ interface UpdateOptions extends CommonOptions {
 export function registerUpdate(agents: Command): void {
   agents
     .command("update")
-    .description("change an agent's model or instructions, from its next turn on")
+    .description("change an agent's model or instructions from its next turn on")
     .argument("<name>", "the agent's name")
-    .option("-m, --model <model>", "the model's id (berth models lists them)")
+    .option("-m, --model <model>", "the model's id (see berth models)")
     .addOption(new Option("--default-model", "the runtime's own default model").conflicts("model"))
-    .option("-i, --instructions <text>", "what the agent is told in every turn; - reads standard input")
+    .option("-i, --instructions <text>", "instructions for every turn; - reads standard input")
     .addOption(noInstructionsOption())
     .addOption(jsonOption())
     .action(updateAgent);

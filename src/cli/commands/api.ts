@@ -17,12 +17,12 @@ interface ApiOptions {
 export function registerApi(program: Command): void {
   program
     .command("api")
-    .description("send a raw request and show the answer's body as it comes")
+    .description("send a raw API request and print the response")
     .argument("<method>", "GET, POST, …")
     .argument("<path>", "such as /agents")
-    .option("-d, --data <json>", "the body; - reads it from standard input")
-    .option("-H, --header <key:value>", "one more header; may be given several times", addHeader, new Headers())
-    .option("-i, --include", "show the answer's status line and headers on stderr")
+    .option("-d, --data <json>", "the request body; - reads standard input")
+    .option("-H, --header <key:value>", "add a header; can be repeated", addHeader, new Headers())
+    .option("-i, --include", "print the response's status and headers on stderr")
     .addOption(jsonOption())
     .addHelpText("after", "\nThe exit code is 1 when the answer's status is 400 or above.")
     .action(sendRaw);

@@ -19,9 +19,9 @@ const headings = ["TIME", "BY", "ADDRESS", "OPERATION", "AGENT", "OUTCOME"];
 export function registerAudit(program: Command): void {
   program
     .command("audit")
-    .description("show who changed what, and what was forbidden, the newest last")
-    .option("-a, --agent <name>", "only what was done with this agent")
-    .option("-n, --limit <number>", "how many, of the newest", positiveNumber, 50)
+    .description("show who changed what and what was forbidden, newest last")
+    .option("-a, --agent <name>", "only entries about this agent")
+    .option("-n, --limit <number>", "how many of the newest to show", positiveNumber, 50)
     .addOption(jsonOption())
     .addHelpText(
       "after",

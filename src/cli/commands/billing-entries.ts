@@ -22,10 +22,10 @@ const headings = ["NUMBER", "TIME", "KIND", "CREDITS", "BALANCE", "AGENT", "FOR"
 export function registerEntries(billing: Command): void {
   billing
     .command("entries")
-    .description("show every change of the balance with its cause, the newest last")
-    .option("-a, --agent <name>", "only what this agent has used")
+    .description("show every change of the balance, newest last")
+    .option("-a, --agent <name>", "only this agent's usage")
     .addOption(new Option("-k, --kind <kind>", "only entries of this kind").choices(entryKinds))
-    .option("-n, --limit <number>", "how many, of the newest", positiveNumber, 50)
+    .option("-n, --limit <number>", "how many of the newest to show", positiveNumber, 50)
     .addOption(new Option("--csv", "print all of them as CSV, the newest first").conflicts("json"))
     .addOption(jsonOption())
     .addHelpText("after", "\n--json and --csv have all fields, the newest first.")

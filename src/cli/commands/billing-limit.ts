@@ -9,8 +9,8 @@ import { writeJson } from "../terminal.ts";
 export function registerLimit(billing: Command): void {
   billing
     .command("limit")
-    .description("set what a calendar month (UTC) may cost")
-    .argument("<credits>", "such as 500; none: no limit")
+    .description("set the most that a calendar month (UTC) may cost")
+    .argument("<credits>", "such as 500, or none")
     .addOption(jsonOption())
     .action(async (credits: string, { json }: CommonOptions) => {
       const client = connect(readEnvironment());

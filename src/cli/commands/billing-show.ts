@@ -13,7 +13,7 @@ const headings = ["DAY", "AGENT", "MODEL", "CREDITS", "TOKENS IN", "TOKENS OUT",
 export function registerBilling(billing: Command): void {
   billing
     .command("show", { isDefault: true })
-    .description("show the account's credits and what it has used this month")
+    .description("show the account's credits and this month's usage")
     .addOption(jsonOption())
     .action(async ({ json }: CommonOptions) => {
       const client = connect(readEnvironment());

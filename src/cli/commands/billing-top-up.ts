@@ -9,8 +9,8 @@ import { writeJson } from "../terminal.ts";
 export function registerTopUp(billing: Command): void {
   billing
     .command("top-up")
-    .description("buy credits by card: shows the address of a page on which to pay")
-    .argument("<credits>", "how many; one costs a US cent")
+    .description("buy credits by card: prints the address of a payment page")
+    .argument("<credits>", "the number of credits; one costs one US cent")
     .addOption(jsonOption())
     .action(async (credits: string, { json }: CommonOptions) => {
       const client = connect(readEnvironment());

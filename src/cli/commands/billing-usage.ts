@@ -21,7 +21,7 @@ interface UsageOptions extends CommonOptions {
 export function registerUsage(billing: Command): void {
   billing
     .command("usage")
-    .description("sum up what was used, of this month where no time is given")
+    .description("summarize usage; by default, this month's")
     .addOption(new Option("-b, --by <what>", "what it is summed up by").choices(usageGroups).default("day"))
     .option("-s, --since <time>", "from then on: hours (12h) or days (90d) ago, or a time (2030-01-31)", pastTime)
     .option("-u, --until <time>", "until then", pastTime)

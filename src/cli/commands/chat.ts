@@ -30,10 +30,10 @@ interface Chat {
 export function registerChat(program: Command): void {
   program
     .command("chat")
-    .description("send an agent a message and show its reply as it comes")
+    .description("send a message to an agent and stream its reply")
     .argument("<name>", "the agent's name")
-    .argument("[message]", "what to say; - reads it from standard input; without it, a conversation on the terminal")
-    .option("-u, --usage", "show after the reply, on stderr, how many tokens and credits it took")
+    .argument("[message]", "the message; - reads standard input; without it, start a conversation")
+    .option("-u, --usage", "print the tokens and credits used on stderr after the reply")
     .addOption(jsonOption())
     .addHelpText("after", "\nCtrl-C interrupts the reply, a second one quits at once. Ctrl-D ends a conversation.")
     .action(async (agent: string, message: string | undefined, { usage, json }: ChatOptions) => {
@@ -107,5 +107,5 @@ async function say(
   } finally {
     view.endLine();
   }
-  throw new CliError("The reply has no end.");
+  throw new CliError("The reply ended early.");
 }

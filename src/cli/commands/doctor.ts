@@ -22,7 +22,7 @@ interface Check {
 export function registerDoctor(program: Command): void {
   program
     .command("doctor")
-    .description("check what Berth needs on this machine, and say how to mend what is wrong")
+    .description("check this machine for what Berth needs, and show how to fix problems")
     .addOption(jsonOption())
     .action(async ({ json }: CommonOptions) => {
       const failed = await runChecks(json ?? false);

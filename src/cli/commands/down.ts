@@ -16,7 +16,7 @@ const pollMs = 50;
 export function registerDown(program: Command): void {
   program
     .command("down")
-    .description("stop the server; the agents' machines and their turns go on")
+    .description("stop the server; machines and running turns continue")
     .addOption(jsonOption())
     .action(async ({ json }: CommonOptions) => {
       const pid = await findServer(readEnvironment().dataFolder);

@@ -19,8 +19,8 @@ interface CreateOptions extends CommonOptions {
 export function registerCreateKey(keys: Command): void {
   keys
     .command("create")
-    .description("create a key and print it, this once")
-    .option("-n, --name <name>", "for you to know it by")
+    .description("create a key and print it once")
+    .option("-n, --name <name>", "a name for the key")
     .addOption(
       new Option("-k, --kind <kind>", "full: all that you may do; agent: chats with some agents only").choices(
         keyKinds,
@@ -31,8 +31,12 @@ export function registerCreateKey(keys: Command): void {
       "an agent that it is for, and no others; can be repeated",
       (name, all: string[] = []) => all.concat(name),
     )
-    .option("-e, --expires <time>", "when it ends: in hours (12h), in days (90d) or a time (2030-01-31)", futureTime)
-    .option("-c, --credit-limit <credits>", "what the turns begun with a key of the kind agent may cost, all together")
+    .option(
+      "-e, --expires <time>",
+      "when it expires: in hours (12h), in days (90d) or at a time (2030-01-31)",
+      futureTime,
+    )
+    .option("-c, --credit-limit <credits>", "the most that all turns started with an agent key may cost")
     .addOption(jsonOption())
     .action(createKey);
 }

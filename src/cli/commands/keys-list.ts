@@ -14,7 +14,7 @@ const headings = ["ID", "NAME", "KIND", "BEGINS WITH", "AGENTS", "LAST USED", "E
 export function registerListKeys(keys: Command): void {
   keys
     .command("list")
-    .description("list your keys, the newest first")
+    .description("list your keys, newest first")
     .addOption(jsonOption())
     .action(async ({ json }: CommonOptions) => {
       const client = connect(readEnvironment());

@@ -16,13 +16,13 @@ interface RevokeOptions extends CommonOptions {
 export function registerRevokeKey(keys: Command): void {
   keys
     .command("revoke")
-    .description("end a key, at once and for ever")
-    .argument("<id>", "the key's id (berth keys list shows them)")
-    .option("-y, --yes", "do not ask")
+    .description("revoke a key")
+    .argument("<id>", "the key's id (see berth keys list)")
+    .option("-y, --yes", "do not ask for confirmation")
     .addOption(jsonOption())
     .action(async (id: string, { yes, json }: RevokeOptions) => {
       // It may be the key itself, which must not be echoed.
-      if (!isUuid(id)) throw new CliError("This is not a key's id. To see them: berth keys list", 2);
+      if (!isUuid(id)) throw new CliError("This is not a key's id. List them with: berth keys list", 2);
       const client = connect(readEnvironment());
       if (!yes) await requireConsent(`Revoke the key ${id}, for ever?`, "Nothing was revoked.");
       await client.call(routes.revokeKey, { params: { id } });

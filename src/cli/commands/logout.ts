@@ -10,7 +10,7 @@ import { printable, writeJson } from "../terminal.ts";
 export function registerLogout(program: Command): void {
   program
     .command("logout")
-    .description("end the login, here and at the identity provider")
+    .description("sign out, here and at the identity provider")
     .addOption(jsonOption())
     .action(async ({ json }: CommonOptions) => {
       const environment = readEnvironment();

@@ -12,7 +12,7 @@ const headings = ["ID", "RUNTIMES", "INPUT CREDITS/M", "OUTPUT CREDITS/M"];
 export function registerModels(program: Command): void {
   program
     .command("models")
-    .description("list the models that agents can have")
+    .description("list the models that agents can use")
     .addOption(jsonOption())
     .addHelpText("after", "\nThe prices are credits for a million tokens (CREDITS/M).")
     .action(async ({ json }: CommonOptions) => {

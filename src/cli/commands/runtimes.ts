@@ -11,7 +11,7 @@ import { writeJson } from "../terminal.ts";
 export function registerRuntimes(program: Command): void {
   program
     .command("runtimes")
-    .description("list the programs that agents can be built on, and what each cannot do")
+    .description("list the runtimes that agents can use, and their limits")
     .addOption(jsonOption())
     .action(async ({ json }: CommonOptions) => {
       const client = connect(readEnvironment());

@@ -16,8 +16,8 @@ interface UpOptions extends CommonOptions {
 export function registerUp(program: Command): void {
   program
     .command("up")
-    .description("start the server; it stays in the foreground until Ctrl-C")
-    .option("-d, --detach", "start it in the background and return when it is ready")
+    .description("start the server in the foreground")
+    .option("-d, --detach", "start it in the background, and return when it is ready")
     .addOption(jsonOption())
     .action(async ({ detach, json }: UpOptions) => {
       if (!detach) return becomeServer();
@@ -39,7 +39,7 @@ function becomeServer(): never {
 /** Starts a server in the background, or finds the running one. Resolves when it is ready. */
 async function bringUp(): Promise<DetachedServer> {
   const { dataFolder, localUrl: url } = readEnvironment();
-  if (url === null) throw new CliError("BERTH_PORT is 0: in the background the server needs a port to be found at.", 2);
+  if (url === null) throw new CliError("BERTH_PORT is 0. A server in the background needs a fixed port.", 2);
   const pid = await findServer(dataFolder);
   const server = pid === null ? await startDetached(dataFolder, url) : found(pid, url, dataFolder);
   using progress = new Progress(process.stderr);

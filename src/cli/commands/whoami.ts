@@ -10,7 +10,7 @@ import { writeJson } from "../terminal.ts";
 export function registerWhoami(program: Command): void {
   program
     .command("whoami")
-    .description("show whose credentials are used")
+    .description("show the account in use")
     .addOption(jsonOption())
     .action(async ({ json }: CommonOptions) => {
       const client = connect(readEnvironment());

@@ -305,7 +305,7 @@ export class QemuDriver implements Driver {
   async #known(spec: MachineSpec): Promise<MachineRecord> {
     const known = await this.#records.require(spec.id);
     if (known.generation <= spec.generation) return known;
-    throw new BerthError("machine_failed", "A later change of this agent has superseded this one.");
+    throw new BerthError("machine_failed", "A later change to this agent has superseded this one.");
   }
 
   async #createFrom(template: Template | null, spec: MachineSpec, progress: Progress): Promise<RunningMachine> {

@@ -58,7 +58,7 @@ async function importImage(source: ImageFiles, target: ImageFiles, layout: Layou
     await rm(partial, { recursive: true, force: true });
     throw new BerthError(
       "image_invalid",
-      `The guest image in ${source.folder} is not whole. Build it again with: make image`,
+      `The guest image in ${source.folder} is incomplete. Build it again with: make image`,
       {
         cause: error,
       },

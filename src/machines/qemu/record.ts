@@ -57,7 +57,7 @@ export class Records {
   /** Throws `machine_lost` if there is no record. */
   async require(id: string): Promise<MachineRecord> {
     const record = await this.read(id);
-    if (!record) throw new BerthError("machine_lost", "There is no machine of this agent.");
+    if (!record) throw new BerthError("machine_lost", "The agent has no machine.");
     return record;
   }
 

@@ -170,7 +170,7 @@ async function takeDisk(qemu: QemuProcess): Promise<void> {
     const { message } = error as Error;
     if (!isLocked(message)) throw error;
     const cause = Object.assign(new Error(message), { code: "EBUSY" });
-    throw new BerthError("machine_failed", "Another process has the machine's disk open.", { cause });
+    throw new BerthError("machine_failed", "Another process has locked the machine's disk.", { cause });
   }
 }
 

@@ -194,7 +194,7 @@ export class Lifecycle {
       over.abort();
     }
     if (await this.#rows.byId(id)) {
-      throw new BerthError("agent_deleting", "The agent is still being deleted; this goes on by itself.");
+      throw new BerthError("agent_deleting", "The agent is still being deleted; this continues in the background.");
     }
     this.#reconciler.forget(id);
     this.idleness.forget(id);

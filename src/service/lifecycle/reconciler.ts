@@ -261,7 +261,7 @@ export class Reconciler {
   async #refuse(agent: AgentState, steps: InstallWriter, error: unknown): Promise<void> {
     const { machines, slots, log } = this.#options;
     const failure = isShortage(error)
-      ? new BerthError("no_capacity", "The host has too little left to start the agent's machine.", { cause: error })
+      ? new BerthError("no_capacity", "The host lacks the resources to start the agent's machine.", { cause: error })
       : asBerthError(error, "machine_failed", "The agent's machine could not be started.");
     log("an agent's machine could not be started", { agent: agent.name, code: failure.code, error });
     this.#refusals.set(agent.id, failure);

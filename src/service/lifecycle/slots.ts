@@ -115,7 +115,7 @@ export class Slots {
     if (memoryMiB <= this.#options.memoryMiB) return;
     throw new BerthError(
       "no_capacity",
-      `The machine has ${memoryMiB} MiB, and all machines together may have ${this.#options.memoryMiB} MiB.`,
+      `The machine needs ${memoryMiB} MiB; all machines together may use ${this.#options.memoryMiB} MiB.`,
     );
   }
 
