@@ -85,6 +85,19 @@ test.runIf(isRoot)(
   },
 );
 
+test.runIf(isRoot)(
+  "a machine's user opens no connections, not even to the service; its own port still answers",
+  async () => {
+    const { uid, gid } = await stat(`/proc/${await service.pid(ids[0]!)}`);
+    const { port } = new URL(service.server.url);
+    const connect = ["bash", "-c", `exec 3<>/dev/tcp/127.0.0.1/${port}`];
+    const asMachine = ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", ...connect];
+    await expect(run("env", asMachine, { cwd: "/" })).rejects.toThrow(/No route to host|refused|denied/);
+    await run("env", connect);
+    expect((await service.exec(ids[0]!, "echo here")).stdout.trim()).toBe("here");
+  },
+);
+
 test.runIf(isRoot)("a machine's user can neither read others' files nor replace what the server writes", async () => {
   const [own, other] = ids as [string, string];
   const { uid, gid } = await stat(`/proc/${await service.pid(own)}`);

@@ -6,6 +6,7 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { BerthError } from "../../contract/errors.ts";
 import { childEnvironment } from "../../platform/child-environment.ts";
+import { blockConnections } from "./firewall.ts";
 
 const run = promisify(execFile);
 
@@ -55,7 +56,7 @@ const maximumThreads = 512;
 /**
  * What confines QEMU. As root: a user of its own for each machine, without capabilities and with no new privileges.
  * Always, where the kernel allows it: a mount, process and IPC namespace that holds nothing but /usr and the machine's
- * own files (bubblewrap).
+ * own files (bubblewrap). As root, a packet filter that lets QEMU open no connections (nftables).
  *
  * The server writes only into folders that no QEMU can write to. `give` is safe there because nobody else can replace
  * what the server has just made.
@@ -63,23 +64,30 @@ const maximumThreads = 512;
 export class Sandbox {
   readonly #users: Users | null;
   readonly #hasNamespaces: boolean;
+  /** Why QEMU can open connections; null if it cannot. */
+  readonly #networkFault: string | null;
   readonly #taken = new Set<number>();
 
-  private constructor(users: Users | null, hasNamespaces: boolean) {
+  private constructor(users: Users | null, hasNamespaces: boolean, networkFault: string | null) {
     this.#users = users;
     this.#hasNamespaces = hasNamespaces;
+    this.#networkFault = networkFault;
   }
 
-  /** Throws `privilege_missing` if the server is root and the machines' users or bubblewrap are missing. */
-  static async open(): Promise<Sandbox> {
+  /**
+   * Throws `privilege_missing` if the server is root and the machines' users or bubblewrap are missing. `onlyCheck`:
+   * leaves the host's packet filter as it is.
+   */
+  static async open({ onlyCheck = false } = {}): Promise<Sandbox> {
     const isRoot = process.getuid?.() === 0;
     const users = isRoot ? await findUsers() : null;
-    const fault = await namespaceFault(new Sandbox(users, true));
+    const networkFault = users ? await blockConnections(idsOf(users), { onlyCheck }) : "the server is not root";
+    const fault = await namespaceFault(new Sandbox(users, true, networkFault));
     if (fault !== null && isRoot) {
       const message = `Machines cannot be confined with bubblewrap (${fault}). Install it with: make setup`;
       throw new BerthError("privilege_missing", message);
     }
-    return new Sandbox(users, fault === null);
+    return new Sandbox(users, fault === null, networkFault);
   }
 
   /** What the confinement of machines lacks on this host, in words for the operator. */
@@ -89,6 +97,7 @@ export class Sandbox {
       ...(this.#hasNamespaces
         ? []
         : ["QEMU sees the whole file system, because this user may not make namespaces or bubblewrap is missing"]),
+      ...(this.#networkFault === null ? [] : [`QEMU can open connections from this host (${this.#networkFault})`]),
     ];
   }
 
@@ -182,6 +191,11 @@ export class Sandbox {
       "--bounding-set=-all",
     ];
   }
+}
+
+/** The ids of all users that run QEMU, as nft takes them. */
+function idsOf({ template, first, count }: Users): string[] {
+  return [String(template.uid), `${first}-${first + count - 1}`];
 }
 
 /** Why this user cannot make namespaces; null if it can. */
