@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TestClient } from "../test/support/client.ts";
 import { testConfig } from "../test/support/config.ts";
+import { DemoServer } from "../test/support/demo-server.ts";
 import type { MachineRecord } from "../test/support/scripted-machine.ts";
 
 // `node bench/attack.ts`: how late the server's event loop is while a program in one machine sends model requests that
@@ -19,14 +20,16 @@ const mebibyte = 1024 ** 2;
 const repeated = (part: string, bytes: number) => part.repeat(Math.floor(bytes / part.length)).slice(0, -1);
 /** By what makes them costly. */
 const attacks = {
-  "many values, 32 MiB": `{"model":"m","messages":[${repeated("{},", 31 * mebibyte)}]}`,
-  "many values, 1 MiB": `{"model":"m","messages":[${repeated("{},", mebibyte)}]}`,
+  "many values, 32 MiB": `{"model":"claude-sonnet-4-5","max_tokens":9,"messages":[${repeated("{},", 31 * mebibyte)}]}`,
+  "many values, 1 MiB": `{"model":"claude-sonnet-4-5","max_tokens":9,"messages":[${repeated("{},", mebibyte)}]}`,
   "deeply nested": "[".repeat(4 * mebibyte),
-  "one long text, 31 MiB": `{"model":"m","messages":[{"role":"user","content":"${"x".repeat(31 * mebibyte)}"}]}`,
+  "one long text, 31 MiB": `{"model":"claude-sonnet-4-5","max_tokens":9,"messages":[{"role":"user","content":"${"x".repeat(31 * mebibyte)}"}]}`,
 };
 
 process.env.BERTH_TEST_RUN ??= "bench";
-const config = await testConfig({ memoryMiB: 100_000 });
+const provider = await DemoServer.start(["claude-sonnet-4-5"]);
+const anthropic = { baseUrl: provider.url, apiKey: "key" };
+const config = await testConfig({ memoryMiB: 100_000, startingCredits: "100000000", anthropic });
 const program = new URL("attack/server.ts", import.meta.url).pathname;
 const child = spawn(process.execPath, [program, JSON.stringify(config)], { stdio: ["pipe", "pipe", "ignore"] });
 const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -46,6 +49,7 @@ for (const [name, body] of Object.entries(attacks)) await report(name, (counts) 
 const ended = once(child, "exit");
 child.stdin.end();
 await ended;
+provider[Symbol.dispose]();
 await rm(config.dataFolder, { recursive: true, force: true, maxRetries: 10 });
 
 /** Requests by the status that answered them. */
@@ -70,13 +74,12 @@ async function flood(body: Buffer, counts: Counts): Promise<void> {
   const signal = AbortSignal.timeout(seconds * 1000);
   const attack = async (path: string) => {
     while (!signal.aborted) {
-      const status = await fetch(`${gateway}${path}`, { method: "POST", body: new Uint8Array(body), signal }).then(
-        async (response) => {
+      const status = await fetch(`${gateway}${path}`, { method: "POST", body: new Uint8Array(body), signal })
+        .then(async (response) => {
           await response.arrayBuffer();
           return response.status;
-        },
-        () => (signal.aborted ? "made to wait" : "cut off"),
-      );
+        })
+        .catch(() => (signal.aborted ? "made to wait" : "cut off"));
       counts[status] = (counts[status] ?? 0) + 1;
     }
   };
