@@ -15,6 +15,7 @@ interface RequestBody extends Disposable {
 
 /**
  * Reads the bodies of model requests in bounded memory. While a body waits for memory, its bytes stay with the guest.
+ * A body is copied into its place as it arrives, because joining its parts in the end takes a tenth of a second.
  * Large bodies have a separate budget: a body of unknown size that turns out to be large waits for it while holding a
  * small share of the other one. Holders of the large budget wait for nothing, so there is no deadlock.
  */
@@ -33,19 +34,27 @@ export class RequestBodies {
     const announced = /^\d{1,9}$/.test(contentLength ?? "") ? Number(contentLength) : null;
     let room = Math.min(announced ?? smallBytes, maximumBodyBytes);
     held.use(await (room <= smallBytes ? this.#small : this.#large).acquire(agent, room, signal));
-    const chunks: Buffer[] = [];
+    let content = new Uint8Array(room);
     let size = 0;
     for await (const chunk of stream as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > room && announced === null && room === smallBytes) {
+      if (size + chunk.length > room && announced === null && room === smallBytes) {
         held.use(await this.#large.acquire(agent, maximumBodyBytes, signal));
         room = maximumBodyBytes;
+        content = enlarged(content.subarray(0, size), room);
       }
-      if (size <= room) chunks.push(chunk);
-      else chunks.length = 0; // Read on to the end: a stream left unread is closed and cannot be answered.
+      // What is too large is read to its end: a stream left unread is closed and cannot be answered.
+      if (size + chunk.length <= room) content.set(chunk, size);
+      size += chunk.length;
     }
-    const body = size <= room ? Buffer.concat(chunks) : null;
+    const body = size <= room ? Buffer.from(content.buffer.transfer(size)) : null;
     const kept = held.move();
     return { body, [Symbol.dispose]: () => kept.dispose() };
   }
+}
+
+/** A larger array that begins with that content. */
+function enlarged(content: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(size);
+  larger.set(content);
+  return larger;
 }

@@ -15,7 +15,10 @@ const wires = new Map([
 /** The demonstration model as a provider's server, with a list of models that answer to any name. */
 export class DemoServer implements Disposable {
   readonly #models: string[];
-  readonly #server = createServer((request, response) => void this.#serve(request, response));
+  readonly #server = createServer((request, response) => {
+    // A client that hangs up in the middle is no fault.
+    this.#serve(request, response).catch(() => response.destroy());
+  });
 
   private constructor(models: string[]) {
     this.#models = models;
