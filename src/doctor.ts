@@ -13,6 +13,7 @@ import { lastBuiltImage } from "./wiring/qemu.ts";
 // `berth doctor` runs this on the machine that the server is to run on. Each check is one line of JSON.
 
 const run = promisify(execFile);
+const emulation = "software emulation, about ten times slower than KVM";
 const wantedMemoryMiB = 4096;
 const wantedDiskGiB = 8;
 
@@ -57,16 +58,28 @@ const checks: Record<string, Check> = {
     if (there) return { ok: true, found: folder };
     return { ok: false, found: folder ?? "nothing", problem: "There is no guest image.", fix: "make image" };
   },
-  async kvm() {
-    const usable = await access("/dev/kvm", constants.R_OK | constants.W_OK).then(
-      () => true,
-      () => false,
+  async accelerator({ accelerator, dataFolder }) {
+    // It works either way, so it is no problem.
+    if (accelerator === "tcg") return { ok: true, found: `${emulation}: BERTH_ACCEL is tcg` };
+    const fault = await access("/dev/kvm", constants.R_OK | constants.W_OK).then(
+      () => null,
+      (error: NodeJS.ErrnoException) => error.code,
     );
-    // Only a guest that runs proves KVM; the server tries one at its start. Without, it is slow and not wrong.
-    const found = usable
-      ? "/dev/kvm can be opened (the server tries a guest on it)"
-      : "none: software emulation, about ten times slower";
-    return { ok: true, found };
+    if (fault === "ENOENT") {
+      return {
+        ok: true,
+        found: `${emulation}: there is no /dev/kvm. Enable virtualization in the firmware, or nested virtualization of this virtual machine`,
+      };
+    }
+    if (fault !== null) {
+      return { ok: true, found: `${emulation}: this user may not open /dev/kvm. For KVM: sudo usermod -aG kvm $USER` };
+    }
+    const works = await kvmWorked(dataFolder);
+    if (works === null)
+      return { ok: true, found: "/dev/kvm can be opened; the server tries a guest on it when it starts" };
+    const refused =
+      "/dev/kvm is there, but the server's trial guest did not run on it, as with faulty nested virtualization";
+    return { ok: true, found: works ? "KVM: a trial guest ran on it" : `${emulation}: ${refused}` };
   },
   async users() {
     const { gaps } = await Sandbox.open({ onlyCheck: true });
@@ -135,6 +148,15 @@ const checks: Record<string, Check> = {
     };
   },
 };
+
+/** What the server found since this host was booted when it tried a guest on KVM; null if it has not. */
+async function kvmWorked(dataFolder: string): Promise<boolean | null> {
+  const known = await readFile(`${dataFolder}/kvm-probe.json`, "utf8").catch(() => null);
+  if (known === null) return null;
+  const { key, works } = JSON.parse(known) as { key: string; works: boolean };
+  const boot = (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim();
+  return key.includes(boot) ? works : null;
+}
 
 const config = readConfig(process.env);
 for (const [name, check] of Object.entries(checks)) {
