@@ -119,7 +119,7 @@ test("logout ends the login here and at the provider", async () => {
   expect(await berth(["logout"])).toMatchObject({ code: 0, stdout: expect.stringContaining("signed out") });
   expect(JSON.parse(await readFile(file, "utf8")).logins).toEqual({});
   await writeFile(file, JSON.stringify({ logins: { [service.server.url]: { ...before, expiresAt: new Date(0) } } }));
-  expect((await berth(["whoami"])).stderr).toContain("Your login has ended.");
+  expect((await berth(["whoami"])).stderr).toContain("Your login has expired.");
   await rm(file);
   expect(await berth(["logout"])).toMatchObject({ code: 0, stdout: expect.stringContaining("were not signed in") });
 });

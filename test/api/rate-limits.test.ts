@@ -173,7 +173,7 @@ test("an account has a limited number of keys", async () => {
     database,
   );
   const full = await service.client.call("POST", "/keys", {});
-  expect(full).toMatchObject({ status: 400, body: { message: expect.stringContaining("1000 keys at most") } });
+  expect(full).toMatchObject({ status: 400, body: { message: expect.stringContaining("at most 1000 keys") } });
   await sql`update api_keys set revoked_at = now() where prefix = 'x' and hash = decode(md5('1'), 'hex')`.execute(
     database,
   );
