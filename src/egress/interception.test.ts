@@ -144,6 +144,19 @@ test("a value that the host repeats is a placeholder again, in headers and in a 
   expect(answer.replaceAll(/\r\n[0-9a-f]+\r\n/g, "")).toContain("identity berth-secret-T-1 the-val berth-secret-T-1");
 });
 
+test("a value that the host repeats is a placeholder again where it refuses another protocol", async () => {
+  const server = createServer();
+  server.on("upgrade", (incoming, socket) => {
+    const token = String(incoming.headers["x-token"]);
+    socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${token.length}\r\nX-Repeated: ${token}\r\n\r\n${token}`);
+  });
+  const program = await connected(server);
+  program.write(`GET / HTTP/1.1\r\n${host.replace("close", "upgrade")}Upgrade: x\r\n\r\n`);
+  const answer = await text(program);
+  expect(answer).not.toContain("the-value");
+  expect(answer).toMatch(/\r\n\r\nberth-secret-T-1$/);
+});
+
 test("a placeholder is replaced in no other header, so what servers repeat by standard has none", async () => {
   const asked = "access-control-request-headers";
   const program = await connected(

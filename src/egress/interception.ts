@@ -166,7 +166,7 @@ function refuse(response: ServerResponse, status: number, text: string): void {
 /** Switches to another protocol, such as WebSocket, whose bytes pass unchanged. */
 function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, agent: Agent, options: ServingOptions): void {
   const concealment = new Concealment(options.secrets);
-  const { headers } = headersFor(request, options.secrets);
+  const { headers, hasValue } = headersFor(request, options.secrets);
   const asked = isFor(request, options.destination) ? ask(request, headers, agent) : null;
   if (!asked) return void socket.destroy();
   asked.on("upgrade", (answer, upstream, rest) => {
@@ -177,9 +177,11 @@ function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, agent: 
   });
   asked.on("response", (answer) => {
     // The body is no longer chunked here, so it ends with the connection.
-    const headers = without("connection", without("transfer-encoding", answer.rawHeaders));
+    const hasBody = concealment.isNeeded && hasValue;
+    const framed = without("connection", without("transfer-encoding", answer.rawHeaders));
+    const headers = hasBody ? without("content-length", framed) : framed;
     socket.write(headOf(answer, [...concealment.headers(headers), "connection", "close"]));
-    pipeline(answer, socket).catch(() => {});
+    pipeline(hasBody ? [answer, concealment.body(), socket] : [answer, socket]).catch(() => {});
   });
   asked.on("error", () => socket.destroy());
   asked.end();

@@ -30,7 +30,20 @@ const priced: [string, object, string][] = [
     parts({ type: "tool_result", content: [{ type: "document", source: { type: "url", url: "https://e.com" } }] }),
     "remote_files",
   ],
+  [
+    messages,
+    parts({
+      type: "document",
+      source: { type: "content", content: [{ type: "image", source: { type: "url", url: "https://e.com" } }] },
+    }),
+    "remote_files",
+  ],
   [chat, parts(image), "remote_files"],
+  [
+    responses,
+    { model: "m", input: [{ type: "computer_call_output", output: { image_url: "https://example.com/x.png" } }] },
+    "remote_files",
+  ],
   [
     responses,
     { model: "m", input: [{ role: "user", content: [{ type: "input_file", file_url: "https://e.com" }] }] },
@@ -43,7 +56,14 @@ const unpriced: [string, object, string][] = [
   [messages, anthropicTool("something_new"), "something_new"],
   [chat, { ...parts(), web_search_options: {} }, "web_search"],
   [responses, { model: "m", input: "x", tools: [{ type: "web_search_preview_2025_03_11" }] }, "web_search"],
+  [chat, { ...parts(), model: "gpt-4o-search-preview" }, "web_search"],
   [responses, { model: "m", input: "x", tools: [{ type: "code_interpreter" }] }, "code_interpreter"],
+  [responses, { model: "m", input: "x", tools: [{ type: "shell", environment: { type: "container_auto" } }] }, "shell"],
+  [
+    responses,
+    { model: "m", input: [{ type: "additional_tools", tools: [{ type: "code_interpreter" }] }] },
+    "code_interpreter",
+  ],
   [responses, { model: "m", input: "x", prompt: { id: "pmpt_1" } }, "prompt"],
 ];
 
@@ -90,6 +110,8 @@ test("tools that run in the machine, and files within the request, pass under an
   const inline = { type: "image_url", image_url: { url: "data:image/png;base64,aGVsbG8=" } };
   const functions = [{ type: "function", function: { name: "web_search" } }];
   expect((await post(session, chat, { ...parts(inline), tools: functions })).status).toBe(200);
+  const local = [{ type: "shell" }, { type: "shell", environment: { type: "local" } }];
+  expect((await post(session, responses, { model: "m", input: "x", tools: local })).status).toBe(200);
 });
 
 test("tiers, speeds and regions are the provider's standard ones, whatever the guest asks for", async () => {
@@ -98,6 +120,10 @@ test("tiers, speeds and regions are the provider's standard ones, whatever the g
   await post(session, chat, { ...parts(), service_tier: "priority" });
   await post(session, responses, { model: "m", input: "x", service_tier: "flex" });
   await post(session, messages, hello);
+  const edits = [{ type: "clear_tool_uses_20250919" }, { type: "compact_20260112", instructions: "Work." }];
+  await post(session, messages, { ...hello, fallbacks: [{ model: "dear" }], context_management: { edits } });
+  expect(requests.at(-1)!.body).toMatchObject({ context_management: { edits: edits.slice(0, 1) } });
+  expect(requests.at(-1)!.body).not.toHaveProperty("fallbacks");
   const [first, second, third, plain] = requests.map(({ body }) => body);
   expect(first).toMatchObject({ service_tier: "standard_only" });
   expect(Object.keys(first!)).toEqual(expect.not.arrayContaining(["speed", "inference_geo"]));

@@ -1,4 +1,5 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { readdir, readFile, readlink, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -97,6 +98,20 @@ test.runIf(isRoot)(
     expect((await service.exec(ids[0]!, "echo here")).stdout.trim()).toBe("here");
   },
 );
+
+test.runIf(isRoot)("what a taken-over QEMU has started under another name ends with its machine", async () => {
+  const { uid, gid } = await stat(`/proc/${await service.pid(ids[1]!)}`);
+  const hidden = spawn("setpriv", [`--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", "sleep", "600"], {
+    cwd: "/",
+    stdio: "ignore",
+  });
+  const ended = once(hidden, "exit");
+  await expect.poll(async () => (await stat(`/proc/${hidden.pid}`)).uid).toBe(uid);
+  expect((await service.client.call("POST", "/agents/bea/suspend")).body.status).toBe("suspended");
+  await service.client.call("POST", "/agents/bea/resume?wait=ready");
+  expect(await ended).toEqual([null, "SIGKILL"]);
+  expect(await service.client.ask("bea", "run: echo here")).toContain("here");
+});
 
 test.runIf(isRoot)("a machine's user can neither read others' files nor replace what the server writes", async () => {
   const [own, other] = ids as [string, string];

@@ -30,7 +30,8 @@ export const chat: Wire = {
   },
   remoteWork(request) {
     const names = new Set(hostedTools(request.tools));
-    if (request.web_search_options !== undefined) names.add("web_search");
+    // Models made for searching search by themselves.
+    if (request.web_search_options !== undefined || /search/.test(String(request.model))) names.add("web_search");
     const parts = objectsIn(request.messages).flatMap(({ content }) => objectsIn(content));
     if (parts.some(({ image_url: image }) => isRemote(isObject(image) ? image.url : image))) names.add("remote_files");
     return [...names].map(workOf);
@@ -76,8 +77,13 @@ const priced = new Set(["mcp", "remote_files"]);
 
 /** The hosted tools in a request, without their versions. */
 export function hostedTools(tools: unknown): string[] {
-  const names = objectsIn(tools).map(({ type }) => withoutVersion(String(type)));
-  return names.filter((name) => !runsHere.has(name));
+  return objectsIn(tools).flatMap((tool) => {
+    const name = withoutVersion(String(tool.type));
+    // A shell runs here unless it names a container of OpenAI's.
+    const isElsewhere =
+      name === "shell" && tool.environment !== undefined && objectAt(tool, "environment").type !== "local";
+    return [...hostedTools(tool.tools), ...(runsHere.has(name) && !isElsewhere ? [] : [name])];
+  });
 }
 
 export function workOf(name: string): RemoteWork {

@@ -32,6 +32,11 @@ export const messages: Wire = {
     if (request.service_tier !== undefined) request.service_tier = "standard_only";
     delete request.speed;
     delete request.inference_geo;
+    // Other models than the one that is charged, and a summary whose tokens are not in the answer's total.
+    delete request.fallbacks;
+    const edits = objectAt(request, "context_management");
+    if (Array.isArray(edits.edits))
+      edits.edits = objectsIn(edits.edits).filter(({ type }) => !/^compact/.test(String(type)));
     if (instructions) request.system = [...systemBlocks(request.system), { type: "text", text: instructions }];
   },
   remoteWork(request) {
@@ -81,8 +86,8 @@ export const countTokens: Wire = {
 /** Whether a message's content, or a tool result in it, refers to a file by URL. */
 function hasRemoteFile(content: unknown): boolean {
   return objectsIn(content).some((block) => {
-    const { type } = objectAt(block, "source");
-    return type === "url" || hasRemoteFile(block.content);
+    const { type, content } = objectAt(block, "source");
+    return type === "url" || hasRemoteFile(content) || hasRemoteFile(block.content);
   });
 }
 

@@ -17,11 +17,15 @@ export const responses: Wire = {
     request.instructions = before + instructions;
   },
   remoteWork(request) {
-    const names = new Set(hostedTools(request.tools));
+    const items = objectsIn(request.input);
+    const names = new Set([request, ...items].flatMap(({ tools }) => hostedTools(tools)));
     // A prompt stored at the provider may add tools.
     if (request.prompt !== undefined && request.prompt !== null) names.add("prompt");
-    const items = objectsIn(request.input);
-    const parts = [...items, ...items.flatMap(({ content, output }) => [...objectsIn(content), ...objectsIn(output)])];
+    const parts = [
+      ...items,
+      ...items.map((item) => objectAt(item, "output")),
+      ...items.flatMap(({ content, output }) => [...objectsIn(content), ...objectsIn(output)]),
+    ];
     if (parts.some((part) => isRemote(part.image_url) || isRemote(part.file_url))) names.add("remote_files");
     return [...names].map(workOf);
   },

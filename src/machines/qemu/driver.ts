@@ -299,6 +299,8 @@ export class QemuDriver implements Driver {
   async #end(id: string): Promise<void> {
     await this.#compression.cancel(id);
     await this.#running.end(id);
+    const record = await this.#records.read(id).catch(nullWhereUnreadable);
+    await this.#sandbox.endAll(record?.user ?? null);
   }
 
   /** The machine's record. Throws `machine_lost` if there is none, or if a later generation has superseded this one. */

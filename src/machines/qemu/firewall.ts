@@ -5,8 +5,8 @@ import { childEnvironment } from "../../platform/child-environment.ts";
 
 /**
  * Keeps the users of machines from opening connections: each QEMU is on the host's network, where it listens on its
- * machine's port and needs nothing else. Answers to connections from outside pass, since only the first segment of a
- * connection has SYN without ACK. The table is Berth's own, and the same for all servers of the host; nft replaces it in
+ * machine's port and needs nothing else. Answers to the server's connections pass: those from 127.0.0.1 on the loopback
+ * device, since only the first segment of a connection has SYN without ACK. The table is Berth's own, and the same for all servers of the host; nft replaces it in
  * one transaction. Returns why it cannot be done; null if it was. `onlyCheck`: changes nothing.
  */
 export async function blockConnections(
@@ -19,7 +19,7 @@ export async function blockConnections(
     table inet berth {
       chain machines {
         type filter hook output priority filter; policy accept;
-        meta skuid { ${users.join(", ")} } tcp flags & (syn | ack) != syn accept
+        meta skuid { ${users.join(", ")} } oifname lo ip saddr 127.0.0.1 tcp flags & (syn | ack) != syn accept
         meta skuid { ${users.join(", ")} } reject with icmpx admin-prohibited
       }
     }`;

@@ -3,6 +3,10 @@ import { connect, type Socket } from "node:net";
 import { createInterface } from "node:readline";
 
 const answerTimeoutMs = 60_000;
+/** QEMU's own lines have some KiB. */
+const maximumLineBytes = 4 * 1024 ** 2;
+/** Events have names in capitals. `CLOSED` is this connection's own. */
+const eventName = /^(?!CLOSED$)[A-Z_]{1,64}$/;
 
 interface QmpMessage {
   QMP?: unknown;
@@ -25,8 +29,14 @@ export class Qmp implements Disposable {
   private constructor(socket: Socket) {
     this.#socket = socket;
     createInterface({ input: socket })
-      .on("line", (line) => this.#receive(JSON.parse(line) as QmpMessage))
+      .on("line", (line) => this.#read(line))
       .on("error", () => {}); // It repeats the socket's errors; the close handles them.
+    let unfinished = 0;
+    socket.on("data", (chunk: Buffer) => {
+      const end = chunk.lastIndexOf(0x0a);
+      unfinished = end < 0 ? unfinished + chunk.length : chunk.length - end - 1;
+      if (unfinished > maximumLineBytes) socket.destroy();
+    });
     socket.on("error", () => {});
     socket.on("close", () => {
       for (const { reject } of this.#answers.values()) reject(new Error("QEMU has ended"));
@@ -70,8 +80,17 @@ export class Qmp implements Disposable {
     this.#socket.destroy();
   }
 
+  /** Hangs up on a QEMU that does not speak its protocol: its guest may have taken it over. */
+  #read(line: string): void {
+    try {
+      this.#receive(JSON.parse(line) as QmpMessage);
+    } catch {
+      this.#socket.destroy();
+    }
+  }
+
   #receive(message: QmpMessage): void {
-    if (message.event) this.events.emit(message.event, message.data);
+    if (eventName.test(message.event ?? "")) this.events.emit(message.event!, message.data);
     const answer = message.id === undefined ? undefined : this.#answers.get(message.id);
     if (!answer) return;
     this.#answers.delete(message.id!);

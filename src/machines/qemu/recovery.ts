@@ -44,6 +44,7 @@ export async function recover(parts: Parts, currentImage: string): Promise<void>
     }
     if (!record?.hasDisk) {
       await killByMonitor(files.qmp);
+      await parts.sandbox.endAll(record?.user ?? null);
       await rm(files.folder, { recursive: true, force: true });
       continue;
     }

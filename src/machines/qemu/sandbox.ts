@@ -1,11 +1,13 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, lchown, mkdir, readFile, rm } from "node:fs/promises";
+import { chmod, lchown, mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { BerthError } from "../../contract/errors.ts";
 import { childEnvironment } from "../../platform/child-environment.ts";
+import { hasEnded } from "../../platform/process-table.ts";
 import { blockConnections } from "./firewall.ts";
 
 const run = promisify(execFile);
@@ -49,6 +51,10 @@ interface Users {
 
 /** Private memory that QEMU may take beyond its guest's, in bytes: its translation cache, stacks and buffers. */
 const dataBeyondGuest = 4 * 1024 ** 3;
+
+/** How often, and how long apart, a machine's processes are looked for until none is left. */
+const endTries = 200;
+const endPollMs = 25;
 
 /** Processes and threads of one machine's user. QEMU with eight processors has about 80. */
 const maximumThreads = 512;
@@ -171,8 +177,26 @@ export class Sandbox {
     if (user) await chmod(path, 0o710); // The process's file mode mask would take it from `mkdir`.
   }
 
+  /**
+   * Ends every process of a machine's user. One that its guest has taken over can hide its name and words, but not its
+   * user. Called before root removes anything that this user owns, and before another machine gets the user.
+   */
+  async endAll(user: MachineUser | null): Promise<void> {
+    if (!user || user.uid === this.#users?.template.uid) return; // Several templates may be warmed at once.
+    for (let tries = endTries; tries > 0; tries--) {
+      const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
+      const owners = await Promise.all(pids.map((pid) => stat(`/proc/${pid}`).catch(() => null)));
+      const own = pids.filter((pid, index) => owners[index]?.uid === user.uid && !hasEnded(pid));
+      if (own.length === 0) return;
+      for (const pid of own) kill(pid);
+      await sleep(endPollMs);
+    }
+    throw new BerthError("machine_failed", "A process of the machine's user does not end.");
+  }
+
   /** Makes a folder anew for what QEMU itself makes: its monitor's socket and the state of its devices. */
   async runFolder(path: string, user: MachineUser | null): Promise<void> {
+    await this.endAll(user);
     await rm(path, { recursive: true, force: true });
     await mkdir(path, { mode: 0o700 });
     await this.give(user, path);
@@ -251,6 +275,14 @@ function foldersAbove(paths: readonly string[]): string[] {
     for (const folder of above) folders.add(folder);
   }
   return [...folders];
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended meanwhile.
+  }
 }
 
 async function findUsers(): Promise<Users> {
