@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import type { Config } from "./config/config.ts";
 import { readConfig } from "./config/env.ts";
 import { BerthError } from "./contract/errors.ts";
+import { lastProbe } from "./machines/qemu/probe.ts";
 import { qemuVersion } from "./machines/qemu/process.ts";
 import { Sandbox } from "./machines/qemu/sandbox.ts";
 import { childEnvironment } from "./platform/child-environment.ts";
@@ -74,7 +75,7 @@ const checks: Record<string, Check> = {
     if (fault !== null) {
       return { ok: true, found: `${emulation}: this user may not open /dev/kvm. For KVM: sudo usermod -aG kvm $USER` };
     }
-    const works = await kvmWorked(dataFolder);
+    const works = await lastProbe(dataFolder);
     if (works === null)
       return { ok: true, found: "/dev/kvm can be opened; the server tries a guest on it when it starts" };
     const refused =
@@ -148,15 +149,6 @@ const checks: Record<string, Check> = {
     };
   },
 };
-
-/** What the server found since this host was booted when it tried a guest on KVM; null if it has not. */
-async function kvmWorked(dataFolder: string): Promise<boolean | null> {
-  const known = await readFile(`${dataFolder}/kvm-probe.json`, "utf8").catch(() => null);
-  if (known === null) return null;
-  const { key, works } = JSON.parse(known) as { key: string; works: boolean };
-  const boot = (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim();
-  return key.includes(boot) ? works : null;
-}
 
 const config = readConfig(process.env);
 for (const [name, check] of Object.entries(checks)) {

@@ -100,8 +100,7 @@ export async function createServer(
   address.listensAt(url);
   const firstSignIn = signIn && (await signIn.open(address.public));
 
-  const runtime = runtimes[0]!.name;
-  const work = {
+  const background = startBackground({
     config,
     stores,
     ledger,
@@ -111,11 +110,11 @@ export async function createServer(
     lifecycle,
     turns,
     maintenance,
-    runtime,
+    runtime: runtimes[0]!.name,
     logger,
     log,
-  };
-  cleanup.use(startBackground(work));
+  });
+  cleanup.use(background);
   const stack = cleanup.move();
   return { url, firstSignIn, machines, readiness, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }

@@ -276,9 +276,11 @@ export class Conversation {
     await endRuntime(this.#context);
     const { uid } = this.#context;
     const before = processesOf(uid);
-    const starting = this.#tryToStart(this.#runtime);
+    const givenUp = new AbortController();
+    const starting = this.#tryToStart(this.#runtime, givenUp.signal);
     const session = await within(maximumStartMs, starting);
     if (!session) {
+      givenUp.abort();
       starting.catch(() => {});
       await endRuntime(this.#context);
       throw new Error(`The runtime did not start within ${maximumStartMs / 60_000} minutes.`);
@@ -288,14 +290,14 @@ export class Conversation {
   }
 
   /** A start may fail because of something that passes, such as a lock that is held for a moment. */
-  async #tryToStart(runtime: Runtime): Promise<Session> {
+  async #tryToStart(runtime: Runtime, givenUp: AbortSignal): Promise<Session> {
     for (let tries = startTries; ; tries--) {
       try {
         return await runtime.start(this.#context);
       } catch (error) {
-        if (tries <= 1) throw error;
+        if (tries <= 1 || givenUp.aborted) throw error;
         this.#context.log(`${runtime.name} did not start, and is tried again: ${(error as Error).message}`);
-        await sleep(startPauseMs);
+        await sleep(startPauseMs, undefined, { signal: givenUp });
       }
     }
   }

@@ -49,6 +49,15 @@ export function hasEnded(pid: number): boolean {
   return stat === null || isOver(stat);
 }
 
+/** Kills a process, unless it has ended. */
+export function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
 /** True for a zombie whose other threads have ended too. While others run they hold its memory, files and locks. */
 function isOver({ pid, state }: ProcessStat): boolean {
   return (state === "Z" || state === "X") && threadsOf(pid) <= 1;

@@ -1,6 +1,7 @@
 import { readdir, readFile, readlink, realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { kill } from "../platform/process-table.ts";
 
 /** How long the processes of a dead PostgreSQL may take to notice and exit. */
 const orphanGraceMs = 5_000;
@@ -49,12 +50,4 @@ async function processesIn(cluster: string): Promise<number[]> {
 /** False for a zombie, which has no working directory. */
 async function worksIn(folder: string, pid: number): Promise<boolean> {
   return (await readlink(`/proc/${pid}/cwd`).catch(() => null)) === (await realpath(folder));
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It has ended meanwhile.
-  }
 }

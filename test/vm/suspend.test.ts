@@ -4,8 +4,9 @@ import { open, readdir, readFile, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { isShortage } from "../../src/contract/errors.ts";
+import { claimUser, releaseUser } from "../../src/machines/qemu/user-claims.ts";
 import { startOn } from "../support/start-machine.ts";
 import { VmMachines } from "../support/vm-machines.ts";
 
@@ -310,17 +311,37 @@ test("a server that is stopped while a machine wakes leaves it, with its memory,
   }
 });
 
-test.runIf(process.getuid?.() === 0)(
-  "a machine of an earlier version, whose folder all machines' user owned, gets a user of its own and wakes",
-  async () => {
+const usersLost: [string, (user: number) => Promise<void>][] = [
+  [
+    "of an earlier version, whose folder all machines' user owned,",
+    async (user) => {
+      onTestFinished(() => releaseUser(user, id));
+      await run("chown", ["-R", "berth-vm:berth-vm", vm.file(id)]);
+      await vm.changeRecord(id, (record) => Reflect.deleteProperty(record, "user"));
+    },
+  ],
+  [
+    "whose user another service's machine got after the host was booted",
+    async (user) => {
+      await releaseUser(user, id);
+      expect(await claimUser(user, "another")).toBe(true);
+      onTestFinished(() => releaseUser(user, "another"));
+    },
+  ],
+];
+
+test.runIf(process.getuid?.() === 0).each(usersLost)(
+  "a machine %s gets a user of its own and wakes",
+  async (_, lose) => {
     await vm.suspend(id);
     await vm.close();
-    await run("chown", ["-R", "berth-vm:berth-vm", vm.file(id)]);
-    await vm.changeRecord(id, (record) => delete record.user);
+    const before = (await vm.record(id)).user!.uid;
+    await lose(before);
     await vm.open({ step: (name) => step(name) });
     await expectOne("adopted");
     const { user, origin } = await vm.record(id);
     expect(origin).toBe("wake");
+    expect(user!.uid).not.toBe(before);
     const owners = ["", "disk.qcow2", "machine.json"].map(async (name) => (await stat(vm.file(id, name))).uid);
     expect(await Promise.all(owners)).toEqual([0, user!.uid, 0]);
   },
@@ -349,6 +370,8 @@ test.runIf(process.getuid?.() === 0)(
       const { stdout } = await run("sh", ["-c", "yes | head -c 200000000 | md5sum"]);
       const sum = "while pgrep -x head >/dev/null; do sleep 0.2; done; md5sum < ~/large";
       expect(await full.output(large, sum)).toBe(stdout.trim());
+      // Their services share the host, and its user ids.
+      expect((await full.record(large)).user).not.toEqual((await vm.record(id)).user);
     } finally {
       for (const { id: each } of await full.machines.list()) await full.machines.destroy(each);
       await run("umount", [folder]);

@@ -243,7 +243,7 @@ export class QemuDriver implements Driver {
     await this.#end(id);
     const user = (await this.#records.read(id).catch(nullWhereUnreadable))?.user ?? null;
     await rm(this.#layout.machine(id).folder, { recursive: true, force: true });
-    this.#sandbox.releaseUser(user);
+    await this.#sandbox.releaseUser(user, id);
   }
 
   async invalidate(id: string): Promise<void> {
@@ -313,7 +313,7 @@ export class QemuDriver implements Driver {
   async #createFrom(template: Template | null, spec: MachineSpec, progress: Progress): Promise<RunningMachine> {
     const files = this.#layout.machine(spec.id);
     progress.begin("disk");
-    const user = this.#sandbox.newUser();
+    const user = await this.#sandbox.newUser(spec.id);
     await this.#sandbox.folder(files.folder, user);
     const record: MachineRecord = {
       generation: spec.generation,
@@ -356,7 +356,7 @@ export class QemuDriver implements Driver {
       const record = await this.#records.write(id, { ...known, port });
       if (!template) {
         await writeWhole(token, record.token);
-        await this.#sandbox.show(record.user ?? null, token);
+        await this.#sandbox.show(record.user, token);
         await chmod(token, 0o640);
       }
       const state = template?.files.state ?? null;

@@ -58,6 +58,6 @@ export class Launcher {
     const bases = base ? [this.#layout.images, this.#layout.template(base).folder] : [this.#layout.images];
     // QEMU 7.2 opens the memory of a template for writing even to map it privately; see `named` in template.ts.
     const paths = { readable: bases, writable: template ? [template.files.memory] : [] };
-    return QemuProcess.start(start, files, { sandbox: this.#sandbox, user: user ?? null, paths }, state, deferred);
+    return QemuProcess.start(start, files, { sandbox: this.#sandbox, user, paths }, state, deferred);
   }
 }

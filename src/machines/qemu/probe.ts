@@ -50,14 +50,30 @@ async function kvmWorks(
   } catch {
     return false;
   }
-  const hostBoot = (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim();
-  const key = JSON.stringify([hostBoot, qemu, image.id]);
-  const file = join(folder, "kvm-probe.json");
-  const known = await readRecord<{ key: string; works: boolean }>(file);
+  const key = JSON.stringify([await hostBoot(), qemu, image.id]);
+  const known = await readRecord<ProbeRecord>(recordOf(folder));
   if (known?.key === key) return known.works;
   const works = await runProbe(image.files, sandbox);
-  await writeWhole(file, JSON.stringify({ key, works }));
+  await writeWhole(recordOf(folder), JSON.stringify({ key, works } satisfies ProbeRecord));
   return works;
+}
+
+/** The last probe's outcome, in the data folder. The key is JSON of the host's boot, QEMU's version and the image. */
+interface ProbeRecord {
+  key: string;
+  works: boolean;
+}
+
+const recordOf = (folder: string) => join(folder, "kvm-probe.json");
+
+/** Whether the last guest that a server tried on KVM ran; null if none was tried since the host was booted. */
+export async function lastProbe(folder: string): Promise<boolean | null> {
+  const known = await readRecord<ProbeRecord>(recordOf(folder));
+  return known?.key.includes(await hostBoot()) ? known.works : null;
+}
+
+async function hostBoot(): Promise<string> {
+  return (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim();
 }
 
 function runProbe({ kernel, initrd }: ImageFiles, sandbox: Sandbox): Promise<boolean> {

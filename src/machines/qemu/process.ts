@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { BerthError } from "../../contract/errors.ts";
 import { childEnvironment } from "../../platform/child-environment.ts";
-import { hasEnded } from "../../platform/process-table.ts";
+import { hasEnded, kill } from "../../platform/process-table.ts";
 import { qemuArguments, type Start, stateDescriptor } from "./command.ts";
 import { readUntrusted } from "./files.ts";
 import type { MachineFiles } from "./layout.ts";
@@ -286,14 +286,6 @@ export async function qemuVersion(): Promise<string> {
         cause: error,
       },
     );
-  }
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
   }
 }
 

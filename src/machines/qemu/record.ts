@@ -15,8 +15,8 @@ export interface MachineRecord {
   runtime: string;
   resources: Resources;
   imageId: string;
-  /** The user that its QEMU runs as; null if the server was not root. Missing in records of earlier versions. */
-  user?: MachineUser | null;
+  /** The user that its QEMU runs as; null if the server was not root. Recovery gives one to machines of earlier versions. */
+  user: MachineUser | null;
   /** The template that the disk is based on; null if it is based on the image. */
   template: string | null;
   /** Set once the disk is complete. */

@@ -6,7 +6,7 @@ import type { MachineProcesses } from "./machine-processes.ts";
 import type { MemoryImages } from "./memory-image.ts";
 import { killByMonitor, qemuProcesses } from "./process.ts";
 import type { MachineRecord, Records } from "./record.ts";
-import type { Sandbox } from "./sandbox.ts";
+import type { MachineUser, Sandbox } from "./sandbox.ts";
 import type { Suspension } from "./suspension.ts";
 import type { Templates } from "./template.ts";
 
@@ -25,12 +25,11 @@ interface Parts {
 
 /** Runs at server startup: finds running machines and removes anything half made. */
 export async function recover(parts: Parts, currentImage: string): Promise<void> {
-  const { layout, records, templates } = parts;
-  const inUse = new Set<string>();
+  const { layout, records } = parts;
   const known = new Set<string>();
   // Read once: with a hundred machines, reading the process table for each took five seconds.
   const processes = await qemuProcesses();
-  const found: { id: string; record: MachineRecord }[] = [];
+  const found: { id: string; record: MachineRecord; hasUser: boolean }[] = [];
   let isComplete = true;
   for (const id of await records.ids()) {
     const files = layout.machine(id);
@@ -44,47 +43,71 @@ export async function recover(parts: Parts, currentImage: string): Promise<void>
     }
     if (!record?.hasDisk) {
       await killByMonitor(files.qmp);
-      await parts.sandbox.endAll(record?.user ?? null);
-      await rm(files.folder, { recursive: true, force: true });
+      await removeHalfMade(parts, id, record?.user ?? null);
       continue;
     }
-    if (record.template) inUse.add(record.template);
-    inUse.add(record.imageId);
-    parts.sandbox.keepUser(record.user ?? null);
     known.add(files.qmp);
-    found.push({ id, record });
+    found.push({ id, record, hasUser: await keepUser(parts, id, record.user) });
   }
-  for (const { id, record } of found) {
-    if (record.user === undefined) await giveUser(parts, id);
+  for (const { id, record, hasUser } of found) {
+    if (!hasUser) await giveUser(parts, id);
     await recoverMachine(parts, id, record, processes);
   }
   for (const monitor of processes.keys()) {
     if (monitor.startsWith(`${layout.root}/`) && !known.has(monitor)) await killByMonitor(monitor);
   }
-  if (!isComplete) return;
-  await templates.sweep(inUse, currentImage);
-  await sweepImages(layout, inUse.add(currentImage));
+  if (isComplete)
+    await removeUnneeded(
+      parts,
+      found.map(({ record }) => record),
+      currentImage,
+    );
 }
 
 /** Called now and then while machines run: removes templates and images that none of them needs any more. */
 export async function removeUnused(
-  { layout, records, templates }: Pick<Parts, "layout" | "records" | "templates">,
+  parts: Pick<Parts, "layout" | "records" | "templates">,
+  currentImage: string,
+): Promise<void> {
+  const found: MachineRecord[] = [];
+  for (const id of await parts.records.ids()) {
+    const record = await parts.records.read(id); // What an unreadable one needs is not known: it rejects.
+    if (record) found.push(record);
+  }
+  await removeUnneeded(parts, found, currentImage);
+}
+
+/** Removes the templates and images that none of these machines, which are all, and no new one needs. */
+async function removeUnneeded(
+  { layout, templates }: Pick<Parts, "layout" | "templates">,
+  machines: readonly MachineRecord[],
   currentImage: string,
 ): Promise<void> {
   const inUse = new Set([currentImage]);
-  for (const id of await records.ids()) {
-    const record = await records.read(id); // What an unreadable one needs is not known: it rejects.
-    if (record?.template) inUse.add(record.template);
-    if (record) inUse.add(record.imageId);
+  for (const { template, imageId } of machines) {
+    if (template) inUse.add(template);
+    inUse.add(imageId);
   }
   await templates.sweep(inUse, currentImage);
   await sweepImages(layout, inUse);
 }
 
-/** Takes over the folder of a machine from before each had a user of its own. Its QEMU, if it runs, is ended. */
+async function removeHalfMade({ layout, sandbox }: Parts, id: string, user: MachineUser | null): Promise<void> {
+  if (await sandbox.keepUser(user, id)) await sandbox.endAll(user);
+  await rm(layout.machine(id).folder, { recursive: true, force: true });
+  await sandbox.releaseUser(user, id);
+}
+
+/** False for a machine of an earlier version, which has none, and if another service's machine has it by now. */
+async function keepUser({ sandbox }: Parts, id: string, user: MachineUser | null | undefined): Promise<boolean> {
+  return user !== undefined && sandbox.keepUser(user, id);
+}
+
+/** Makes a machine's folder that of a user of its own. Its QEMU, if it runs, is ended. */
 async function giveUser({ layout, records, sandbox }: Parts, id: string): Promise<void> {
-  const { folder, disk } = layout.machine(id);
-  const user = sandbox.newUser();
+  const { folder, disk, qmp } = layout.machine(id);
+  await killByMonitor(qmp);
+  const user = await sandbox.newUser(id);
   await sandbox.takeFolder(folder, user);
   await sandbox.give(user, disk);
   await records.update(id, () => ({ user }));

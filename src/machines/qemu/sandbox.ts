@@ -7,8 +7,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { BerthError } from "../../contract/errors.ts";
 import { childEnvironment } from "../../platform/child-environment.ts";
-import { hasEnded } from "../../platform/process-table.ts";
+import { hasEnded, kill } from "../../platform/process-table.ts";
 import { blockConnections } from "./firewall.ts";
+import { claimNewUser, claimUser, releaseUser } from "./user-claims.ts";
 
 const run = promisify(execFile);
 
@@ -72,7 +73,6 @@ export class Sandbox {
   readonly #hasNamespaces: boolean;
   /** Why QEMU can open connections; null if it cannot. */
   readonly #networkFault: string | null;
-  readonly #taken = new Set<number>();
 
   private constructor(users: Users | null, hasNamespaces: boolean, networkFault: string | null) {
     this.#users = users;
@@ -107,25 +107,22 @@ export class Sandbox {
     ];
   }
 
-  /** A user of its own for a machine; null without root. Throws `no_capacity` when all are taken. */
-  newUser(): MachineUser | null {
+  /** A user of its own on this host for a machine; null without root. Throws `no_capacity` when all are taken. */
+  async newUser(machine: string): Promise<MachineUser | null> {
     if (!this.#users) return null;
     const { first, count } = this.#users;
-    for (let uid = first; uid < first + count; uid++) {
-      if (this.#taken.has(uid)) continue;
-      this.#taken.add(uid);
-      return { uid, gid: uid };
-    }
-    throw new BerthError("no_capacity", `All ${count} user ids for machines are taken.`);
+    const uid = await claimNewUser(first, count, machine);
+    if (uid === null) throw new BerthError("no_capacity", `All ${count} user ids for machines are taken.`);
+    return { uid, gid: uid };
   }
 
-  /** Records that a machine has that user. */
-  keepUser(user: MachineUser | null): void {
-    if (user) this.#taken.add(user.uid);
+  /** Records that a machine has that user. False if another machine of this host has it. */
+  async keepUser(user: MachineUser | null, machine: string): Promise<boolean> {
+    return !user || claimUser(user.uid, machine);
   }
 
-  releaseUser(user: MachineUser | null): void {
-    if (user) this.#taken.delete(user.uid);
+  async releaseUser(user: MachineUser | null, machine: string): Promise<void> {
+    if (user) await releaseUser(user.uid, machine);
   }
 
   /** The user that templates are warmed as; null without root. */
@@ -275,14 +272,6 @@ function foldersAbove(paths: readonly string[]): string[] {
     for (const folder of above) folders.add(folder);
   }
   return [...folders];
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It has ended meanwhile.
-  }
 }
 
 async function findUsers(): Promise<Users> {

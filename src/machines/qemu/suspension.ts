@@ -45,14 +45,7 @@ export class Suspension {
       await qemu.pause();
       await step("paused");
       const base = record.template ? await templates.named(record.template) : null;
-      const memory = await images.save(
-        qemu,
-        files,
-        record.user ?? null,
-        base,
-        this.#conditions(record.resources),
-        signal,
-      );
+      const memory = await images.save(qemu, files, record.user, base, this.#conditions(record.resources), signal);
       await step("saved");
       signal.throwIfAborted();
       await records.update(id, () => ({ memory }));
