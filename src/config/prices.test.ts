@@ -17,10 +17,20 @@ test("prices are read in credits, and kept in micro-credits", () => {
   const prices = pricesOf({
     "openai/*": { inputPrice: "0.5", outputPrice: 2 },
     "anthropic/claude-x": { inputPrice: "300", outputPrice: "1500", cacheReadPrice: "30", cacheWritePrice: "375" },
+    "openai/gpt-audio": {
+      ...{ inputPrice: 1, outputPrice: 2, cacheWriteHourPrice: 3 },
+      ...{ inputAudioPrice: 4, outputAudioPrice: 5, webSearchPrice: "1.5" },
+    },
   });
-  expect(prices).toEqual({
-    "openai/*": { input: 500_000, output: 2_000_000, cacheRead: 500_000, cacheWrite: 500_000 },
-    "anthropic/claude-x": { input: 3e8, output: 15e8, cacheRead: 3e7, cacheWrite: 375e6 },
+  expect(prices["openai/*"]).toEqual({
+    ...{ input: 500_000, output: 2_000_000, cacheRead: 500_000, cacheWrite: 500_000, cacheWriteHour: 500_000 },
+    ...{ inputAudio: 500_000, outputAudio: 2_000_000, webSearch: null },
+  });
+  expect(prices["anthropic/claude-x"]).toMatchObject({
+    ...{ input: 3e8, output: 15e8, cacheRead: 3e7, cacheWrite: 375e6, cacheWriteHour: 375e6 },
+  });
+  expect(prices["openai/gpt-audio"]).toMatchObject({
+    ...{ cacheWrite: 1e6, cacheWriteHour: 3e6, inputAudio: 4e6, outputAudio: 5e6, webSearch: 1.5e6 },
   });
 });
 

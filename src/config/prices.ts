@@ -22,12 +22,16 @@ const PricesFile = z.record(
     outputPrice: credits,
     cacheReadPrice: credits.optional(),
     cacheWritePrice: credits.optional(),
+    cacheWriteHourPrice: credits.optional(),
+    inputAudioPrice: credits.optional(),
+    outputAudioPrice: credits.optional(),
+    webSearchPrice: credits.optional(),
   }),
 );
 
 /**
- * Reads a JSON file of prices by model id, in credits per million tokens. Cached input costs the same as other input by
- * default. Throws an error that says what is wrong.
+ * Reads a JSON file of prices by model id, in credits per million tokens, and for one web search. Cached input and sound
+ * cost the same as other input and output by default. Throws an error that says what is wrong.
  */
 export function readPrices(file: string): Readonly<Record<string, ModelPrice>> {
   const parsed = PricesFile.safeParse(JSON.parse(readFileSync(file, "utf8")));
@@ -39,13 +43,17 @@ export function readPrices(file: string): Readonly<Record<string, ModelPrice>> {
     throw new Error(`${file} is not allowed. ${told.join("; ")}`);
   }
   return Object.fromEntries(
-    Object.entries(parsed.data).map(([id, { inputPrice, outputPrice, cacheReadPrice, cacheWritePrice }]) => [
+    Object.entries(parsed.data).map(([id, price]) => [
       id,
       {
-        input: inputPrice,
-        output: outputPrice,
-        cacheRead: cacheReadPrice ?? inputPrice,
-        cacheWrite: cacheWritePrice ?? inputPrice,
+        input: price.inputPrice,
+        output: price.outputPrice,
+        cacheRead: price.cacheReadPrice ?? price.inputPrice,
+        cacheWrite: price.cacheWritePrice ?? price.inputPrice,
+        cacheWriteHour: price.cacheWriteHourPrice ?? price.cacheWritePrice ?? price.inputPrice,
+        inputAudio: price.inputAudioPrice ?? price.inputPrice,
+        outputAudio: price.outputAudioPrice ?? price.outputPrice,
+        webSearch: price.webSearchPrice ?? null,
       },
     ]),
   );

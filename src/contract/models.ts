@@ -26,7 +26,13 @@ export type ModelList = z.infer<typeof ModelList>;
 export interface ModelPrice {
   input: number;
   output: number;
-  /** For input read from the provider's cache, and written to it. */
+  /** For input read from the provider's cache, and written to it for minutes or for an hour. */
   cacheRead: number;
   cacheWrite: number;
+  cacheWriteHour: number;
+  /** For sound that the model hears, and that it makes. */
+  inputAudio: number;
+  outputAudio: number;
+  /** For one web search by the provider, in micro-credits; null where it is not known. */
+  webSearch: number | null;
 }

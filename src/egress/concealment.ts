@@ -6,15 +6,16 @@ const searchedBytes = 1024 * 1024;
 /** Shorter values are found by chance. */
 const shortestConcealed = 8;
 
-/** Puts placeholders where a host repeats the values that it was sent. */
+/** Puts placeholders, or stars, where a host repeats the values that it was sent. */
 export class Concealment {
-  /** Value and placeholder, in latin1, so that any bytes can be searched. The longest value first. */
+  /** Value and what stands for it, in latin1, so that any bytes can be searched. The longest value first. */
   readonly #pairs: readonly (readonly [string, string])[];
 
-  constructor(secrets: readonly Secret[]) {
+  /** With `keepLength`, a value becomes as many stars, which leaves an answer as long as it was. */
+  constructor(secrets: readonly Secret[], { keepLength }: { keepLength: boolean }) {
     const long = secrets.filter(({ value }) => value.length >= shortestConcealed);
     this.#pairs = long
-      .map(({ value, placeholder }) => [value, placeholder] as const)
+      .map(({ value, placeholder }) => [value, keepLength ? "*".repeat(value.length) : placeholder] as const)
       .toSorted(([one], [other]) => other.length - one.length);
   }
 

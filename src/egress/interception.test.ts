@@ -144,6 +144,24 @@ test("a value that the host repeats is a placeholder again, in headers and in a 
   expect(answer.replaceAll(/\r\n[0-9a-f]+\r\n/g, "")).toContain("identity berth-secret-T-1 the-val berth-secret-T-1");
 });
 
+test("a value that the host kept is not in the answer to a later request, which comes whole and is as long as it was", async () => {
+  const kept = "kept: the-value, whole";
+  const asked: IncomingMessage[] = [];
+  const program = await connected(
+    createServer((incoming, response) => {
+      asked.push(incoming);
+      response.writeHead(200, { "content-length": kept.length }).end(kept);
+    }),
+  );
+  const plain = host.replace("X-Token: berth-secret-T-1\r\n", "");
+  program.write(`GET / HTTP/1.1\r\n${plain}Range: bytes=0-8\r\nAccept-Encoding: gzip\r\n\r\n`);
+  const answer = await text(program);
+  expect(asked[0]!.headers).toMatchObject({ "accept-encoding": "identity" });
+  expect(asked[0]!.headers).not.toHaveProperty("range");
+  expect(answer).toMatch(/content-length: 22\r\n/);
+  expect(answer).toMatch(/\r\n\r\nkept: \*{9}, whole$/);
+});
+
 test("a value that the host repeats is a placeholder again where it refuses another protocol", async () => {
   const server = createServer();
   server.on("upgrade", (incoming, socket) => {

@@ -130,10 +130,11 @@ function pass(request: IncomingMessage, response: ServerResponse, agent: Agent, 
     refuse(response, 502, "The host broke the connection off.");
   };
   asked.on("response", (answer) => {
-    const concealment = new Concealment(options.secrets);
-    const hasBody = concealment.isNeeded && hasValue && request.method !== "HEAD";
+    const concealment = new Concealment(options.secrets, { keepLength: !hasValue });
+    const hasBody = concealment.isNeeded && request.method !== "HEAD";
     // A placeholder has another length than its value.
-    const passed = without("trailer", hasBody ? without("content-length", answer.rawHeaders) : answer.rawHeaders);
+    const isResized = hasBody && hasValue;
+    const passed = without(["trailer", ...(isResized ? ["content-length"] : [])], answer.rawHeaders);
     try {
       const told = concealment.headers(passed) as unknown as OutgoingHttpHeaders;
       response.writeHead(answer.statusCode!, concealment.conceal(answer.statusMessage ?? ""), told);
@@ -165,8 +166,8 @@ function refuse(response: ServerResponse, status: number, text: string): void {
 
 /** Switches to another protocol, such as WebSocket, whose bytes pass unchanged. */
 function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, agent: Agent, options: ServingOptions): void {
-  const concealment = new Concealment(options.secrets);
   const { headers, hasValue } = headersFor(request, options.secrets);
+  const concealment = new Concealment(options.secrets, { keepLength: !hasValue });
   const asked = isFor(request, options.destination) ? ask(request, headers, agent) : null;
   if (!asked) return void socket.destroy();
   asked.on("upgrade", (answer, upstream, rest) => {
@@ -177,9 +178,8 @@ function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, agent: 
   });
   asked.on("response", (answer) => {
     // The body is no longer chunked here, so it ends with the connection.
-    const hasBody = concealment.isNeeded && hasValue;
-    const framed = without("connection", without("transfer-encoding", answer.rawHeaders));
-    const headers = hasBody ? without("content-length", framed) : framed;
+    const hasBody = concealment.isNeeded;
+    const headers = without(["connection", "transfer-encoding", "content-length"], answer.rawHeaders);
     socket.write(headOf(answer, [...concealment.headers(headers), "connection", "close"]));
     pipeline(hasBody ? [answer, concealment.body(), socket] : [answer, socket]).catch(() => {});
   });
@@ -198,15 +198,15 @@ function isFor({ headers, rawHeaders, url = "" }: IncomingMessage, { host, port 
   return asked?.host.text === host.text && asked.port === port;
 }
 
-/** The request's headers, and whether values are in them. An answer that may repeat these is asked for uncompressed. */
+/**
+ * The request's headers, and whether values are in them. Answers are asked for whole and uncompressed: they may repeat
+ * these values or those of an earlier request.
+ */
 function headersFor({ rawHeaders }: IncomingMessage, secrets: readonly Secret[]) {
-  const passed = without("trailer", rawHeaders);
+  const passed = without(["trailer", "accept-encoding", "range", "if-range"], rawHeaders);
   const headers = revealed(passed, secrets);
   const hasValue = headers.some((text, index) => text !== passed[index]);
-  return {
-    hasValue,
-    headers: hasValue ? [...without("accept-encoding", headers), "accept-encoding", "identity"] : headers,
-  };
+  return { hasValue, headers: [...headers, "accept-encoding", "identity"] };
 }
 
 /** Null for what Node does not send. Trailers stay behind, and so does their announcement. */
@@ -218,9 +218,9 @@ function ask({ method, url }: IncomingMessage, headers: string[], agent: Agent) 
   }
 }
 
-/** Headers, as alternating names and values, without the named one. */
-function without(name: string, rawHeaders: readonly string[]): string[] {
-  return rawHeaders.filter((_, index) => rawHeaders[index - (index % 2)]!.toLowerCase() !== name);
+/** Headers, as alternating names and values, without the named ones. */
+function without(names: readonly string[], rawHeaders: readonly string[]): string[] {
+  return rawHeaders.filter((_, index) => !names.includes(rawHeaders[index - (index % 2)]!.toLowerCase()));
 }
 
 function headOf({ statusCode, statusMessage }: IncomingMessage, rawHeaders: readonly string[]): string {

@@ -5,6 +5,8 @@ const burst = 300;
 const valuesPerCall = 2_000;
 /** Requests with more values are read in a separate thread. */
 const mostCounted = 20_000;
+/** And as one more per this many bytes, which take about half a millisecond to receive and to send. */
+const bytesPerCall = 128 * 1024;
 
 /** Limits how often one agent calls its models: even a refused call takes the server's time. */
 export class CallRate {
@@ -13,16 +15,43 @@ export class CallRate {
 
   /** Counts a call. Returns what there is too much of, in words; null if the call may begin. */
   excess(): string | null {
-    const now = performance.now();
-    this.#left = Math.min(burst, this.#left + ((now - this.#seen) / 1000) * perSecond);
-    this.#seen = now;
+    this.#refill();
     if (this.#left < 1) return `${perSecond} model calls a second`;
     this.#left--;
     return null;
   }
 
   /** Counts the cost of a request's size, which delays later calls. */
-  count(values: number): void {
-    this.#left -= Math.min(values, mostCounted) / valuesPerCall;
+  count({ values = 0, bytes = 0 }: { values?: number; bytes?: number }): void {
+    this.#left -= Math.min(values, mostCounted) / valuesPerCall + bytes / bytesPerCall;
+  }
+
+  /** Whether no call of before counts any more. */
+  get isAtRest(): boolean {
+    this.#refill();
+    return this.#left === burst;
+  }
+
+  #refill(): void {
+    const now = performance.now();
+    this.#left = Math.min(burst, this.#left + ((now - this.#seen) / 1000) * perSecond);
+    this.#seen = now;
+  }
+}
+
+/** The rates of all agents. A guest that connects again keeps its own. */
+export class CallRates {
+  readonly #rates = new Map<string, CallRate>();
+
+  /** Forgets the agents that call no more. */
+  sweep(): void {
+    for (const [id, rate] of this.#rates) if (rate.isAtRest) this.#rates.delete(id);
+  }
+
+  /** Not to be kept: ask for each call. */
+  of(agent: string): CallRate {
+    const rate = this.#rates.get(agent) ?? new CallRate();
+    this.#rates.set(agent, rate);
+    return rate;
   }
 }

@@ -8,7 +8,7 @@ import {
   streamWindowBytes,
 } from "../contract/guest.ts";
 import type { TokenCounts } from "../service/ledger.ts";
-import { CallRate } from "./call-rate.ts";
+import { CallRates } from "./call-rate.ts";
 import { Charge, isShort, type Payer } from "./charge.ts";
 import { demo } from "./demo/demo.ts";
 import { Meter } from "./meter.ts";
@@ -36,6 +36,8 @@ import type { JsonObject, Reading, Wire } from "./wires/wire.ts";
 
 /** Concurrent calls of one machine: each request is held in memory. */
 const maximumCalls = 16;
+/** Concurrent streams of one machine, its connections to other hosts and its refused calls among them. */
+const maximumStreams = 1_024;
 const tooManyPauseMs = 1_000;
 /** The most that is read of a refusal's text. */
 const maximumRefusalBytes = 64 * 1024;
@@ -79,6 +81,8 @@ export interface ModelTurn {
 export interface Caller {
   /** Identifies the agent to the provider for abuse checks, and reveals nothing else about it. */
   id: string;
+  /** The id of the agent's account. */
+  account(): Promise<string>;
   /** For calls outside turns. */
   settings(): Promise<ModelSettings>;
   /** The running turn, if any. */
@@ -134,6 +138,7 @@ export class Gateway {
   /** Calls that are running or not yet paid. */
   readonly #calls = new Set<Promise<void>>();
   readonly #bodies = new RequestBodies();
+  readonly #rates = new CallRates();
   readonly #preparations = new Preparations();
 
   constructor(options: GatewayOptions) {
@@ -148,23 +153,24 @@ export class Gateway {
 
   /** Serves one machine's uplink until the connection ends. */
   serve(uplink: Socket, caller: Caller): void {
-    const server = createServer({ settings: { initialWindowSize: streamWindowBytes }, maxSessionMemory });
+    const settings = { initialWindowSize: streamWindowBytes, maxConcurrentStreams: maximumStreams };
+    const server = createServer({ settings, maxSessionMemory });
     server.on("sessionError", () => {});
     server.on("session", (session) => session.setLocalWindowSize(connectionWindowBytes));
     let open = 0;
-    const rate = new CallRate();
+    this.#rates.sweep();
     server.on("stream", (stream, headers) => {
       stream.on("error", () => {});
       if (headers[":method"] === "CONNECT" && caller.tunnel)
         return caller.tunnel(stream, String(headers[":authority"]));
-      const excess = open === maximumCalls ? `${maximumCalls} model calls at once` : rate.excess();
+      const excess = open === maximumCalls ? `${maximumCalls} model calls at once` : this.#rates.of(caller.id).excess();
       if (excess) {
         stream.resume(); // Unread bytes would block the other streams.
         const told = nearest(String(headers[":path"])).error(429, `An agent makes ${excess}.`);
         return answer(stream, 429, told, tooManyPauseMs);
       }
       open++;
-      const call = this.#serve(stream, headers, caller, rate)
+      const call = this.#serve(stream, headers, caller)
         .catch((error: unknown) => {
           if (stream.destroyed) return; // The guest has gone.
           this.#options.warn("a model call failed", error);
@@ -179,7 +185,7 @@ export class Gateway {
     server.emit("connection", uplink);
   }
 
-  async #serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, caller: Caller, rate: CallRate): Promise<void> {
+  async #serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, caller: Caller): Promise<void> {
     const gone = new AbortController();
     stream.on("close", () => gone.abort());
     const [path = "", query] = String(headers[":path"]).split("?");
@@ -191,20 +197,31 @@ export class Gateway {
     const outsideOfTurns = caller.turn() ? null : caller.settings();
     outsideOfTurns?.catch(() => {}); // Handled below.
     // Kept in memory until the call ends: it may be retried.
-    using read = await this.#bodies.read(stream, caller.id, headers["content-length"], gone.signal);
-    const { body } = read;
+    using read = await this.#bodies.read({
+      stream,
+      holder: { agent: caller.id, account: await accountOf(caller) },
+      contentLength: headers["content-length"],
+      signal: gone.signal,
+      late: () => {
+        answer(stream, 408, wire.error(408, "A request's body has to arrive within seconds."));
+        stream.close();
+      },
+    });
+    const { body, size } = read;
+    this.#rates.of(caller.id).count({ bytes: size });
     if (!body) return answer(stream, 413, wire.error(413, "A request has 32 MiB at most."));
     const turn = caller.turn();
     const settings = turn?.settings ?? (await (outsideOfTurns ?? caller.settings()));
     const owner = { id: caller.id, instructions: settings.instructions };
     const request = await this.#preparations.prepare(wire.path, body, owner, gone.signal);
-    rate.count(request.values);
-    const problem = "problem" in request ? request.problem : await problemOf(request.remote, this.#options, caller);
-    if ("problem" in request || problem) return answer(stream, 400, wire.error(400, problem!));
-    if (wire.generates) turn?.asked();
-    const over = turn ? AbortSignal.any([gone.signal, turn.interrupted]) : gone.signal;
+    this.#rates.of(caller.id).count({ values: request.values });
+    if ("problem" in request) return answer(stream, 400, wire.error(400, request.problem));
     const chosen = this.#providerOf(wire, settings.model);
     const model = chosen === demo ? "demo/demo" : `${wire.provider}/${request.model}`;
+    const problem = await problemOf({ model, work: request.remote }, this.#options, caller);
+    if (problem) return answer(stream, 400, wire.error(400, problem));
+    if (wire.generates) turn?.asked();
+    const over = turn ? AbortSignal.any([gone.signal, turn.interrupted]) : gone.signal;
     const modelRequest: ModelRequest = {
       stream,
       wire,
@@ -324,6 +341,11 @@ export class Gateway {
   }
 }
 
+/** Without the database, the agent counts as an account of its own. */
+function accountOf(caller: Caller): Promise<string> {
+  return caller.account().catch(() => caller.id);
+}
+
 /** Whether an error in the answer has ended the turn. */
 async function endedBy(modelRequest: ModelRequest, error: NonNullable<Reading["error"]>): Promise<boolean> {
   const { turn, wire } = modelRequest;
@@ -395,5 +417,11 @@ async function beginningOf(body: ModelAnswer["body"]): Promise<string> {
 }
 
 function drained(stream: ServerHttp2Stream): Promise<void> {
-  return new Promise((resolve) => stream.once("drain", resolve).once("close", resolve));
+  return new Promise((resolve) => {
+    const done = () => {
+      stream.off("drain", done).off("close", done);
+      resolve();
+    };
+    stream.on("drain", done).on("close", done);
+  });
 }

@@ -5,9 +5,9 @@ import type { PreparationJob } from "./preparation-worker.ts";
 import { structureOf } from "./structure.ts";
 import type { Owner } from "./wires/wire.ts";
 
-/** Larger requests are not even counted on the server's own thread. */
-const countedBytes = 1024 * 1024;
-/** A request with more values is read in a separate thread: reading this many takes about 5 ms. */
+/** A larger request is read in a separate thread: here it would take more than 5 ms, whatever is in it. */
+const maximumBytesHere = 128 * 1024;
+/** So is one with more values: reading this many takes about 5 ms. */
 const maximumValuesHere = 20_000;
 /** The heap of that thread, in MiB. The largest allowed request takes a third of it. */
 const heapMiB = 1024;
@@ -24,7 +24,7 @@ export class Preparations {
 
   /** Rejects with the reason of `signal` if it is aborted first. */
   async prepare(path: string, body: Buffer<ArrayBuffer>, owner: Owner, signal: AbortSignal): Promise<Preparation> {
-    const isSmall = body.length <= countedBytes && structureOf(body).values <= maximumValuesHere;
+    const isSmall = body.length <= maximumBytesHere && structureOf(body).values <= maximumValuesHere;
     if (isSmall) return prepare(path, body, owner);
     const before = this.#ofAgents.get(owner.id) ?? Promise.resolve();
     const done = before.then(() => this.#inTurn({ path, body, owner }, signal));

@@ -15,14 +15,32 @@ test("known models cost what the package says, each kind of token at its own pri
   expect(ofMillion({ output: 1e6, reasoning: 5e5 })).toBe(5 * dollar);
   expect(ofMillion({ webSearches: 1_000 })).toBe(10 * dollar);
   expect(ofMillion({})).toBe(0);
+  const audio = { input: 1e6, output: 1e6, inputAudio: 1e6, outputAudio: 1e6 };
+  expect(prices.priceOf("openai/gpt-audio", audio)).toBe((32 + 64) * dollar);
 });
 
 test("what has no price has none, and its operator can give it one", () => {
   expect(new Prices().priceOf("openai/my-own-model", { input: 1 })).toBeNull();
-  const price = { input: 1e6, output: 2e6, cacheRead: 0, cacheWrite: 3e6 };
-  const half = { input: 5e5, output: 0, cacheRead: 0, cacheWrite: 0 };
+  const price = {
+    ...{ input: 1e6, output: 2e6, cacheRead: 0, cacheWrite: 3e6, cacheWriteHour: 6e6 },
+    ...{ inputAudio: 5e6, outputAudio: 9e6, webSearch: 7 },
+  };
+  const none = { output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, inputAudio: 0, outputAudio: 0 };
+  const half = { ...none, input: 5e5, webSearch: null };
   const own = new Prices({ "openai/*": price, "openai/my-own-*": half, "anthropic/claude-haiku-4-5": half });
   expect(own.priceOf("openai/gpt-5", { input: 10, output: 10, cacheRead: 4, cacheWrite: 1 })).toBe(5 + 20 + 3);
+  // Writes for an hour are a part of all writes, and sound is a part of input and output.
+  const all = {
+    input: 10,
+    output: 10,
+    cacheWrite: 4,
+    cacheWriteHour: 3,
+    inputAudio: 2,
+    outputAudio: 5,
+    webSearches: 2,
+  };
+  expect(own.priceOf("openai/gpt-5", all)).toBe(4 + 3 + 18 + 10 + 10 + 45 + 14);
+  expect([own.hasPriceOfSearch("openai/gpt-5"), own.hasPriceOfSearch("openai/my-own-model")]).toEqual([true, false]);
   expect(own.priceOf("openai/my-own-model", { input: 10 })).toBe(5);
   expect(own.priceOf("openai/my-own-model", { input: 1 })).toBe(1);
   expect(own.priceOf("anthropic/claude-haiku-4-5", { input: 2 })).toBe(1);

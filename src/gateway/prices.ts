@@ -12,6 +12,10 @@ const demoPrice: ModelPrice = {
   output: 5 * microCreditsPerDollar,
   cacheRead: microCreditsPerDollar,
   cacheWrite: microCreditsPerDollar,
+  cacheWriteHour: microCreditsPerDollar,
+  inputAudio: microCreditsPerDollar,
+  outputAudio: 5 * microCreditsPerDollar,
+  webSearch: null,
 };
 
 /** Model prices: the operator's, otherwise those of https://github.com/pydantic/genai-prices. */
@@ -30,6 +34,11 @@ export class Prices {
     return micro === null ? null : Math.round(micro);
   }
 
+  /** Whether it is known what a web search by the model's provider costs. The package knows it wherever it is counted. */
+  hasPriceOfSearch(model: string): boolean {
+    return this.#ownPrice(model)?.webSearch !== null;
+  }
+
   #ownPrice(model: string): ModelPrice | undefined {
     const exact = this.#own.get(model);
     if (exact) return exact;
@@ -39,15 +48,27 @@ export class Prices {
   }
 }
 
-function ownCost(price: ModelPrice, { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 }: TokenCounts): number {
-  const plain = input - cacheRead - cacheWrite;
-  const { input: ofInput, output: ofOutput, cacheRead: ofRead, cacheWrite: ofWrite } = price;
-  return (plain * ofInput + output * ofOutput + cacheRead * ofRead + cacheWrite * ofWrite) / million;
+/** The kinds of tokens that each kind includes. */
+const included = {
+  input: ["cacheRead", "cacheWrite", "inputAudio"],
+  cacheWrite: ["cacheWriteHour"],
+  output: ["outputAudio"],
+} as const;
+const kinds = ["input", "output", "cacheRead", "cacheWrite", "cacheWriteHour", "inputAudio", "outputAudio"] as const;
+
+function ownCost(price: ModelPrice, tokens: TokenCounts): number {
+  const plain = (kind: (typeof kinds)[number]) => {
+    const others = kind in included ? included[kind as keyof typeof included] : [];
+    return others.reduce((left, other) => left - (tokens[other] ?? 0), tokens[kind] ?? 0);
+  };
+  const perMillion = kinds.reduce((sum, kind) => sum + plain(kind) * price[kind], 0);
+  return perMillion / million + (tokens.webSearches ?? 0) * (price.webSearch ?? 0);
 }
 
 function knownCost(model: string, tokens: TokenCounts): number | null {
   const slash = model.indexOf("/"); // A model's name may contain slashes.
   const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0, cacheWriteHour = 0, webSearches = 0 } = tokens;
+  const { inputAudio = 0, outputAudio = 0 } = tokens;
   const usage = {
     input_tokens: input,
     output_tokens: output,
@@ -55,6 +76,8 @@ function knownCost(model: string, tokens: TokenCounts): number | null {
     ...(cacheRead > 0 ? { cache_read_tokens: cacheRead } : {}),
     ...(cacheWrite > 0 ? { cache_write_tokens: cacheWrite } : {}),
     ...(cacheWriteHour > 0 ? { cache_write_1h_tokens: cacheWriteHour } : {}),
+    ...(inputAudio > 0 ? { input_audio_tokens: inputAudio } : {}),
+    ...(outputAudio > 0 ? { output_audio_tokens: outputAudio } : {}),
     ...(webSearches > 0 ? { web_searches: webSearches } : {}),
   };
   try {

@@ -1,19 +1,23 @@
+import type { Prices } from "./prices.ts";
 import type { RemoteWork } from "./wires/wire.ts";
 
 interface Rules {
   /** Names that every agent may use. */
   hostedTools: readonly string[];
   allowUnpriced: boolean;
+  prices: Prices;
 }
 
 /** Why the provider may not run or fetch what a request asks for, in words for the guest; null if it may. */
 export async function problemOf(
-  remote: readonly RemoteWork[],
-  { hostedTools, allowUnpriced }: Rules,
+  { model, work }: { model: string; work: readonly RemoteWork[] },
+  { hostedTools, allowUnpriced, prices }: Rules,
   caller: { mayReachAll(): Promise<boolean> },
 ): Promise<string | null> {
-  const inQuestion = remote.filter(({ name }) => !hostedTools.includes(name));
-  const unpriced = allowUnpriced ? undefined : inQuestion.find((work) => !work.priced);
+  const inQuestion = work.filter(({ name }) => !hostedTools.includes(name));
+  const isPriced = ({ name, priced }: RemoteWork) =>
+    priced && (name !== "web_search" || prices.hasPriceOfSearch(model));
+  const unpriced = allowUnpriced ? undefined : inQuestion.find((each) => !isPriced(each));
   if (unpriced) {
     return `The price of ${unpriced.name}, which the model's provider runs, is not known here. The operator can allow it (BERTH_HOSTED_TOOLS).`;
   }

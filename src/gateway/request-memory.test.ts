@@ -9,7 +9,7 @@ function asking(memory: RequestMemory) {
   const granted: string[] = [];
   const holds = new Map<string, Disposable>();
   const ask = (agent: string, name: string, bytes: number, signal = nobody) =>
-    memory.acquire(agent, bytes, signal).then((hold) => {
+    memory.acquire({ agent, account: `account of ${agent.split(" ")[0]}` }, bytes, signal).then((hold) => {
       granted.push(name);
       holds.set(name, hold);
     });
@@ -17,7 +17,7 @@ function asking(memory: RequestMemory) {
 }
 
 test("what all agents hold, and each, stays within its bound", async () => {
-  const { granted, ask, give } = asking(new RequestMemory({ total: 100, perAgent: 60 }));
+  const { granted, ask, give } = asking(new RequestMemory({ total: 100, perAccount: 100, perAgent: 60 }));
   void ask("ada", "ada 1", 40);
   void ask("ada", "ada 2", 40);
   void ask("bob", "bob 1", 50);
@@ -34,7 +34,7 @@ test("what all agents hold, and each, stays within its bound", async () => {
 });
 
 test("an agent that asks for everything at once keeps no other out", async () => {
-  const { granted, ask, give } = asking(new RequestMemory({ total: 2, perAgent: 2 }));
+  const { granted, ask, give } = asking(new RequestMemory({ total: 2, perAccount: 2, perAgent: 2 }));
   for (const n of [1, 2, 3, 4]) void ask("greedy", `greedy ${n}`, 1);
   void ask("modest", "modest", 1);
   await settled();
@@ -44,8 +44,19 @@ test("an agent that asks for everything at once keeps no other out", async () =>
   expect(granted.at(-1)).toBe("modest");
 });
 
+test("the agents of one account together leave room for others'", async () => {
+  const { granted, ask, give } = asking(new RequestMemory({ total: 100, perAccount: 50, perAgent: 30 }));
+  for (const agent of ["eve a", "eve b", "eve c"]) void ask(agent, agent, 25);
+  void ask("modest", "modest", 25);
+  await settled();
+  expect(granted).toEqual(["eve a", "eve b", "modest"]);
+  give("eve a");
+  await settled();
+  expect(granted.at(-1)).toBe("eve c");
+});
+
 test("whoever leaves while it waits takes nothing and holds up nobody", async () => {
-  const { granted, ask, give } = asking(new RequestMemory({ total: 10, perAgent: 10 }));
+  const { granted, ask, give } = asking(new RequestMemory({ total: 10, perAccount: 10, perAgent: 10 }));
   void ask("ada", "ada", 10);
   const gone = new AbortController();
   const left = ask("bob", "bob", 10, gone.signal);

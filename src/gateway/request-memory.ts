@@ -1,30 +1,45 @@
-interface Waiting {
+/** Whose request it is. */
+export interface MemoryHolder {
   agent: string;
+  account: string;
+}
+
+interface Waiting {
+  holder: MemoryHolder;
   bytes: number;
   grant: () => void;
 }
 
+/** In bytes. */
+interface Limits {
+  total: number;
+  /** Of the agents of one account together. */
+  perAccount: number;
+  /** No request may be larger. */
+  perAgent: number;
+}
+
 /**
- * Bounds the memory of model requests, in total and per agent. A request waits until there is room; the agent that
- * holds least goes first, so that no agent can starve the others.
+ * Bounds the memory of model requests, in total, per account and per agent. A request waits until there is room; the
+ * agent that holds least goes first, so that no agent can starve the others.
  */
 export class RequestMemory {
-  readonly #perAgent: number;
+  readonly #limits: Limits;
   #free: number;
+  /** By agent and by account. */
   readonly #held = new Map<string, number>();
   readonly #waiting: Waiting[] = [];
 
-  /** In bytes. No request may be larger than `perAgent`. */
-  constructor({ total, perAgent }: { total: number; perAgent: number }) {
-    this.#free = total;
-    this.#perAgent = perAgent;
+  constructor(limits: Limits) {
+    this.#limits = limits;
+    this.#free = limits.total;
   }
 
   /** Reserves memory until the result is disposed. Rejects with the reason of `signal` if it is aborted first. */
-  async acquire(agent: string, bytes: number, signal: AbortSignal): Promise<Disposable> {
+  async acquire(holder: MemoryHolder, bytes: number, signal: AbortSignal): Promise<Disposable> {
     signal.throwIfAborted();
     const granted = Promise.withResolvers<void>();
-    const entry = { agent, bytes, grant: granted.resolve };
+    const entry = { holder, bytes, grant: granted.resolve };
     const leave = () => {
       const position = this.#waiting.indexOf(entry);
       if (position < 0) return;
@@ -36,37 +51,46 @@ export class RequestMemory {
     this.#waiting.push(entry);
     this.#serve();
     await granted.promise.finally(() => signal.removeEventListener("abort", leave));
-    return { [Symbol.dispose]: () => this.#release(agent, bytes) };
+    return { [Symbol.dispose]: () => this.#release(holder, bytes) };
   }
 
-  #release(agent: string, bytes: number): void {
-    const left = this.#heldBy(agent) - bytes;
-    if (left > 0) this.#held.set(agent, left);
-    else this.#held.delete(agent);
-    this.#free += bytes;
+  #release(holder: MemoryHolder, bytes: number): void {
+    this.#hold(holder, -bytes);
     this.#serve();
   }
 
   #serve(): void {
     for (let next = this.#next(); next && next.bytes <= this.#free; next = this.#next()) {
       this.#waiting.splice(this.#waiting.indexOf(next), 1);
-      this.#free -= next.bytes;
-      this.#held.set(next.agent, this.#heldBy(next.agent) + next.bytes);
+      this.#hold(next.holder, next.bytes);
       next.grant();
     }
   }
 
-  /** Among those within their agent's limit, the first of the agent that holds least. */
+  #hold({ agent, account }: MemoryHolder, bytes: number): void {
+    this.#free -= bytes;
+    // An agent may stand for its account.
+    for (const id of new Set([agent, account])) {
+      const held = this.#heldBy(id) + bytes;
+      if (held > 0) this.#held.set(id, held);
+      else this.#held.delete(id);
+    }
+  }
+
+  /** Among those within their limits, the first of the agent that holds least. */
   #next(): Waiting | null {
+    const { perAgent, perAccount } = this.#limits;
     let least: Waiting | null = null;
     for (const entry of this.#waiting) {
-      if (this.#heldBy(entry.agent) + entry.bytes > this.#perAgent) continue;
-      if (!least || this.#heldBy(entry.agent) < this.#heldBy(least.agent)) least = entry;
+      const { agent, account } = entry.holder;
+      if (this.#heldBy(agent) + entry.bytes > perAgent) continue;
+      if (this.#heldBy(account) + entry.bytes > perAccount) continue;
+      if (!least || this.#heldBy(agent) < this.#heldBy(least.holder.agent)) least = entry;
     }
     return least;
   }
 
-  #heldBy(agent: string): number {
-    return this.#held.get(agent) ?? 0;
+  #heldBy(id: string): number {
+    return this.#held.get(id) ?? 0;
   }
 }

@@ -25,6 +25,8 @@ export class LocalSignIn {
   #publicUrl = "";
   /** Names the keys that the provider has. */
   #known = "";
+  /** The last reading of the keys. One after the other, or an older one might end last and win. */
+  #refreshed: Promise<void> = Promise.resolve();
 
   constructor(parts: LocalSignInParts) {
     this.#parts = parts;
@@ -39,7 +41,13 @@ export class LocalSignIn {
   }
 
   /** Takes up the keys as they are stored now: another server may have replaced them, or some have retired. */
-  async refreshKeys(): Promise<void> {
+  refreshKeys(): Promise<void> {
+    const refreshed = this.#refreshed.catch(() => {}).then(() => this.#readKeys());
+    this.#refreshed = refreshed;
+    return refreshed;
+  }
+
+  async #readKeys(): Promise<void> {
     const keys = await this.#parts.keys.read();
     const names = JSON.stringify([keys.tokenKeys.map(({ kid }) => kid), keys.cookieKeys]);
     if (names === this.#known) return;

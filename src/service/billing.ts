@@ -51,7 +51,7 @@ export interface EntryFilter {
 }
 
 /** The tokens that accounts see. Other counts of a provider only affect the price. */
-type ReportedTokens = Required<Omit<TokenCounts, "cacheWriteHour" | "webSearches">>;
+type ReportedTokens = Required<Omit<TokenCounts, "cacheWriteHour" | "inputAudio" | "outputAudio" | "webSearches">>;
 
 /** A sum of usage. */
 export interface UsedSum {

@@ -30,6 +30,9 @@ export interface TokenCounts {
   /** The part of `cacheWrite` that is cached for an hour, which costs more. */
   cacheWriteHour?: number;
   reasoning?: number;
+  /** The parts of `input` and `output` that are sound, which costs more. */
+  inputAudio?: number;
+  outputAudio?: number;
   /** Web searches made by the provider itself. */
   webSearches?: number;
 }

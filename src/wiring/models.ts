@@ -32,6 +32,8 @@ interface ModelAccessOptions {
   log: (message: string, fields: Record<string, unknown>) => void;
 }
 
+type AgentAccount = Pick<Spender, "accountId" | "agentName">;
+
 type Providers = Record<"anthropic" | "openai", Upstream | null>;
 
 /** Agents' access to models: the catalog, and calls to providers, paid by the agents' accounts. */
@@ -74,11 +76,13 @@ export class ModelAccess {
   /** Serves an agent's machine until the connection ends. */
   serveUplink(agentId: string, socket: Socket): void {
     const { stores, running, egress } = this.#options;
+    const account = this.#accountOf(agentId);
     this.#gateway.serve(socket, {
       id: agentId,
+      account: async () => (await account()).accountId,
       settings: async () => (await stores.agents.byId(agentId)) ?? { model: null, instructions: null },
       turn: () => running.ofAgent(agentId),
-      payer: this.#payerOf(agentId),
+      payer: this.#payerOf(agentId, account),
       mayReachAll: () => egress.mayReachAll(agentId),
       tunnel: (stream, authority) => void egress.serve(agentId, stream, authority),
     });
@@ -89,6 +93,7 @@ export class ModelAccess {
     const settings = async () => ({ model: null, instructions: null });
     this.#templateGateway.serve(socket, {
       id: "template",
+      account: async () => "template",
       settings,
       turn: () => null,
       payer: () => nobody,
@@ -102,10 +107,20 @@ export class ModelAccess {
     await Promise.all(Object.values(this.#providers).map((provider) => provider?.close()));
   }
 
-  #payerOf(agentId: string): () => Payer {
-    const { stores, ledger, running } = this.#options;
-    /** Neither changes while the agent exists. */
-    let account: Pick<Spender, "accountId" | "agentName"> | null = null;
+  /** Reads once whom the agent belongs to, which does not change while it exists. Throws `agent_deleted`. */
+  #accountOf(agentId: string): () => Promise<AgentAccount> {
+    let account: AgentAccount | null = null;
+    return async () => {
+      if (account) return account;
+      const agent = await this.#options.stores.agents.byId(agentId);
+      if (!agent) throw new BerthError("agent_deleted", "The agent was deleted.");
+      account = { accountId: agent.accountId, agentName: agent.name };
+      return account;
+    };
+  }
+
+  #payerOf(agentId: string, account: () => Promise<AgentAccount>): () => Payer {
+    const { ledger, running } = this.#options;
     /** What was left after the last hold, minus what has been requested since. */
     let seen = { keyId: null as string | null, left: 0, at: 0 };
     return () => {
@@ -118,12 +133,7 @@ export class ModelAccess {
           return plenty;
         },
         hold: async (model, micro) => {
-          if (!account) {
-            const agent = await stores.agents.byId(agentId);
-            if (!agent) throw new BerthError("agent_deleted", "The agent was deleted.");
-            account = { accountId: agent.accountId, agentName: agent.name };
-          }
-          const hold = await ledger.hold({ ...account, agentId, turnId, keyId }, model, micro);
+          const hold = await ledger.hold({ ...(await account()), agentId, turnId, keyId }, model, micro);
           seen = { keyId, left: hold.left, at: performance.now() };
           return {
             extend: (more) => ledger.extend(hold, more),

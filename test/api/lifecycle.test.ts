@@ -74,6 +74,11 @@ test("an agent that nobody needs is suspended by itself; one that works, is open
   expect((await reply).text.endsWith("250 ")).toBe(true);
   await expect.poll(() => statusOf("idle"), { timeout: 30_000 }).toBe("suspended");
   expect([await statusOf("busy"), await statusOf("open")]).toEqual(["ready", "ready"]);
+  // So that they do not stay first among the idle ones.
+  const lastActive = async (name: string) =>
+    Date.parse((await client.call("GET", `/agents/${name}`)).body.lastActiveAt);
+  const before = await lastActive("busy");
+  await expect.poll(() => lastActive("busy")).toBeGreaterThan(before);
   service.driver.busy.clear();
   gone.abort();
   await log.text().catch(() => {});

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import type { Provider } from "../../src/gateway/provider.ts";
 import {
@@ -235,6 +236,17 @@ test("a request that is too large is told so", async () => {
   const refused = await post(session, "/anthropic/v1/messages", { ...hello, system: "x".repeat(33 * 1024 * 1024) });
   expect(refused.status).toBe(413);
   expect(JSON.parse(refused.text).error.message).toContain("32 MiB");
+});
+
+test("a request whose body does not come is given up, and its place with it", async () => {
+  const session = await uplinkTo({ anthropic: anthropic(mockUrl) });
+  const asked = { ":method": "POST", ":path": "/anthropic/v1/messages", "content-length": "100" };
+  const stream = session.request(asked);
+  stream.write("{");
+  const [headers] = (await once(stream, "response")) as [Record<string, unknown>];
+  expect([headers[":status"], await text(stream)]).toEqual([408, expect.stringContaining("arrive")]);
+  await once(stream, "close");
+  expect((await post(session, "/anthropic/v1/messages", hello)).status).toBe(200);
 });
 
 test("a machine makes so many calls at once, and the next when one of them is over", async () => {

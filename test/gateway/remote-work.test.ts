@@ -1,5 +1,16 @@
 import { expect, test } from "vitest";
-import { hello, post, refusing, scripted, uplinkTo, upstream } from "../support/model-gateway.ts";
+import { Prices } from "../../src/gateway/prices.ts";
+import {
+  gatewayOf,
+  hello,
+  post,
+  refusing,
+  scripted,
+  uplinkOf,
+  uplinkTo,
+  upstream,
+  wholePrice,
+} from "../support/model-gateway.ts";
 
 const parts = (...content: object[]) => ({ model: "m", max_tokens: 9, messages: [{ role: "user", content }] });
 const anthropicTool = (type: string) => ({ ...hello, tools: [{ type, name: "x" }] });
@@ -39,6 +50,7 @@ const priced: [string, object, string][] = [
     "remote_files",
   ],
   [chat, parts(image), "remote_files"],
+  [chat, parts({ type: "video_url", video_url: { url: "https://example.com/x.mp4" } }), "remote_files"],
   [
     responses,
     { model: "m", input: [{ type: "computer_call_output", output: { image_url: "https://example.com/x.png" } }] },
@@ -57,6 +69,8 @@ const unpriced: [string, object, string][] = [
   [chat, { ...parts(), web_search_options: {} }, "web_search"],
   [responses, { model: "m", input: "x", tools: [{ type: "web_search_preview_2025_03_11" }] }, "web_search"],
   [chat, { ...parts(), model: "gpt-4o-search-preview" }, "web_search"],
+  [chat, { ...parts(), model: "openai/gpt-5:online" }, "web_search"],
+  [chat, { ...parts(), plugins: [{ id: "web" }] }, "web"],
   [responses, { model: "m", input: "x", tools: [{ type: "code_interpreter" }] }, "code_interpreter"],
   [responses, { model: "m", input: "x", tools: [{ type: "shell", environment: { type: "container_auto" } }] }, "shell"],
   [
@@ -119,6 +133,9 @@ test("tiers, speeds and regions are the provider's standard ones, whatever the g
   await post(session, messages, { ...hello, service_tier: "auto", speed: "fast", inference_geo: "us" });
   await post(session, chat, { ...parts(), service_tier: "priority" });
   await post(session, responses, { model: "m", input: "x", service_tier: "flex" });
+  await post(session, chat, { ...parts(), models: ["dear"] });
+  expect(requests.at(-1)!.body).not.toHaveProperty("models");
+  requests.pop();
   await post(session, messages, hello);
   const edits = [{ type: "clear_tool_uses_20250919" }, { type: "compact_20260112", instructions: "Work." }];
   await post(session, messages, { ...hello, fallbacks: [{ model: "dear" }], context_management: { edits } });
@@ -141,6 +158,28 @@ test("a request of many values is read apart from all others; one of too many, o
   }
   expect((await post(session, "/anthropic/v1/messages/count_tokens", many(600_000))).status).toBe(400);
   expect((await post(session, messages, hello)).status).toBe(200);
+});
+
+test("a search is refused where the operator's own prices do not say what it costs", async () => {
+  const { url } = await scripted((response) =>
+    response.writeHead(200, { "content-type": "application/json" }).end(answered),
+  );
+  const own = { ...wholePrice, webSearch: null };
+  const prices = new Prices({ "anthropic/*": own });
+  const session = await uplinkTo({ anthropic: upstream("anthropic", url) }, { reachesAll: true, prices });
+  const refused = await post(session, messages, anthropicTool("web_search_20250305"));
+  expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("price of web_search")]);
+  expect((await post(session, messages, anthropicTool("web_fetch_20250910"))).status).toBe(200);
+});
+
+test("an agent that sends too much is told to slow down, also over another connection", async () => {
+  const { url } = await scripted(refusing(400, "no"));
+  const gateway = gatewayOf({ anthropic: upstream("anthropic", url) });
+  const large = { ...hello, system: "x".repeat(8 * 1024 * 1024) };
+  const statuses: number[] = [];
+  for (let n = 0; n < 50 && !statuses.includes(429); n++)
+    statuses.push((await post(await uplinkOf(gateway), messages, large)).status);
+  expect(statuses.at(-1)).toBe(429);
 });
 
 test("an agent that calls without end is told to slow down", async () => {

@@ -97,11 +97,17 @@ export interface Asking {
 }
 
 /** In micro-credits per million tokens, so that a token costs whole micro-credits. */
-const wholePrices = new Prices(
-  Object.fromEntries(
-    ["anthropic/*", "openai/*"].map((id) => [id, { input: 1e6, output: 10e6, cacheRead: 0, cacheWrite: 2e6 }]),
-  ),
-);
+export const wholePrice = {
+  input: 1e6,
+  output: 10e6,
+  cacheRead: 0,
+  cacheWrite: 2e6,
+  cacheWriteHour: 2e6,
+  inputAudio: 1e6,
+  outputAudio: 10e6,
+  webSearch: 0,
+};
+const wholePrices = new Prices({ "anthropic/*": wholePrice, "openai/*": wholePrice });
 
 /** Credits in memory, with the rules of the ledger. */
 export class Purse implements Payer {
@@ -146,20 +152,21 @@ export class Purse implements Payer {
   }
 }
 
+interface Providers {
+  anthropic?: Provider;
+  openai?: Provider;
+}
+
 /** A guest's uplink to a gateway with these providers. */
-export async function uplinkTo(
-  providers: { anthropic?: Provider; openai?: Provider },
-  {
-    turn = null,
-    settings = {},
-    payer = new Purse(),
-    prices = wholePrices,
-    hostedTools = [],
-    reachesAll = true,
-  }: Partial<Asking> = {},
-): Promise<ClientHttp2Session> {
-  const [guest, server] = await socketPair();
-  const gateway = new Gateway({
+export function uplinkTo(providers: Providers, asking: Partial<Asking> = {}): Promise<ClientHttp2Session> {
+  return uplinkOf(gatewayOf(providers, asking), asking);
+}
+
+export function gatewayOf(
+  providers: Providers,
+  { prices = wholePrices, hostedTools = [] }: Partial<Asking> = {},
+): Gateway {
+  return new Gateway({
     providers: { anthropic: null, openai: null, ...providers },
     prices,
     allowUnpriced: false,
@@ -169,8 +176,16 @@ export async function uplinkTo(
     answered: () => {},
     warn: () => {},
   });
+}
+
+export async function uplinkOf(
+  gateway: Gateway,
+  { turn = null, settings = {}, payer = new Purse(), reachesAll = true }: Partial<Asking> = {},
+): Promise<ClientHttp2Session> {
+  const [guest, server] = await socketPair();
   gateway.serve(server, {
     id: "agent-1",
+    account: async () => "account-1",
     settings: async () => ({ model: null, instructions: null, ...settings }),
     turn: () => turn,
     payer: () => payer,

@@ -147,7 +147,8 @@ export class VmMachines implements AsyncDisposable {
       warn,
     });
     const settings = async () => ({ model: null, instructions: null });
-    const caller = { settings, turn: () => null, payer: () => nobody, mayReachAll: async () => false };
+    const account = async () => "template";
+    const caller = { account, settings, turn: () => null, payer: () => nobody, mayReachAll: async () => false };
     return new Machines({
       open: async () => {
         this.driver = await QemuDriver.open({

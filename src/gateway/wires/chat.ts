@@ -23,6 +23,8 @@ export const chat: Wire = {
   adapt(request, { id, instructions }) {
     nameUser(request, id);
     pinTariff(request);
+    // Other models than the one that is charged, as OpenRouter takes them.
+    delete request.models;
     // Without it, the stream has no token counts.
     if (request.stream === true)
       request.stream_options = { ...objectAt(request, "stream_options"), include_usage: true };
@@ -30,10 +32,12 @@ export const chat: Wire = {
   },
   remoteWork(request) {
     const names = new Set(hostedTools(request.tools));
-    // Models made for searching search by themselves.
-    if (request.web_search_options !== undefined || /search/.test(String(request.model))) names.add("web_search");
+    // Models made for searching search by themselves; `:online` is OpenRouter's way to ask for it.
+    const isSearching = /search|:online$/.test(String(request.model));
+    if (request.web_search_options !== undefined || isSearching) names.add("web_search");
+    for (const { id } of objectsIn(request.plugins)) names.add(String(id));
     const parts = objectsIn(request.messages).flatMap(({ content }) => objectsIn(content));
-    if (parts.some(({ image_url: image }) => isRemote(isObject(image) ? image.url : image))) names.add("remote_files");
+    if (parts.some(hasRemoteUrl)) names.add("remote_files");
     return [...names].map(workOf);
   },
   read(event) {
@@ -54,10 +58,18 @@ export const chat: Wire = {
 /** Compatible servers send a model's reasoning under one of two names. */
 function textOfDelta(delta: JsonObject): string {
   const { content, refusal, reasoning_content, reasoning, tool_calls: calls } = delta;
+  const transcript = textOf(objectAt(delta, "audio").transcript);
   const inputs = Array.isArray(calls) ? calls.map((call) => textOf(objectAt(call, "function").arguments)) : [];
   // The older API for calling a single function, before tools.
   inputs.push(textOf(objectAt(delta, "function_call").arguments));
-  return [textOf(content), textOf(refusal), textOf(reasoning_content ?? reasoning), ...inputs].join("");
+  return [textOf(content), textOf(refusal), textOf(reasoning_content ?? reasoning), transcript, ...inputs].join("");
+}
+
+/** `image_url`, and what compatible servers add to it: `video_url`, `audio_url`. */
+function hasRemoteUrl(part: JsonObject): boolean {
+  return Object.entries(part).some(
+    ([name, value]) => name.endsWith("_url") && isRemote(isObject(value) ? value.url : value),
+  );
 }
 
 /** Tools that the runtime runs in the machine. All other OpenAI tools run at OpenAI. */
@@ -132,5 +144,7 @@ function tokensOf(usage: JsonObject) {
     ...count("output", usage.completion_tokens),
     ...count("cacheRead", objectAt(usage, "prompt_tokens_details").cached_tokens),
     ...count("reasoning", objectAt(usage, "completion_tokens_details").reasoning_tokens),
+    ...count("inputAudio", objectAt(usage, "prompt_tokens_details").audio_tokens),
+    ...count("outputAudio", objectAt(usage, "completion_tokens_details").audio_tokens),
   };
 }

@@ -27,6 +27,9 @@ import { Sandbox } from "./sandbox.ts";
 import { Suspension } from "./suspension.ts";
 import { type HostBasis, type Template, type TemplateBasis, Templates } from "./template.ts";
 
+/** How often the packet filter of machines is set again. */
+const filterPeriodMs = 30_000;
+
 /** Two clones of the existing template, then one of a new template. */
 const cloneTries = 3;
 
@@ -64,6 +67,7 @@ interface Parts {
   suspension: Suspension;
   usual: (runtime: string) => Resources;
   step: Step;
+  log: (message: string) => void;
 }
 
 /**
@@ -85,6 +89,7 @@ export class QemuDriver implements Driver {
   readonly #suspension: Suspension;
   readonly #usual: (runtime: string) => Resources;
   readonly #step: Step;
+  readonly #filter: NodeJS.Timeout;
 
   private constructor(parts: Parts) {
     this.#layout = parts.layout;
@@ -101,6 +106,7 @@ export class QemuDriver implements Driver {
     this.#suspension = parts.suspension;
     this.#usual = parts.usual;
     this.#step = parts.step;
+    this.#filter = setInterval(() => void this.#blockConnections(parts.log), filterPeriodMs).unref();
   }
 
   /**
@@ -112,7 +118,7 @@ export class QemuDriver implements Driver {
     const layout = new Layout(options.dataFolder);
     const qemu = await qemuVersion();
     const sandbox = await Sandbox.open();
-    for (const gap of sandbox.gaps) log(`machines are not fully confined: ${gap}`);
+    logGaps(sandbox, log);
     for (const folder of [layout.images, layout.templates, layout.machines]) {
       await mkdir(folder, { recursive: true });
       await chmod(folder, 0o711);
@@ -129,7 +135,7 @@ export class QemuDriver implements Driver {
     const launcher = new Launcher(layout, sandbox, host, running);
     const suspension = new Suspension({ layout, records, templates, images, running, launcher, host, step, log });
     const made = { layout, reserve, sandbox, host, templates, records, images, pageJobs, compression, running };
-    const driver = new QemuDriver({ ...made, launcher, suspension, usual, step });
+    const driver = new QemuDriver({ ...made, launcher, suspension, usual, step, log });
     try {
       await recover({ layout, sandbox, records, templates, images, compression, running, suspension, log }, image.id);
     } catch (error) {
@@ -291,9 +297,14 @@ export class QemuDriver implements Driver {
   }
 
   async close(): Promise<void> {
+    clearInterval(this.#filter);
     this.#running.beginClosing();
     await Promise.all([this.#templates.close(), this.#pageJobs.close(), this.#compression.close()]);
     this.#running.close();
+  }
+
+  async #blockConnections(log: (message: string) => void): Promise<void> {
+    if (await this.#sandbox.blockConnections()) logGaps(this.#sandbox, log);
   }
 
   async #end(id: string): Promise<void> {
@@ -373,4 +384,8 @@ export class QemuDriver implements Driver {
     const usual = this.#usual(runtime);
     return cpus === usual.cpus && memoryMiB === usual.memoryMiB && diskGiB === usual.diskGiB;
   }
+}
+
+function logGaps({ gaps }: Sandbox, log: (message: string) => void): void {
+  for (const gap of gaps) log(`machines are not fully confined: ${gap}`);
 }

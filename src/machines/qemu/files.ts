@@ -24,6 +24,15 @@ export async function readUntrusted(file: string, maximumBytes: number): Promise
   return content.subarray(0, bytesRead);
 }
 
+/** The last `bytes` of a file, as text. */
+export async function readEnd(file: string, bytes: number): Promise<string> {
+  await using handle = await open(file, "r");
+  const { size } = await handle.stat();
+  const content = Buffer.alloc(Math.min(size, bytes));
+  const { bytesRead } = await handle.read(content, 0, content.length, size - content.length);
+  return content.toString("utf8", 0, bytesRead);
+}
+
 /** A file's parsed JSON; null if the file does not exist. */
 export async function readRecord<T>(file: string): Promise<T | null> {
   const text = await readFile(file, "utf8").catch(nullWhereMissing);

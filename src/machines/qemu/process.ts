@@ -10,7 +10,7 @@ import { BerthError } from "../../contract/errors.ts";
 import { childEnvironment } from "../../platform/child-environment.ts";
 import { hasEnded, kill } from "../../platform/process-table.ts";
 import { qemuArguments, type Start, stateDescriptor } from "./command.ts";
-import { readUntrusted } from "./files.ts";
+import { readEnd, readUntrusted } from "./files.ts";
 import type { MachineFiles } from "./layout.ts";
 import { Qmp } from "./qmp.ts";
 import type { MachineUser, Sandbox, SandboxPaths } from "./sandbox.ts";
@@ -19,6 +19,9 @@ const run = promisify(execFile);
 
 /** From QEMU's start to its first answer. Far longer than it takes, since ten may start at once. */
 const startTimeoutMs = 20_000;
+
+/** How much is read of a log that a guest may have made QEMU write without end. */
+const readLogBytes = 64 * 1024;
 
 /** A guest's devices take about 66 KiB. */
 const maximumStateBytes = 16 * 1024 ** 2;
@@ -94,7 +97,7 @@ export class QemuProcess {
         kill(pid);
         await gone(pid); // Until then it may hold the disk's lock, and the next would fail.
       }
-      const words = (await readFile(files.log, "utf8")).trim().split("\n").slice(-3).join("; ");
+      const words = (await readEnd(files.log, readLogBytes)).trim().split("\n").slice(-3).join("; ");
       throw new BerthError("machine_failed", `The virtual machine did not start${words ? `: ${words}` : "."}`, {
         cause: isLocked(words) ? Object.assign(new Error(words), { code: "EBUSY" }) : error,
       });

@@ -72,7 +72,7 @@ export class Sandbox {
   readonly #users: Users | null;
   readonly #hasNamespaces: boolean;
   /** Why QEMU can open connections; null if it cannot. */
-  readonly #networkFault: string | null;
+  #networkFault: string | null;
 
   private constructor(users: Users | null, hasNamespaces: boolean, networkFault: string | null) {
     this.#users = users;
@@ -94,6 +94,17 @@ export class Sandbox {
       throw new BerthError("privilege_missing", message);
     }
     return new Sandbox(users, fault === null, networkFault);
+  }
+
+  /**
+   * Sets the packet filter again, since a reload of the host's own rules may have removed it. Returns true if this has
+   * become impossible, or for another reason than before.
+   */
+  async blockConnections(): Promise<boolean> {
+    if (!this.#users) return false;
+    const before = this.#networkFault;
+    this.#networkFault = await blockConnections(idsOf(this.#users), { onlyCheck: false });
+    return this.#networkFault !== null && this.#networkFault !== before;
   }
 
   /** What the confinement of machines lacks on this host, in words for the operator. */

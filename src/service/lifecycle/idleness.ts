@@ -72,10 +72,12 @@ export class Idleness {
     const agent = await rows.byId(id);
     if (agent?.desired !== "running" || agent.status !== "ready" || stopped.aborted || idleMs === 0) return;
     const since = Date.now() - agent.lastActiveAt.getTime();
-    // The host's clock was set back. Counted from now, or the agent would be kept awake until the old time comes again.
-    if (since < -clockToleranceMs) await rows.touch(id);
-    const suspended = since >= idleMs && (await this.#suspend(agent, new Date(Date.now() - idleMs)));
-    if (!suspended) this.lookLater(id, since < 0 || since >= idleMs ? idleMs : idleMs - since);
+    const isDue = since >= idleMs;
+    if (isDue && (await this.#suspend(agent, new Date(Date.now() - idleMs)))) return;
+    // Counted from now: a busy agent must not stay first in line and keep the sweep from all others, and after the
+    // host's clock was set back, an agent would be kept awake until the old time comes again.
+    if (isDue || since < -clockToleranceMs) await rows.touch(id);
+    this.lookLater(id, since < 0 || isDue ? idleMs : idleMs - since);
   }
 
   /** Schedules a check for when the agent may have been idle long enough. */
