@@ -87,7 +87,7 @@ const checks: Record<string, Check> = {
     // It works either way, so it is no problem.
     const found =
       gaps.length === 0
-        ? "each machine has a user and namespaces of its own, and opens no connections"
+        ? "each machine has a user, namespaces and a control group of its own, and opens no connections"
         : gaps.join("; ");
     return { ok: true, found };
   },

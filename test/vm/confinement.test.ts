@@ -146,3 +146,43 @@ test.runIf(isRoot)("a machine's user can neither read others' files nor replace 
   }
   expect(await asUser(`[ -w ${folderOf(own)}/run ]`)).toBe("done");
 });
+
+/** Runs in a machine: makes a group, and what a wild QEMU would do in it. Prints JSON. */
+const inMachine = `
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { ControlGroups, inGroup } from "./control-groups.ts";
+const groups = await ControlGroups.open({ onlyCheck: false });
+const group = await groups.make("wild", { cpus: 1, memoryMiB: 64 });
+const bounds = Object.fromEntries(
+  ["cpu.max", "memory.max", "pids.max"].map((name) => [name, readFileSync(group + "/" + name, "utf8").trim()]),
+);
+const run = (script) => spawnSync(inGroup(group)[0], [...inGroup(group).slice(1), "sh", "-c", script], { encoding: "utf8" });
+const { stdout: own } = run("cat /proc/self/cgroup");
+const { stdout: begun } = run("for n in $(seq 600); do sleep 60 >/dev/null & echo $n; done 2>/dev/null");
+writeFileSync(group + "/cgroup.kill", "1");
+await groups.remove("wild");
+await groups.remove("wild");
+console.log(JSON.stringify({ missing: groups.missing, bounds, own, begun: begun.trim().split("\\n").length }));
+`;
+
+// The kernel of a machine has cgroup v2, which the host may not have.
+test("a control group bounds processors, memory and processes of what runs in it", async () => {
+  const source = await readFile(new URL("../../src/machines/qemu/control-groups.ts", import.meta.url), "base64");
+  const program = Buffer.from(inMachine).toString("base64");
+  const { stdout, stderr } = await service.exec(
+    ids[0]!,
+    `cd "$(mktemp -d)" && echo ${source} | base64 -d > control-groups.ts && echo ${program} | base64 -d > run.mjs
+    grep -q cgroup2 /proc/mounts || { mkdir -p /tmp/groups && mount -t cgroup2 none /tmp/groups; }
+    node run.mjs`,
+    "root",
+  );
+  expect(stderr).toBe("");
+  expect(JSON.parse(stdout)).toEqual({
+    missing: [],
+    bounds: { "cpu.max": "200000 100000", "memory.max": String(64 * 1024 ** 2 + 2 * 1024 ** 3), "pids.max": "512" },
+    own: "0::/berth/wild\n",
+    begun: expect.any(Number),
+  });
+  expect(JSON.parse(stdout).begun).toBeLessThan(512);
+});

@@ -14,7 +14,7 @@ import type { Accelerator } from "./command.ts";
 import { Compression } from "./compression.ts";
 import { nullWhereMissing, nullWhereUnreadable, writeWhole } from "./files.ts";
 import { handshakeOf, takeImage } from "./image.ts";
-import { Launcher } from "./launcher.ts";
+import { Launcher, machineName } from "./launcher.ts";
 import { Layout, type MachineFiles } from "./layout.ts";
 import { MachineProcesses } from "./machine-processes.ts";
 import { MemoryImages, type Step } from "./memory-image.ts";
@@ -250,6 +250,7 @@ export class QemuDriver implements Driver {
     const user = (await this.#records.read(id).catch(nullWhereUnreadable))?.user ?? null;
     await rm(this.#layout.machine(id).folder, { recursive: true, force: true });
     await this.#sandbox.releaseUser(user, id);
+    await this.#sandbox.removeGroup(machineName(id));
   }
 
   async invalidate(id: string): Promise<void> {

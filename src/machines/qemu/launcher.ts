@@ -7,6 +7,9 @@ import type { MachineRecord } from "./record.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { type HostBasis, hardwareOf, type Template } from "./template.ts";
 
+/** What a machine's QEMU and its control group are called. */
+export const machineName = (id: string) => `berth-${id}`;
+
 /** The port may be taken between the check and QEMU's start. */
 const startTries = 3;
 
@@ -54,7 +57,7 @@ export class Launcher {
     const memory = template ? { kind: "private" as const, file: template.files.memory } : { kind: "fresh" as const };
     const hardware = hardwareOf(this.#host, resources);
     const tokenFile = state ? null : files.token;
-    const start = { name: `berth-${id}`, hardware, kernel, initrd, disk: files.disk, memory, port, tokenFile };
+    const start = { name: machineName(id), hardware, kernel, initrd, disk: files.disk, memory, port, tokenFile };
     const bases = base ? [this.#layout.images, this.#layout.template(base).folder] : [this.#layout.images];
     // QEMU 7.2 opens the memory of a template for writing even to map it privately; see `named` in template.ts.
     const paths = { readable: bases, writable: template ? [template.files.memory] : [] };

@@ -79,7 +79,7 @@ async function hostBoot(): Promise<string> {
 function runProbe({ kernel, initrd }: ImageFiles, sandbox: Sandbox): Promise<boolean> {
   const paths = { readable: [kernel, initrd], writable: [] };
   const [program, args] = sandbox.command(
-    { paths, user: null, memoryMiB: probeMiB, outlivesServer: false },
+    { paths, user: null, memoryMiB: probeMiB, group: null, outlivesServer: false },
     "qemu-system-x86_64",
     [
       "-nodefaults",

@@ -69,8 +69,9 @@ export class QemuProcess {
     const args = qemuArguments({ ...options, qmpSocket: files.qmp, incoming });
     const own = { readable: [files.folder, ...paths.readable], writable: [files.run, files.disk, ...paths.writable] };
     const { memoryMiB } = options.hardware;
+    const group = await sandbox.group(options.name, options.hardware);
     const [program, programArgs] = sandbox.command(
-      { paths: own, user, memoryMiB, outlivesServer: true },
+      { paths: own, user, memoryMiB, group, outlivesServer: true },
       "qemu-system-x86_64",
       args,
     );

@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import { BerthError } from "../../contract/errors.ts";
 import { childEnvironment } from "../../platform/child-environment.ts";
 import { hasEnded, kill } from "../../platform/process-table.ts";
+import { ControlGroups, type GuestSize, inGroup, maximumThreads } from "./control-groups.ts";
 import { blockConnections } from "./firewall.ts";
 import { claimNewUser, claimUser, releaseUser } from "./user-claims.ts";
 
@@ -35,6 +36,8 @@ export interface Confined {
   user: MachineUser | null;
   /** Its guest's memory. */
   memoryMiB: number;
+  /** The folder of its control group; null without one. */
+  group: string | null;
   /** Whether it lives on when the server ends. */
   outlivesServer: boolean;
 }
@@ -53,17 +56,18 @@ interface Users {
 /** Private memory that QEMU may take beyond its guest's, in bytes: its translation cache, stacks and buffers. */
 const dataBeyondGuest = 4 * 1024 ** 3;
 
+/** Why nothing of the host's own can be set. */
+const notRoot = "the server is not root";
+
 /** How often, and how long apart, a machine's processes are looked for until none is left. */
 const endTries = 200;
 const endPollMs = 25;
 
-/** Processes and threads of one machine's user. QEMU with eight processors has about 80. */
-const maximumThreads = 512;
-
 /**
  * What confines QEMU. As root: a user of its own for each machine, without capabilities and with no new privileges.
  * Always, where the kernel allows it: a mount, process and IPC namespace that holds nothing but /usr and the machine's
- * own files (bubblewrap). As root, a packet filter that lets QEMU open no connections (nftables).
+ * own files (bubblewrap). As root, a packet filter that lets QEMU open no connections (nftables), and a control group for
+ * each machine that bounds its processor time, memory and processes (cgroup v2).
  *
  * The server writes only into folders that no QEMU can write to. `give` is safe there because nobody else can replace
  * what the server has just made.
@@ -73,11 +77,19 @@ export class Sandbox {
   readonly #hasNamespaces: boolean;
   /** Why QEMU can open connections; null if it cannot. */
   #networkFault: string | null;
+  /** Or why there are none. */
+  readonly #groups: ControlGroups | string;
 
-  private constructor(users: Users | null, hasNamespaces: boolean, networkFault: string | null) {
+  private constructor(
+    users: Users | null,
+    hasNamespaces: boolean,
+    networkFault: string | null,
+    groups: ControlGroups | string,
+  ) {
     this.#users = users;
     this.#hasNamespaces = hasNamespaces;
     this.#networkFault = networkFault;
+    this.#groups = groups;
   }
 
   /**
@@ -87,13 +99,14 @@ export class Sandbox {
   static async open({ onlyCheck = false } = {}): Promise<Sandbox> {
     const isRoot = process.getuid?.() === 0;
     const users = isRoot ? await findUsers() : null;
-    const networkFault = users ? await blockConnections(idsOf(users), { onlyCheck }) : "the server is not root";
-    const fault = await namespaceFault(new Sandbox(users, true, networkFault));
+    const networkFault = users ? await blockConnections(idsOf(users), { onlyCheck }) : notRoot;
+    const groups = users ? await ControlGroups.open({ onlyCheck }).catch((error: Error) => error.message) : notRoot;
+    const fault = await namespaceFault(new Sandbox(users, true, networkFault, groups));
     if (fault !== null && isRoot) {
       const message = `Machines cannot be confined with bubblewrap (${fault}). Install it with: make setup`;
       throw new BerthError("privilege_missing", message);
     }
-    return new Sandbox(users, fault === null, networkFault);
+    return new Sandbox(users, fault === null, networkFault, groups);
   }
 
   /**
@@ -115,6 +128,7 @@ export class Sandbox {
         ? []
         : ["QEMU sees the whole file system, because this user may not make namespaces or bubblewrap is missing"]),
       ...(this.#networkFault === null ? [] : [`QEMU can open connections from this host (${this.#networkFault})`]),
+      ...this.#groupGaps(),
     ];
   }
 
@@ -141,16 +155,35 @@ export class Sandbox {
     return this.#users?.template ?? null;
   }
 
+  #groupGaps(): string[] {
+    const isWhole = typeof this.#groups !== "string" && this.#groups.missing.length === 0;
+    if (isWhole) return [];
+    const why =
+      typeof this.#groups === "string" ? this.#groups : `no controller for ${this.#groups.missing.join(", ")}`;
+    return [`no control groups bound QEMU's processor time and memory (${why})`];
+  }
+
+  /** The folder of a control group with that name; null where there are none. */
+  async group(name: string, size: GuestSize): Promise<string | null> {
+    return typeof this.#groups === "string" ? null : this.#groups.make(name, size);
+  }
+
+  /** Removes a control group whose processes have ended. */
+  async removeGroup(name: string): Promise<void> {
+    if (typeof this.#groups !== "string") await this.#groups.remove(name);
+  }
+
   /** The command that runs `program` confined. Its descriptor 4 must be open; see `hasParent`. */
   command(
-    { paths, user, memoryMiB, outlivesServer }: Confined,
+    { paths, user, memoryMiB, group, outlivesServer }: Confined,
     program: string,
     args: readonly string[],
   ): [string, string[]] {
     const confined = [...limits(memoryMiB, user !== null), ...this.#reduction(user), program, ...args];
-    if (!this.#hasNamespaces) return [confined[0]!, confined.slice(1)];
     const life = outlivesServer ? [] : ["--die-with-parent"];
-    return ["bwrap", [...life, ...namespaces(paths, this.#users !== null), ...confined]];
+    const hidden = this.#hasNamespaces ? ["bwrap", ...life, ...namespaces(paths, this.#users !== null)] : [];
+    const [first, ...rest] = [...(group === null ? [] : inGroup(group)), ...hidden, ...confined];
+    return [first!, rest];
   }
 
   /**
@@ -233,7 +266,11 @@ function idsOf({ template, first, count }: Users): string[] {
 /** Why this user cannot make namespaces; null if it can. */
 async function namespaceFault(sandbox: Sandbox): Promise<string | null> {
   const paths = { readable: [], writable: [] };
-  const [program, args] = sandbox.command({ paths, user: null, memoryMiB: 0, outlivesServer: false }, "true", []);
+  const [program, args] = sandbox.command(
+    { paths, user: null, memoryMiB: 0, group: null, outlivesServer: false },
+    "true",
+    [],
+  );
   const stdio = ["ignore", "ignore", "pipe", "ignore", "pipe"] as const;
   const child = spawn(program, args, { env: childEnvironment, stdio: [...stdio] });
   const words = text(child.stderr!);

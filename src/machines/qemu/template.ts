@@ -227,9 +227,10 @@ export class Templates {
     const user = this.#sandbox.templateUser;
     await this.#sandbox.give(user, files.disk, files.token, files.memory);
     const port = await freePort();
+    const name = `berth-template-${basis.runtime}-${randomBytes(4).toString("hex")}`;
     const qemu = await QemuProcess.start(
       {
-        name: `berth-template-${basis.runtime}`,
+        name,
         hardware: hardwareOf(basis, basis.resources),
         kernel: basis.image.files.kernel,
         initrd: basis.image.files.initrd,
@@ -254,6 +255,7 @@ export class Templates {
     } finally {
       this.#warming.delete(qemu);
       await qemu.kill();
+      await this.#sandbox.removeGroup(name);
     }
     for (const path of [files.token, files.run, files.log]) await rm(path, { recursive: true, force: true });
     await this.#freeze(files);
