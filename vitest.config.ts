@@ -13,7 +13,7 @@ const long = ["test/faults/{soak,year}.test.ts", "test/runtimes/**/*.test.ts", "
 export default defineConfig({
   test: {
     pool: "forks",
-    globalSetup: "test/support/leak-check.ts",
+    globalSetup: "test/support/global-setup.ts",
     reporters: ["default", "./test/support/summary-reporter.ts"],
     testTimeout: 300_000,
     // Nothing asserts a time: what is polled for comes when a busy machine has got to it.

@@ -1,5 +1,10 @@
+import { execFile } from "node:child_process";
 import { mkdtemp } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import type { Config } from "../../src/config/config.ts";
+
+const run = promisify(execFile);
 
 /** The prefix of this run's folders. Not below a home folder, which other users cannot enter. */
 export const folderPrefix = `/var/tmp/berth-test-${process.env.BERTH_TEST_RUN ?? process.pid}-`;
@@ -9,12 +14,24 @@ export function newFolder(): Promise<string> {
   return mkdtemp(folderPrefix);
 }
 
+/** Names the database that this run has prepared; see `makeDatabaseSeed`. */
+export const databaseSeed = "BERTH_TEST_DATABASE";
+
+/** A new data folder. It has a database, as after the first start, where this run has prepared one. */
+async function newDataFolder({ hasDatabase }: { hasDatabase: boolean }): Promise<string> {
+  const folder = await newFolder();
+  const seed = process.env[databaseSeed];
+  if (hasDatabase && seed !== undefined) await run("cp", ["-a", seed, join(folder, "postgres")]);
+  return folder;
+}
+
 /** A configuration with a new data folder and a free port. The caller removes the folder. */
 export async function testConfig(changes: Partial<Config> = {}): Promise<Config> {
+  const hasDatabase = !changes.databaseUrl;
   return {
     host: "127.0.0.1",
     port: 0,
-    dataFolder: changes.dataFolder ?? (await newFolder()),
+    dataFolder: changes.dataFolder ?? (await newDataFolder({ hasDatabase })),
     databaseUrl: null,
     secretKey: null,
     publicUrl: null,

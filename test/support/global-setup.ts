@@ -1,10 +1,15 @@
 import { glob, readdir, readFile } from "node:fs/promises";
 
-/** Tells the tests this run's name. After all tests, fails the run if any left a process or a folder behind. */
-export default function setup(): () => Promise<void> {
+/** Prepares what the tests share. After all tests, fails the run if any left a process or a folder behind. */
+export default async function setup(): Promise<undefined | (() => Promise<void>)> {
+  if (process.env.BERTH_TEST_RUN === String(process.pid)) return; // Vitest calls it for each project.
+  // Read when the modules are loaded.
   process.env.BERTH_TEST_RUN = String(process.pid);
+  const { makeDatabaseSeed } = await import("./database-seed.ts");
+  const { folderPrefix } = await import("./config.ts");
+  const seed = await makeDatabaseSeed();
   return async () => {
-    const { folderPrefix } = await import("./config.ts");
+    await seed[Symbol.asyncDispose]();
     const leaks: string[] = [];
     for (const entry of await readdir("/proc")) {
       if (!/^\d+$/.test(entry)) continue;

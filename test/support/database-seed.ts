@@ -1,0 +1,17 @@
+import { chmod, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { pino } from "pino";
+import { openDatabases } from "../../src/wiring/database.ts";
+import { databaseSeed, newFolder, testConfig } from "./config.ts";
+
+/** Prepares an empty database for all tests of a run: to copy it takes a fifth of the time that making one takes. */
+export async function makeDatabaseSeed(): Promise<AsyncDisposable> {
+  const folder = await newFolder();
+  await chmod(folder, 0o711); // PostgreSQL's user has to pass through.
+  {
+    await using cleanup = new AsyncDisposableStack();
+    await openDatabases(await testConfig({ dataFolder: folder }), pino({ level: "silent" }), cleanup);
+  }
+  process.env[databaseSeed] = join(folder, "postgres");
+  return { [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
+}
