@@ -147,7 +147,7 @@ export class Machines {
   async stop(id: string): Promise<void> {
     if (await this.isRunning(id)) {
       try {
-        // A runtime that is cut off leaves locks behind, which delay its next start.
+        // A runtime that is cut off leaves behind what the next one has to clear. Most end in order when asked.
         await this.#quiesce(id, { endRuntime: true });
       } catch (error) {
         this.#options.log("a machine could not write out its disk before its end", error);

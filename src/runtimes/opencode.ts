@@ -1,11 +1,15 @@
+import { execFile } from "node:child_process";
 import { chown, mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { methods } from "@agentclientprotocol/sdk";
 import { freePort } from "../platform/ports.ts";
 import { type AcpConnection, startAcp } from "./acp.ts";
 import { claudeModels } from "./claude-models.ts";
 import { loginEnvironment, replaceFile } from "./process.ts";
 import { allAbilities, type Runtime, type RuntimeContext } from "./runtime.ts";
+
+const run = promisify(execFile);
 
 /**
  * opencode (https://opencode.ai) over its own ACP server. The observations here are from version 1.18.33.
@@ -293,7 +297,10 @@ function filesOf({ home, stateFolder }: RuntimeContext) {
  * it, opencode fetches the library from npm each time it reads its configuration.
  */
 async function prepareHome(context: RuntimeContext): Promise<void> {
-  const { home } = context;
+  const { home, uid, gid } = context;
+  // opencode goes by a lock's age alone, so one that was cut off would keep the next waiting for a minute, or for five
+  // if the clock was set back. Removed as the agent, who may have put a link in its place.
+  await run("rm", ["-rf", "--", join(home, ".local/state/opencode/locks")], { uid, gid });
   for (const folder of [".local", ".local/share", ".local/share/opencode", ".config", ".config/opencode"]) {
     await makeOwn(join(home, folder), context);
   }

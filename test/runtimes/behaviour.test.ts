@@ -215,6 +215,12 @@ describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
     },
   );
 
+  test.runIf(runtime === "opencode")("a lock that it held when it was killed is gone at its next start", async () => {
+    const lock = "~/.local/state/opencode/locks/left.lock";
+    await client.chat(agent, `run: mkdir -p ${lock} && touch -d tomorrow ${lock} && kill -9 $PPID`);
+    expect(await client.ask(agent, `run: [ -e ${lock} ] || echo it is gone`)).toContain("it is gone");
+  });
+
   test("after a restart the conversation goes on with model, instructions and files; a reset begins anew", async () => {
     const before = await client.ask(agent, "Count.");
     expect((await client.restartAgent(agent)).body).toMatchObject({ status: "ready" });
