@@ -14,16 +14,32 @@ interface TurnRunOptions {
   stalled: (agentId: string) => void;
 }
 
+/** Machines that a message is given to while none has said anything. */
+const machineTries = 3;
 /** Consecutive reconnects without an event between them. */
 const reconnectTries = 5;
 const reconnectDelayMs = 300;
 
-/** Gets the agent's machine ready, sends it the message and reads the answer to its end, reconnecting as needed. */
+/**
+ * Gets the agent's machine ready, sends it the message and reads the answer to its end, reconnecting as needed. A
+ * machine may have ended without anybody knowing yet: the next one is given a message that this one said nothing to. A
+ * guest that finds the turn begun on its disk fails it, so no message is answered twice.
+ */
 export async function runTurn(running: RunningTurn, options: TurnRunOptions): Promise<void> {
+  for (let tries = machineTries; !running.over.signal.aborted && !running.ending; tries--) {
+    if ((await runOnMachine(running, options)) === "over") return;
+    if (running.seen > 0 || tries <= 1)
+      throw new BerthError("machine_lost", "The agent's machine ended while it answered.");
+    await pause(reconnectDelayMs, running.over.signal);
+  }
+}
+
+/** `lost`: the machine ended before the turn did. */
+async function runOnMachine(running: RunningTurn, options: TurnRunOptions): Promise<"over" | "lost"> {
   const { turn, over } = running;
   const begun = performance.now();
   using lease = await options.leases.acquire(turn.agentId, (position) => running.queued(position));
-  if (over.signal.aborted || running.ending) return;
+  if (over.signal.aborted || running.ending) return "over";
   running.begin(Math.round(performance.now() - begun));
   const lost = lease.lost.then(toLost);
   for (let tries = reconnectTries, seen = running.nextSeq; !over.signal.aborted; tries--) {
@@ -31,11 +47,12 @@ export async function runTurn(running: RunningTurn, options: TurnRunOptions): Pr
       readAnswer(running, lease, options).catch((error: unknown) => ({ error })),
       lost,
     ]);
-    if (outcome === "ended" || over.signal.aborted) return;
-    if (outcome === "lost") throw new BerthError("machine_lost", "The agent's machine ended while it answered.");
-    // A guest that does not answer in time may be one whose runner is starting again.
-    if (outcome !== "cut" && outcome.error instanceof BerthError && outcome.error.code !== "machine_failed") {
-      throw outcome.error;
+    if (outcome === "ended" || over.signal.aborted) return "over";
+    if (outcome === "lost") return outcome;
+    if (outcome !== "cut" && outcome.error instanceof BerthError) {
+      if (outcome.error.code === "machine_lost" && running.seen === 0) return "lost";
+      // A guest that does not answer in time may be one whose runner is starting again.
+      if (outcome.error.code !== "machine_failed") throw outcome.error;
     }
     if (running.nextSeq > seen) tries = reconnectTries;
     seen = running.nextSeq;
@@ -43,6 +60,7 @@ export async function runTurn(running: RunningTurn, options: TurnRunOptions): Pr
       throw new BerthError("machine_lost", "The connection to the agent's machine was lost.", { cause: outcome });
     await pause(reconnectDelayMs, over.signal);
   }
+  return "over";
 }
 
 /** Captures nothing of a turn, because the machine's `lost` promise holds on to it for the rest of the run. */

@@ -75,6 +75,21 @@ test("a machine that is killed ends its turn as machine_lost, and the agent answ
   expect(await check(await converseWithAll("are you back?"))).toEqual(["completed", "completed", "completed"]);
 });
 
+test("a message that comes in the moment in which its machine was killed is given to the next one, once", async () => {
+  const { client } = service;
+  for (const name of ["dan", "eve", "fay", "gil"]) {
+    const before = await service.running();
+    await client.createAgent(name);
+    const [id] = (await service.running()).filter((machine) => !before.includes(machine));
+    const message = unique("are you there?");
+    // Not waited for: the server is to learn of it after the message.
+    process.kill((await service.machines.record(id!))!.pid, "SIGKILL");
+    expect(await client.ask(name, message)).toBe(message);
+    expect(await timesHeard(id!, message)).toBe(1);
+    await client.call("DELETE", `/agents/${name}`);
+  }
+});
+
 test("a machine that is killed while there is no server: its turn ends as machine_lost, and is not begun again", async () => {
   const readings = converseWithAll("count 200 20");
   await sleep(1_000);
