@@ -15,8 +15,7 @@ const allowed = {
   telemetry: ["contract", "service", "platform"],
   runtimes: ["contract", "platform"],
   guest: ["contract", "runtimes", "platform"],
-  client: ["contract", "api"],
-  cli: ["contract", "api", "client", "platform"],
+  cli: ["contract", "platform"],
 };
 
 module.exports = {
@@ -28,6 +27,13 @@ module.exports = {
       to: { path: "^(src|image|test|bench)/", pathNot: `^src/(${[part, ...others].join("|")})/` },
     })),
     {
+      name: "client-for-its-users",
+      comment: "The service does not call itself. Only the tool uses the client.",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/cli/" },
+      to: { path: "^packages/" },
+    },
+    {
       name: "contract-has-no-io",
       comment: "The contract is read by every part, the guest and the tool among them: a schema library only.",
       severity: "error",
@@ -38,8 +44,8 @@ module.exports = {
       name: "client-runs-anywhere",
       comment: "The client runs wherever fetch does: no Node in it, nor in what it imports.",
       severity: "error",
-      from: { path: "^src/(api|client)/", pathNot: "\\.test\\.ts$" },
-      to: { dependencyTypesNot: ["local"], pathNot: "(^|/)node_modules/(zod|eventsource-parser)/" },
+      from: { path: "^packages/client/", pathNot: "\\.test\\.ts$" },
+      to: { pathNot: "^packages/client/src/|(^|/)node_modules/eventsource-parser/" },
     },
     {
       name: "service-has-no-io",

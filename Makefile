@@ -33,8 +33,9 @@ test-long: image ## soaks, the real runtimes, and machines in all their states
 test-openclaw: image ## OpenClaw's whole life in a real machine: without KVM, about an hour
 	@BERTH_TEST_OPENCLAW=1 scripts/test test/vm/runtimes.test.ts
 
-openapi: node_modules/.package-lock.json ## write docs/openapi.json anew, after a change of the routes
+openapi: node_modules/.package-lock.json ## write docs/openapi.json and the client's types anew, after a change of the routes
 	@node scripts/openapi.ts
+	@node scripts/client-types.ts
 
 format: node_modules/.package-lock.json ## write the format that check asks for
 	@biome check --write .

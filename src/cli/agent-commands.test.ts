@@ -1,7 +1,6 @@
+import type { Runtime, Turn } from "@berth/client";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { TurnRecord } from "../contract/chat.ts";
 import type { Model } from "../contract/models.ts";
-import type { RuntimeRecord } from "../contract/runtimes.ts";
 import { agent, installation, json, refuse, ScriptedApi, streaming } from "./scripted-api.ts";
 
 // Creating and changing agents: models, runtimes, update, suspend, restart, reset, turns, logs.
@@ -37,7 +36,7 @@ test("the models are listed over all pages, with their prices", async () => {
   expect(JSON.parse(stdout)).toEqual({ data: both, nextCursor: null });
 });
 
-function runtime(name: string, changes: Partial<RuntimeRecord> = {}): RuntimeRecord {
+function runtime(name: string, changes: Partial<Runtime> = {}): Runtime {
   const able = { supported: true, reason: null };
   return {
     name,
@@ -178,7 +177,7 @@ test("logs are shown, cleaned of control characters, and followed to the machine
   expect((await api.berth(["agents", "logs", "ada", "-n", "none"])).code).toBe(2);
 });
 
-function turn(message: string, changes: Partial<TurnRecord> = {}): TurnRecord {
+function turn(message: string, changes: Partial<Turn> = {}): Turn {
   const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
   return {
     id: message,

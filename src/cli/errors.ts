@@ -1,4 +1,4 @@
-import type { Fault } from "../contract/agents.ts";
+import type { Fault } from "@berth/client";
 
 /** 1: the service refused or failed; 2: wrong use; 130: interrupted by Ctrl-C. 0 is success and not an error. */
 type ExitCode = 1 | 2 | 130;

@@ -1,6 +1,6 @@
-import type { InstallStatus, InstallStepName } from "../contract/agents.ts";
+import type { InstallStatus } from "@berth/client";
 
-const stepTexts: Record<InstallStepName, string> = {
+const stepTexts: Record<InstallStatus["steps"][number]["name"], string> = {
   template: "warming a template machine (takes a minute the first time)",
   disk: "making the disk",
   machine: "starting the machine",

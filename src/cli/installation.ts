@@ -1,6 +1,4 @@
-import { routes } from "../api/routes.ts";
-import type { BerthClient } from "../client/client.ts";
-import type { Agent } from "../contract/agents.ts";
+import type { Agent, Berth } from "@berth/client";
 import { CliError, FaultError } from "./errors.ts";
 import { installText } from "./install-text.ts";
 import { Progress } from "./progress.ts";
@@ -18,7 +16,7 @@ export interface InstallationOptions {
 }
 
 /** Starts an agent's installation, shows its progress and prints the outcome. Throws `FaultError` if it fails. */
-export async function runInstallation(client: BerthClient, options: InstallationOptions): Promise<void> {
+export async function runInstallation(client: Berth, options: InstallationOptions): Promise<void> {
   const { name, doing, begin, wait, json } = options;
   using progress = new Progress(process.stderr);
   const begun = await begin();
@@ -26,17 +24,13 @@ export async function runInstallation(client: BerthClient, options: Installation
   const { seconds } = progress;
   progress[Symbol.dispose]();
   const shown = printable(name);
-  if (json) writeJson(process.stdout, wait ? await client.call(routes.getAgent, { params: { name } }) : begun);
+  if (json) writeJson(process.stdout, wait ? await client.agent(name).get() : begun);
   else if (wait) console.log(`${shown} is ready (${seconds.toFixed(1)} s). To talk to it: berth chat ${shown}`);
   else console.log(`${shown} is being ${doing}. To look at it: berth agents get ${shown}`);
 }
 
-async function untilInstalled(client: BerthClient, name: string, progress: Progress | null): Promise<void> {
-  const statuses = client.followEvents(routes.getInstallStatus, {
-    params: { name },
-    isLast: ({ status }) => status === "installed" || status === "failed",
-  });
-  for await (const status of statuses) {
+async function untilInstalled(client: Berth, name: string, progress: Progress | null): Promise<void> {
+  for await (const status of client.agent(name).followInstall()) {
     if (status.status === "installed") return;
     if (status.status !== "failed") progress?.show(installText(status));
     else throw status.error ? new FaultError(status.error) : new CliError(`${name} could not be installed.`);

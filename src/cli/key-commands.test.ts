@@ -1,6 +1,5 @@
+import type { AuditEntry, CreatedKey, Key } from "@berth/client";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { AuditEntry } from "../contract/audit.ts";
-import type { CreatedKey, KeyRecord } from "../contract/keys.ts";
 import { json, refuse, ScriptedApi } from "./scripted-api.ts";
 
 // Keys and the audit log.
@@ -15,7 +14,7 @@ afterAll(() => api[Symbol.dispose]());
 const id = "0b7cbe0e-7c0a-4d3c-9d55-0123456789ab";
 const secret = `berth_ak_${"x".repeat(39)}`;
 
-function record(changes: Partial<KeyRecord> = {}): KeyRecord {
+function record(changes: Partial<Key> = {}): Key {
   return {
     id,
     name: null,

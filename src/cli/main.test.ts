@@ -1,9 +1,8 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Agent, TurnEvent, Usage } from "@berth/client";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Agent } from "../contract/agents.ts";
-import type { TurnEvent, Usage } from "../contract/chat.ts";
 import { type Answer, agent, ended, installation, json, refuse, ScriptedApi, streaming } from "./scripted-api.ts";
 
 let api: ScriptedApi;

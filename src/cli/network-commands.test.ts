@@ -1,5 +1,5 @@
+import type { NetworkLogEntry } from "@berth/client";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { EgressLogEntry } from "../contract/egress.ts";
 import { json, refuse, ScriptedApi } from "./scripted-api.ts";
 
 let api: ScriptedApi;
@@ -54,7 +54,7 @@ test("nothing to set, and one and the other at once, are wrong use; a rule that 
   expect(refused).toEqual({ code: 1, stdout: "", stderr: "berth: allow.0: This is no rule.\n" });
 });
 
-function entry(changes: Partial<EgressLogEntry>): EgressLogEntry {
+function entry(changes: Partial<NetworkLogEntry>): NetworkLogEntry {
   return {
     id: "id",
     startedAt: "2026-01-02T03:04:05.678Z",

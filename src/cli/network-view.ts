@@ -1,14 +1,14 @@
-import type { EgressPolicy } from "../contract/egress.ts";
+import type { Network } from "@berth/client";
 import { formatFields } from "./table.ts";
 import { writeJson } from "./terminal.ts";
 
 /** Prints where an agent's programs may connect. */
-export function showNetwork(network: EgressPolicy, json: true | undefined): void {
+export function showNetwork(network: Network, json: true | undefined): void {
   if (json) writeJson(process.stdout, network);
   else process.stdout.write(networkText(network));
 }
 
-function networkText({ allow, deny, operator }: EgressPolicy): string {
+function networkText({ allow, deny, operator }: Network): string {
   const rules = (list: readonly string[]) => (list.length === 0 ? "nothing" : list.join(", "));
   const fields = {
     allow: rules(allow),

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
+import type { TurnEvent } from "@berth/client";
 import { expect, test } from "vitest";
-import type { TurnEvent } from "../contract/chat.ts";
 import { ReplyView } from "./reply-view.ts";
 
 const events: TurnEvent[] = [

@@ -1,4 +1,4 @@
-import type { TurnEvent, Usage } from "../contract/chat.ts";
+import type { TurnEvent, Usage } from "@berth/client";
 import { cut, type Output, printable, styled, writeText } from "./terminal.ts";
 import { usageText } from "./usage-text.ts";
 

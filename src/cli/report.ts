@@ -1,5 +1,5 @@
-import { ApiError, ClientError, NoAnswerError, UnsendableError } from "../client/errors.ts";
-import { serverUrl } from "./client.ts";
+import { ApiError, ClientError, NoAnswerError, UnsendableError } from "@berth/client";
+import { serverUrl } from "./connect.ts";
 import { findCredentials } from "./credentials.ts";
 import { readEnvironment } from "./environment.ts";
 import { CliError } from "./errors.ts";

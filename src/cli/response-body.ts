@@ -1,4 +1,4 @@
-import { UnreachableError } from "../client/errors.ts";
+import { UnreachableError } from "@berth/client";
 import { writeText } from "./terminal.ts";
 
 /**

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import type { Agent, InstallStatus } from "../contract/agents.ts";
+import type { Agent, InstallStatus } from "@berth/client";
 
 // For tests: the real tool against a scripted service.
 

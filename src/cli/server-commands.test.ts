@@ -50,7 +50,7 @@ let port: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "berth-cli-"));
   dataFolder = join(folder, "data");
-  for (const path of ["berth", "package.json", "src/api", "src/cli", "src/client", "src/contract", "src/platform"]) {
+  for (const path of ["berth", "package.json", "src/cli", "src/contract", "src/platform"]) {
     await cp(join(checkout, path), join(folder, path), { recursive: true });
   }
   await symlink(join(checkout, "node_modules"), join(folder, "node_modules"));

@@ -1,5 +1,5 @@
+import { UnreachableError } from "@berth/client";
 import * as openid from "openid-client";
-import { UnreachableError } from "../client/errors.ts";
 import { ProtectedResource } from "../contract/sign-in.ts";
 import { CliError } from "./errors.ts";
 import type { Login } from "./stored-logins.ts";

@@ -1,4 +1,4 @@
-import type { Usage } from "../contract/chat.ts";
+import type { Usage } from "@berth/client";
 
 /** A turn's usage in one line: `tokens: 1,200 in (1,000 cached), 200 out; credits: 0.6`. */
 export function usageText(usage: Usage): string {

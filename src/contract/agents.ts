@@ -142,7 +142,9 @@ export const AgentLog = z.object({ lines: z.array(z.string()) }).meta({ id: "Age
 export type AgentLog = z.infer<typeof AgentLog>;
 
 /** One line; the last event says that the machine, and so its log, has ended. */
-export const LogEvent = z.union([z.object({ line: z.string() }), z.object({ ended: z.literal(true) })]);
+export const LogEvent = z
+  .union([z.object({ line: z.string() }), z.object({ ended: z.literal(true) })])
+  .meta({ id: "LogEvent" });
 export type LogEvent = z.infer<typeof LogEvent>;
 
 export const AgentParams = z.object({ name: z.string().meta({ description: "The agent's name." }) });

@@ -13,7 +13,7 @@ const SignedCredits = z.string().regex(/^-?\d{1,9}(\.\d{1,6})?$/, creditsText);
  * Why an account's balance changed. `starting`: the initial balance. `grant`: given or taken back by the operator.
  * `top_up`, `refund`: a payment and its refund. `model`: a model call. `machine`: machine time.
  */
-export const entryKinds = ["starting", "grant", "top_up", "refund", "model", "machine"] as const;
+const entryKinds = ["starting", "grant", "top_up", "refund", "model", "machine"] as const;
 export type EntryKind = (typeof entryKinds)[number];
 
 const tokens = {
@@ -107,7 +107,7 @@ export const CreditEntryList = z
   .object({ data: z.array(CreditEntry), nextCursor: z.string().nullable() })
   .meta({ id: "CreditEntryList", description: "The account's ledger, the newest first." });
 
-export const usageGroups = ["day", "agent", "model", "key"] as const;
+const usageGroups = ["day", "agent", "model", "key"] as const;
 export type UsageGroup = (typeof usageGroups)[number];
 
 export const UsageQuery = z.strictObject({

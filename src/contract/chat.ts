@@ -97,11 +97,6 @@ export function statusAfter(event: TurnEvent): TurnStatus {
 /** One of `response.completed`, `response.failed`, `response.cancelled`. */
 export type LastEvent = Extract<TurnEvent, { type: "response.completed" | "response.failed" | "response.cancelled" }>;
 
-/** Whether the event ends its turn. */
-export function isLastEvent(event: TurnEvent): event is LastEvent {
-  return statusAfter(event) !== "running";
-}
-
 /** The `include` word that a reader must request to receive the event; null if it is always sent. */
 export function inclusionOf(event: TurnEvent): Inclusion | null {
   switch (event.type) {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { AgentName } from "./agents.ts";
 
 /** `full`: all that its account may do. `agent`: an external agent key, for chats with selected agents. */
-export const keyKinds = ["full", "agent"] as const;
+const keyKinds = ["full", "agent"] as const;
 
 /** A caller's credential: a key of either kind, or a token of the identity provider. */
 export const credentials = [...keyKinds, "token"] as const;

@@ -64,7 +64,8 @@ export function matchTable(app: FastifyInstance): () => void {
 }
 
 /** The schema that Fastify validates and that the OpenAPI document contains. */
-function schemaOf({ summary, description, params, query, body, responses, idempotent, permission, csv }: Route) {
+function schemaOf(route: Route) {
+  const { summary, description, params, query, body, idempotent, permission } = route;
   const schema: FastifySchema = summary === null ? { hide: true } : { summary };
   if (description !== undefined) schema.description = description;
   if (params) schema.params = params;
@@ -72,13 +73,24 @@ function schemaOf({ summary, description, params, query, body, responses, idempo
   if (body) schema.body = body;
   if (idempotent) schema.headers = PostHeaders;
   if (permission !== "public") schema.security = [{ key: [] }];
-  const answers = Object.entries(responses).map(([status, answer]) => [status, csv ? orCsv(answer) : answer]);
-  if (answers.length > 0) schema.response = Object.fromEntries(answers);
+  const answers = responsesOf(route);
+  if (Object.keys(answers).length > 0) schema.response = answers;
   return schema;
 }
 
-/** A response that is also available as CSV. */
-function orCsv(schema: z.ZodType) {
-  const csv = z.string().meta({ description: "A line of headings, then the rows." });
-  return { content: { "application/json": { schema }, "text/csv": { schema: csv } } };
+/** By status, and where there is a choice or a stream, by content type. */
+function responsesOf({ responses, stream, csv }: Route) {
+  const others = {
+    ...(csv ? { "text/csv": { schema: z.string().meta({ description: "A line of headings, then the rows." }) } } : {}),
+    ...(stream ? { "text/event-stream": { schema: stream } } : {}),
+  };
+  if (Object.keys(others).length === 0) return responses;
+  const described: [string, z.ZodType | null][] = Object.entries(responses);
+  const answers = described.length > 0 ? described : ([["200", null]] as const);
+  return Object.fromEntries(
+    answers.map(([status, schema]) => [
+      status,
+      { content: { ...(schema ? { "application/json": { schema } } : {}), ...others } },
+    ]),
+  );
 }

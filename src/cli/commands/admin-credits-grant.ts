@@ -1,7 +1,6 @@
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
 import { isUuid } from "../../contract/ids.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { printable, writeJson } from "../terminal.ts";
@@ -24,7 +23,7 @@ export function registerGrant(credits: Command): void {
       const client = connect(readEnvironment());
       const to = isUuid(account) ? { account } : { user: account };
       const asked = { ...to, credits: amount, note };
-      const granted = await client.call(routes.grantCredits, { body: asked });
+      const granted = await client.admin.grantCredits(asked);
       if (json) return writeJson(process.stdout, granted);
       console.log(`${printable(granted.account.name)} has ${granted.account.balance} credits now.`);
     });

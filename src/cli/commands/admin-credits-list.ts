@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { formatTable } from "../table.ts";
@@ -16,7 +15,7 @@ export function registerCreditsList(credits: Command): void {
     .addOption(jsonOption())
     .action(async ({ json }: CommonOptions) => {
       const client = connect(readEnvironment());
-      const all = await client.list(routes.listCredits);
+      const all = await client.admin.credits().take();
       if (json) return writeJson(process.stdout, all);
       const rows = all.data.map(({ accountId, name, balance, held, spentThisMonth, monthlyLimit }) => [
         accountId,

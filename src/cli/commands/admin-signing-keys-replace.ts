@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { writeJson } from "../terminal.ts";
@@ -18,7 +17,7 @@ export function registerSigningKeysReplace(keys: Command): void {
     .addOption(jsonOption())
     .action(async ({ now = false, json }: ReplaceOptions) => {
       const client = connect(readEnvironment());
-      const replaced = await client.call(routes.replaceSigningKeys, { body: { now } });
+      const replaced = await client.admin.replaceSigningKeys({ now });
       if (json) writeJson(process.stdout, replaced);
       else console.log(now ? "Only new keys count now." : `Older keys count until ${replaced.oldKeysUntil}.`);
     });

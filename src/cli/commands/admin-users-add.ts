@@ -1,7 +1,6 @@
+import type { UserWithLink } from "@berth/client";
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import type { UserWithLink } from "../../contract/users.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { printable, writeJson } from "../terminal.ts";
@@ -15,7 +14,7 @@ export function registerUsersAdd(users: Command): void {
     .addOption(jsonOption())
     .action(async (name: string, { json }: CommonOptions) => {
       const client = connect(readEnvironment());
-      const user = await client.call(routes.createUser, { body: { name } });
+      const user = await client.admin.createUser({ name });
       if (json) writeJson(process.stdout, user);
       else showLink(user);
     });

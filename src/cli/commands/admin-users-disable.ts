@@ -1,6 +1,6 @@
+import type { Berth } from "@berth/client";
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { printable, writeJson } from "../terminal.ts";
@@ -11,19 +11,22 @@ export function registerUsersDisable(users: Command): void {
     disable: {
       description: "refuse a user and the keys of its account, at once",
       done: "is disabled",
-      route: routes.disableUser,
+      change: (client: Berth, name: string) => client.admin.disableUser(name),
     },
-    enable: { description: "let a user in again", done: "is let in again", route: routes.enableUser },
+    enable: {
+      description: "let a user in again",
+      done: "is let in again",
+      change: (client: Berth, name: string) => client.admin.enableUser(name),
+    },
   };
-  for (const [verb, { description, done, route }] of Object.entries(verbs)) {
+  for (const [verb, { description, done, change }] of Object.entries(verbs)) {
     users
       .command(verb)
       .description(description)
       .argument("<name>", "the user's name")
       .addOption(jsonOption())
       .action(async (name: string, { json }: CommonOptions) => {
-        const client = connect(readEnvironment());
-        const user = await client.call(route, { params: { name } });
+        const user = await change(connect(readEnvironment()), name);
         if (json) writeJson(process.stdout, user);
         else console.log(`${printable(user.name)} ${done}.`);
       });

@@ -1,13 +1,12 @@
+import type { User } from "@berth/client";
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import type { UserRecord } from "../../contract/users.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { formatTable } from "../table.ts";
 import { type Style, writeJson } from "../terminal.ts";
 
-const statusStyles: Record<UserRecord["status"], Style> = { invited: "yellow", active: "green", disabled: "red" };
+const statusStyles: Record<User["status"], Style> = { invited: "yellow", active: "green", disabled: "red" };
 
 /** `berth admin users list` */
 export function registerUsersList(users: Command): void {
@@ -17,7 +16,7 @@ export function registerUsersList(users: Command): void {
     .addOption(jsonOption())
     .action(async ({ json }: CommonOptions) => {
       const client = connect(readEnvironment());
-      const all = await client.list(routes.listUsers);
+      const all = await client.admin.users().take();
       if (json) return writeJson(process.stdout, all);
       if (all.data.length === 0)
         return void console.error("There are no users yet. To add one: berth admin users add NAME");

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { writeJson } from "../terminal.ts";
@@ -15,7 +14,7 @@ export function registerUsersReset(users: Command): void {
     .addOption(jsonOption())
     .action(async (name: string, { json }: CommonOptions) => {
       const client = connect(readEnvironment());
-      const user = await client.call(routes.resetUser, { params: { name } });
+      const user = await client.admin.resetUser(name);
       if (json) writeJson(process.stdout, user);
       else showLink(user);
     });

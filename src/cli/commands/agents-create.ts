@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { runInstallation } from "../installation.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
@@ -30,6 +29,6 @@ export function registerCreate(agents: Command): void {
 async function createAgent(name: string, { instructions, wait, json, ...fields }: CreateOptions): Promise<void> {
   const client = connect(readEnvironment());
   const told = instructions === undefined ? {} : { instructions: await textOf(instructions) };
-  const begin = () => client.call(routes.createAgent, { body: { name, ...fields, ...told } });
+  const begin = () => client.agents.create({ name, ...fields, ...told });
   await runInstallation(client, { name, doing: "created", begin, wait, json: json ?? false });
 }

@@ -1,7 +1,6 @@
+import type { Berth } from "@berth/client";
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import type { BerthClient } from "../../client/client.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { Progress } from "../progress.ts";
@@ -30,8 +29,8 @@ export function registerDelete(agents: Command): void {
     });
 }
 
-async function deleteAgent(client: BerthClient, name: string): Promise<void> {
+async function deleteAgent(client: Berth, name: string): Promise<void> {
   using progress = new Progress(process.stderr);
   if (process.stderr.isTTY) progress.show(`deleting ${name}`);
-  await client.call(routes.deleteAgent, { params: { name } });
+  await client.agent(name).delete();
 }

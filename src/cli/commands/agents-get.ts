@@ -1,7 +1,6 @@
+import type { Agent } from "@berth/client";
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import type { Agent } from "../../contract/agents.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { faultText } from "../errors.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
@@ -18,7 +17,7 @@ export function registerGet(agents: Command): void {
     .addOption(jsonOption())
     .action(async (name: string, { json }: CommonOptions) => {
       const client = connect(readEnvironment());
-      const agent = await client.call(routes.getAgent, { params: { name } });
+      const agent = await client.agent(name).get();
       if (json) return writeJson(process.stdout, agent);
       process.stdout.write(formatFields(process.stdout, fieldsOf(agent)));
     });

@@ -1,14 +1,13 @@
+import type { Agent } from "@berth/client";
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import type { Agent, AgentStatus } from "../../contract/agents.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { formatTable } from "../table.ts";
 import { type Style, writeJson } from "../terminal.ts";
 
 /** Each status's style on a terminal. */
-export const statusStyles: Record<AgentStatus, Style> = {
+export const statusStyles: Record<Agent["status"], Style> = {
   provisioning: "yellow",
   ready: "green",
   suspended: "blue",
@@ -24,7 +23,7 @@ export function registerList(agents: Command): void {
     .addOption(jsonOption())
     .action(async ({ json }: CommonOptions) => {
       const client = connect(readEnvironment());
-      const all = await client.list(routes.listAgents);
+      const all = await client.agents.list().take();
       if (json) return writeJson(process.stdout, all);
       if (all.data.length === 0)
         return void console.error("There are no agents yet. To make one: berth agents create NAME");

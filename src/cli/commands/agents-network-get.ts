@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { showNetwork } from "../network-view.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
@@ -14,6 +13,6 @@ export function registerGetNetwork(network: Command): void {
     .addOption(jsonOption())
     .action(async (name: string, { json }: CommonOptions) => {
       const client = connect(readEnvironment());
-      showNetwork(await client.call(routes.getNetwork, { params: { name } }), json);
+      showNetwork(await client.agent(name).network.get(), json);
     });
 }

@@ -1,7 +1,6 @@
+import type { NetworkLogEntry } from "@berth/client";
 import { type Command, Option } from "commander";
-import { routes } from "../../api/routes.ts";
-import type { EgressLogEntry } from "../../contract/egress.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption, positiveNumber } from "../options.ts";
 import { type Cell, formatTable } from "../table.ts";
@@ -10,7 +9,7 @@ import { localTime } from "../time.ts";
 
 interface LogOptions extends CommonOptions {
   limit: number;
-  verdict?: EgressLogEntry["verdict"];
+  verdict?: NetworkLogEntry["verdict"];
 }
 
 const headings = ["TIME", "TO", "ADDRESS", "OUTCOME", "SENT", "RECEIVED", "COUNT"];
@@ -27,7 +26,7 @@ export function registerNetworkLog(network: Command): void {
     .addHelpText("after", "\nA connection is shown once it has ended. SENT and RECEIVED are bytes.")
     .action(async (name: string, { limit, verdict, json }: LogOptions) => {
       const client = connect(readEnvironment());
-      const entries = await client.list(routes.listConnections, { params: { name }, query: { verdict }, limit });
+      const entries = await client.agent(name).network.log({ verdict }).take(limit);
       if (json) return writeJson(process.stdout, entries);
       const { data, nextCursor } = entries;
       if (data.length === 0) return void console.error(`${printable(name)} has connected to nothing yet.`);
@@ -36,7 +35,7 @@ export function registerNetworkLog(network: Command): void {
     });
 }
 
-function rowOf(entry: EgressLogEntry): Cell[] {
+function rowOf(entry: NetworkLogEntry): Cell[] {
   const { startedAt, verdict, reason, outcome, host, port, address, bytesSent, bytesReceived, count } = entry;
   const to = port === null ? host : `${host.includes(":") ? `[${host}]` : host}:${port}`;
   const came = verdict === "refused" ? `refused: ${reason}` : (outcome ?? "");

@@ -1,7 +1,6 @@
+import type { ChangeNetwork } from "@berth/client";
 import { type Command, Option } from "commander";
-import { routes } from "../../api/routes.ts";
-import type { ChangeEgress } from "../../contract/egress.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
 import { showNetwork } from "../network-view.ts";
@@ -42,14 +41,13 @@ function ruleOption(flags: string, description: string): Option {
 }
 
 async function setNetwork(name: string, { json, ...options }: SetOptions): Promise<void> {
-  const params = { name };
   const client = connect(readEnvironment());
   const allow = options.allowAll ? ["*"] : options.allow;
   const deny = options.denyNothing ? [] : options.deny;
   if (!allow && !deny) {
     throw new CliError("Nothing is to be set: give --allow, --allow-all, --deny or --deny-nothing.", 2);
   }
-  const before = allow && deny ? { allow, deny } : await client.call(routes.getNetwork, { params });
-  const change: ChangeEgress = { allow: allow ?? before.allow, deny: deny ?? before.deny };
-  showNetwork(await client.call(routes.setNetwork, { params, body: change }), json);
+  const before = allow && deny ? { allow, deny } : await client.agent(name).network.get();
+  const change: ChangeNetwork = { allow: allow ?? before.allow, deny: deny ?? before.deny };
+  showNetwork(await client.agent(name).network.set(change), json);
 }

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { printable, writeJson } from "../terminal.ts";
@@ -14,7 +13,7 @@ export function registerReset(agents: Command): void {
     .addOption(jsonOption())
     .action(async (name: string, { json }: CommonOptions) => {
       const client = connect(readEnvironment());
-      const agent = await client.call(routes.resetConversation, { params: { name } });
+      const agent = await client.agent(name).reset();
       if (json) writeJson(process.stdout, agent);
       else console.log(`${printable(name)} begins a new conversation. Its files stay.`);
     });

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { runInstallation } from "../installation.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
@@ -22,8 +21,7 @@ export function registerRestart(agents: Command): void {
     .addHelpText("after", "\nA reply that is on its way ends as failed. An agent that has failed is mended by this.")
     .action(async (name: string, { wait, json, newMachine }: RestartOptions) => {
       const client = connect(readEnvironment());
-      const begin = () =>
-        client.call(routes.restartAgent, { params: { name }, query: newMachine ? { machine: "new" } : {} });
+      const begin = () => client.agent(name).restart(newMachine ? { machine: "new" } : {});
       await runInstallation(client, { name, doing: "restarted", begin, wait, json: json ?? false });
     });
 }

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { printable, writeJson } from "../terminal.ts";
@@ -19,10 +18,7 @@ export function registerResume(agents: Command): void {
     .addOption(jsonOption())
     .action(async (name: string, { wait, json }: ResumeOptions) => {
       const client = connect(readEnvironment());
-      const agent = await client.call(routes.resumeAgent, {
-        params: { name },
-        query: { wait: wait ? "ready" : undefined },
-      });
+      const agent = await client.agent(name).resume({ wait: wait ? "ready" : undefined });
       if (json) writeJson(process.stdout, agent);
       else console.log(`${printable(name)} is ${wait || agent.status === "ready" ? agent.status : "being woken"}.`);
     });

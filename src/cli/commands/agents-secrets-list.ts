@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { formatTable } from "../table.ts";
@@ -15,7 +14,7 @@ export function registerListSecrets(secrets: Command): void {
     .addOption(jsonOption())
     .action(async (name: string, { json }: CommonOptions) => {
       const client = connect(readEnvironment());
-      const { data } = await client.call(routes.listSecrets, { params: { name } });
+      const data = await client.agent(name).secrets.list();
       if (json) return writeJson(process.stdout, data);
       if (data.length === 0) {
         return console.error(

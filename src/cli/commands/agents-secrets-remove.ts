@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { writeJson } from "../terminal.ts";
@@ -15,7 +14,7 @@ export function registerRemoveSecret(secrets: Command): void {
     .addOption(jsonOption())
     .action(async (name: string, secret: string, { json }: CommonOptions) => {
       const client = connect(readEnvironment());
-      await client.call(routes.removeSecret, { params: { name, secret } });
+      await client.agent(name).secrets.remove(secret);
       if (json) writeJson(process.stdout, null);
       else console.log(`${name} has no ${secret} any more.`);
     });

@@ -1,6 +1,5 @@
 import { type Command, Option } from "commander";
-import { routes } from "../../api/routes.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
@@ -44,7 +43,7 @@ export function registerSetSecret(secrets: Command): void {
       const client = connect(readEnvironment());
       const value = (await readSecret(`Value of ${secret}: `)).trim();
       if (value === "") throw new CliError("The value is empty; nothing was set.", 2);
-      const record = await client.call(routes.setSecret, { params: { name, secret }, body: { value, hosts, headers } });
+      const record = await client.agent(name).secrets.set(secret, { value, hosts, headers });
       if (json) writeJson(process.stdout, record);
       else
         console.log(

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { printable, writeJson } from "../terminal.ts";
@@ -15,7 +14,7 @@ export function registerSuspend(agents: Command): void {
     .addHelpText("after", "\nIdle agents are suspended by themselves.")
     .action(async (name: string, { json }: CommonOptions) => {
       const client = connect(readEnvironment());
-      const agent = await client.call(routes.suspendAgent, { params: { name } });
+      const agent = await client.agent(name).suspend();
       if (json) writeJson(process.stdout, agent);
       else console.log(`${printable(name)} is ${agent.status}.`);
     });

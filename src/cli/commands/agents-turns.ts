@@ -1,7 +1,6 @@
+import type { Turn } from "@berth/client";
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import type { TurnRecord, TurnStatus } from "../../contract/chat.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption, positiveNumber } from "../options.ts";
 import { type Cell, formatTable } from "../table.ts";
@@ -12,7 +11,7 @@ interface TurnsOptions extends CommonOptions {
   limit: number;
 }
 
-const statusStyles: Record<TurnStatus, Style> = {
+const statusStyles: Record<Turn["status"], Style> = {
   running: "blue",
   completed: "green",
   failed: "red",
@@ -30,7 +29,7 @@ export function registerTurns(agents: Command): void {
     .addHelpText("after", "\nLong texts are cut; --json has all of them, the newest first.")
     .action(async (name: string, { limit, json }: TurnsOptions) => {
       const client = connect(readEnvironment());
-      const turns = await client.list(routes.listTurns, { params: { name }, limit });
+      const turns = await client.agent(name).turns().take(limit);
       if (json) return writeJson(process.stdout, turns);
       const { data, nextCursor } = turns;
       if (data.length === 0) return void console.error(`Nothing was said to ${printable(name)} yet.`);
@@ -46,7 +45,7 @@ const takenColumns = "2026-01-02 03:04".length + "completed".length + 3 * 2;
 const leastColumns = 10;
 
 /** One line per turn, as wide as the output. The reply gets the space the message leaves, at least half. */
-function turnTable(output: Output, turns: readonly TurnRecord[]): string {
+function turnTable(output: Output, turns: readonly Turn[]): string {
   const free = (output.columns || 80) - 1 - takenColumns;
   const half = Math.max(leastColumns, Math.floor(free / 2));
   const messages = turns.map(({ message }) => cut(printable(message.trim()), half));
@@ -62,7 +61,7 @@ function turnTable(output: Output, turns: readonly TurnRecord[]): string {
 }
 
 /** The reply or, for a failed turn, the reason. Its code comes first, so that it is not cut off. */
-function outcomeCell({ reply, error }: TurnRecord, columns: number): Cell {
+function outcomeCell({ reply, error }: Turn, columns: number): Cell {
   if (error) return { text: cut(printable(`${error.code}: ${error.message}`), columns), style: "red" };
   return cut(printable(reply.trim()), columns);
 }

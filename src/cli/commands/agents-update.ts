@@ -1,7 +1,6 @@
+import type { Agent, ChangeAgent } from "@berth/client";
 import { type Command, Option } from "commander";
-import { routes } from "../../api/routes.ts";
-import type { Agent, ChangeAgent } from "../../contract/agents.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
@@ -45,7 +44,7 @@ async function updateAgent(name: string, { json, ...options }: UpdateOptions): P
       2,
     );
   }
-  const agent = await client.call(routes.changeAgent, { params: { name }, body: change });
+  const agent = await client.agent(name).update(change);
   if (json) writeJson(process.stdout, agent);
   else console.log(`${printable(name)} has ${changedText(change, agent)} from its next turn on.`);
 }

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
 import { jsonOption } from "../options.ts";
@@ -33,7 +33,7 @@ async function sendRaw(method: string, path: string, { data, header: headers, in
   const client = connect(readEnvironment());
   const body = data === undefined ? undefined : await textOf(data);
   if (body !== undefined && !headers.has("content-type")) headers.set("content-type", "application/json");
-  const response = await client.send(method.toUpperCase(), path.startsWith("/") ? path : `/${path}`, {
+  const response = await client.connection.send(method.toUpperCase(), path.startsWith("/") ? path : `/${path}`, {
     headers,
     ...(body === undefined ? {} : { body }),
   });

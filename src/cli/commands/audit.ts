@@ -1,7 +1,6 @@
+import type { AuditEntry } from "@berth/client";
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import type { AuditEntry } from "../../contract/audit.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption, positiveNumber } from "../options.ts";
 import { type Cell, formatTable } from "../table.ts";
@@ -29,7 +28,7 @@ export function registerAudit(program: Command): void {
     )
     .action(async ({ agent, limit, json }: AuditOptions) => {
       const client = connect(readEnvironment());
-      const entries = await client.list(routes.listAuditEntries, { query: { agent }, limit });
+      const entries = await client.audit({ agent }).take(limit);
       if (json) return writeJson(process.stdout, entries);
       const { data, nextCursor } = entries;
       if (data.length === 0) return void console.error("Nothing was done yet.");

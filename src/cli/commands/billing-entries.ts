@@ -1,7 +1,6 @@
+import type { CreditEntry } from "@berth/client";
 import { type Command, Option } from "commander";
-import { routes } from "../../api/routes.ts";
-import { type CreditEntry, type EntryKind, entryKinds } from "../../contract/billing.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption, positiveNumber } from "../options.ts";
 import { copyBody } from "../response-body.ts";
@@ -9,9 +8,11 @@ import { type Cell, formatTable } from "../table.ts";
 import { writeJson } from "../terminal.ts";
 import { localTime } from "../time.ts";
 
+const kinds: CreditEntry["kind"][] = ["starting", "grant", "top_up", "refund", "model", "machine"];
+
 interface EntriesOptions extends CommonOptions {
   agent?: string;
-  kind?: EntryKind;
+  kind?: CreditEntry["kind"];
   limit: number;
   csv?: true;
 }
@@ -24,7 +25,7 @@ export function registerEntries(billing: Command): void {
     .command("entries")
     .description("show every change of the balance, newest last")
     .option("-a, --agent <name>", "only this agent's usage")
-    .addOption(new Option("-k, --kind <kind>", "only entries of this kind").choices(entryKinds))
+    .addOption(new Option("-k, --kind <kind>", "only entries of this kind").choices(kinds))
     .option("-n, --limit <number>", "how many of the newest to show", positiveNumber, 50)
     .addOption(new Option("--csv", "print all of them as CSV, the newest first").conflicts("json"))
     .addOption(jsonOption())
@@ -34,8 +35,8 @@ export function registerEntries(billing: Command): void {
 
 async function showEntries({ agent, kind, limit, csv, json }: EntriesOptions): Promise<void> {
   const client = connect(readEnvironment());
-  if (csv) return copyBody(await client.request(routes.listEntries, { query: { format: "csv", agent, kind } }));
-  const entries = await client.list(routes.listEntries, { query: { agent, kind }, limit });
+  if (csv) return copyBody(await client.connection.request("listEntries", { query: { format: "csv", agent, kind } }));
+  const entries = await client.billing.entries({ agent, kind }).take(limit);
   if (json) return writeJson(process.stdout, entries);
   if (entries.data.length === 0) return void console.error("There are no entries.");
   if (entries.nextCursor !== null) console.error("There are older entries: --limit shows more, --csv all.");

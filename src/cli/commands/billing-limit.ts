@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { writeJson } from "../terminal.ts";
@@ -15,7 +14,7 @@ export function registerLimit(billing: Command): void {
     .action(async (credits: string, { json }: CommonOptions) => {
       const client = connect(readEnvironment());
       const asked = { monthlyLimit: credits === "none" ? null : credits };
-      const billing = await client.call(routes.changeBilling, { body: asked });
+      const billing = await client.billing.update(asked);
       if (json) return writeJson(process.stdout, billing);
       const { monthlyLimit: limit, spentThisMonth } = billing;
       const text = limit === null ? "There is no monthly limit." : `The monthly limit is ${limit} credits.`;

@@ -1,7 +1,6 @@
+import type { Billing, UsageByDay } from "@berth/client";
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import type { Billing, UsageByDay } from "../../contract/billing.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { type Cell, formatFields, formatTable } from "../table.ts";
@@ -17,7 +16,7 @@ export function registerBilling(billing: Command): void {
     .addOption(jsonOption())
     .action(async ({ json }: CommonOptions) => {
       const client = connect(readEnvironment());
-      const billing = await client.call(routes.getBilling);
+      const billing = await client.billing.get();
       if (json) return writeJson(process.stdout, billing);
       showBilling(billing);
     });

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { writeJson } from "../terminal.ts";
@@ -14,7 +13,7 @@ export function registerTopUp(billing: Command): void {
     .addOption(jsonOption())
     .action(async (credits: string, { json }: CommonOptions) => {
       const client = connect(readEnvironment());
-      const topUp = await client.call(routes.createTopUp, { body: { credits } });
+      const topUp = await client.billing.topUp({ credits });
       if (json) writeJson(process.stdout, topUp);
       else console.log(`Pay for ${topUp.credits} credits here, until ${topUp.expiresAt}:\n${topUp.url}`);
     });

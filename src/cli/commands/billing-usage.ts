@@ -1,7 +1,6 @@
+import type { UsageReport, UsageSum } from "@berth/client";
 import { type Command, Option } from "commander";
-import { routes } from "../../api/routes.ts";
-import { type UsageGroup, type UsageSum, usageGroups } from "../../contract/billing.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { copyBody } from "../response-body.ts";
@@ -9,6 +8,11 @@ import { type Cell, formatTable } from "../table.ts";
 import { writeJson } from "../terminal.ts";
 import { pastTime } from "../time.ts";
 import { durationText } from "./billing-show.ts";
+
+type UsageGroup = UsageReport["by"];
+
+/** Shown where the grouping field is missing. */
+const absent: Record<UsageGroup, string> = { day: "", agent: "no agent", model: "machines", key: "no key" };
 
 interface UsageOptions extends CommonOptions {
   by: UsageGroup;
@@ -22,7 +26,7 @@ export function registerUsage(billing: Command): void {
   billing
     .command("usage")
     .description("summarize usage; by default, this month's")
-    .addOption(new Option("-b, --by <what>", "what it is summed up by").choices(usageGroups).default("day"))
+    .addOption(new Option("-b, --by <what>", "what it is summed up by").choices(Object.keys(absent)).default("day"))
     .option("-s, --since <time>", "from then on: hours (12h) or days (90d) ago, or a time (2030-01-31)", pastTime)
     .option("-u, --until <time>", "until then", pastTime)
     .addOption(new Option("--csv", "print CSV").conflicts("json"))
@@ -32,8 +36,8 @@ export function registerUsage(billing: Command): void {
 
 async function showUsage({ by, since, until, csv, json }: UsageOptions): Promise<void> {
   const client = connect(readEnvironment());
-  if (csv) return copyBody(await client.request(routes.getUsage, { query: { by, since, until, format: "csv" } }));
-  const report = await client.call(routes.getUsage, { query: { by, since, until } });
+  if (csv) return copyBody(await client.connection.request("getUsage", { query: { by, since, until, format: "csv" } }));
+  const report = await client.billing.usage({ by, since, until });
   if (json) return writeJson(process.stdout, report);
   if (report.data.length === 0) return void console.error("Nothing was used in this time.");
   const headings = [by.toUpperCase(), "CREDITS", "TOKENS IN", "TOKENS OUT", "MACHINE"];
@@ -56,6 +60,3 @@ function rowOf(by: UsageGroup, { group, name, credits, inputTokens, outputTokens
     durationText(machineSeconds),
   ];
 }
-
-/** Shown where the grouping field is missing. */
-const absent: Record<UsageGroup, string> = { day: "", agent: "no agent", model: "machines", key: "no key" };

@@ -1,9 +1,6 @@
+import { type Berth, ClientError, type Inclusion, isLast, type LastEvent } from "@berth/client";
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import type { BerthClient } from "../../client/client.ts";
-import { ClientError } from "../../client/errors.ts";
-import { type Inclusion, isLastEvent, type LastEvent } from "../../contract/chat.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError, FaultError, InterruptedError } from "../errors.ts";
 import { Interrupts } from "../interrupts.ts";
@@ -20,7 +17,7 @@ interface ChatOptions extends CommonOptions {
 
 /** Whom to talk to, and how to show the replies. */
 interface Chat {
-  client: BerthClient;
+  client: Berth;
   agent: string;
   include: readonly Inclusion[];
   json: boolean;
@@ -63,7 +60,7 @@ function requireCompleted(last: LastEvent, interrupts: Interrupts): void {
 
 /** A conversation on the terminal, until Ctrl-D. An error in a turn is shown and does not end it. */
 async function converse(chat: Chat): Promise<void> {
-  await chat.client.call(routes.getAgent, { params: { name: chat.agent } });
+  await chat.client.agent(chat.agent).get();
   const history: string[] = [];
   for (;;) {
     const message = await readMessage(history);
@@ -88,21 +85,20 @@ async function say(
 ): Promise<LastEvent> {
   const view = new ReplyView(process.stdout, process.stderr);
   const { cancel, quit } = interrupts;
-  cancel.addEventListener("abort", () => view.interrupted());
-  const turn = client.chat({
-    agent,
-    message,
+  const reply = client.agent(agent).chat(message, {
     include,
-    cancel,
     signal: quit,
     onBroken: () => view.note("The connection broke off; trying to go on."),
-    onCancelFailed: (error) => view.note(error.message),
+  });
+  cancel.addEventListener("abort", () => {
+    view.interrupted();
+    reply.cancel().catch((error: Error) => view.note(error.message));
   });
   try {
-    for await (const event of turn) {
+    for await (const event of reply) {
       if (json) writeText(process.stdout, `${JSON.stringify(event)}\n`);
       else view.show(event);
-      if (isLastEvent(event)) return event;
+      if (isLast(event)) return event;
     }
   } finally {
     view.endLine();

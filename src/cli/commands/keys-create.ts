@@ -1,7 +1,6 @@
+import type { CreatedKey, Key } from "@berth/client";
 import { type Command, Option } from "commander";
-import { routes } from "../../api/routes.ts";
-import { type CreatedKey, keyKinds } from "../../contract/keys.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { writeJson } from "../terminal.ts";
@@ -22,9 +21,10 @@ export function registerCreateKey(keys: Command): void {
     .description("create a key and print it once")
     .option("-n, --name <name>", "a name for the key")
     .addOption(
-      new Option("-k, --kind <kind>", "full: all that you may do; agent: chats with some agents only").choices(
-        keyKinds,
-      ),
+      new Option("-k, --kind <kind>", "full: all that you may do; agent: chats with some agents only").choices([
+        "full",
+        "agent",
+      ] satisfies Key["kind"][]),
     )
     .option(
       "-a, --agent <name>",
@@ -44,7 +44,7 @@ export function registerCreateKey(keys: Command): void {
 async function createKey({ name, kind, agent: agents, expires, creditLimit, json }: CreateOptions): Promise<void> {
   const client = connect(readEnvironment());
   const asked = { name, kind: kind ?? (agents ? "agent" : "full"), agents, expiresAt: expires, creditLimit };
-  const created = await client.call(routes.createKey, { body: asked });
+  const created = await client.keys.create(asked);
   if (json) return writeJson(process.stdout, created);
   console.log(created.key);
   console.error("Keep the key now: it is not shown again.");

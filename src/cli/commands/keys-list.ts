@@ -1,7 +1,6 @@
+import type { Key } from "@berth/client";
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import type { KeyRecord } from "../../contract/keys.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { type Cell, formatTable } from "../table.ts";
@@ -18,14 +17,14 @@ export function registerListKeys(keys: Command): void {
     .addOption(jsonOption())
     .action(async ({ json }: CommonOptions) => {
       const client = connect(readEnvironment());
-      const all = await client.list(routes.listKeys);
+      const all = await client.keys.list().take();
       if (json) return writeJson(process.stdout, all);
       if (all.data.length === 0) return void console.error("There are no keys. To make one: berth keys create");
       process.stdout.write(formatTable(process.stdout, headings, all.data.map(rowOf)));
     });
 }
 
-function rowOf({ id, name, kind, keyPrefix, agents, lastUsedAt, expiresAt }: KeyRecord): Cell[] {
+function rowOf({ id, name, kind, keyPrefix, agents, lastUsedAt, expiresAt }: Key): Cell[] {
   return [
     id,
     name ?? "",

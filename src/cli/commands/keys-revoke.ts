@@ -1,7 +1,6 @@
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
 import { isUuid } from "../../contract/ids.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
@@ -25,7 +24,7 @@ export function registerRevokeKey(keys: Command): void {
       if (!isUuid(id)) throw new CliError("This is not a key's id. List them with: berth keys list", 2);
       const client = connect(readEnvironment());
       if (!yes) await requireConsent(`Revoke the key ${id}, for ever?`, "Nothing was revoked.");
-      await client.call(routes.revokeKey, { params: { id } });
+      await client.keys.revoke(id);
       if (json) writeJson(process.stdout, null);
       else console.log(`The key ${id} is revoked.`);
     });

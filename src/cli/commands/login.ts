@@ -1,7 +1,6 @@
+import { Berth } from "@berth/client";
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import { BerthClient } from "../../client/client.ts";
-import { serverUrl } from "../client.ts";
+import { serverUrl } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { StoredLogins } from "../stored-logins.ts";
@@ -23,8 +22,8 @@ export function registerLogin(program: Command): void {
         stderr.write(`  ${styled(stderr, "bold", printable(code))}\n\nWaiting …\n`);
       });
       await new StoredLogins(environment.configFolder).change(url, async () => login);
-      const client = new BerthClient({ url, credentials: async () => login.accessToken });
-      const account = await client.call(routes.getAccount);
+      const client = new Berth({ url, key: login.accessToken });
+      const account = await client.account();
       if (json) return writeJson(process.stdout, { url, issuer: login.issuer, account });
       console.log(`You are signed in to ${printable(url)} as ${printable(account.name)}.`);
       if (environment.apiKey !== null) console.error("BERTH_API_KEY is set, and is used in place of this login.");

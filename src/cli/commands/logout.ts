@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { serverUrl } from "../client.ts";
+import { serverUrl } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { formatTable } from "../table.ts";
@@ -17,7 +16,7 @@ export function registerModels(program: Command): void {
     .addHelpText("after", "\nThe prices are credits for a million tokens (CREDITS/M).")
     .action(async ({ json }: CommonOptions) => {
       const client = connect(readEnvironment());
-      const models = await client.list(routes.listModels);
+      const models = await client.models().take();
       if (json) return writeJson(process.stdout, models);
       if (models.data.length === 0) return void console.error("There are no models that the service can reach.");
       const rows = models.data.map(({ id, runtimes, inputPrice, outputPrice }) => [

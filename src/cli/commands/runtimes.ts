@@ -1,7 +1,6 @@
+import type { Runtime } from "@berth/client";
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import type { RuntimeRecord } from "../../contract/runtimes.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { formatTable } from "../table.ts";
@@ -15,15 +14,15 @@ export function registerRuntimes(program: Command): void {
     .addOption(jsonOption())
     .action(async ({ json }: CommonOptions) => {
       const client = connect(readEnvironment());
-      const runtimes = await client.call(routes.listRuntimes);
-      if (json) return writeJson(process.stdout, runtimes);
-      process.stdout.write(runtimeTable(runtimes.data));
-      const limits = runtimes.data.flatMap(limitsOf);
+      const runtimes = await client.runtimes();
+      if (json) return writeJson(process.stdout, { data: runtimes, nextCursor: null });
+      process.stdout.write(runtimeTable(runtimes));
+      const limits = runtimes.flatMap(limitsOf);
       if (limits.length > 0) process.stdout.write(`\n${limitTable(limits)}`);
     });
 }
 
-function runtimeTable(runtimes: readonly RuntimeRecord[]): string {
+function runtimeTable(runtimes: readonly Runtime[]): string {
   const rows = runtimes.map(({ name, version, defaultModel }) => [
     name,
     version ?? "unknown",
@@ -37,7 +36,7 @@ function limitTable(limits: string[][]): string {
 }
 
 /** One row for each thing a runtime cannot do, or can do only in some cases. */
-function limitsOf({ name, abilities }: RuntimeRecord): string[][] {
+function limitsOf({ name, abilities }: Runtime): string[][] {
   return Object.entries(abilities)
     .filter(([, { supported, reason }]) => !supported || reason !== null)
     .map(([ability, { supported, reason }]) => [name, supported ? `${ability} (in part)` : ability, reason ?? ""]);

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { routes } from "../../api/routes.ts";
-import { connect } from "../client.ts";
+import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { formatFields } from "../table.ts";
@@ -14,12 +13,18 @@ export function registerWhoami(program: Command): void {
     .addOption(jsonOption())
     .action(async ({ json }: CommonOptions) => {
       const client = connect(readEnvironment());
-      const account = await client.call(routes.getAccount);
+      const account = await client.account();
       if (json) return writeJson(process.stdout, account);
       const { name, operator, credential, id } = account;
       const by = credential === "token" ? "a login" : "a key";
       process.stdout.write(
-        formatFields(process.stdout, { account: name, by, operator: operator ? "yes" : "no", server: client.url, id }),
+        formatFields(process.stdout, {
+          account: name,
+          by,
+          operator: operator ? "yes" : "no",
+          server: client.connection.url,
+          id,
+        }),
       );
     });
 }

@@ -1,12 +1,12 @@
-import { BerthClient } from "../client/client.ts";
+import { Berth } from "@berth/client";
 import { findCredentials } from "./credentials.ts";
 import type { Environment } from "./environment.ts";
 import { CliError } from "./errors.ts";
 
 /** A client with the environment's address and credentials. Throws `CliError` if there is no address. */
-export function connect(environment: Environment): BerthClient {
+export function connect(environment: Environment): Berth {
   const url = serverUrl(environment);
-  return new BerthClient({ url, credentials: async () => (await findCredentials(url, environment)).key });
+  return new Berth({ url, token: async () => (await findCredentials(url, environment)).key });
 }
 
 /** The server's address from the environment. Throws `CliError` if there is none. */

@@ -1,5 +1,6 @@
-import { EventSourceParserStream } from "eventsource-parser/stream";
+import { createParser } from "eventsource-parser";
 import { ApiError, NotBerthError, UnreachableError } from "./errors.ts";
+import { pause } from "./retry.ts";
 
 /** Delays before each attempt to resume a broken stream. A restarting server is back within them. */
 const retryDelaysMs = [250, 500, 1_000, 2_000, 4_000, 8_000, 8_000];
@@ -10,24 +11,24 @@ export interface FollowOptions<Event> {
   isLast: (event: Event) => boolean;
   /** Called when the stream breaks, before it is reopened. */
   onBroken?: () => void;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Replaces the default delays. If empty, the stream is not reopened. */
   delaysMs?: readonly number[];
 }
 
 /**
  * The events of a server-sent stream up to the last, each event's `data` parsed as JSON. `open` opens the stream after
- * the event with the given id, null at first. A stream that breaks before its last event is reopened from its last id,
+ * the event with the given id, null at first; `again` tells that this was tried before. A stream that breaks before its last event is reopened from its last id,
  * a few times. Throws what the first `open` throws, then `UnreachableError` when the attempts run out, and `ApiError`
  * if the service refuses to resume.
  */
 export async function* followEvents<Event>(
-  open: (lastId: string | null) => Promise<Response>,
+  open: (lastId: string | null, again: boolean) => Promise<Response>,
   options: FollowOptions<Event>,
 ): AsyncGenerator<Event> {
   const { signal, delaysMs = retryDelaysMs } = options;
   let lastId: string | null = null;
-  let response: Response | null = await open(null);
+  let response: Response | null = await open(null, false);
   for (let tries = 0; ; tries++) {
     for await (const { id, data } of response ? messages(response, signal) : []) {
       // Never repeat an event, whatever the service sends.
@@ -42,7 +43,7 @@ export async function* followEvents<Event>(
     if (delayMs === undefined) throw new UnreachableError("The stream broke off, and the service does not answer.");
     if (tries === 0) options.onBroken?.();
     await pause(delayMs, signal);
-    response = await reopen(() => open(lastId));
+    response = await reopen(() => open(lastId, true));
   }
 }
 
@@ -62,10 +63,21 @@ async function* messages(response: Response, signal: AbortSignal | undefined) {
   if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
     throw new NotBerthError("What answers there is not Berth: an event stream was expected.");
   }
+  const found: { id: string | undefined; data: string }[] = [];
+  const parser = createParser({ onEvent: ({ id, data }) => found.push({ id, data }) });
+  // Not every browser can iterate over a stream.
+  const reader = response.body!.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>).getReader();
   try {
-    yield* response.body!.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
-  } catch {
-    signal?.throwIfAborted();
+    for (;;) {
+      const { value, done } = await reader.read().catch(() => ({ value: undefined, done: true }));
+      signal?.throwIfAborted();
+      if (done) return;
+      parser.feed(value!);
+      yield* found.splice(0);
+    }
+  } finally {
+    // The events after the last one that is wanted.
+    await reader.cancel().catch(() => {});
   }
 }
 
@@ -75,17 +87,4 @@ function parse<Event>(data: string): Event {
   } catch {
     throw new NotBerthError("What answers there is not Berth: an event is not JSON.");
   }
-}
-
-/** Throws the signal's reason as soon as it aborts. */
-async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  signal?.throwIfAborted();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const end = () => resolve();
-  const timer = setTimeout(end, ms);
-  signal?.addEventListener("abort", end);
-  await promise;
-  clearTimeout(timer);
-  signal?.removeEventListener("abort", end);
-  signal?.throwIfAborted();
 }

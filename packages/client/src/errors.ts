@@ -1,4 +1,4 @@
-import type { ErrorBody } from "../contract/agents.ts";
+import type { Error as ErrorBody } from "./generated/types.gen.ts";
 
 /** Any failure of a call, except the reason of an aborted signal. */
 export class ClientError extends Error {
@@ -24,12 +24,15 @@ export class NotBerthError extends ClientError {}
 export class ApiError extends ClientError {
   readonly statusCode: number;
   readonly body: Partial<ErrorBody>;
+  /** Names the request in the service's log. */
+  readonly requestId: string | null;
 
   /** `body` is the response body. If the server is not Berth, any field may be missing. */
-  constructor(statusCode: number, body: Partial<ErrorBody>) {
+  constructor(statusCode: number, body: Partial<ErrorBody>, requestId: string | null = null) {
     super([body.message ?? `The service answered with status ${statusCode}.`, ...furtherIssues(body)].join("\n"));
     this.statusCode = statusCode;
     this.body = body;
+    this.requestId = requestId;
   }
 
   /** A stable identifier for the error. */
@@ -43,6 +46,20 @@ export class ApiError extends ClientError {
 
   override toJSON(): unknown {
     return { statusCode: this.statusCode, message: this.message, ...this.body };
+  }
+}
+
+/** A turn failed, or was cancelled. */
+export class TurnError extends ClientError {
+  /** A stable identifier for the failure, or `cancelled`. */
+  readonly code: string;
+  /** The reply as far as it had come. */
+  readonly text: string;
+
+  constructor(message: string, code: string, text: string) {
+    super(message);
+    this.code = code;
+    this.text = text;
   }
 }
 

@@ -2,8 +2,6 @@ import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { z } from "zod";
-import { account, route } from "../api/route.ts";
 import { Connection } from "./connection.ts";
 import { followEvents } from "./events.ts";
 
@@ -29,7 +27,7 @@ async function serve(...listeners: RequestListener[]): Promise<{ client: Connect
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   return {
-    client: new Connection({ url: `http://127.0.0.1:${port}`, credentials: async () => "berth_sk_test" }),
+    client: new Connection({ url: `http://127.0.0.1:${port}`, key: "berth_sk_test" }),
     paths,
   };
 }
@@ -51,22 +49,13 @@ function refuse(status: number): RequestListener {
   };
 }
 
-const counted = route({
-  method: "GET",
-  path: "/",
-  summary: "Count",
-  query: z.object({ after: z.string() }),
-  responses: {},
-  permission: account,
-});
+const path = { name: "ada", turnId: "1" };
+const at = (after: number) => `/agents/ada/turns/1/events?after=${after}`;
 
 function follow(client: Connection, signal?: AbortSignal) {
-  const within = signal ? { signal } : {};
-  return followEvents<Counted>((lastId) => client.request(counted, { query: { after: String(lastId) }, ...within }), {
-    isLast: ({ n }) => n === 4,
-    delaysMs: [1, 1, 1],
-    ...within,
-  });
+  const open = (lastId: string | null, again: boolean) =>
+    client.request("getTurnEvents", { path, query: { after: Number(lastId) }, signal, once: again });
+  return followEvents<Counted>(open, { isLast: ({ n }) => n === 4, delaysMs: [1, 1, 1], signal });
 }
 
 async function numbers(events: AsyncIterable<Counted>): Promise<number[]> {
@@ -76,7 +65,7 @@ async function numbers(events: AsyncIterable<Counted>): Promise<number[]> {
 test("a stream is followed to its last event", async () => {
   const { client, paths } = await serve(stream([1, 2, 3, 4]));
   expect(await numbers(follow(client))).toEqual([1, 2, 3, 4]);
-  expect(paths).toEqual(["/?after=null"]);
+  expect(paths).toEqual([at(0)]);
 });
 
 test("a stream that breaks off is gone on with from its last id, without a gap or a repeat", async () => {
@@ -88,7 +77,7 @@ test("a stream that breaks off is gone on with from its last id, without a gap o
     stream([4]),
   );
   expect(await numbers(follow(client))).toEqual([1, 2, 3, 4]);
-  expect(paths).toEqual(["/?after=null", "/?after=2", "/?after=2", "/?after=2", "/?after=3"]);
+  expect(paths).toEqual([0, 2, 2, 2, 3].map(at));
 });
 
 test("after a few tries it is given up", async () => {
@@ -103,10 +92,10 @@ test("a refusal to go on ends it at once", async () => {
   expect(paths).toHaveLength(2);
 });
 
-test("the first connection is made once only, whatever comes of it", async () => {
-  const { client, paths } = await serve(refuse(503));
+test("the first connection is retried as any request", async () => {
+  const { client, paths } = await serve(refuse(503), refuse(404));
   await expect(numbers(follow(client))).rejects.toThrow("Refused.");
-  expect(paths).toHaveLength(1);
+  expect(paths).toHaveLength(2);
 });
 
 test("an aborted signal ends it with the signal's reason", async () => {

@@ -1,0 +1,186 @@
+import { AgentHandle } from "./agent.ts";
+import {
+  Connection,
+  type ConnectionOptions,
+  type Filter,
+  type Query,
+  type RequestOptions,
+  type Sendable,
+} from "./connection.ts";
+import type {
+  Account,
+  AccountCredits,
+  Agent,
+  AuditEntry,
+  Billing,
+  ChangeBilling,
+  CreateAgent,
+  CreatedKey,
+  CreateKey,
+  CreateTopUp,
+  CreateUser,
+  CreditEntry,
+  CreditGrant,
+  GrantCredits,
+  Key,
+  Model,
+  ReplaceSigningKeys,
+  Runtime,
+  SigningKeysReplaced,
+  TopUp,
+  UsageReport,
+  User,
+  UserWithLink,
+} from "./generated/types.gen.ts";
+import type { Pages } from "./pages.ts";
+
+/** A client for Berth. It runs wherever `fetch` does. Every method throws as `Connection.call`. */
+export class Berth {
+  /** Calls any operation by its name in the OpenAPI document. */
+  readonly connection: Connection;
+  readonly agents: Agents;
+  readonly keys: Keys;
+  readonly billing: BillingAccount;
+  readonly admin: Admin;
+
+  constructor(options: ConnectionOptions) {
+    this.connection = new Connection(options);
+    this.agents = new Agents(this.connection);
+    this.keys = new Keys(this.connection);
+    this.billing = new BillingAccount(this.connection);
+    this.admin = new Admin(this.connection);
+  }
+
+  /** An agent by its name. Requests nothing. */
+  agent(name: string): AgentHandle {
+    return new AgentHandle(this.connection, name);
+  }
+
+  models(options: RequestOptions = {}): Pages<Model> {
+    return this.connection.pages("listModels", options);
+  }
+
+  async runtimes(options: RequestOptions = {}): Promise<Runtime[]> {
+    return (await this.connection.call("listRuntimes", options)).data;
+  }
+
+  /** Whose credentials these are. */
+  account(options: RequestOptions = {}): Promise<Account> {
+    return this.connection.call("getAccount", options);
+  }
+
+  /** What was changed, the newest first. */
+  audit(query: Filter<"listAuditEntries"> = {}, options: RequestOptions = {}): Pages<AuditEntry> {
+    return this.connection.pages("listAuditEntries", { query, ...options });
+  }
+}
+
+class Agents {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  list(options: RequestOptions = {}): Pages<Agent> {
+    return this.#connection.pages("listAgents", options);
+  }
+
+  /** With `wait: "ready"` it is answered when the agent is ready or has failed, or after a while. */
+  create(body: Sendable<CreateAgent>, query: Query<"createAgent"> = {}, options: RequestOptions = {}): Promise<Agent> {
+    return this.#connection.call("createAgent", { body, query, ...options });
+  }
+}
+
+class Keys {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  list(options: RequestOptions = {}): Pages<Key> {
+    return this.#connection.pages("listKeys", options);
+  }
+
+  /** The answer alone has the key itself. */
+  create(body: Sendable<CreateKey>, options: RequestOptions = {}): Promise<CreatedKey> {
+    return this.#connection.call("createKey", { body, ...options });
+  }
+
+  async revoke(id: string, options: RequestOptions = {}): Promise<void> {
+    await this.#connection.call("revokeKey", { path: { id }, ...options });
+  }
+}
+
+class BillingAccount {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  get(options: RequestOptions = {}): Promise<Billing> {
+    return this.#connection.call("getBilling", options);
+  }
+
+  update(body: Sendable<ChangeBilling>, options: RequestOptions = {}): Promise<Billing> {
+    return this.#connection.call("changeBilling", { body, ...options });
+  }
+
+  /** What was charged and granted, the newest first. */
+  entries(query: Filter<"listEntries"> = {}, options: RequestOptions = {}): Pages<CreditEntry> {
+    return this.#connection.pages("listEntries", { query, ...options });
+  }
+
+  usage(query: Omit<Query<"getUsage">, "format"> = {}, options: RequestOptions = {}): Promise<UsageReport> {
+    return this.#connection.call("getUsage", { query, ...options });
+  }
+
+  /** Begins a payment by card. */
+  topUp(body: Sendable<CreateTopUp>, options: RequestOptions = {}): Promise<TopUp> {
+    return this.#connection.call("createTopUp", { body, ...options });
+  }
+}
+
+/** For the operator. */
+class Admin {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  users(options: RequestOptions = {}): Pages<User> {
+    return this.#connection.pages("listUsers", options);
+  }
+
+  /** The answer has the one-time link with which the user sets a password. */
+  createUser(body: Sendable<CreateUser>, options: RequestOptions = {}): Promise<UserWithLink> {
+    return this.#connection.call("createUser", { body, ...options });
+  }
+
+  resetUser(name: string, options: RequestOptions = {}): Promise<UserWithLink> {
+    return this.#connection.call("resetUser", { path: { name }, ...options });
+  }
+
+  disableUser(name: string, options: RequestOptions = {}): Promise<User> {
+    return this.#connection.call("disableUser", { path: { name }, ...options });
+  }
+
+  enableUser(name: string, options: RequestOptions = {}): Promise<User> {
+    return this.#connection.call("enableUser", { path: { name }, ...options });
+  }
+
+  replaceSigningKeys(body: Sendable<ReplaceSigningKeys>, options: RequestOptions = {}): Promise<SigningKeysReplaced> {
+    return this.#connection.call("replaceSigningKeys", { body, ...options });
+  }
+
+  credits(options: RequestOptions = {}): Pages<AccountCredits> {
+    return this.#connection.pages("listCredits", options);
+  }
+
+  grantCredits(body: Sendable<GrantCredits>, options: RequestOptions = {}): Promise<CreditGrant> {
+    return this.#connection.call("grantCredits", { body, ...options });
+  }
+}

@@ -1,0 +1,98 @@
+// Generated from docs/openapi.json by scripts/client-types.ts. Do not edit.
+import type * as types from "./types.gen.ts";
+
+export const operations = {
+  getHealth: { method: "GET", path: "/healthz" },
+  getReadiness: { method: "GET", path: "/readyz" },
+  getMetrics: { method: "GET", path: "/metrics" },
+  getProtectedResource: { method: "GET", path: "/.well-known/oauth-protected-resource" },
+  listAgents: { method: "GET", path: "/agents" },
+  createAgent: { method: "POST", path: "/agents" },
+  getAgent: { method: "GET", path: "/agents/{name}" },
+  changeAgent: { method: "PATCH", path: "/agents/{name}" },
+  deleteAgent: { method: "DELETE", path: "/agents/{name}" },
+  restartAgent: { method: "POST", path: "/agents/{name}/restart" },
+  suspendAgent: { method: "POST", path: "/agents/{name}/suspend" },
+  resumeAgent: { method: "POST", path: "/agents/{name}/resume" },
+  getLog: { method: "GET", path: "/agents/{name}/logs" },
+  resetConversation: { method: "POST", path: "/agents/{name}/conversation/reset" },
+  getInstallStatus: { method: "GET", path: "/agents/{name}/install-status" },
+  chat: { method: "POST", path: "/agents/{name}/chat" },
+  listTurns: { method: "GET", path: "/agents/{name}/turns" },
+  getTurnEvents: { method: "GET", path: "/agents/{name}/turns/{turnId}/events" },
+  cancelTurn: { method: "POST", path: "/agents/{name}/turns/{turnId}/cancel" },
+  listModels: { method: "GET", path: "/models" },
+  listRuntimes: { method: "GET", path: "/runtimes" },
+  getNetwork: { method: "GET", path: "/agents/{name}/network" },
+  setNetwork: { method: "PUT", path: "/agents/{name}/network" },
+  listConnections: { method: "GET", path: "/agents/{name}/network/log" },
+  listSecrets: { method: "GET", path: "/agents/{name}/secrets" },
+  setSecret: { method: "PUT", path: "/agents/{name}/secrets/{secret}" },
+  removeSecret: { method: "DELETE", path: "/agents/{name}/secrets/{secret}" },
+  getAccount: { method: "GET", path: "/account" },
+  listKeys: { method: "GET", path: "/keys" },
+  createKey: { method: "POST", path: "/keys" },
+  revokeKey: { method: "DELETE", path: "/keys/{id}" },
+  listAuditEntries: { method: "GET", path: "/audit" },
+  getBilling: { method: "GET", path: "/billing" },
+  changeBilling: { method: "PATCH", path: "/billing" },
+  listEntries: { method: "GET", path: "/billing/entries" },
+  getUsage: { method: "GET", path: "/billing/usage" },
+  createTopUp: { method: "POST", path: "/billing/top-ups" },
+  listUsers: { method: "GET", path: "/admin/users" },
+  createUser: { method: "POST", path: "/admin/users" },
+  resetUser: { method: "POST", path: "/admin/users/{name}/reset" },
+  disableUser: { method: "POST", path: "/admin/users/{name}/disable" },
+  enableUser: { method: "POST", path: "/admin/users/{name}/enable" },
+  replaceSigningKeys: { method: "POST", path: "/admin/signing-keys" },
+  listCredits: { method: "GET", path: "/admin/credits" },
+  grantCredits: { method: "POST", path: "/admin/credits/grants" },
+} as const;
+
+export interface Operations {
+  getHealth: { data: types.GetHealthData; answer: types.GetHealthResponses[200]; event: null };
+  getReadiness: { data: types.GetReadinessData; answer: types.Readiness; event: null };
+  getMetrics: { data: types.GetMetricsData; answer: null; event: null };
+  getProtectedResource: { data: types.GetProtectedResourceData; answer: types.ProtectedResource; event: null };
+  listAgents: { data: types.ListAgentsData; answer: types.AgentList; event: null };
+  createAgent: { data: types.CreateAgentData; answer: types.Agent; event: null };
+  getAgent: { data: types.GetAgentData; answer: types.Agent; event: null };
+  changeAgent: { data: types.ChangeAgentData; answer: types.Agent; event: null };
+  deleteAgent: { data: types.DeleteAgentData; answer: null; event: null };
+  restartAgent: { data: types.RestartAgentData; answer: types.Agent; event: null };
+  suspendAgent: { data: types.SuspendAgentData; answer: types.Agent; event: null };
+  resumeAgent: { data: types.ResumeAgentData; answer: types.Agent; event: null };
+  getLog: { data: types.GetLogData; answer: types.AgentLog; event: types.LogEvent };
+  resetConversation: { data: types.ResetConversationData; answer: types.Agent; event: null };
+  getInstallStatus: { data: types.GetInstallStatusData; answer: types.InstallStatus; event: types.InstallStatus };
+  chat: { data: types.ChatData; answer: null; event: types.TurnEvent };
+  listTurns: { data: types.ListTurnsData; answer: types.TurnList; event: null };
+  getTurnEvents: { data: types.GetTurnEventsData; answer: null; event: types.TurnEvent };
+  cancelTurn: { data: types.CancelTurnData; answer: types.CancelTurnResponses[202]; event: null };
+  listModels: { data: types.ListModelsData; answer: types.ModelList; event: null };
+  listRuntimes: { data: types.ListRuntimesData; answer: types.RuntimeList; event: null };
+  getNetwork: { data: types.GetNetworkData; answer: types.Network; event: null };
+  setNetwork: { data: types.SetNetworkData; answer: types.Network; event: null };
+  listConnections: { data: types.ListConnectionsData; answer: types.NetworkLog; event: null };
+  listSecrets: { data: types.ListSecretsData; answer: types.SecretList; event: null };
+  setSecret: { data: types.SetSecretData; answer: types.Secret; event: null };
+  removeSecret: { data: types.RemoveSecretData; answer: null; event: null };
+  getAccount: { data: types.GetAccountData; answer: types.Account; event: null };
+  listKeys: { data: types.ListKeysData; answer: types.KeyList; event: null };
+  createKey: { data: types.CreateKeyData; answer: types.CreatedKey; event: null };
+  revokeKey: { data: types.RevokeKeyData; answer: null; event: null };
+  listAuditEntries: { data: types.ListAuditEntriesData; answer: types.AuditList; event: null };
+  getBilling: { data: types.GetBillingData; answer: types.Billing; event: null };
+  changeBilling: { data: types.ChangeBillingData; answer: types.Billing; event: null };
+  listEntries: { data: types.ListEntriesData; answer: types.CreditEntryList; event: null };
+  getUsage: { data: types.GetUsageData; answer: types.UsageReport; event: null };
+  createTopUp: { data: types.CreateTopUpData; answer: types.TopUp; event: null };
+  listUsers: { data: types.ListUsersData; answer: types.UserList; event: null };
+  createUser: { data: types.CreateUserData; answer: types.UserWithLink; event: null };
+  resetUser: { data: types.ResetUserData; answer: types.UserWithLink; event: null };
+  disableUser: { data: types.DisableUserData; answer: types.User; event: null };
+  enableUser: { data: types.EnableUserData; answer: types.User; event: null };
+  replaceSigningKeys: { data: types.ReplaceSigningKeysData; answer: types.SigningKeysReplaced; event: null };
+  listCredits: { data: types.ListCreditsData; answer: types.AccountCreditsList; event: null };
+  grantCredits: { data: types.GrantCreditsData; answer: types.CreditGrant; event: null };
+}

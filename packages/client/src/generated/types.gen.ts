@@ -1,0 +1,2449 @@
+// Generated from docs/openapi.json by scripts/client-types.ts. Do not edit.
+export type ClientOptions = {
+    baseUrl: `${string}://${string}` | (string & {});
+};
+
+export type Account = {
+    id: string;
+    name: string;
+    /**
+     * It looks after the installation.
+     */
+    operator: boolean;
+    /**
+     * A key, or a token of the identity provider.
+     */
+    credential: 'full' | 'token';
+};
+
+export type AccountCredits = {
+    accountId: string;
+    name: string;
+    balance: string;
+    held: string;
+    spentThisMonth: string;
+    monthlyLimit: string | null;
+};
+
+/**
+ * All accounts, the oldest first.
+ */
+export type AccountCreditsList = {
+    data: Array<AccountCredits>;
+    nextCursor: string | null;
+};
+
+export type Agent = {
+    name: string;
+    /**
+     * The program that the agent is built on; `GET /runtimes` lists them.
+     */
+    runtime: string;
+    /**
+     * Null: the runtime's own default.
+     */
+    model: string | null;
+    instructions: string | null;
+    /**
+     * What the agent's machine is doing.
+     */
+    status: 'provisioning' | 'ready' | 'suspended' | 'failed' | 'deleting';
+    /**
+     * ISO 8601 in UTC, with milliseconds.
+     */
+    createdAt: string;
+    /**
+     * ISO 8601 in UTC, with milliseconds.
+     */
+    lastActiveAt: string;
+    /**
+     * Set when the status is `failed`.
+     */
+    error: Fault | null;
+    resources: {
+        cpus: number;
+        memoryMiB: number;
+        diskGiB: number;
+    };
+};
+
+/**
+ * The caller's agents, by name.
+ */
+export type AgentList = {
+    data: Array<Agent>;
+    nextCursor: string | null;
+};
+
+export type AgentLog = {
+    lines: Array<string>;
+};
+
+export type AuditEntry = {
+    id: string;
+    at: string;
+    /**
+     * What was shown; null where somebody signed in.
+     */
+    credential: 'full' | 'agent' | 'token' | null;
+    keyId: string | null;
+    /**
+     * The client's IP address, as the service saw it.
+     */
+    address: string;
+    /**
+     * Method and path, or what was done.
+     */
+    operation: string;
+    /**
+     * The agent's name.
+     */
+    agent: string | null;
+    /**
+     * Tells agents of one name apart. Null: there was none.
+     */
+    agentId: string | null;
+    /**
+     * The answer's HTTP status.
+     */
+    status: number;
+    /**
+     * Why it was refused.
+     */
+    code: string | null;
+    /**
+     * As in the answer's `x-request-id`.
+     */
+    requestId: string;
+};
+
+/**
+ * The account's audit log, the newest first.
+ */
+export type AuditList = {
+    data: Array<AuditEntry>;
+    nextCursor: string | null;
+};
+
+/**
+ * The account's credits. Models' prices are in `GET /models`.
+ */
+export type Billing = {
+    /**
+     * Credits; a credit is a US cent.
+     */
+    balance: string;
+    /**
+     * The part of the balance that is kept back for model calls under way.
+     */
+    held: string;
+    /**
+     * In this calendar month of UTC.
+     */
+    spentThisMonth: string;
+    /**
+     * What a month may cost; null: no limit but the balance.
+     */
+    monthlyLimit: string | null;
+    plan: 'prepaid';
+    prices: {
+        machine: {
+            /**
+             * For an hour in which a machine with 1 GiB of memory is `ready`.
+             */
+            perGiBHour: string;
+        };
+    };
+    /**
+     * Of this month, the newest day first; 500 rows at most.
+     */
+    usage: Array<UsageByDay>;
+};
+
+/**
+ * What is left out stays. A change holds from the next turn on.
+ */
+export type ChangeAgent = {
+    /**
+     * An id of `GET /models`. Null: the runtime's own default.
+     */
+    model?: string | null;
+    /**
+     * What the agent is told in every turn, 64 KiB at most. Null or empty: nothing.
+     */
+    instructions?: string | null;
+};
+
+export type ChangeBilling = {
+    /**
+     * What a calendar month of UTC may cost; null: no limit.
+     */
+    monthlyLimit: string | null;
+};
+
+/**
+ * Both lists are replaced. They hold from the next connection on.
+ */
+export type ChangeNetwork = {
+    /**
+     * What the agent's programs may connect with; `["*"]` for anything.
+     */
+    allow: Array<string>;
+    /**
+     * What they may not, whatever is allowed.
+     */
+    deny: Array<string>;
+};
+
+export type ChatRequest = {
+    message: string;
+    /**
+     * More kinds of events than the reply's text and its end.
+     */
+    include?: Array<'status' | 'reasoning' | 'tools' | 'usage'>;
+};
+
+export type CreateAgent = {
+    /**
+     * The agent's name in its account, 3 to 30 characters: small letters a-z, digits and hyphens, starting with a letter and not ending with a hyphen.
+     */
+    name: string;
+    /**
+     * The program that the agent is built on; `GET /runtimes` lists them.
+     */
+    runtime?: string;
+    /**
+     * An id of `GET /models`. Null: the runtime's own default.
+     */
+    model?: string | null;
+    /**
+     * What the agent is told in every turn, 64 KiB at most. Null or empty: nothing.
+     */
+    instructions?: string | null;
+    /**
+     * The machine's size. Only the usual one is there in a second: another boots from its disk.
+     */
+    resources?: {
+        /**
+         * Virtual processors; 2 where not given.
+         */
+        cpus?: number;
+        /**
+         * Memory, MiB; what the runtime needs where not given.
+         */
+        memoryMiB?: number;
+        /**
+         * Size of the disk, GiB; it takes what is used. 10 where not given.
+         */
+        diskGiB?: number;
+    };
+};
+
+export type CreateKey = {
+    /**
+     * For its owner to know it by, 100 characters at most.
+     */
+    name?: string | null;
+    kind?: 'full' | 'agent';
+    /**
+     * Names of the agents that a key of the kind `agent` is for.
+     */
+    agents?: Array<string>;
+    /**
+     * The credits that turns begun with this key may cost, all together; null: no limit.
+     */
+    creditLimit?: string | null;
+    /**
+     * From when on it is refused; null: never. Not in the past.
+     */
+    expiresAt?: string | null;
+};
+
+export type CreateTopUp = {
+    /**
+     * How many credits to buy; one costs a US cent.
+     */
+    credits: string;
+    /**
+     * Where the payment's page leads back to; otherwise the service's own address.
+     */
+    returnUrl?: string;
+};
+
+export type CreateUser = {
+    /**
+     * A user's name is 1 to 64 letters, digits, signs and single blanks, and not dots alone.
+     */
+    name: string;
+};
+
+export type CreatedKey = {
+    id: string;
+    name: string | null;
+    kind: 'full' | 'agent';
+    /**
+     * Null for a full key.
+     */
+    agents: Array<string> | null;
+    creditLimit: string | null;
+    /**
+     * The first 12 characters.
+     */
+    keyPrefix: string;
+    createdAt: string;
+    /**
+     * Accurate to a minute.
+     */
+    lastUsedAt: string | null;
+    expiresAt: string | null;
+    /**
+     * The key itself: shown this once, and kept nowhere.
+     */
+    key: string;
+};
+
+export type CreditEntry = {
+    /**
+     * 1, 2, … in each account, without a gap.
+     */
+    number: number;
+    at: string;
+    kind: 'starting' | 'grant' | 'top_up' | 'refund' | 'model' | 'machine';
+    /**
+     * What the balance has changed by; below 0: was spent.
+     */
+    credits: string;
+    /**
+     * After this entry.
+     */
+    balance: string;
+    /**
+     * The agent's name then.
+     */
+    agent: string | null;
+    agentId: string | null;
+    turnId: string | null;
+    /**
+     * With which the turn was begun.
+     */
+    keyId: string | null;
+    model: string | null;
+    tokens: {
+        /**
+         * Those of the cache included.
+         */
+        inputTokens: number;
+        /**
+         * Those of reasoning included.
+         */
+        outputTokens: number;
+        cacheReadTokens: number;
+        cacheWriteTokens: number;
+        reasoningTokens: number;
+    } | null;
+    machineSeconds: number | null;
+    memoryMiB: number | null;
+    note: string | null;
+};
+
+/**
+ * The account's ledger, the newest first.
+ */
+export type CreditEntryList = {
+    data: Array<CreditEntry>;
+    nextCursor: string | null;
+};
+
+/**
+ * The account after the grant, and the grant's entry.
+ */
+export type CreditGrant = {
+    account: AccountCredits;
+    entry: CreditEntry;
+};
+
+export type Error = {
+    statusCode: number;
+    message: string;
+    /**
+     * The status as text.
+     */
+    error: string;
+    /**
+     * A stable word.
+     */
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'credentials_missing' | 'credentials_invalid' | 'insufficient_credits' | 'forbidden' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'rate_limited' | 'too_many_streams' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    details?: unknown;
+};
+
+export type Fault = {
+    /**
+     * A stable word.
+     */
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'credentials_missing' | 'credentials_invalid' | 'insufficient_credits' | 'forbidden' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'rate_limited' | 'too_many_streams' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    /**
+     * What happened, in a sentence.
+     */
+    message: string;
+};
+
+export type GrantCredits = {
+    /**
+     * The account's id.
+     */
+    account?: string;
+    /**
+     * Or the name of a user whose account it is.
+     */
+    user?: string;
+    /**
+     * Below 0: taken back, and no more than there is.
+     */
+    credits: string;
+    /**
+     * Why, for the account's owner; 500 characters at most.
+     */
+    note?: string;
+};
+
+export type InstallStatus = {
+    status: 'pending' | 'installing' | 'installed' | 'failed';
+    /**
+     * Steps done, as a part of all.
+     */
+    progress: number;
+    /**
+     * The steps of this agent's way: a restart, for one, needs neither template nor disk.
+     */
+    steps: Array<{
+        name: 'template' | 'disk' | 'machine' | 'runtime';
+        status: 'pending' | 'running' | 'done' | 'failed';
+        startedAt: string | null;
+        finishedAt: string | null;
+    }>;
+    error: Fault | null;
+};
+
+export type Key = {
+    id: string;
+    name: string | null;
+    kind: 'full' | 'agent';
+    /**
+     * Null for a full key.
+     */
+    agents: Array<string> | null;
+    creditLimit: string | null;
+    /**
+     * The first 12 characters.
+     */
+    keyPrefix: string;
+    createdAt: string;
+    /**
+     * Accurate to a minute.
+     */
+    lastUsedAt: string | null;
+    expiresAt: string | null;
+};
+
+/**
+ * The account's keys that are not revoked, the newest first.
+ */
+export type KeyList = {
+    data: Array<Key>;
+    nextCursor: string | null;
+};
+
+export type LogEvent = {
+    line: string;
+} | {
+    ended: true;
+};
+
+export type Model = {
+    /**
+     * `provider/name`, as an agent's `model` takes it.
+     */
+    id: string;
+    provider: 'anthropic' | 'openai' | 'demo';
+    /**
+     * The runtimes that can use it.
+     */
+    runtimes: Array<string>;
+    /**
+     * Credits for a million tokens; null where it is not known.
+     */
+    inputPrice: string | null;
+    /**
+     * Credits for a million tokens; null where it is not known.
+     */
+    outputPrice: string | null;
+};
+
+/**
+ * The models that this installation can reach, by id.
+ */
+export type ModelList = {
+    data: Array<Model>;
+    nextCursor: string | null;
+};
+
+/**
+ * Where an agent's programs may connect to. What is denied is not allowed.
+ */
+export type Network = {
+    allow: Array<string>;
+    deny: Array<string>;
+    /**
+     * The installation's own lists: what they do not allow, no agent's list can.
+     */
+    operator: {
+        allow: Array<string>;
+        deny: Array<string>;
+    };
+};
+
+/**
+ * The agent's connections that have ended, by when they began, newest first.
+ */
+export type NetworkLog = {
+    data: Array<NetworkLogEntry>;
+    nextCursor: string | null;
+};
+
+export type NetworkLogEntry = {
+    id: string;
+    startedAt: string;
+    finishedAt: string;
+    verdict: 'allowed' | 'refused';
+    /**
+     * Why it was refused.
+     */
+    reason: 'destination_invalid' | 'inside' | 'port_refused' | 'denied_by_operator' | 'not_allowed_by_operator' | 'denied' | 'not_allowed' | 'too_many' | null;
+    /**
+     * What came of it, where it was allowed.
+     */
+    outcome: 'closed' | 'reset' | 'unresolved' | 'unreachable' | 'timeout' | 'idle' | 'cut' | null;
+    /**
+     * As it was asked for; `*` for refusals of many hosts together.
+     */
+    host: string;
+    port: number | null;
+    /**
+     * The IP address that it was connected with.
+     */
+    address: string | null;
+    /**
+     * From the agent.
+     */
+    bytesSent: number;
+    /**
+     * By the agent.
+     */
+    bytesReceived: number;
+    /**
+     * How many connections this is; more than one where they were refused.
+     */
+    count: number;
+};
+
+export type ProtectedResource = {
+    resource: string;
+    resource_name: string;
+    authorization_servers: Array<string>;
+    scopes_supported: Array<string>;
+    bearer_methods_supported: Array<string>;
+    /**
+     * The `aud` that tokens must have.
+     */
+    berth_audience: string;
+    /**
+     * What the command line tool is called at the provider.
+     */
+    berth_tool_client_id: string;
+    berth_dashboard_client_id: string;
+};
+
+export type Readiness = {
+    ready: boolean;
+    checks: {
+        database: {
+            ok: boolean;
+            message: string;
+        };
+        image: {
+            ok: boolean;
+            message: string;
+        };
+        accelerator: {
+            ok: boolean;
+            message: string;
+        };
+    };
+};
+
+export type ReplaceSigningKeys = {
+    /**
+     * Whether what the older keys signed ends at once, as after a theft.
+     */
+    now?: boolean;
+};
+
+export type Runtime = {
+    name: string;
+    /**
+     * Its npm package.
+     */
+    package: string;
+    /**
+     * The package's version in this installation's guest image.
+     */
+    version: string | null;
+    /**
+     * Whose models it can use.
+     */
+    providers: Array<'anthropic' | 'openai' | 'demo'>;
+    /**
+     * What an agent without a model is given; null: the runtime chooses by itself.
+     */
+    defaultModel: string | null;
+    abilities: {
+        instructions: {
+            supported: boolean;
+            /**
+             * Why it is not supported, or in what it is less.
+             */
+            reason: string | null;
+        };
+        model: {
+            supported: boolean;
+            /**
+             * Why it is not supported, or in what it is less.
+             */
+            reason: string | null;
+        };
+        reset: {
+            supported: boolean;
+            /**
+             * Why it is not supported, or in what it is less.
+             */
+            reason: string | null;
+        };
+        cancel: {
+            supported: boolean;
+            /**
+             * Why it is not supported, or in what it is less.
+             */
+            reason: string | null;
+        };
+        tools: {
+            supported: boolean;
+            /**
+             * Why it is not supported, or in what it is less.
+             */
+            reason: string | null;
+        };
+        reasoning: {
+            supported: boolean;
+            /**
+             * Why it is not supported, or in what it is less.
+             */
+            reason: string | null;
+        };
+        usage: {
+            supported: boolean;
+            /**
+             * Why it is not supported, or in what it is less.
+             */
+            reason: string | null;
+        };
+    };
+};
+
+export type RuntimeList = {
+    data: Array<Runtime>;
+    nextCursor: null;
+};
+
+export type Secret = {
+    name: string;
+    hosts: Array<string>;
+    headers: Array<string>;
+    /**
+     * What the agent's programs see and send in place of the value.
+     */
+    placeholder: string;
+    createdAt: string;
+    updatedAt: string;
+};
+
+/**
+ * The agent's secrets by name, without their values.
+ */
+export type SecretList = {
+    data: Array<Secret>;
+    nextCursor: string | null;
+};
+
+export type SetSecret = {
+    /**
+     * Never shown again.
+     */
+    value: string;
+    /**
+     * Where the value may go: a host, or all names below it (`*.example.com`), with a port where it is not 443. Over TLS only, unless the host begins with `http://`.
+     */
+    hosts: Array<string>;
+    /**
+     * The request headers in which the placeholder is replaced, such as `x-api-key`.
+     */
+    headers?: Array<string>;
+};
+
+export type SigningKeysReplaced = {
+    /**
+     * Until when tokens that the older keys signed are valid.
+     */
+    oldKeysUntil: string;
+};
+
+export type TopUp = {
+    id: string;
+    /**
+     * The page on which to pay.
+     */
+    url: string;
+    credits: string;
+    /**
+     * Until then the page can be used.
+     */
+    expiresAt: string;
+};
+
+export type Turn = {
+    id: string;
+    /**
+     * 1, 2, …: a reset of the conversation begins the next.
+     */
+    conversation: number;
+    message: string;
+    /**
+     * The reply's text as far as it has come, or its first 65,536 characters.
+     */
+    reply: string;
+    /**
+     * The reply is longer; all of it is in the turn's events.
+     */
+    replyTruncated: boolean;
+    status: 'running' | 'completed' | 'failed' | 'cancelled';
+    error: Fault | null;
+    /**
+     * The model that was asked; null: the runtime's own default.
+     */
+    model: string | null;
+    usage: Usage;
+    createdAt: string;
+    finishedAt: string | null;
+};
+
+export type TurnEvent = {
+    type: 'response.created';
+} | {
+    type: 'response.queued';
+    /**
+     * 1: the next to get a place for its machine. Told again as it changes.
+     */
+    position: number;
+} | {
+    type: 'response.in_progress';
+    /**
+     * How long it took to have the agent's machine ready.
+     */
+    wakeMs: number;
+} | {
+    type: 'response.output_text.delta';
+    delta: string;
+} | {
+    type: 'response.reasoning_text.delta';
+    delta: string;
+} | {
+    type: 'response.tool_call.started' | 'response.tool_call.updated' | 'response.tool_call.completed';
+    id: string;
+    name?: string;
+    title?: string;
+    status?: string;
+    input?: unknown;
+    output?: unknown;
+} | {
+    type: 'response.completed';
+    /**
+     * Sent where `include` has `usage`.
+     */
+    usage?: Usage;
+} | {
+    type: 'response.failed';
+    error: Fault;
+    /**
+     * Sent where `include` has `usage`.
+     */
+    usage?: Usage;
+} | {
+    type: 'response.cancelled';
+    /**
+     * Sent where `include` has `usage`.
+     */
+    usage?: Usage;
+};
+
+/**
+ * The agent's turns, the newest first.
+ */
+export type TurnList = {
+    data: Array<Turn>;
+    nextCursor: string | null;
+};
+
+export type Usage = {
+    /**
+     * All that the model read, from a cache or not.
+     */
+    inputTokens: number;
+    /**
+     * All that it wrote, reasoning included.
+     */
+    outputTokens: number;
+    /**
+     * Of the input, what came from the provider's cache.
+     */
+    cacheReadTokens: number;
+    /**
+     * Of the input, what the provider put into its cache.
+     */
+    cacheWriteTokens: number;
+    /**
+     * Of the output, what was reasoning, where the provider says it.
+     */
+    reasoningTokens: number;
+    /**
+     * The tokens at their price, as a decimal number of credits; null where it is not known.
+     */
+    credits: string | null;
+};
+
+export type UsageByDay = {
+    /**
+     * Of UTC.
+     */
+    day: string;
+    agent: string | null;
+    /**
+     * Null: the time of the agent's machine.
+     */
+    model: string | null;
+    credits: string;
+    /**
+     * Those of the cache included.
+     */
+    inputTokens: number;
+    /**
+     * Those of reasoning included.
+     */
+    outputTokens: number;
+    cacheReadTokens: number;
+    cacheWriteTokens: number;
+    reasoningTokens: number;
+    /**
+     * For how long machines ran, to the millisecond.
+     */
+    machineSeconds: number;
+};
+
+/**
+ * What was spent: the newest day first, or what cost most first; 1000 rows at most.
+ */
+export type UsageReport = {
+    by: 'day' | 'agent' | 'model' | 'key';
+    since: string;
+    until: string;
+    data: Array<UsageSum>;
+};
+
+export type UsageSum = {
+    /**
+     * The day of UTC, the agent's name, the model, or the key's id. Null: what has none, such as a machine's time for models and keys.
+     */
+    group: string | null;
+    /**
+     * The key's name, where it has one.
+     */
+    name: string | null;
+    credits: string;
+    /**
+     * Those of the cache included.
+     */
+    inputTokens: number;
+    /**
+     * Those of reasoning included.
+     */
+    outputTokens: number;
+    cacheReadTokens: number;
+    cacheWriteTokens: number;
+    reasoningTokens: number;
+    /**
+     * For how long machines ran, to the millisecond.
+     */
+    machineSeconds: number;
+};
+
+export type User = {
+    name: string;
+    /**
+     * Shares the account of the one who looks after the installation.
+     */
+    operator: boolean;
+    /**
+     * invited: a password is still to be set, with a link.
+     */
+    status: 'invited' | 'active' | 'disabled';
+    createdAt: string;
+};
+
+/**
+ * The users, the oldest first.
+ */
+export type UserList = {
+    data: Array<User>;
+    nextCursor: string | null;
+};
+
+export type UserWithLink = {
+    name: string;
+    /**
+     * Shares the account of the one who looks after the installation.
+     */
+    operator: boolean;
+    /**
+     * invited: a password is still to be set, with a link.
+     */
+    status: 'invited' | 'active' | 'disabled';
+    createdAt: string;
+    /**
+     * Sets the password, once, within 72 hours. Shown this once.
+     */
+    link: string;
+};
+
+export type GetHealthData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/healthz';
+};
+
+export type GetHealthErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetHealthError = GetHealthErrors[keyof GetHealthErrors];
+
+export type GetHealthResponses = {
+    /**
+     * Default Response
+     */
+    200: {
+        ok: boolean;
+    };
+};
+
+export type GetHealthResponse = GetHealthResponses[keyof GetHealthResponses];
+
+export type GetReadinessData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/readyz';
+};
+
+export type GetReadinessErrors = {
+    /**
+     * Default Response
+     */
+    503: Readiness;
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetReadinessError = GetReadinessErrors[keyof GetReadinessErrors];
+
+export type GetReadinessResponses = {
+    /**
+     * Default Response
+     */
+    200: Readiness;
+};
+
+export type GetReadinessResponse = GetReadinessResponses[keyof GetReadinessResponses];
+
+export type GetMetricsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/metrics';
+};
+
+export type GetMetricsErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetMetricsError = GetMetricsErrors[keyof GetMetricsErrors];
+
+export type GetMetricsResponses = {
+    /**
+     * Default Response
+     */
+    200: unknown;
+};
+
+export type GetProtectedResourceData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/.well-known/oauth-protected-resource';
+};
+
+export type GetProtectedResourceErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetProtectedResourceError = GetProtectedResourceErrors[keyof GetProtectedResourceErrors];
+
+export type GetProtectedResourceResponses = {
+    /**
+     * Default Response
+     */
+    200: ProtectedResource;
+};
+
+export type GetProtectedResourceResponse = GetProtectedResourceResponses[keyof GetProtectedResourceResponses];
+
+export type ListAgentsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * How many, 1 to 100.
+         */
+        limit?: number;
+        /**
+         * The `nextCursor` of the page before.
+         */
+        cursor?: string;
+    };
+    url: '/agents';
+};
+
+export type ListAgentsErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListAgentsError = ListAgentsErrors[keyof ListAgentsErrors];
+
+export type ListAgentsResponses = {
+    /**
+     * Default Response
+     */
+    200: AgentList;
+};
+
+export type ListAgentsResponse = ListAgentsResponses[keyof ListAgentsResponses];
+
+export type CreateAgentData = {
+    body: CreateAgent;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * Hold the answer until the agent is ready or has failed, 60 s at most.
+         */
+        wait?: 'ready';
+    };
+    url: '/agents';
+};
+
+export type CreateAgentErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type CreateAgentError = CreateAgentErrors[keyof CreateAgentErrors];
+
+export type CreateAgentResponses = {
+    /**
+     * Default Response
+     */
+    201: Agent;
+};
+
+export type CreateAgentResponse = CreateAgentResponses[keyof CreateAgentResponses];
+
+export type DeleteAgentData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}';
+};
+
+export type DeleteAgentErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type DeleteAgentError = DeleteAgentErrors[keyof DeleteAgentErrors];
+
+export type DeleteAgentResponses = {
+    /**
+     * Default Response
+     */
+    204: void;
+};
+
+export type DeleteAgentResponse = DeleteAgentResponses[keyof DeleteAgentResponses];
+
+export type GetAgentData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}';
+};
+
+export type GetAgentErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetAgentError = GetAgentErrors[keyof GetAgentErrors];
+
+export type GetAgentResponses = {
+    /**
+     * Default Response
+     */
+    200: Agent;
+};
+
+export type GetAgentResponse = GetAgentResponses[keyof GetAgentResponses];
+
+export type ChangeAgentData = {
+    body: ChangeAgent;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}';
+};
+
+export type ChangeAgentErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ChangeAgentError = ChangeAgentErrors[keyof ChangeAgentErrors];
+
+export type ChangeAgentResponses = {
+    /**
+     * Default Response
+     */
+    200: Agent;
+};
+
+export type ChangeAgentResponse = ChangeAgentResponses[keyof ChangeAgentResponses];
+
+export type RestartAgentData = {
+    body?: never;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: {
+        /**
+         * Hold the answer until the agent is ready or has failed, 60 s at most.
+         */
+        wait?: 'ready';
+        /**
+         * Where the agent's machine was lost, begin with an empty one: its files are gone.
+         */
+        machine?: 'new';
+    };
+    url: '/agents/{name}/restart';
+};
+
+export type RestartAgentErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type RestartAgentError = RestartAgentErrors[keyof RestartAgentErrors];
+
+export type RestartAgentResponses = {
+    /**
+     * Default Response
+     */
+    200: Agent;
+};
+
+export type RestartAgentResponse = RestartAgentResponses[keyof RestartAgentResponses];
+
+export type SuspendAgentData = {
+    body?: never;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}/suspend';
+};
+
+export type SuspendAgentErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type SuspendAgentError = SuspendAgentErrors[keyof SuspendAgentErrors];
+
+export type SuspendAgentResponses = {
+    /**
+     * Default Response
+     */
+    200: Agent;
+};
+
+export type SuspendAgentResponse = SuspendAgentResponses[keyof SuspendAgentResponses];
+
+export type ResumeAgentData = {
+    body?: never;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: {
+        /**
+         * Hold the answer until the agent is ready or has failed, 60 s at most.
+         */
+        wait?: 'ready';
+    };
+    url: '/agents/{name}/resume';
+};
+
+export type ResumeAgentErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ResumeAgentError = ResumeAgentErrors[keyof ResumeAgentErrors];
+
+export type ResumeAgentResponses = {
+    /**
+     * Default Response
+     */
+    200: Agent;
+};
+
+export type ResumeAgentResponse = ResumeAgentResponses[keyof ResumeAgentResponses];
+
+export type GetLogData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: {
+        /**
+         * How many of the last lines, 0 to 1000.
+         */
+        tail?: number;
+        /**
+         * `true`: an event stream that goes on with new lines.
+         */
+        follow?: 'true' | 'false';
+    };
+    url: '/agents/{name}/logs';
+};
+
+export type GetLogErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetLogError = GetLogErrors[keyof GetLogErrors];
+
+export type GetLogResponses = {
+    /**
+     * Default Response
+     */
+    200: AgentLog;
+};
+
+export type GetLogResponse = GetLogResponses[keyof GetLogResponses];
+
+export type ResetConversationData = {
+    body?: never;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}/conversation/reset';
+};
+
+export type ResetConversationErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ResetConversationError = ResetConversationErrors[keyof ResetConversationErrors];
+
+export type ResetConversationResponses = {
+    /**
+     * Default Response
+     */
+    200: Agent;
+};
+
+export type ResetConversationResponse = ResetConversationResponses[keyof ResetConversationResponses];
+
+export type GetInstallStatusData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}/install-status';
+};
+
+export type GetInstallStatusErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetInstallStatusError = GetInstallStatusErrors[keyof GetInstallStatusErrors];
+
+export type GetInstallStatusResponses = {
+    /**
+     * Default Response
+     */
+    200: InstallStatus;
+};
+
+export type GetInstallStatusResponse = GetInstallStatusResponses[keyof GetInstallStatusResponses];
+
+export type ChatData = {
+    body: ChatRequest;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}/chat';
+};
+
+export type ChatErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ChatError = ChatErrors[keyof ChatErrors];
+
+export type ChatResponses = {
+    /**
+     * Default Response
+     */
+    200: TurnEvent;
+};
+
+export type ChatResponse = ChatResponses[keyof ChatResponses];
+
+export type ListTurnsData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: {
+        /**
+         * How many, 1 to 100.
+         */
+        limit?: number;
+        /**
+         * The `nextCursor` of the page before.
+         */
+        cursor?: string;
+    };
+    url: '/agents/{name}/turns';
+};
+
+export type ListTurnsErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListTurnsError = ListTurnsErrors[keyof ListTurnsErrors];
+
+export type ListTurnsResponses = {
+    /**
+     * Default Response
+     */
+    200: TurnList;
+};
+
+export type ListTurnsResponse = ListTurnsResponses[keyof ListTurnsResponses];
+
+export type GetTurnEventsData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        /**
+         * The turn's id, as in the `x-turn-id` header.
+         */
+        turnId: string;
+    };
+    query?: {
+        /**
+         * Only events after this one's id.
+         */
+        after?: number;
+        /**
+         * As in the chat's request, with commas between.
+         */
+        include?: Array<'status' | 'reasoning' | 'tools' | 'usage'>;
+    };
+    url: '/agents/{name}/turns/{turnId}/events';
+};
+
+export type GetTurnEventsErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetTurnEventsError = GetTurnEventsErrors[keyof GetTurnEventsErrors];
+
+export type GetTurnEventsResponses = {
+    /**
+     * Default Response
+     */
+    200: TurnEvent;
+};
+
+export type GetTurnEventsResponse = GetTurnEventsResponses[keyof GetTurnEventsResponses];
+
+export type CancelTurnData = {
+    body?: never;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        /**
+         * The turn's id, as in the `x-turn-id` header.
+         */
+        turnId: string;
+    };
+    query?: never;
+    url: '/agents/{name}/turns/{turnId}/cancel';
+};
+
+export type CancelTurnErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type CancelTurnError = CancelTurnErrors[keyof CancelTurnErrors];
+
+export type CancelTurnResponses = {
+    /**
+     * Default Response
+     */
+    202: {
+        [key: string]: never;
+    };
+};
+
+export type CancelTurnResponse = CancelTurnResponses[keyof CancelTurnResponses];
+
+export type ListModelsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * How many, 1 to 100.
+         */
+        limit?: number;
+        /**
+         * The `nextCursor` of the page before.
+         */
+        cursor?: string;
+    };
+    url: '/models';
+};
+
+export type ListModelsErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListModelsError = ListModelsErrors[keyof ListModelsErrors];
+
+export type ListModelsResponses = {
+    /**
+     * Default Response
+     */
+    200: ModelList;
+};
+
+export type ListModelsResponse = ListModelsResponses[keyof ListModelsResponses];
+
+export type ListRuntimesData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/runtimes';
+};
+
+export type ListRuntimesErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListRuntimesError = ListRuntimesErrors[keyof ListRuntimesErrors];
+
+export type ListRuntimesResponses = {
+    /**
+     * Default Response
+     */
+    200: RuntimeList;
+};
+
+export type ListRuntimesResponse = ListRuntimesResponses[keyof ListRuntimesResponses];
+
+export type GetNetworkData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}/network';
+};
+
+export type GetNetworkErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetNetworkError = GetNetworkErrors[keyof GetNetworkErrors];
+
+export type GetNetworkResponses = {
+    /**
+     * Default Response
+     */
+    200: Network;
+};
+
+export type GetNetworkResponse = GetNetworkResponses[keyof GetNetworkResponses];
+
+export type SetNetworkData = {
+    body: ChangeNetwork;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}/network';
+};
+
+export type SetNetworkErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type SetNetworkError = SetNetworkErrors[keyof SetNetworkErrors];
+
+export type SetNetworkResponses = {
+    /**
+     * Default Response
+     */
+    200: Network;
+};
+
+export type SetNetworkResponse = SetNetworkResponses[keyof SetNetworkResponses];
+
+export type ListConnectionsData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: {
+        /**
+         * How many, 1 to 100.
+         */
+        limit?: number;
+        /**
+         * The `nextCursor` of the page before.
+         */
+        cursor?: string;
+        /**
+         * Only those that were allowed, or refused.
+         */
+        verdict?: 'allowed' | 'refused';
+    };
+    url: '/agents/{name}/network/log';
+};
+
+export type ListConnectionsErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListConnectionsError = ListConnectionsErrors[keyof ListConnectionsErrors];
+
+export type ListConnectionsResponses = {
+    /**
+     * Default Response
+     */
+    200: NetworkLog;
+};
+
+export type ListConnectionsResponse = ListConnectionsResponses[keyof ListConnectionsResponses];
+
+export type ListSecretsData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}/secrets';
+};
+
+export type ListSecretsErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListSecretsError = ListSecretsErrors[keyof ListSecretsErrors];
+
+export type ListSecretsResponses = {
+    /**
+     * Default Response
+     */
+    200: SecretList;
+};
+
+export type ListSecretsResponse = ListSecretsResponses[keyof ListSecretsResponses];
+
+export type RemoveSecretData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        /**
+         * The name of the variable in which the agent's programs find the placeholder.
+         */
+        secret: string;
+    };
+    query?: never;
+    url: '/agents/{name}/secrets/{secret}';
+};
+
+export type RemoveSecretErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type RemoveSecretError = RemoveSecretErrors[keyof RemoveSecretErrors];
+
+export type RemoveSecretResponses = {
+    /**
+     * Default Response
+     */
+    204: void;
+};
+
+export type RemoveSecretResponse = RemoveSecretResponses[keyof RemoveSecretResponses];
+
+export type SetSecretData = {
+    body: SetSecret;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        /**
+         * The name of the variable in which the agent's programs find the placeholder.
+         */
+        secret: string;
+    };
+    query?: never;
+    url: '/agents/{name}/secrets/{secret}';
+};
+
+export type SetSecretErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type SetSecretError = SetSecretErrors[keyof SetSecretErrors];
+
+export type SetSecretResponses = {
+    /**
+     * Default Response
+     */
+    200: Secret;
+    /**
+     * Default Response
+     */
+    201: Secret;
+};
+
+export type SetSecretResponse = SetSecretResponses[keyof SetSecretResponses];
+
+export type GetAccountData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/account';
+};
+
+export type GetAccountErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetAccountError = GetAccountErrors[keyof GetAccountErrors];
+
+export type GetAccountResponses = {
+    /**
+     * Default Response
+     */
+    200: Account;
+};
+
+export type GetAccountResponse = GetAccountResponses[keyof GetAccountResponses];
+
+export type ListKeysData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * How many, 1 to 100.
+         */
+        limit?: number;
+        /**
+         * The `nextCursor` of the page before.
+         */
+        cursor?: string;
+    };
+    url: '/keys';
+};
+
+export type ListKeysErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListKeysError = ListKeysErrors[keyof ListKeysErrors];
+
+export type ListKeysResponses = {
+    /**
+     * Default Response
+     */
+    200: KeyList;
+};
+
+export type ListKeysResponse = ListKeysResponses[keyof ListKeysResponses];
+
+export type CreateKeyData = {
+    body: CreateKey;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/keys';
+};
+
+export type CreateKeyErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type CreateKeyError = CreateKeyErrors[keyof CreateKeyErrors];
+
+export type CreateKeyResponses = {
+    /**
+     * Default Response
+     */
+    201: CreatedKey;
+};
+
+export type CreateKeyResponse = CreateKeyResponses[keyof CreateKeyResponses];
+
+export type RevokeKeyData = {
+    body?: never;
+    path: {
+        /**
+         * The key's id.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/keys/{id}';
+};
+
+export type RevokeKeyErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type RevokeKeyError = RevokeKeyErrors[keyof RevokeKeyErrors];
+
+export type RevokeKeyResponses = {
+    /**
+     * Default Response
+     */
+    204: void;
+};
+
+export type RevokeKeyResponse = RevokeKeyResponses[keyof RevokeKeyResponses];
+
+export type ListAuditEntriesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * How many, 1 to 100.
+         */
+        limit?: number;
+        /**
+         * The `nextCursor` of the page before.
+         */
+        cursor?: string;
+        /**
+         * Only what was done with the agents of this name.
+         */
+        agent?: string;
+    };
+    url: '/audit';
+};
+
+export type ListAuditEntriesErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListAuditEntriesError = ListAuditEntriesErrors[keyof ListAuditEntriesErrors];
+
+export type ListAuditEntriesResponses = {
+    /**
+     * Default Response
+     */
+    200: AuditList;
+};
+
+export type ListAuditEntriesResponse = ListAuditEntriesResponses[keyof ListAuditEntriesResponses];
+
+export type GetBillingData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/billing';
+};
+
+export type GetBillingErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetBillingError = GetBillingErrors[keyof GetBillingErrors];
+
+export type GetBillingResponses = {
+    /**
+     * Default Response
+     */
+    200: Billing;
+};
+
+export type GetBillingResponse = GetBillingResponses[keyof GetBillingResponses];
+
+export type ChangeBillingData = {
+    body: ChangeBilling;
+    path?: never;
+    query?: never;
+    url: '/billing';
+};
+
+export type ChangeBillingErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ChangeBillingError = ChangeBillingErrors[keyof ChangeBillingErrors];
+
+export type ChangeBillingResponses = {
+    /**
+     * Default Response
+     */
+    200: Billing;
+};
+
+export type ChangeBillingResponse = ChangeBillingResponses[keyof ChangeBillingResponses];
+
+export type ListEntriesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * How many, 1 to 100.
+         */
+        limit?: number;
+        /**
+         * The `nextCursor` of the page before.
+         */
+        cursor?: string;
+        /**
+         * Only of the agents of this name.
+         */
+        agent?: string;
+        kind?: 'starting' | 'grant' | 'top_up' | 'refund' | 'model' | 'machine';
+        /**
+         * From this time on.
+         */
+        since?: string;
+        /**
+         * Before this time.
+         */
+        until?: string;
+        /**
+         * `csv` as with `Accept: text/csv`: all rows, no pages.
+         */
+        format?: 'json' | 'csv';
+    };
+    url: '/billing/entries';
+};
+
+export type ListEntriesErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListEntriesError = ListEntriesErrors[keyof ListEntriesErrors];
+
+export type ListEntriesResponses = {
+    /**
+     * Default Response
+     */
+    200: CreditEntryList;
+};
+
+export type ListEntriesResponse = ListEntriesResponses[keyof ListEntriesResponses];
+
+export type GetUsageData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * What the usage is summed up by.
+         */
+        by?: 'day' | 'agent' | 'model' | 'key';
+        /**
+         * From this time on; the beginning of this month of UTC if not given.
+         */
+        since?: string;
+        /**
+         * Before this time; now if not given. A year after `since` at most.
+         */
+        until?: string;
+        /**
+         * `csv` as with `Accept: text/csv`: all rows, no pages.
+         */
+        format?: 'json' | 'csv';
+    };
+    url: '/billing/usage';
+};
+
+export type GetUsageErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetUsageError = GetUsageErrors[keyof GetUsageErrors];
+
+export type GetUsageResponses = {
+    /**
+     * Default Response
+     */
+    200: UsageReport;
+};
+
+export type GetUsageResponse = GetUsageResponses[keyof GetUsageResponses];
+
+export type CreateTopUpData = {
+    body: CreateTopUp;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/billing/top-ups';
+};
+
+export type CreateTopUpErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type CreateTopUpError = CreateTopUpErrors[keyof CreateTopUpErrors];
+
+export type CreateTopUpResponses = {
+    /**
+     * Default Response
+     */
+    201: TopUp;
+};
+
+export type CreateTopUpResponse = CreateTopUpResponses[keyof CreateTopUpResponses];
+
+export type ListUsersData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * How many, 1 to 100.
+         */
+        limit?: number;
+        /**
+         * The `nextCursor` of the page before.
+         */
+        cursor?: string;
+    };
+    url: '/admin/users';
+};
+
+export type ListUsersErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListUsersError = ListUsersErrors[keyof ListUsersErrors];
+
+export type ListUsersResponses = {
+    /**
+     * Default Response
+     */
+    200: UserList;
+};
+
+export type ListUsersResponse = ListUsersResponses[keyof ListUsersResponses];
+
+export type CreateUserData = {
+    body: CreateUser;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/admin/users';
+};
+
+export type CreateUserErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type CreateUserError = CreateUserErrors[keyof CreateUserErrors];
+
+export type CreateUserResponses = {
+    /**
+     * Default Response
+     */
+    201: UserWithLink;
+};
+
+export type CreateUserResponse = CreateUserResponses[keyof CreateUserResponses];
+
+export type ResetUserData = {
+    body?: never;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The user's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/admin/users/{name}/reset';
+};
+
+export type ResetUserErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ResetUserError = ResetUserErrors[keyof ResetUserErrors];
+
+export type ResetUserResponses = {
+    /**
+     * Default Response
+     */
+    200: UserWithLink;
+};
+
+export type ResetUserResponse = ResetUserResponses[keyof ResetUserResponses];
+
+export type DisableUserData = {
+    body?: never;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The user's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/admin/users/{name}/disable';
+};
+
+export type DisableUserErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type DisableUserError = DisableUserErrors[keyof DisableUserErrors];
+
+export type DisableUserResponses = {
+    /**
+     * Default Response
+     */
+    200: User;
+};
+
+export type DisableUserResponse = DisableUserResponses[keyof DisableUserResponses];
+
+export type EnableUserData = {
+    body?: never;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The user's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/admin/users/{name}/enable';
+};
+
+export type EnableUserErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type EnableUserError = EnableUserErrors[keyof EnableUserErrors];
+
+export type EnableUserResponses = {
+    /**
+     * Default Response
+     */
+    200: User;
+};
+
+export type EnableUserResponse = EnableUserResponses[keyof EnableUserResponses];
+
+export type ReplaceSigningKeysData = {
+    body: ReplaceSigningKeys;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/admin/signing-keys';
+};
+
+export type ReplaceSigningKeysErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ReplaceSigningKeysError = ReplaceSigningKeysErrors[keyof ReplaceSigningKeysErrors];
+
+export type ReplaceSigningKeysResponses = {
+    /**
+     * Default Response
+     */
+    201: SigningKeysReplaced;
+};
+
+export type ReplaceSigningKeysResponse = ReplaceSigningKeysResponses[keyof ReplaceSigningKeysResponses];
+
+export type ListCreditsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * How many, 1 to 100.
+         */
+        limit?: number;
+        /**
+         * The `nextCursor` of the page before.
+         */
+        cursor?: string;
+    };
+    url: '/admin/credits';
+};
+
+export type ListCreditsErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListCreditsError = ListCreditsErrors[keyof ListCreditsErrors];
+
+export type ListCreditsResponses = {
+    /**
+     * Default Response
+     */
+    200: AccountCreditsList;
+};
+
+export type ListCreditsResponse = ListCreditsResponses[keyof ListCreditsResponses];
+
+export type GrantCreditsData = {
+    body: GrantCredits;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/admin/credits/grants';
+};
+
+export type GrantCreditsErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GrantCreditsError = GrantCreditsErrors[keyof GrantCreditsErrors];
+
+export type GrantCreditsResponses = {
+    /**
+     * Default Response
+     */
+    201: CreditGrant;
+};
+
+export type GrantCreditsResponse = GrantCreditsResponses[keyof GrantCreditsResponses];

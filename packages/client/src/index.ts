@@ -1,0 +1,15 @@
+export { AgentHandle } from "./agent.ts";
+export { Berth } from "./berth.ts";
+export { Connection, type ConnectionOptions, type RequestOptions } from "./connection.ts";
+export {
+  ApiError,
+  ClientError,
+  NoAnswerError,
+  NotBerthError,
+  TurnError,
+  UnreachableError,
+  UnsendableError,
+} from "./errors.ts";
+export type * from "./generated/types.gen.ts";
+export { type Page, Pages } from "./pages.ts";
+export { type ChatOptions, type Inclusion, isLast, type LastEvent, Reply } from "./reply.ts";

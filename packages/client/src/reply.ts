@@ -1,0 +1,131 @@
+import type { Connection } from "./connection.ts";
+import { ApiError, NotBerthError, TurnError } from "./errors.ts";
+import { followEvents } from "./events.ts";
+import type { ChatRequest, TurnEvent } from "./generated/types.gen.ts";
+
+/** A kind of event that comes only when it is asked for. */
+export type Inclusion = NonNullable<ChatRequest["include"]>[number];
+
+/** How a message is sent. */
+export interface ChatOptions {
+  /** Event kinds to include besides the reply's text and its end. */
+  include?: readonly Inclusion[];
+  /** When aborted, nothing is awaited any more. The turn goes on; see `Reply.cancel`. */
+  signal?: AbortSignal | undefined;
+  /** Called when the connection breaks, before the client reconnects. */
+  onBroken?: () => void;
+}
+
+/** An agent's turn, as far as the client knows it. */
+interface TurnStart {
+  agent: string;
+  /** The message of a turn that is to begin, or the id of one that has begun. */
+  turn: { message: string } | { id: string };
+  /** Only events after this one's id. */
+  after?: number;
+}
+
+/**
+ * The reply to a message: its events, each once, in order, up to the last. A connection that breaks is opened again, from
+ * the event after the last one received. It can be read once, and the message is sent when that begins.
+ */
+export class Reply implements AsyncIterable<TurnEvent> {
+  readonly #connection: Connection;
+  readonly #agent: string;
+  readonly #start: TurnStart;
+  readonly #options: ChatOptions;
+  readonly #begun = deferred<string>();
+  #turnId: string | null;
+  #isRead = false;
+
+  constructor(connection: Connection, start: TurnStart, options: ChatOptions) {
+    this.#connection = connection;
+    this.#agent = start.agent;
+    this.#start = start;
+    this.#options = options;
+    this.#turnId = "id" in start.turn ? start.turn.id : null;
+    this.#begun.promise.catch(() => {}); // Told to whoever reads.
+    if (this.#turnId !== null) this.#begun.resolve(this.#turnId);
+  }
+
+  /** Resolves with the turn's id as soon as the service has accepted the message. */
+  get turnId(): Promise<string> {
+    return this.#begun.promise;
+  }
+
+  /** Throws as `followEvents`. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<TurnEvent> {
+    if (this.#isRead) throw new Error("A reply can be read once. Read the turn's events for another time.");
+    this.#isRead = true;
+    const { signal, onBroken } = this.#options;
+    const open = (lastId: string | null, again: boolean) => this.#open(lastId, again);
+    try {
+      yield* followEvents<TurnEvent>(open, { isLast, signal, ...(onBroken ? { onBroken } : {}) });
+    } catch (error) {
+      this.#begun.reject(error);
+      throw error;
+    }
+  }
+
+  /** The whole reply. Throws `TurnError` if the turn failed or was cancelled. */
+  async text(): Promise<string> {
+    let text = "";
+    for await (const event of this) {
+      if (event.type === "response.output_text.delta") text += event.delta;
+      if (event.type === "response.failed") throw new TurnError(event.error.message, event.error.code, text);
+      if (event.type === "response.cancelled") throw new TurnError("The turn was cancelled.", "cancelled", text);
+    }
+    return text;
+  }
+
+  /**
+   * Interrupts the turn, now or as soon as it has begun; its last event then comes. Does nothing if it has ended. Throws
+   * as `Connection.call`.
+   */
+  async cancel(): Promise<void> {
+    const turnId = await this.turnId;
+    try {
+      const path = { name: this.#agent, turnId };
+      await this.#connection.call("cancelTurn", { path, signal: this.#options.signal });
+    } catch (error) {
+      const isOver = error instanceof ApiError && error.code === "turn_finished";
+      if (!isOver && !this.#options.signal?.aborted) throw error;
+    }
+  }
+
+  async #open(lastId: string | null, again: boolean): Promise<Response> {
+    const { signal } = this.#options;
+    const include = [...(this.#options.include ?? [])];
+    const { turn, after = 0 } = this.#start;
+    if (this.#turnId !== null) {
+      const query = { after: Number(lastId ?? after), include };
+      const path = { name: this.#agent, turnId: this.#turnId };
+      return this.#connection.request("getTurnEvents", { path, query, signal, once: again });
+    }
+    const body = { message: "message" in turn ? turn.message : "", include };
+    const response = await this.#connection.request("chat", { path: { name: this.#agent }, body, signal });
+    this.#turnId = response.headers.get("x-turn-id");
+    if (this.#turnId === null) throw new NotBerthError("What answers there is not Berth: its answer names no turn.");
+    this.#begun.resolve(this.#turnId);
+    return response;
+  }
+}
+
+/** The last event of a turn. */
+export type LastEvent = Extract<TurnEvent, { type: "response.completed" | "response.failed" | "response.cancelled" }>;
+
+/** Whether an event ends its turn. */
+export function isLast(event: TurnEvent): event is LastEvent {
+  const { type } = event;
+  return type === "response.completed" || type === "response.failed" || type === "response.cancelled";
+}
+
+/** `Promise.withResolvers`, which Node 20 lacks. */
+function deferred<Value>() {
+  let resolve!: (value: Value) => void;
+  let reject!: (error: unknown) => void;
+  const promise = new Promise<Value>((...both) => {
+    [resolve, reject] = both;
+  });
+  return { promise, resolve, reject };
+}
