@@ -36,6 +36,7 @@ test-openclaw: image ## OpenClaw's whole life in a real machine: without KVM, ab
 openapi: node_modules/.package-lock.json ## write docs/openapi.json and the client's types anew, after a change of the routes
 	@node scripts/openapi.ts
 	@node scripts/client-types.ts
+	@node scripts/reference.ts
 
 format: node_modules/.package-lock.json ## write the format that check asks for
 	@biome check --write .

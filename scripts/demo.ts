@@ -11,7 +11,7 @@ import { parseArgs } from "node:util";
 // With --transcript nothing is run: the file has the commands, each after "$ ", and their output.
 
 /** The README's first steps. */
-const commands = ["./berth agents create ada", './berth chat ada "run: uname -a"', "./berth agents delete ada"];
+const commands = ["./berth agents create ada", './berth chat ada "run: uname -a"', "./berth agents delete ada --yes"];
 
 const prompt = "$ ";
 /** Longer lines are wrapped, as in a terminal. */

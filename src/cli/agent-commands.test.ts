@@ -151,7 +151,7 @@ test("a restart that failed is exit code 1 with its reason", async () => {
 test("a reset begins a new conversation and says that the files stay", async () => {
   const busy = refuse(409, "A turn is in progress.", "turn_in_progress");
   api.answers["POST /agents/ada/conversation/reset"] = [json(agent("ada")), json(agent("ada")), busy];
-  const reset = (...options: string[]) => api.berth(["agents", "reset", "ada", ...options]);
+  const reset = (...options: string[]) => api.berth(["agents", "reset", "ada", "--yes", ...options]);
   const stdout = "ada begins a new conversation. Its files stay.\n";
   expect(await reset()).toEqual({ code: 0, stderr: "", stdout });
   expect(JSON.parse((await reset("--json")).stdout)).toEqual(agent("ada"));

@@ -1,11 +1,19 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { CliError } from "./errors.ts";
 
 const checkout = new URL("../../", import.meta.url);
 
-/** The path of one of Berth's programs; `name` is its file in `src`. */
+/**
+ * The path of one of the service's programs; `name` is its file in `src`. Throws `CliError` where the tool is installed
+ * by itself, without the service.
+ */
 export function programPath(name: string): string {
-  return fileURLToPath(new URL(`src/${name}`, checkout));
+  const path = fileURLToPath(new URL(`src/${name}`, checkout));
+  if (existsSync(path)) return path;
+  throw new CliError(
+    "This tool is installed by itself; the service is not here. Set it up from Berth's repository: git clone, then make up.",
+  );
 }
 
 /** Berth's version, from `package.json`. */

@@ -2,11 +2,17 @@ import { Berth } from "@berth/client";
 import { findCredentials } from "./credentials.ts";
 import type { Environment } from "./environment.ts";
 import { CliError } from "./errors.ts";
+import { tellingFetch } from "./verbosity.ts";
 
 /** A client with the environment's address and credentials. Throws `CliError` if there is no address. */
-export function connect(environment: Environment): Berth {
+export function connect(environment: Environment, { retries = 2 } = {}): Berth {
   const url = serverUrl(environment);
-  return new Berth({ url, token: async () => (await findCredentials(url, environment)).key });
+  return new Berth({
+    url,
+    retries,
+    fetch: tellingFetch,
+    token: async () => (await findCredentials(url, environment)).key,
+  });
 }
 
 /** The server's address from the environment. Throws `CliError` if there is none. */

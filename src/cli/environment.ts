@@ -1,9 +1,12 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { CliError } from "./errors.ts";
+import { type Profile, readProfiles, requireProfile } from "./profiles.ts";
 
-/** The tool's settings from its environment. */
+/** The tool's settings from its environment and its profiles. */
 export interface Environment {
+  /** The name of the profile in use; null without one. */
+  profile: string | null;
   /** The API's address, without a trailing slash. Null if neither `BERTH_URL` nor a port gives it. */
   url: string | null;
   /** The address of a server started here. Null for any free port. */
@@ -17,20 +20,35 @@ export interface Environment {
 }
 
 /**
- * The only reader of the environment. An empty variable counts as unset, as it does for the server. Throws `CliError`
- * (wrong use) for an invalid value.
+ * The only reader of the environment. An empty variable counts as unset, as it does for the server. A profile that is
+ * named (`--profile`, `BERTH_PROFILE`) comes before `BERTH_URL`, the current profile after it. `BERTH_API_KEY` comes
+ * before a profile's key. Throws `CliError` (wrong use) for an invalid value.
  */
 export function readEnvironment(variables: NodeJS.ProcessEnv = process.env): Environment {
   const read = (name: string) => variables[name]?.trim() || null;
   const localUrl = addressOf(read("BERTH_HOST") ?? "127.0.0.1", read("BERTH_PORT") ?? "7420");
-  const url = read("BERTH_URL");
+  const configFolder = resolve(read("XDG_CONFIG_HOME") ?? join(homedir(), ".config"), "berth");
+  const { name, profile } = profileFrom(configFolder, read("BERTH_PROFILE"), read("BERTH_URL"));
   return {
-    url: url === null ? localUrl : checkUrl(url),
+    profile: name,
+    url: profile?.url ?? localUrl,
     localUrl,
     dataFolder: resolve(read("BERTH_DATA_DIR") ?? defaultDataFolder(read("XDG_DATA_HOME"))),
-    configFolder: resolve(read("XDG_CONFIG_HOME") ?? join(homedir(), ".config"), "berth"),
-    apiKey: checkKey(read("BERTH_API_KEY")),
+    configFolder,
+    apiKey: checkKey(read("BERTH_API_KEY")) ?? profile?.key ?? null,
   };
+}
+
+/** The service to use; null: the one on this machine. */
+function profileFrom(
+  configFolder: string,
+  named: string | null,
+  url: string | null,
+): { name: string | null; profile: Profile | null } {
+  if (named === null && url !== null) return { name: null, profile: { url: checkUrl("BERTH_URL", url), key: null } };
+  const known = readProfiles(configFolder);
+  const name = named ?? known.current;
+  return { name, profile: name === null ? null : requireProfile(known, name) };
 }
 
 /** The local address for a server that listens on `host`. */
@@ -44,10 +62,11 @@ function addressOf(host: string, port: string): string | null {
   return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${number}`;
 }
 
-function checkUrl(text: string): string {
-  const url = URL.parse(text);
+/** The address of a service, without a trailing slash. Throws `CliError` (wrong use), naming where the text is from. */
+export function checkUrl(source: string, text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
-    throw new CliError("BERTH_URL: its value is not an address of the form http://HOST:PORT or https://HOST.", 2);
+    throw new CliError(`${source}: its value is not an address of the form http://HOST:PORT or https://HOST.`, 2);
   }
   return url.href.replace(/\/+$/, "");
 }

@@ -101,12 +101,12 @@ test.each(["tomorrow", "90", "2030-13-01", "-1d", "999999d9", "Friday 2030"])(
 
 test("a key is revoked by its id, and what is no id is not repeated", async () => {
   api.answers[`DELETE /keys/${id}`] = [(response) => response.writeHead(204).end()];
-  expect(await api.berth(["keys", "revoke", id])).toEqual({
+  expect(await api.berth(["keys", "revoke", id, "--yes"])).toEqual({
     code: 0,
     stdout: `The key ${id} is revoked.\n`,
     stderr: "",
   });
-  expect((await api.berth(["keys", "revoke", id, "--json"])).stdout).toBe("null\n");
+  expect((await api.berth(["keys", "revoke", id, "--yes", "--json"])).stdout).toBe("null\n");
   const pasted = await api.berth(["keys", "revoke", secret]);
   expect(pasted).toEqual({
     code: 2,

@@ -121,12 +121,23 @@ test("agents are listed over all pages, with the key", async () => {
   expect(JSON.parse(stdout).data.map(({ name }: Agent) => name)).toEqual(["ada", "bob"]);
 });
 
-test("an agent is shown, and deleted without a question in a pipe", async () => {
+test("an agent is shown, and deleted where that is confirmed", async () => {
   api.answers["GET /agents/ada"] = [json(agent("ada"))];
   api.answers["DELETE /agents/ada"] = [(response) => response.writeHead(204).end()];
   expect((await api.berth(["agents", "get", "ada"])).stdout).toMatch(/^status +ready$/m);
   expect(JSON.parse((await api.berth(["agents", "get", "ada", "--json"])).stdout)).toEqual(agent("ada"));
-  expect(await api.berth(["agents", "delete", "ada"])).toEqual({ code: 0, stdout: "ada is deleted.\n", stderr: "" });
+  const deleted = { code: 0, stdout: "ada is deleted.\n", stderr: "" };
+  expect(await api.berth(["agents", "delete", "ada", "--yes"])).toEqual(deleted);
+});
+
+test.each([
+  "agents delete ada",
+  "agents reset ada",
+  "agents restart ada --new-machine",
+  `keys revoke ${crypto.randomUUID()}`,
+])("what cannot be undone is refused in a pipe that does not confirm it: %s", async (command) => {
+  const { code, stderr } = await api.berth(command.split(" "));
+  expect([code, stderr, api.seen]).toEqual([2, expect.stringMatching(/Nothing was .* add --yes\.\n$/), []]);
 });
 
 test("a refusal is told in the service's words, and as its JSON with --json", async () => {

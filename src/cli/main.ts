@@ -1,9 +1,9 @@
-import { enableCompileCache } from "node:module";
+import * as module from "node:module";
 import { fileURLToPath } from "node:url";
 
 // The tool's entry point. Compiled code is cached in the checkout, which halves the startup time. Everything else is
 // imported after that.
-enableCompileCache(fileURLToPath(new URL("../../node_modules/.cache/berth", import.meta.url)));
+module.enableCompileCache?.(fileURLToPath(new URL("../../node_modules/.cache/berth", import.meta.url)));
 const { reportError } = await import("./report.ts");
 const { runCommand } = await import("./program.ts");
 

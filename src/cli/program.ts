@@ -1,53 +1,13 @@
 import { Command, CommanderError } from "commander";
 import { readVersion } from "./checkout.ts";
-import { registerGrant } from "./commands/admin-credits-grant.ts";
-import { registerCreditsList } from "./commands/admin-credits-list.ts";
-import { registerSigningKeysReplace } from "./commands/admin-signing-keys-replace.ts";
-import { registerUsersAdd } from "./commands/admin-users-add.ts";
-import { registerUsersDisable } from "./commands/admin-users-disable.ts";
-import { registerUsersList } from "./commands/admin-users-list.ts";
-import { registerUsersReset } from "./commands/admin-users-reset.ts";
-import { registerCreate } from "./commands/agents-create.ts";
-import { registerDelete } from "./commands/agents-delete.ts";
-import { registerGet } from "./commands/agents-get.ts";
-import { registerList } from "./commands/agents-list.ts";
-import { registerLogs } from "./commands/agents-logs.ts";
-import { registerGetNetwork } from "./commands/agents-network-get.ts";
-import { registerNetworkLog } from "./commands/agents-network-log.ts";
-import { registerSetNetwork } from "./commands/agents-network-set.ts";
-import { registerReset } from "./commands/agents-reset.ts";
-import { registerRestart } from "./commands/agents-restart.ts";
-import { registerResume } from "./commands/agents-resume.ts";
-import { registerListSecrets } from "./commands/agents-secrets-list.ts";
-import { registerRemoveSecret } from "./commands/agents-secrets-remove.ts";
-import { registerSetSecret } from "./commands/agents-secrets-set.ts";
-import { registerSuspend } from "./commands/agents-suspend.ts";
-import { registerTurns } from "./commands/agents-turns.ts";
-import { registerUpdate } from "./commands/agents-update.ts";
-import { registerApi } from "./commands/api.ts";
-import { registerAudit } from "./commands/audit.ts";
-import { registerEntries } from "./commands/billing-entries.ts";
-import { registerLimit } from "./commands/billing-limit.ts";
-import { registerBilling } from "./commands/billing-show.ts";
-import { registerTopUp } from "./commands/billing-top-up.ts";
-import { registerUsage } from "./commands/billing-usage.ts";
-import { registerChat } from "./commands/chat.ts";
-import { registerDoctor } from "./commands/doctor.ts";
-import { registerDown } from "./commands/down.ts";
-import { registerCreateKey } from "./commands/keys-create.ts";
-import { registerListKeys } from "./commands/keys-list.ts";
-import { registerRevokeKey } from "./commands/keys-revoke.ts";
-import { registerLogin } from "./commands/login.ts";
-import { registerLogout } from "./commands/logout.ts";
-import { registerModels } from "./commands/models.ts";
-import { registerRuntimes } from "./commands/runtimes.ts";
-import { registerUp } from "./commands/up.ts";
-import { registerWhoami } from "./commands/whoami.ts";
-import type { CommonOptions } from "./options.ts";
+import { commandFiles, groups } from "./commands.ts";
+import { addGlobalOptions, type CommonOptions, type GlobalOptions } from "./options.ts";
 import { reportError } from "./report.ts";
+import { setVerbosity } from "./verbosity.ts";
 
 const footer = `
 Environment:
+  BERTH_PROFILE            the service to use, by its name in berth profiles
   BERTH_URL                where the server is (else BERTH_HOST and BERTH_PORT: http://127.0.0.1:7420)
   BERTH_API_KEY            the key (else the login of berth login, else the operator's key in the data folder)
   BERTH_DATA_DIR           the server's data folder
@@ -66,21 +26,8 @@ Examples:
   berth keys create --name "my website" --agent ada --expires 90d
   berth api GET /agents`;
 
-const agentCommands = [
-  registerList,
-  registerCreate,
-  registerGet,
-  registerUpdate,
-  registerSuspend,
-  registerResume,
-  registerRestart,
-  registerReset,
-  registerTurns,
-  registerLogs,
-  registerDelete,
-];
-
-function createProgram(): Command {
+/** The tool with the command that these arguments call, or with all of its commands. */
+export async function createProgram(args: readonly string[]): Promise<Command> {
   const program = new Command("berth")
     .description("Run agents on your own machine, each in its own virtual machine.")
     .version(readVersion(), "-V, --version", "show the version")
@@ -88,45 +35,39 @@ function createProgram(): Command {
     .showHelpAfterError("To see how it is used, add --help.")
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "berth: ")) })
     .addHelpText("after", footer);
-  registerUp(program);
-  registerDown(program);
-  registerDoctor(program);
-  const agents = program.command("agents").description("manage agents");
-  for (const register of agentCommands) register(agents);
-  const network = agents.command("network").description("manage where an agent may connect to");
-  for (const register of [registerGetNetwork, registerSetNetwork, registerNetworkLog]) register(network);
-  const secrets = agents.command("secrets").description("manage secrets that an agent can use but not read");
-  for (const register of [registerListSecrets, registerSetSecret, registerRemoveSecret]) register(secrets);
-  registerChat(program);
-  registerLogin(program);
-  registerLogout(program);
-  registerWhoami(program);
-  registerRuntimes(program);
-  registerModels(program);
-  const keys = program.command("keys").description("manage API keys");
-  for (const register of [registerListKeys, registerCreateKey, registerRevokeKey]) register(keys);
-  const billing = program.command("billing").description("show credits and usage, and set a limit");
-  for (const register of [registerBilling, registerEntries, registerUsage, registerLimit, registerTopUp])
-    register(billing);
-  registerAudit(program);
-  registerApi(program);
-  const admin = program.command("admin").description("administer the installation (operator only)");
-  const users = admin.command("users").description("manage users");
-  for (const register of [registerUsersList, registerUsersAdd, registerUsersReset, registerUsersDisable])
-    register(users);
-  registerSigningKeysReplace(admin.command("signing-keys").description("manage the keys that sign tokens"));
-  const credits = admin.command("credits").description("list and grant credits");
-  for (const register of [registerCreditsList, registerGrant]) register(credits);
+  const made = new Map([["", program]]);
+  const groupOf = (path: string): Command => {
+    const known = made.get(path);
+    if (known) return known;
+    const words = path.split(" ");
+    const group = groupOf(words.slice(0, -1).join(" ")).command(words.at(-1)!).description(groups[path]!);
+    made.set(path, group);
+    return group;
+  };
+  for (const { group, load } of commandFiles(args)) (await load()).register(groupOf(group));
+  addGlobalOptions(program);
   return program;
+}
+
+/** What shells call; see `berth completion`. */
+async function complete(words: readonly string[]): Promise<number> {
+  const { completionsOf } = await import("./completion.ts");
+  for (const each of await completionsOf(await createProgram([]), words)) console.log(each);
+  return 0;
 }
 
 /** Runs the command in `process.argv` and returns the exit code, unless the command has set one. */
 export async function runCommand(): Promise<number | undefined> {
   let json = false;
   try {
-    const program = createProgram();
+    const args = process.argv.slice(2);
+    if (args[0] === "complete") return await complete(args.slice(args[1] === "--" ? 2 : 1));
+    const program = await createProgram(args);
     program.hook("preAction", (_, command) => {
-      json = command.opts<CommonOptions>().json ?? false;
+      const { json: isJson, profile, quiet, verbose } = command.optsWithGlobals<CommonOptions & GlobalOptions>();
+      json = isJson ?? false;
+      if (profile !== undefined) process.env.BERTH_PROFILE = profile;
+      if (quiet || verbose) setVerbosity(quiet ? "quiet" : "verbose");
     });
     await program.parseAsync();
     return;

@@ -1,4 +1,5 @@
 import { cut, type Output, printable, styled } from "./terminal.ts";
+import { isQuiet } from "./verbosity.ts";
 
 const redrawMs = 100;
 const frames = [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"];
@@ -24,7 +25,7 @@ export class Progress implements Disposable {
 
   /** Sets what is being done. */
   show(doing: string): void {
-    if (doing === this.#doing) return;
+    if (doing === this.#doing || isQuiet()) return;
     this.#doing = doing;
     if (!this.#output.isTTY) {
       this.#output.write(`${printable(doing)}\n`);

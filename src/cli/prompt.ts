@@ -1,8 +1,14 @@
-import { createInterface } from "node:readline/promises";
+import { createInterface, type Interface, type ReadLineOptions } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { CliError } from "./errors.ts";
 import { styled } from "./terminal.ts";
+
+/** Node 20's interface cannot be disposed. */
+function openTerminal(options: ReadLineOptions): Interface & Disposable {
+  const terminal = createInterface(options);
+  return Object.assign(terminal, { [Symbol.dispose]: () => terminal.close() });
+}
 
 /**
  * Reads a message from the terminal. Lines pasted together form one message. Returns null at Ctrl-D and an empty
@@ -10,7 +16,7 @@ import { styled } from "./terminal.ts";
  */
 export async function readMessage(history: string[]): Promise<string | null> {
   const { stdin: input, stdout: output } = process;
-  using terminal = createInterface({ input, output, history, prompt: styled(output, "bold", "> ") });
+  using terminal = openTerminal({ input, output, history, prompt: styled(output, "bold", "> ") });
   terminal.on("history", (lines: string[]) => history.splice(0, history.length, ...lines));
   const lines: string[] = [];
   const message = await new Promise<string | null>((resolve) => {
@@ -41,7 +47,7 @@ export async function readSecret(question: string): Promise<string> {
   stderr.write(question);
   // Discards readline's echo.
   const output = new Writable({ write: (_chunk, _encoding, done) => done() });
-  using terminal = createInterface({ input, output, terminal: true });
+  using terminal = openTerminal({ input, output, terminal: true });
   const line = await new Promise<string>((resolve) => {
     terminal.on("line", resolve);
     terminal.on("SIGINT", () => resolve(""));
@@ -52,18 +58,20 @@ export async function readSecret(question: string): Promise<string> {
 }
 
 /**
- * Asks for confirmation before an irreversible action, if a user is at the terminal. Throws `CliError` with `otherwise`
- * unless the answer is yes.
+ * Asks for confirmation before an irreversible action. Throws `CliError` with `otherwise` unless the answer is yes, and
+ * where nobody can be asked.
  */
 export async function requireConsent(question: string, otherwise: string): Promise<void> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return;
+  if (!process.stdin.isTTY || !process.stderr.isTTY) {
+    throw new CliError(`${otherwise} Without a terminal to ask on, add --yes.`, 2);
+  }
   if (!(await confirm(question))) throw new CliError(otherwise);
 }
 
 /** Asks a yes-or-no question. Anything but yes is no. */
 async function confirm(question: string): Promise<boolean> {
   const { stdin: input, stderr: output } = process;
-  using terminal = createInterface({ input, output });
+  using terminal = openTerminal({ input, output });
   const answer = new Promise<string>((resolve) => {
     terminal.on("close", () => resolve(""));
     terminal.question(`${question} [y/N] `).then(resolve, () => resolve(""));

@@ -51,11 +51,14 @@ export class ScriptedApi implements Disposable {
     this.answers = {};
   }
 
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
   /** Starts the tool. */
   start(args: string[], environment: Record<string, string> = {}): ChildProcess {
-    const url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
     return spawn(launcher, args, {
-      env: { PATH: process.env.PATH, TZ: "UTC", BERTH_URL: url, BERTH_API_KEY: "berth_sk_test", ...environment },
+      env: { PATH: process.env.PATH, TZ: "UTC", BERTH_URL: this.url, BERTH_API_KEY: "berth_sk_test", ...environment },
     });
   }
 

@@ -68,6 +68,11 @@ export function turnRoutes(agents: Agents, turns: Turns, streams: Streams): Fast
       return pageOf(page.map(toTurnView), limit, ({ id }) => id);
     });
 
+    handle(app, routes.getTurn, async (request) => {
+      const { agent, turn } = await find(request);
+      return toTurnView(await turns.past(agent.id, turn.id));
+    });
+
     handle(app, routes.getTurnEvents, async (request, reply) => {
       const { turn } = await find(request);
       using _ = streams.enter(request);

@@ -20,6 +20,8 @@ export interface TurnRows {
   find(agentId: string, turnId: string): Promise<TurnState | null>;
   /** Up to `limit` turns after the one with the id `after`, newest first. */
   list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]>;
+  /** A turn of the agent with its reply; null if there is none. */
+  past(agentId: string, turnId: string): Promise<PastTurn | null>;
   /** All turns running on this host, each with its agent's instructions. */
   running(): Promise<(TurnState & { instructions: string | null })[]>;
   /** A page of the turn's events after `after`, the oldest first, bounded in number and size; empty after the last. */
@@ -148,10 +150,13 @@ export class Turns {
 
   /** A turn of the agent. Throws `turn_not_found`. */
   async find(agentId: string, turnId: string): Promise<TurnState> {
-    const possible = isUuid(turnId);
-    const turn = possible ? await this.#options.rows.find(agentId, turnId) : null;
-    if (!turn) throw new BerthError("turn_not_found", `The agent has no turn ${possible ? turnId : "of this id"}.`);
-    return turn;
+    const turn = isUuid(turnId) ? await this.#options.rows.find(agentId, turnId) : null;
+    return turn ?? noTurn(turnId);
+  }
+
+  /** A turn of the agent with its reply. Throws `turn_not_found`. */
+  async past(agentId: string, turnId: string): Promise<PastTurn> {
+    return (await this.#options.rows.past(agentId, turnId)) ?? noTurn(turnId);
   }
 
   /**
@@ -352,4 +357,8 @@ export class Turns {
         this.#options.log("a turn could not be cancelled in its machine", { turnId: turn.id, error });
       });
   }
+}
+
+function noTurn(turnId: string): never {
+  throw new BerthError("turn_not_found", `The agent has no turn ${isUuid(turnId) ? turnId : "of this id"}.`);
 }

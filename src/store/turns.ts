@@ -86,24 +86,27 @@ export class TurnStore implements TurnRows {
 
   /** Up to `limit` turns of an agent after its turn `after`, newest first. */
   async list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]> {
-    const rows = await this.#database
-      .selectFrom("turns")
-      .selectAll()
-      .select(replyOf)
-      .select(faultOf)
-      .where("agent_id", "=", agentId)
+    const rows = await this.#pastTurns(agentId)
       .$if(after !== null, (query) => query.where(olderThan("turns", after!)))
       .orderBy("created_at", "desc")
       .orderBy("id", "desc")
       .limit(limit)
       .execute();
-    return rows.map((row) => ({
-      ...fromRow(row),
-      ...cut(row.reply),
-      error: row.error,
-      createdAt: row.created_at,
-      finishedAt: row.finished_at,
-    }));
+    return rows.map(toPast);
+  }
+
+  async past(agentId: string, turnId: string): Promise<PastTurn | null> {
+    const row = await this.#pastTurns(agentId).where("id", "=", turnId).executeTakeFirst();
+    return row ? toPast(row) : null;
+  }
+
+  #pastTurns(agentId: string) {
+    return this.#database
+      .selectFrom("turns")
+      .selectAll()
+      .select(replyOf)
+      .select(faultOf)
+      .where("agent_id", "=", agentId);
   }
 
   async events(turnId: string, after: number): Promise<SequencedEvent[]> {
@@ -158,6 +161,18 @@ const replyOf = sql<{ text: string; pieces: number }>`(
 
 function cut({ text, pieces }: { text: string; pieces: number }): Pick<PastTurn, "reply" | "replyTruncated"> {
   return { reply: text.slice(0, maximumReply), replyTruncated: text.length > maximumReply || pieces === maximumPieces };
+}
+
+type PastRow = Selectable<Tables["turns"]> & { reply: { text: string; pieces: number }; error: Fault | null };
+
+function toPast(row: PastRow): PastTurn {
+  return {
+    ...fromRow(row),
+    ...cut(row.reply),
+    error: row.error,
+    createdAt: row.created_at,
+    finishedAt: row.finished_at,
+  };
 }
 
 /** Why a turn failed, from its last event. */

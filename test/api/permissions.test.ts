@@ -93,6 +93,7 @@ const expected: Readonly<Record<string, Expected>> = {
   "DELETE /agents/{name}/secrets/{secret}": account(204, 404),
   "POST /agents/{name}/chat": chatting(200),
   "GET /agents/{name}/turns": account(200, 404),
+  "GET /agents/{name}/turns/{turnId}": chatting(200),
   "GET /agents/{name}/turns/{turnId}/events": chatting(200),
   // Its turn has ended already.
   "POST /agents/{name}/turns/{turnId}/cancel": chatting(409),

@@ -33,7 +33,7 @@ test("the three lines of the README: create, chat, delete", async () => {
   const reply = await berth("chat", "ada", "run: uname -a");
   expect(reply).toMatchObject({ code: 0, stdout: expect.stringMatching(/Linux ada .*GNU\/Linux\n$/) });
   expect((await berth("agents", "list")).stdout).toMatch(/ada +claude-code +.*ready/);
-  expect((await berth("agents", "delete", "ada")).code).toBe(0);
+  expect((await berth("agents", "delete", "ada", "--yes")).code).toBe(0);
   expect(await berth("chat", "ada", "hi")).toMatchObject({ code: 1, stderr: "berth: There is no agent ada.\n" });
 });
 

@@ -54,6 +54,10 @@ export class AgentHandle {
     return this.#connection.pages("listTurns", { path: this.#path, ...options });
   }
 
+  turn(turnId: string, options: RequestOptions = {}): Promise<Turn> {
+    return this.#connection.call("getTurn", { path: { ...this.#path, turnId }, ...options });
+  }
+
   /** Interrupts a turn. */
   async cancel(turnId: string, options: RequestOptions = {}): Promise<void> {
     await this.#connection.call("cancelTurn", { path: { ...this.#path, turnId }, ...options });

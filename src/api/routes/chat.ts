@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { AgentParams, ListQuery } from "../../contract/agents.ts";
-import { ChatRequest, TurnEvent, TurnEventsQuery, TurnList, TurnParams } from "../../contract/chat.ts";
+import { ChatRequest, TurnEvent, TurnEventsQuery, TurnList, TurnParams, TurnRecord } from "../../contract/chat.ts";
 import { account, chatting, route } from "../route.ts";
 
 /** Messages to agents and their turns. An external agent key sees only the turns that it began. */
@@ -24,6 +24,14 @@ export const chatRoutes = {
     query: ListQuery,
     responses: { 200: TurnList },
     permission: account,
+  }),
+  getTurn: route({
+    method: "GET",
+    path: "/agents/{name}/turns/{turnId}",
+    summary: "Read a turn",
+    params: TurnParams,
+    responses: { 200: TurnRecord },
+    permission: chatting,
   }),
   getTurnEvents: route({
     method: "GET",

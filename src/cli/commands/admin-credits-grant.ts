@@ -10,7 +10,7 @@ interface GrantOptions extends CommonOptions {
 }
 
 /** `berth admin credits grant ACCOUNT CREDITS` */
-export function registerGrant(credits: Command): void {
+export function register(credits: Command): void {
   credits
     .command("grant")
     .description("grant credits to an account, or take some back")

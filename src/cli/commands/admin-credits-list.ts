@@ -8,7 +8,7 @@ import { writeJson } from "../terminal.ts";
 const headings = ["ACCOUNT", "NAME", "BALANCE", "HELD", "SPENT THIS MONTH", "MONTHLY LIMIT"];
 
 /** `berth admin credits list` */
-export function registerCreditsList(credits: Command): void {
+export function register(credits: Command): void {
   credits
     .command("list")
     .description("list all accounts with their credits")

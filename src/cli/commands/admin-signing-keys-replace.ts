@@ -9,7 +9,7 @@ interface ReplaceOptions extends CommonOptions {
 }
 
 /** `berth admin signing-keys replace` */
-export function registerSigningKeysReplace(keys: Command): void {
+export function register(keys: Command): void {
   keys
     .command("replace")
     .description("sign tokens with new keys; older tokens stay valid until they expire")

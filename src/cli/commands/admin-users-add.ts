@@ -6,7 +6,7 @@ import { type CommonOptions, jsonOption } from "../options.ts";
 import { printable, writeJson } from "../terminal.ts";
 
 /** `berth admin users add NAME` */
-export function registerUsersAdd(users: Command): void {
+export function register(users: Command): void {
   users
     .command("add")
     .description("add a user, and print a link to set a password")

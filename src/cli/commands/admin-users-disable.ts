@@ -6,7 +6,7 @@ import { type CommonOptions, jsonOption } from "../options.ts";
 import { printable, writeJson } from "../terminal.ts";
 
 /** `berth admin users disable NAME` and `enable NAME` */
-export function registerUsersDisable(users: Command): void {
+export function register(users: Command): void {
   const verbs = {
     disable: {
       description: "refuse a user and the keys of its account, at once",

@@ -5,11 +5,12 @@ import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { formatTable } from "../table.ts";
 import { type Style, writeJson } from "../terminal.ts";
+import { note } from "../verbosity.ts";
 
 const statusStyles: Record<User["status"], Style> = { invited: "yellow", active: "green", disabled: "red" };
 
 /** `berth admin users list` */
-export function registerUsersList(users: Command): void {
+export function register(users: Command): void {
   users
     .command("list")
     .description("list the users")
@@ -18,8 +19,7 @@ export function registerUsersList(users: Command): void {
       const client = connect(readEnvironment());
       const all = await client.admin.users().take();
       if (json) return writeJson(process.stdout, all);
-      if (all.data.length === 0)
-        return void console.error("There are no users yet. To add one: berth admin users add NAME");
+      if (all.data.length === 0) return note("There are no users yet. To add one: berth admin users add NAME");
       const rows = all.data.map(({ name, status, operator, createdAt }) => [
         name,
         { text: status, style: statusStyles[status] ?? "reset" },

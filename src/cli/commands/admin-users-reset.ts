@@ -6,7 +6,7 @@ import { writeJson } from "../terminal.ts";
 import { showLink } from "./admin-users-add.ts";
 
 /** `berth admin users reset NAME` */
-export function registerUsersReset(users: Command): void {
+export function register(users: Command): void {
   users
     .command("reset")
     .description("reset a user's password: sign the user out and print a link to set a new one")

@@ -13,7 +13,7 @@ interface CreateOptions extends CommonOptions {
 }
 
 /** `berth agents create NAME` */
-export function registerCreate(agents: Command): void {
+export function register(agents: Command): void {
   agents
     .command("create")
     .description("create an agent and wait until it is ready")

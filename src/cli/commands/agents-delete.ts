@@ -2,7 +2,7 @@ import type { Berth } from "@berth/client";
 import type { Command } from "commander";
 import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
-import { type CommonOptions, jsonOption } from "../options.ts";
+import { type CommonOptions, jsonOption, yesOption } from "../options.ts";
 import { Progress } from "../progress.ts";
 import { requireConsent } from "../prompt.ts";
 import { printable, writeJson } from "../terminal.ts";
@@ -12,12 +12,12 @@ interface DeleteOptions extends CommonOptions {
 }
 
 /** `berth agents delete NAME` */
-export function registerDelete(agents: Command): void {
+export function register(agents: Command): void {
   agents
     .command("delete")
     .description("delete an agent, its machine and its disk permanently")
     .argument("<name>", "the agent's name")
-    .option("-y, --yes", "do not ask for confirmation")
+    .addOption(yesOption())
     .addOption(jsonOption())
     .action(async (name: string, { yes, json }: DeleteOptions) => {
       const client = connect(readEnvironment());

@@ -9,7 +9,7 @@ import { writeJson } from "../terminal.ts";
 import { statusStyles } from "./agents-list.ts";
 
 /** `berth agents get NAME` */
-export function registerGet(agents: Command): void {
+export function register(agents: Command): void {
   agents
     .command("get")
     .description("show an agent")

@@ -5,6 +5,7 @@ import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { formatTable } from "../table.ts";
 import { type Style, writeJson } from "../terminal.ts";
+import { note } from "../verbosity.ts";
 
 /** Each status's style on a terminal. */
 export const statusStyles: Record<Agent["status"], Style> = {
@@ -16,7 +17,7 @@ export const statusStyles: Record<Agent["status"], Style> = {
 };
 
 /** `berth agents list` */
-export function registerList(agents: Command): void {
+export function register(agents: Command): void {
   agents
     .command("list")
     .description("list your agents")
@@ -25,8 +26,7 @@ export function registerList(agents: Command): void {
       const client = connect(readEnvironment());
       const all = await client.agents.list().take();
       if (json) return writeJson(process.stdout, all);
-      if (all.data.length === 0)
-        return void console.error("There are no agents yet. To make one: berth agents create NAME");
+      if (all.data.length === 0) return note("There are no agents yet. To make one: berth agents create NAME");
       process.stdout.write(agentTable(all.data));
     });
 }

@@ -10,7 +10,7 @@ interface LogsOptions extends CommonOptions {
 }
 
 /** `berth agents logs NAME` */
-export function registerLogs(agents: Command): void {
+export function register(agents: Command): void {
   agents
     .command("logs")
     .description("show the output of an agent's runner and runtime")

@@ -5,7 +5,7 @@ import { showNetwork } from "../network-view.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 
 /** `berth agents network get NAME` */
-export function registerGetNetwork(network: Command): void {
+export function register(network: Command): void {
   network
     .command("get")
     .description("show where an agent may connect to")

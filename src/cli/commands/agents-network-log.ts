@@ -6,6 +6,7 @@ import { type CommonOptions, jsonOption, positiveNumber } from "../options.ts";
 import { type Cell, formatTable } from "../table.ts";
 import { printable, writeJson } from "../terminal.ts";
 import { localTime } from "../time.ts";
+import { note } from "../verbosity.ts";
 
 interface LogOptions extends CommonOptions {
   limit: number;
@@ -15,7 +16,7 @@ interface LogOptions extends CommonOptions {
 const headings = ["TIME", "TO", "ADDRESS", "OUTCOME", "SENT", "RECEIVED", "COUNT"];
 
 /** `berth agents network log NAME` */
-export function registerNetworkLog(network: Command): void {
+export function register(network: Command): void {
   network
     .command("log")
     .description("show an agent's connections, newest last")
@@ -29,8 +30,8 @@ export function registerNetworkLog(network: Command): void {
       const entries = await client.agent(name).network.log({ verdict }).take(limit);
       if (json) return writeJson(process.stdout, entries);
       const { data, nextCursor } = entries;
-      if (data.length === 0) return void console.error(`${printable(name)} has connected to nothing yet.`);
-      if (nextCursor !== null) console.error("There are older connections: --limit shows more.");
+      if (data.length === 0) return note(`${printable(name)} has connected to nothing yet.`);
+      if (nextCursor !== null) note("There are older connections: --limit shows more.");
       process.stdout.write(formatTable(process.stdout, headings, data.reverse().map(rowOf)));
     });
 }

@@ -22,7 +22,7 @@ Examples:
   berth agents network set ada --deny '*'`;
 
 /** `berth agents network set NAME` */
-export function registerSetNetwork(network: Command): void {
+export function register(network: Command): void {
   network
     .command("set")
     .description("set where an agent may connect to")

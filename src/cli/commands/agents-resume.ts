@@ -9,7 +9,7 @@ interface ResumeOptions extends CommonOptions {
 }
 
 /** `berth agents resume NAME` */
-export function registerResume(agents: Command): void {
+export function register(agents: Command): void {
   agents
     .command("resume")
     .description("wake a suspended agent, or retry a failed one with its memory")

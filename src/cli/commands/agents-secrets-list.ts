@@ -4,9 +4,10 @@ import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { formatTable } from "../table.ts";
 import { writeJson } from "../terminal.ts";
+import { note } from "../verbosity.ts";
 
 /** `berth agents secrets list NAME` */
-export function registerListSecrets(secrets: Command): void {
+export function register(secrets: Command): void {
   secrets
     .command("list")
     .description("list an agent's secrets without their values")
@@ -17,9 +18,7 @@ export function registerListSecrets(secrets: Command): void {
       const data = await client.agent(name).secrets.list();
       if (json) return writeJson(process.stdout, data);
       if (data.length === 0) {
-        return console.error(
-          `${name} has no secrets. To give it one: berth agents secrets set ${name} NAME --host HOST`,
-        );
+        return note(`${name} has no secrets. To give it one: berth agents secrets set ${name} NAME --host HOST`);
       }
       const rows = data.map((secret) => [secret.name, secret.hosts.join(", "), secret.placeholder]);
       process.stdout.write(formatTable(process.stdout, ["NAME", "HOSTS", "PLACEHOLDER"], rows));

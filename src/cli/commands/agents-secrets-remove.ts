@@ -5,7 +5,7 @@ import { type CommonOptions, jsonOption } from "../options.ts";
 import { writeJson } from "../terminal.ts";
 
 /** `berth agents secrets remove NAME SECRET` */
-export function registerRemoveSecret(secrets: Command): void {
+export function register(secrets: Command): void {
   secrets
     .command("remove")
     .description("remove a secret from an agent")

@@ -22,7 +22,7 @@ Examples:
   berth agents secrets set ada SEARCH_KEY --host api.search.example --header x-api-key`;
 
 /** `berth agents secrets set NAME SECRET --host HOST` */
-export function registerSetSecret(secrets: Command): void {
+export function register(secrets: Command): void {
   const host = new Option("--host <host>", "where it may go: a host, or *.example.com; can be repeated")
     .argParser((text: string, all: string[] = []) => all.concat(text))
     .makeOptionMandatory();

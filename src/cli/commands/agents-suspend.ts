@@ -5,7 +5,7 @@ import { type CommonOptions, jsonOption } from "../options.ts";
 import { printable, writeJson } from "../terminal.ts";
 
 /** `berth agents suspend NAME` */
-export function registerSuspend(agents: Command): void {
+export function register(agents: Command): void {
   agents
     .command("suspend")
     .description("suspend an agent; its next message wakes it")

@@ -6,22 +6,23 @@ import { type CommonOptions, jsonOption, positiveNumber } from "../options.ts";
 import { type Cell, formatTable } from "../table.ts";
 import { columnsOf, cut, type Output, printable, type Style, writeJson } from "../terminal.ts";
 import { localTime } from "../time.ts";
+import { note } from "../verbosity.ts";
 
 interface TurnsOptions extends CommonOptions {
   limit: number;
 }
 
-const statusStyles: Record<Turn["status"], Style> = {
+export const statusStyles: Record<Turn["status"], Style> = {
   running: "blue",
   completed: "green",
   failed: "red",
   cancelled: "yellow",
 };
 
-/** `berth agents turns NAME` */
-export function registerTurns(agents: Command): void {
+/** `berth agents turns NAME`, which is also `berth turns list NAME` */
+export function register(agents: Command, verb = "turns"): void {
   agents
-    .command("turns")
+    .command(verb)
     .description("show an agent's messages and replies, newest last")
     .argument("<name>", "the agent's name")
     .option("-n, --limit <number>", "how many of the newest to show", positiveNumber, 20)
@@ -32,8 +33,8 @@ export function registerTurns(agents: Command): void {
       const turns = await client.agent(name).turns().take(limit);
       if (json) return writeJson(process.stdout, turns);
       const { data, nextCursor } = turns;
-      if (data.length === 0) return void console.error(`Nothing was said to ${printable(name)} yet.`);
-      if (nextCursor !== null) console.error("There are older turns: --limit shows more.");
+      if (data.length === 0) return note(`Nothing was said to ${printable(name)} yet.`);
+      if (nextCursor !== null) note("There are older turns: --limit shows more.");
       process.stdout.write(turnTable(process.stdout, data.reverse()));
     });
 }

@@ -15,7 +15,7 @@ interface UpdateOptions extends CommonOptions {
 }
 
 /** `berth agents update NAME` */
-export function registerUpdate(agents: Command): void {
+export function register(agents: Command): void {
   agents
     .command("update")
     .description("change an agent's model or instructions from its next turn on")

@@ -14,7 +14,7 @@ interface ApiOptions {
 }
 
 /** `berth api METHOD PATH` */
-export function registerApi(program: Command): void {
+export function register(program: Command): void {
   program
     .command("api")
     .description("send a raw API request and print the response")

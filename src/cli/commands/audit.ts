@@ -6,6 +6,7 @@ import { type CommonOptions, jsonOption, positiveNumber } from "../options.ts";
 import { type Cell, formatTable } from "../table.ts";
 import { writeJson } from "../terminal.ts";
 import { localTime } from "../time.ts";
+import { note } from "../verbosity.ts";
 
 interface AuditOptions extends CommonOptions {
   agent?: string;
@@ -15,7 +16,7 @@ interface AuditOptions extends CommonOptions {
 const headings = ["TIME", "BY", "ADDRESS", "OPERATION", "AGENT", "OUTCOME"];
 
 /** `berth audit` */
-export function registerAudit(program: Command): void {
+export function register(program: Command): void {
   program
     .command("audit")
     .description("show who changed what and what was forbidden, newest last")
@@ -31,8 +32,8 @@ export function registerAudit(program: Command): void {
       const entries = await client.audit({ agent }).take(limit);
       if (json) return writeJson(process.stdout, entries);
       const { data, nextCursor } = entries;
-      if (data.length === 0) return void console.error("Nothing was done yet.");
-      if (nextCursor !== null) console.error("There are older entries: --limit shows more.");
+      if (data.length === 0) return note("Nothing was done yet.");
+      if (nextCursor !== null) note("There are older entries: --limit shows more.");
       process.stdout.write(formatTable(process.stdout, headings, data.reverse().map(rowOf)));
     });
 }

@@ -7,6 +7,7 @@ import { copyBody } from "../response-body.ts";
 import { type Cell, formatTable } from "../table.ts";
 import { writeJson } from "../terminal.ts";
 import { localTime } from "../time.ts";
+import { note } from "../verbosity.ts";
 
 const kinds: CreditEntry["kind"][] = ["starting", "grant", "top_up", "refund", "model", "machine"];
 
@@ -20,7 +21,7 @@ interface EntriesOptions extends CommonOptions {
 const headings = ["NUMBER", "TIME", "KIND", "CREDITS", "BALANCE", "AGENT", "FOR"];
 
 /** `berth billing entries` */
-export function registerEntries(billing: Command): void {
+export function register(billing: Command): void {
   billing
     .command("entries")
     .description("show every change of the balance, newest last")
@@ -38,8 +39,8 @@ async function showEntries({ agent, kind, limit, csv, json }: EntriesOptions): P
   if (csv) return copyBody(await client.connection.request("listEntries", { query: { format: "csv", agent, kind } }));
   const entries = await client.billing.entries({ agent, kind }).take(limit);
   if (json) return writeJson(process.stdout, entries);
-  if (entries.data.length === 0) return void console.error("There are no entries.");
-  if (entries.nextCursor !== null) console.error("There are older entries: --limit shows more, --csv all.");
+  if (entries.data.length === 0) return note("There are no entries.");
+  if (entries.nextCursor !== null) note("There are older entries: --limit shows more, --csv all.");
   process.stdout.write(formatTable(process.stdout, headings, entries.data.reverse().map(rowOf)));
 }
 

@@ -5,7 +5,7 @@ import { type CommonOptions, jsonOption } from "../options.ts";
 import { writeJson } from "../terminal.ts";
 
 /** `berth billing limit CREDITS` */
-export function registerLimit(billing: Command): void {
+export function register(billing: Command): void {
   billing
     .command("limit")
     .description("set the most that a calendar month (UTC) may cost")

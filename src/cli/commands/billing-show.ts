@@ -9,7 +9,7 @@ import { writeJson } from "../terminal.ts";
 const headings = ["DAY", "AGENT", "MODEL", "CREDITS", "TOKENS IN", "TOKENS OUT", "MACHINE"];
 
 /** `berth billing`, or `berth billing show` */
-export function registerBilling(billing: Command): void {
+export function register(billing: Command): void {
   billing
     .command("show", { isDefault: true })
     .description("show the account's credits and this month's usage")

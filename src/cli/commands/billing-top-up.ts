@@ -5,7 +5,7 @@ import { type CommonOptions, jsonOption } from "../options.ts";
 import { writeJson } from "../terminal.ts";
 
 /** `berth billing top-up CREDITS` */
-export function registerTopUp(billing: Command): void {
+export function register(billing: Command): void {
   billing
     .command("top-up")
     .description("buy credits by card: prints the address of a payment page")

@@ -7,6 +7,7 @@ import { copyBody } from "../response-body.ts";
 import { type Cell, formatTable } from "../table.ts";
 import { writeJson } from "../terminal.ts";
 import { pastTime } from "../time.ts";
+import { note } from "../verbosity.ts";
 import { durationText } from "./billing-show.ts";
 
 type UsageGroup = UsageReport["by"];
@@ -22,7 +23,7 @@ interface UsageOptions extends CommonOptions {
 }
 
 /** `berth billing usage` */
-export function registerUsage(billing: Command): void {
+export function register(billing: Command): void {
   billing
     .command("usage")
     .description("summarize usage; by default, this month's")
@@ -39,7 +40,7 @@ async function showUsage({ by, since, until, csv, json }: UsageOptions): Promise
   if (csv) return copyBody(await client.connection.request("getUsage", { query: { by, since, until, format: "csv" } }));
   const report = await client.billing.usage({ by, since, until });
   if (json) return writeJson(process.stdout, report);
-  if (report.data.length === 0) return void console.error("Nothing was used in this time.");
+  if (report.data.length === 0) return note("Nothing was used in this time.");
   const headings = [by.toUpperCase(), "CREDITS", "TOKENS IN", "TOKENS OUT", "MACHINE"];
   process.stdout.write(
     formatTable(

@@ -24,7 +24,7 @@ interface Chat {
 }
 
 /** `berth chat NAME [MESSAGE]` */
-export function registerChat(program: Command): void {
+export function register(program: Command): void {
   program
     .command("chat")
     .description("send a message to an agent and stream its reply")

@@ -19,7 +19,7 @@ interface Check {
 }
 
 /** `berth doctor` */
-export function registerDoctor(program: Command): void {
+export function register(program: Command): void {
   program
     .command("doctor")
     .description("check this machine for what Berth needs, and show how to fix problems")

@@ -13,7 +13,7 @@ const patienceSeconds = 30;
 const pollMs = 50;
 
 /** `berth down` */
-export function registerDown(program: Command): void {
+export function register(program: Command): void {
   program
     .command("down")
     .description("stop the server; machines and running turns continue")

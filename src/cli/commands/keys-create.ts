@@ -15,7 +15,7 @@ interface CreateOptions extends CommonOptions {
 }
 
 /** `berth keys create` */
-export function registerCreateKey(keys: Command): void {
+export function register(keys: Command): void {
   keys
     .command("create")
     .description("create a key and print it once")

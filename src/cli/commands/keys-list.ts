@@ -6,11 +6,12 @@ import { type CommonOptions, jsonOption } from "../options.ts";
 import { type Cell, formatTable } from "../table.ts";
 import { writeJson } from "../terminal.ts";
 import { localTime } from "../time.ts";
+import { note } from "../verbosity.ts";
 
 const headings = ["ID", "NAME", "KIND", "BEGINS WITH", "AGENTS", "LAST USED", "EXPIRES"];
 
 /** `berth keys list` */
-export function registerListKeys(keys: Command): void {
+export function register(keys: Command): void {
   keys
     .command("list")
     .description("list your keys, newest first")
@@ -19,7 +20,7 @@ export function registerListKeys(keys: Command): void {
       const client = connect(readEnvironment());
       const all = await client.keys.list().take();
       if (json) return writeJson(process.stdout, all);
-      if (all.data.length === 0) return void console.error("There are no keys. To make one: berth keys create");
+      if (all.data.length === 0) return note("There are no keys. To make one: berth keys create");
       process.stdout.write(formatTable(process.stdout, headings, all.data.map(rowOf)));
     });
 }

@@ -3,7 +3,7 @@ import { isUuid } from "../../contract/ids.ts";
 import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
-import { type CommonOptions, jsonOption } from "../options.ts";
+import { type CommonOptions, jsonOption, yesOption } from "../options.ts";
 import { requireConsent } from "../prompt.ts";
 import { writeJson } from "../terminal.ts";
 
@@ -12,12 +12,12 @@ interface RevokeOptions extends CommonOptions {
 }
 
 /** `berth keys revoke ID` */
-export function registerRevokeKey(keys: Command): void {
+export function register(keys: Command): void {
   keys
     .command("revoke")
     .description("revoke a key")
     .argument("<id>", "the key's id (see berth keys list)")
-    .option("-y, --yes", "do not ask for confirmation")
+    .addOption(yesOption())
     .addOption(jsonOption())
     .action(async (id: string, { yes, json }: RevokeOptions) => {
       // It may be the key itself, which must not be echoed.

@@ -5,9 +5,10 @@ import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { StoredLogins } from "../stored-logins.ts";
 import { printable, styled, writeJson } from "../terminal.ts";
+import { note } from "../verbosity.ts";
 
 /** `berth login` */
-export function registerLogin(program: Command): void {
+export function register(program: Command): void {
   program
     .command("login")
     .description("sign in with a browser, on this or any other device")
@@ -26,6 +27,6 @@ export function registerLogin(program: Command): void {
       const account = await client.account();
       if (json) return writeJson(process.stdout, { url, issuer: login.issuer, account });
       console.log(`You are signed in to ${printable(url)} as ${printable(account.name)}.`);
-      if (environment.apiKey !== null) console.error("BERTH_API_KEY is set, and is used in place of this login.");
+      if (environment.apiKey !== null) note("BERTH_API_KEY is set, and is used in place of this login.");
     });
 }

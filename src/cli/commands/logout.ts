@@ -7,7 +7,7 @@ import { type Login, StoredLogins } from "../stored-logins.ts";
 import { printable, writeJson } from "../terminal.ts";
 
 /** `berth logout` */
-export function registerLogout(program: Command): void {
+export function register(program: Command): void {
   program
     .command("logout")
     .description("sign out, here and at the identity provider")

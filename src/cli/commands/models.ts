@@ -4,11 +4,12 @@ import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { formatTable } from "../table.ts";
 import { writeJson } from "../terminal.ts";
+import { note } from "../verbosity.ts";
 
 const headings = ["ID", "RUNTIMES", "INPUT CREDITS/M", "OUTPUT CREDITS/M"];
 
 /** `berth models` */
-export function registerModels(program: Command): void {
+export function register(program: Command): void {
   program
     .command("models")
     .description("list the models that agents can use")
@@ -18,7 +19,7 @@ export function registerModels(program: Command): void {
       const client = connect(readEnvironment());
       const models = await client.models().take();
       if (json) return writeJson(process.stdout, models);
-      if (models.data.length === 0) return void console.error("There are no models that the service can reach.");
+      if (models.data.length === 0) return note("There are no models that the service can reach.");
       const rows = models.data.map(({ id, runtimes, inputPrice, outputPrice }) => [
         id,
         runtimes.join(", ") || "none",

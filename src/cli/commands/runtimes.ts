@@ -7,7 +7,7 @@ import { formatTable } from "../table.ts";
 import { writeJson } from "../terminal.ts";
 
 /** `berth runtimes` */
-export function registerRuntimes(program: Command): void {
+export function register(program: Command): void {
   program
     .command("runtimes")
     .description("list the runtimes that agents can use, and their limits")

@@ -13,7 +13,7 @@ interface UpOptions extends CommonOptions {
 }
 
 /** `berth up` */
-export function registerUp(program: Command): void {
+export function register(program: Command): void {
   program
     .command("up")
     .description("start the server in the foreground")

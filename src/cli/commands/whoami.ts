@@ -6,7 +6,7 @@ import { formatFields } from "../table.ts";
 import { writeJson } from "../terminal.ts";
 
 /** `berth whoami` */
-export function registerWhoami(program: Command): void {
+export function register(program: Command): void {
   program
     .command("whoami")
     .description("show the account in use")

@@ -19,6 +19,7 @@ export const operations = {
   getInstallStatus: { method: "GET", path: "/agents/{name}/install-status" },
   chat: { method: "POST", path: "/agents/{name}/chat" },
   listTurns: { method: "GET", path: "/agents/{name}/turns" },
+  getTurn: { method: "GET", path: "/agents/{name}/turns/{turnId}" },
   getTurnEvents: { method: "GET", path: "/agents/{name}/turns/{turnId}/events" },
   cancelTurn: { method: "POST", path: "/agents/{name}/turns/{turnId}/cancel" },
   listModels: { method: "GET", path: "/models" },
@@ -67,6 +68,7 @@ export interface Operations {
   getInstallStatus: { data: types.GetInstallStatusData; answer: types.InstallStatus; event: types.InstallStatus };
   chat: { data: types.ChatData; answer: null; event: types.TurnEvent };
   listTurns: { data: types.ListTurnsData; answer: types.TurnList; event: null };
+  getTurn: { data: types.GetTurnData; answer: types.Turn; event: null };
   getTurnEvents: { data: types.GetTurnEventsData; answer: null; event: types.TurnEvent };
   cancelTurn: { data: types.CancelTurnData; answer: types.CancelTurnResponses[202]; event: null };
   listModels: { data: types.ListModelsData; answer: types.ModelList; event: null };

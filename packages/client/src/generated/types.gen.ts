@@ -1498,6 +1498,40 @@ export type ListTurnsResponses = {
 
 export type ListTurnsResponse = ListTurnsResponses[keyof ListTurnsResponses];
 
+export type GetTurnData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        /**
+         * The turn's id, as in the `x-turn-id` header.
+         */
+        turnId: string;
+    };
+    query?: never;
+    url: '/agents/{name}/turns/{turnId}';
+};
+
+export type GetTurnErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetTurnError = GetTurnErrors[keyof GetTurnErrors];
+
+export type GetTurnResponses = {
+    /**
+     * Default Response
+     */
+    200: Turn;
+};
+
+export type GetTurnResponse = GetTurnResponses[keyof GetTurnResponses];
+
 export type GetTurnEventsData = {
     body?: never;
     path: {

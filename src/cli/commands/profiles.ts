@@ -1,0 +1,96 @@
+import type { Command } from "commander";
+import { checkUrl, readEnvironment } from "../environment.ts";
+import { CliError } from "../errors.ts";
+import { type CommonOptions, jsonOption } from "../options.ts";
+import { checkProfileName, type Profiles, readProfiles, requireProfile, writeProfiles } from "../profiles.ts";
+import { readSecret } from "../prompt.ts";
+import { formatTable } from "../table.ts";
+import { printable, writeJson } from "../terminal.ts";
+import { note } from "../verbosity.ts";
+
+interface AddOptions extends CommonOptions {
+  url: string;
+  withKey?: true;
+}
+
+const help = `
+The profile that is used: --profile NAME or BERTH_PROFILE, else BERTH_URL, else the one that "profiles use" chose, else
+the service on this machine.
+
+Examples:
+  berth profiles add work --url https://berth.example.com
+  berth --profile work login
+  berth profiles use work`;
+
+/** `berth profiles list|add|use|remove` */
+export function register(profiles: Command): void {
+  profiles.addHelpText("after", help);
+  profiles
+    .command("list")
+    .description("list the services that you have named")
+    .addOption(jsonOption())
+    .action(({ json }: CommonOptions) => {
+      const known = readProfiles(configFolder());
+      if (json) return writeJson(process.stdout, publicOf(known));
+      const rows = Object.entries(known.profiles).map(([name, { url, key }]) => [
+        name === known.current ? "*" : "",
+        name,
+        printable(url),
+        key === null ? "login" : "key",
+      ]);
+      if (rows.length === 0) return note("There are no profiles. To add one: berth profiles add");
+      process.stdout.write(formatTable(process.stdout, ["", "NAME", "SERVER", "CREDENTIALS"], rows));
+    });
+  profiles
+    .command("add")
+    .description("name a service, or change what a name stands for")
+    .argument("<name>", "the profile's name")
+    .requiredOption("-u, --url <url>", "where the service is")
+    .option("--with-key", "ask for an API key, or read it from standard input")
+    .action(addProfile);
+  profiles
+    .command("use")
+    .description("choose the service that the tool uses by itself")
+    .argument("[name]", "the profile's name; without it, the service on this machine")
+    .action((name: string | undefined) => {
+      const known = readProfiles(configFolder());
+      if (name !== undefined) requireProfile(known, name);
+      writeProfiles(configFolder(), { ...known, current: name ?? null });
+      console.log(name === undefined ? "The service on this machine is used." : `${name} is used.`);
+    });
+  profiles
+    .command("remove")
+    .description("forget a service, and its key")
+    .argument("<name>", "the profile's name")
+    .action((name: string) => {
+      const known = readProfiles(configFolder());
+      requireProfile(known, name);
+      const { [name]: _, ...others } = known.profiles;
+      writeProfiles(configFolder(), { current: known.current === name ? null : known.current, profiles: others });
+      console.log(`${name} is forgotten.`);
+    });
+}
+
+async function addProfile(name: string, { url, withKey }: AddOptions): Promise<void> {
+  checkProfileName(name);
+  const address = checkUrl("--url", url);
+  const key = withKey ? (await readSecret("API key: ")).trim() : null;
+  if (key !== null && !/^[\x21-\x7e]+$/.test(key))
+    throw new CliError("This is not an API key. Nothing was changed.", 2);
+  const known = readProfiles(configFolder());
+  writeProfiles(configFolder(), { ...known, profiles: { ...known.profiles, [name]: { url: address, key } } });
+  const next =
+    key === null ? `To sign in: berth --profile ${name} login` : `To use it by itself: berth profiles use ${name}`;
+  console.log(`${name} is ${printable(address)}. ${next}`);
+}
+
+/** Where the profiles are; whatever profile is chosen. */
+function configFolder(): string {
+  return readEnvironment({ ...process.env, BERTH_PROFILE: "", BERTH_URL: "http://127.0.0.1" }).configFolder;
+}
+
+/** Without the keys. */
+function publicOf({ current, profiles }: Profiles) {
+  const shown = Object.entries(profiles).map(([name, { url, key }]) => ({ name, url, hasKey: key !== null }));
+  return { current, profiles: shown };
+}

@@ -1,0 +1,83 @@
+import { readFile } from "node:fs/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ScriptedApi } from "./scripted-api.ts";
+
+// Every operation of the service can be reached from the command line. The service refuses each, which is enough: what
+// the commands do with answers is tested beside them.
+
+let api: ScriptedApi;
+beforeAll(async () => {
+  api = await ScriptedApi.listen();
+});
+afterAll(() => api[Symbol.dispose]());
+
+const id = "0189f7e2-0000-7000-8000-000000000000";
+
+/** Only for monitoring, and for programs that look for the identity provider. */
+const withoutCommand = ["GET /healthz", "GET /readyz", "GET /metrics", "GET /.well-known/oauth-protected-resource"];
+
+/** The command of each operation, written by hand. */
+const commands: Record<string, string> = {
+  "GET /agents": "agents list",
+  "POST /agents": "agents create ada",
+  "GET /agents/{name}": "agents get ada",
+  "PATCH /agents/{name}": "agents update ada --model demo/demo",
+  "DELETE /agents/{name}": "agents delete ada --yes",
+  "POST /agents/{name}/restart": "agents restart ada",
+  "POST /agents/{name}/suspend": "agents suspend ada",
+  "POST /agents/{name}/resume": "agents resume ada",
+  "GET /agents/{name}/logs": "agents logs ada",
+  "POST /agents/{name}/conversation/reset": "agents reset ada --yes",
+  "GET /agents/{name}/install-status": "agents install-status ada",
+  "POST /agents/{name}/chat": "chat ada hello",
+  "GET /agents/{name}/turns": "turns list ada",
+  "GET /agents/{name}/turns/{turnId}": `turns show ada ${id}`,
+  "GET /agents/{name}/turns/{turnId}/events": `turns events ada ${id}`,
+  "POST /agents/{name}/turns/{turnId}/cancel": `turns cancel ada ${id}`,
+  "GET /models": "models",
+  "GET /runtimes": "runtimes",
+  "GET /agents/{name}/network": "agents network get ada",
+  "PUT /agents/{name}/network": "agents network set ada --allow-all --deny-nothing",
+  "GET /agents/{name}/network/log": "agents network log ada",
+  "GET /agents/{name}/secrets": "agents secrets list ada",
+  "PUT /agents/{name}/secrets/{secret}": "agents secrets set ada TOKEN --host example.com",
+  "DELETE /agents/{name}/secrets/{secret}": "agents secrets remove ada TOKEN",
+  "GET /account": "whoami",
+  "GET /keys": "keys list",
+  "POST /keys": "keys create",
+  "DELETE /keys/{id}": `keys revoke ${id} --yes`,
+  "GET /audit": "audit",
+  "GET /billing": "billing show",
+  "PATCH /billing": "billing limit 10",
+  "GET /billing/entries": "billing entries",
+  "GET /billing/usage": "billing usage",
+  "POST /billing/top-ups": "billing top-up 10",
+  "GET /admin/users": "admin users list",
+  "POST /admin/users": "admin users add bea",
+  "POST /admin/users/{name}/reset": "admin users reset bea",
+  "POST /admin/users/{name}/disable": "admin users disable bea",
+  "POST /admin/users/{name}/enable": "admin users enable bea",
+  "POST /admin/signing-keys": "admin signing-keys replace",
+  "GET /admin/credits": "admin credits list",
+  "POST /admin/credits/grants": "admin credits grant bea 10",
+};
+
+test("every operation of the service has its command", async () => {
+  const document = JSON.parse(await readFile(new URL("../../docs/openapi.json", import.meta.url), "utf8")) as {
+    paths: Record<string, object>;
+  };
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  expect([...Object.keys(commands), ...withoutCommand].toSorted()).toEqual(operations.toSorted());
+});
+
+test.each(Object.entries(commands))("%s: berth %s", async (operation, command) => {
+  api.clear();
+  const { stderr } = await api.berth(command.split(" "), { input: "value" });
+  const asked = new RegExp(`^${operation.replaceAll(/\{\w+\}/g, "[^/?]+")}(\\?|$)`);
+  expect([stderr, api.seen.map(({ method, path }) => `${method} ${path}`)]).toEqual([
+    expect.stringContaining("no such path"),
+    expect.arrayContaining([expect.stringMatching(asked)]),
+  ]);
+});
