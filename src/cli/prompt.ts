@@ -2,39 +2,11 @@ import { createInterface, type Interface, type ReadLineOptions } from "node:read
 import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { CliError } from "./errors.ts";
-import { styled } from "./terminal.ts";
 
 /** Node 20's interface cannot be disposed. */
 function openTerminal(options: ReadLineOptions): Interface & Disposable {
   const terminal = createInterface(options);
   return Object.assign(terminal, { [Symbol.dispose]: () => terminal.close() });
-}
-
-/**
- * Reads a message from the terminal. Lines pasted together form one message. Returns null at Ctrl-D and an empty
- * message at Ctrl-C. The arrow keys offer `history`, newest first; the message is added to it.
- */
-export async function readMessage(history: string[]): Promise<string | null> {
-  const { stdin: input, stdout: output } = process;
-  using terminal = openTerminal({ input, output, history, prompt: styled(output, "bold", "> ") });
-  terminal.on("history", (lines: string[]) => history.splice(0, history.length, ...lines));
-  const lines: string[] = [];
-  const message = await new Promise<string | null>((resolve) => {
-    terminal.on("line", (line) => {
-      lines.push(line);
-      // The rest of a paste arrives in the same tick, and may end with an unfinished line.
-      setImmediate(() => terminal.line === "" && resolve(lines.join("\n")));
-    });
-    terminal.on("SIGINT", () => {
-      const hint = terminal.line === "" ? "(Ctrl-D ends the chat)" : "";
-      output.write(`${styled(output, "dim", hint)}\n`);
-      resolve("");
-    });
-    terminal.on("close", () => resolve(lines.length > 0 ? lines.join("\n") : null));
-    terminal.prompt();
-  });
-  if (message === null) output.write("\n");
-  return message;
 }
 
 /**

@@ -25,7 +25,7 @@ export async function reportError(error: unknown, json: boolean): Promise<number
 }
 
 /** The error, with advice for the user where there is any. */
-async function adviceOn(error: unknown): Promise<unknown> {
+export async function adviceOn(error: unknown): Promise<unknown> {
   if (error instanceof NoAnswerError) {
     return new CliError(`${error.message} Is the server running? To start it: berth up`);
   }

@@ -62,7 +62,8 @@ export function cut(text: string, columns: number): string {
   return text;
 }
 
-function widthOf(character: string): 0 | 1 | 2 {
+/** The width of one character in terminal columns. */
+export function widthOf(character: string): 0 | 1 | 2 {
   if (combining.test(character)) return 0;
   return wide.test(character) ? 2 : 1;
 }

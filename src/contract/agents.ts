@@ -86,6 +86,7 @@ export const Agent = z
     status: AgentStatus,
     createdAt: time,
     lastActiveAt: time,
+    conversation: z.int().meta({ description: "The number of its conversation: 1, 2, …; a reset begins the next." }),
     error: Fault.nullable().meta({ description: "Set when the status is `failed`." }),
     resources: Resources,
   })

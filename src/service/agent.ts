@@ -113,6 +113,7 @@ export function toAgentView(agent: AgentState): Agent {
     status: agent.status,
     createdAt: agent.createdAt.toISOString(),
     lastActiveAt: agent.lastActiveAt.toISOString(),
+    conversation: agent.conversation,
     error: agent.error,
     resources: agent.resources,
   };

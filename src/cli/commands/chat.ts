@@ -1,18 +1,18 @@
-import { type Berth, ClientError, type Inclusion, isLast, type LastEvent } from "@berth/client";
+import { join } from "node:path";
+import { type Berth, type Inclusion, isLast, type LastEvent } from "@berth/client";
 import type { Command } from "commander";
 import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError, FaultError, InterruptedError } from "../errors.ts";
 import { Interrupts } from "../interrupts.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
-import { readMessage } from "../prompt.ts";
 import { ReplyView } from "../reply-view.ts";
-import { reportError } from "../report.ts";
 import { textOf } from "../standard-input.ts";
 import { writeText } from "../terminal.ts";
 
 interface ChatOptions extends CommonOptions {
   usage?: true;
+  history: boolean;
 }
 
 /** Whom to talk to, and how to show the replies. */
@@ -32,17 +32,16 @@ export function register(program: Command): void {
     .argument("[message]", "the message; - reads standard input; without it, start a conversation")
     .option("-u, --usage", "print the tokens and credits used on stderr after the reply")
     .addOption(jsonOption())
-    .addHelpText("after", "\nCtrl-C interrupts the reply, a second one quits at once. Ctrl-D ends a conversation.")
-    .action(async (agent: string, message: string | undefined, { usage, json }: ChatOptions) => {
-      const talksOnTerminal = message === undefined && process.stdin.isTTY;
-      if (message === undefined && !talksOnTerminal) {
-        throw new CliError("A message is missing; to read it from standard input: berth chat NAME -", 2);
-      }
+    .option("--no-history", "begin a conversation without showing what was said before")
+    .addHelpText(
+      "after",
+      "\nCtrl-C interrupts the reply, a second one leaves. In a conversation, /help lists all keys.",
+    )
+    .action(async (agent: string, message: string | undefined, options: ChatOptions) => {
       const client = connect(readEnvironment());
-      const include: Inclusion[] = usage ? ["tools", "usage"] : ["tools"];
-      const chat = { client, agent, include, json: json ?? false };
-      if (message === undefined) await converse(chat);
-      else await sayOnce(chat, await textOf(message));
+      if (message === undefined) return converse(client, agent, options);
+      const include: Inclusion[] = options.usage ? ["tools", "usage"] : ["tools"];
+      await sayOnce({ client, agent, include, json: options.json ?? false }, await textOf(message));
     });
 }
 
@@ -58,23 +57,20 @@ function requireCompleted(last: LastEvent, interrupts: Interrupts): void {
   throw interrupts.cancel.aborted ? new InterruptedError() : new CliError("The turn was cancelled.");
 }
 
-/** A conversation on the terminal, until Ctrl-D. An error in a turn is shown and does not end it. */
-async function converse(chat: Chat): Promise<void> {
-  await chat.client.agent(chat.agent).get();
-  const history: string[] = [];
-  for (;;) {
-    const message = await readMessage(history);
-    if (message === null) return;
-    if (message.trim() === "") continue;
-    using interrupts = new Interrupts();
-    try {
-      requireCompleted(await say(chat, message, interrupts), interrupts);
-    } catch (error) {
-      const told = error instanceof CliError || error instanceof ClientError;
-      if (!told || interrupts.quit.aborted) throw error;
-      await reportError(error, chat.json);
-    }
+/** A conversation on the terminal, until the user leaves. */
+async function converse(client: Berth, name: string, { json, history }: ChatOptions): Promise<void> {
+  const { stdin: input, stdout: output } = process;
+  if (!input.isTTY || !output.isTTY || json || process.env.TERM === "dumb") {
+    const why = json ? "--json" : "input and output that are no terminal to draw on";
+    throw new CliError(`A message is missing: with ${why} it is sent as berth chat NAME MESSAGE, or - to read it.`, 2);
   }
+  const [{ ChatSession }, { InputHistory }] = await Promise.all([
+    import("../chat/session.ts"),
+    import("../chat/input-history.ts"),
+  ]);
+  const opened = await InputHistory.open(join(readEnvironment().configFolder, "chat-history"));
+  const session = new ChatSession({ client, name, history: opened, showsPast: history, input, output });
+  process.exitCode = await session.run();
 }
 
 /** Sends a message and shows the turn's events up to the last. */

@@ -57,6 +57,10 @@ export type Agent = {
      */
     lastActiveAt: string;
     /**
+     * The number of its conversation: 1, 2, …; a reset begins the next.
+     */
+    conversation: number;
+    /**
      * Set when the status is `failed`.
      */
     error: Fault | null;

@@ -1,0 +1,76 @@
+import { emitKeypressEvents, type Key } from "node:readline";
+
+/** What the user did. */
+export type Input = { kind: "key"; key: Key; text: string } | { kind: "paste"; text: string };
+
+/** The most of a paste that is kept: more than any message may have. */
+const maximumPaste = 4 * 1024 * 1024;
+
+/** Reads keys and pastes from a terminal. */
+export class Keyboard {
+  readonly #input: NodeJS.ReadStream;
+  readonly #take: (input: Input) => void;
+  /** Null: nothing is being pasted. */
+  #paste: string[] | null = null;
+  #pastedLength = 0;
+  /** An Enter after which nothing has come yet. */
+  #enter: { key: Key } | null = null;
+  readonly #listener = (text: string | undefined, key: Key) => this.#key(text ?? "", key);
+
+  constructor(input: NodeJS.ReadStream, take: (input: Input) => void) {
+    this.#input = input;
+    this.#take = take;
+  }
+
+  open(): void {
+    emitKeypressEvents(this.#input);
+    this.#input.setRawMode(true);
+    this.#input.on("keypress", this.#listener);
+    this.#input.resume();
+  }
+
+  close(): void {
+    this.#input.off("keypress", this.#listener);
+    if (!this.#input.destroyed) this.#input.setRawMode(false);
+    this.#input.pause();
+  }
+
+  #key(text: string, key: Key): void {
+    if (key.name === "paste-start") {
+      this.#paste = [];
+      this.#pastedLength = 0;
+    } else if (key.name === "paste-end") this.#pasted();
+    else if (this.#paste) this.#collect(key.sequence ?? text);
+    else this.#typed(text, key);
+  }
+
+  #collect(text: string): void {
+    this.#pastedLength += text.length;
+    if (this.#pastedLength <= maximumPaste) this.#paste!.push(text);
+  }
+
+  #pasted(): void {
+    const text = this.#paste?.join("").replaceAll(/\r\n?/g, "\n") ?? "";
+    this.#paste = null;
+    this.#take({ kind: "paste", text });
+  }
+
+  /** An Enter that more follows at once is part of a paste, on a terminal that does not mark pastes. */
+  #typed(text: string, key: Key): void {
+    if (this.#enter) {
+      this.#enter = null;
+      this.#take({ kind: "paste", text: "\n" });
+    }
+    if (key.name !== "return" || key.meta) {
+      this.#take({ kind: "key", key, text });
+      return;
+    }
+    const enter = { key };
+    this.#enter = enter;
+    setImmediate(() => {
+      if (this.#enter !== enter) return;
+      this.#enter = null;
+      this.#take({ kind: "key", key, text });
+    });
+  }
+}
