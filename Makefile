@@ -4,7 +4,7 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help up setup image test test-long test-openclaw check openapi format bench clean
+.PHONY: help up setup image browser test test-long test-openclaw check openapi format bench clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -24,7 +24,10 @@ image: setup ## build the guest image where it is not in the cache
 check: node_modules/.package-lock.json ## types, lint, format, import rules, dead code
 	@scripts/check
 
-test: image check ## all tests but the long ones: a quarter of an hour without KVM
+browser: ## the browser of the tests
+	@scripts/setup chromium
+
+test: image browser check ## all tests but the long ones: a quarter of an hour without KVM
 	@scripts/test
 
 test-long: image ## soaks, the real runtimes, and machines in all their states

@@ -27,7 +27,9 @@ export async function reportError(error: unknown, json: boolean): Promise<number
 /** The error, with advice for the user where there is any. */
 export async function adviceOn(error: unknown): Promise<unknown> {
   if (error instanceof NoAnswerError) {
-    return new CliError(`${error.message} Is the server running? To start it: berth up`);
+    const url = serverUrl(readEnvironment());
+    const isHere = /^(localhost|127\..*|\[::1\])$/.test(new URL(url).hostname);
+    return new CliError(`${error.message} Is the server running?${isHere ? " To start it: berth up" : ""}`);
   }
   if (error instanceof ApiError && error.statusCode === 401) return adviceOnCredentials(error);
   return isSystemError(error) ? new CliError(error.message) : error;

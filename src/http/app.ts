@@ -117,7 +117,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   });
   await app.register(helmet, securityHeaders);
   if (options.corsOrigins.length > 0) {
-    await app.register(cors, { origin: [...options.corsOrigins], exposedHeaders: exposedHeaders, maxAge: 600 });
+    const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+    await app.register(cors, { origin: [...options.corsOrigins], methods, exposedHeaders, maxAge: 600 });
   }
   const { limiters } = options;
   const limitAddress = (request: FastifyRequest, reply: FastifyReply) =>

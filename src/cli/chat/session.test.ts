@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { TurnEvent } from "@berth/client";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Answer, agent, json, refuse, ScriptedApi } from "../scripted-api.ts";
-import { keys, ScriptedTerminal } from "./scripted-terminal.ts";
+import { keys, ScriptedTerminal } from "../scripted-terminal.ts";
 
 let api: ScriptedApi;
 beforeAll(async () => {

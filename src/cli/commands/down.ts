@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { hasEnded } from "../../platform/process-table.ts";
+import { programPath } from "../checkout.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { Progress } from "../progress.ts";
-import { findServer } from "../server-process.ts";
+import { findServer, serverProgram } from "../server-process.ts";
 import { writeJson } from "../terminal.ts";
 
 /** The server itself takes at most 5 s. */
@@ -20,7 +21,9 @@ export function register(program: Command): void {
     .addOption(jsonOption())
     .action(async ({ json }: CommonOptions) => {
       const pid = await findServer(readEnvironment().dataFolder);
-      if (pid !== null) await stop(pid);
+      if (pid === null)
+        programPath(serverProgram); // Says so where the service is not here at all.
+      else await stop(pid);
       if (json) writeJson(process.stdout, { pid });
       else console.log(pid === null ? "Berth is not running." : `Berth has stopped (process ${pid}).`);
     });

@@ -8,7 +8,7 @@ import xterm from "@xterm/headless";
 
 // For tests: the real tool on a real pseudo-terminal, whose screen xterm keeps.
 
-const launcher = fileURLToPath(new URL("../../../berth", import.meta.url));
+const launcher = fileURLToPath(new URL("../../berth", import.meta.url));
 
 /** What the keys of a terminal send. */
 export const keys = {
@@ -37,11 +37,17 @@ export class ScriptedTerminal implements AsyncDisposable {
   /** All that the tool has written. */
   output = "";
 
-  private constructor(args: string[], environment: Record<string, string>, configFolder: string, columns: number) {
+  private constructor(
+    program: string,
+    args: string[],
+    environment: Record<string, string>,
+    configFolder: string,
+    columns: number,
+  ) {
     this.configFolder = configFolder;
     this.#screen = new xterm.Terminal({ cols: columns, rows: 24, scrollback: 5000, allowProposedApi: true });
     const env = { PATH: process.env.PATH ?? "", TZ: "UTC", XDG_CONFIG_HOME: configFolder, ...environment };
-    this.#pty = spawn(launcher, args, { name: "xterm-256color", cols: columns, rows: 24, env });
+    this.#pty = spawn(program, args, { name: "xterm-256color", cols: columns, rows: 24, env });
     this.#pty.onData((data) => {
       this.output += data;
       this.#screen.write(data);
@@ -53,10 +59,10 @@ export class ScriptedTerminal implements AsyncDisposable {
   static async run(
     args: string[],
     environment: Record<string, string>,
-    { configFolder = "", columns = 80 } = {},
+    { configFolder = "", columns = 80, program = launcher } = {},
   ): Promise<ScriptedTerminal> {
     const folder = configFolder || (await mkdtemp(join(tmpdir(), "berth-test-terminal-")));
-    return new ScriptedTerminal(args, environment, folder, columns);
+    return new ScriptedTerminal(program, args, environment, folder, columns);
   }
 
   /** Types, or sends keys. */
