@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { runtimes } from "../../src/runtimes/all.ts";
-import { createServer } from "../../src/server.ts";
+import { createServer, type Server } from "../../src/server.ts";
 import { testConfig } from "./config.ts";
 
 const run = promisify(execFile);
@@ -26,9 +27,21 @@ export const runtimesInMachines = runtimes
 /** Makes the seed's missing templates, all or only the one for `only`. Takes some minutes the first time. */
 export async function makeSeed(only?: string): Promise<void> {
   await mkdir(seedFolder, { recursive: true });
-  await using server = await createServer(await testConfig({ dataFolder: seedFolder }));
+  await using server = await openSeed();
   const driver = await server.machines.driver();
   for (const name of only ? [only] : runtimesInMachines) await driver.prepare(name);
+}
+
+/** Another run of the tests may be making templates in the seed: waits for it. */
+async function openSeed(): Promise<Server> {
+  for (;;) {
+    try {
+      return await createServer(await testConfig({ dataFolder: seedFolder }));
+    } catch (error) {
+      if (!(error as Error).message.includes("is in use by another server")) throw error;
+      await sleep(1_000);
+    }
+  }
 }
 
 /**
