@@ -126,8 +126,30 @@ test("where an agent's secrets cannot be read, a machine that wakes keeps its me
   await machines.close();
 });
 
+/** Wakes an agent in the moment in which it is to be told that it sleeps. */
+class WakingStore extends AgentStore {
+  override async change(id: string, generation: number, change: Parameters<AgentStore["change"]>[2]): Promise<boolean> {
+    if (change.status === "suspended") await this.wake(id);
+    return super.change(id, generation, change);
+  }
+}
+
+test("an agent that is woken when its machine has just been suspended runs, also where nobody asks again", async () => {
+  const rows = new WakingStore(database, "here", 0);
+  const server = serverUntil(new Death(Infinity), rows);
+  const agent = newAgent();
+  await server.lifecycle.recover();
+  await made(server, agent);
+  await server.lifecycle.suspend(agent.id);
+  await expect.poll(async () => (await driver.observe(agent.id)).phase, { timeout: 10_000 }).toBe("running");
+  await say(server.machines, agent.id, "and this");
+  await server.lifecycle.delete(agent.id);
+  server.lifecycle.stop();
+  await server.machines.close();
+});
+
 /** What of a server sees to agents' lives, up to its death. */
-function serverUntil(death: Death): Server {
+function serverUntil(death: Death, rows = new AgentStore(database, "here", 0)): Server {
   const machines = new Machines({
     open: async () => death.at(driver),
     serveUplink: () => {},
@@ -135,7 +157,7 @@ function serverUntil(death: Death): Server {
     log: () => {},
   });
   const lifecycle = new Lifecycle({
-    rows: death.at(new AgentStore(database, "here", 0)),
+    rows: death.at(rows),
     machines,
     slots: {
       memoryMiB: 10_000,

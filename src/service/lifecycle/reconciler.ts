@@ -366,9 +366,14 @@ export class Reconciler {
     return recent.length + 1;
   }
 
-  /** Writes nothing after `stop`: the next start inspects the machines again. */
+  /**
+   * Writes nothing after `stop`: the next start inspects the machines again. Nor where a later change has come: whoever
+   * made it may have seen an agent that is ready, and asks for nothing, so the work goes on.
+   */
   async write(id: string, generation: number, change: AgentChange): Promise<void> {
-    await this.ask(() => this.#options.rows.change(id, generation, change));
+    const isWritten = await this.ask(() => this.#options.rows.change(id, generation, change));
+    const work = this.#work.get(id);
+    if (!isWritten && work) work.again = true;
     this.#options.changed(id);
   }
 }
