@@ -1,7 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import { setImmediate as immediate, setTimeout as sleep } from "node:timers/promises";
-import type { Fault } from "../contract/agents.ts";
 import {
   connectionWindowBytes,
   maximumSessionMegabytes as maxSessionMemory,
@@ -11,28 +10,19 @@ import type { TokenCounts } from "../service/ledger.ts";
 import { CallRates } from "./call-rate.ts";
 import { Charge, isShort, type Payer } from "./charge.ts";
 import { demo } from "./demo/demo.ts";
-import { Meter } from "./meter.ts";
+import { answer, hold, type ModelRequest, type ModelSettings, type ModelTurn, refuse, relay } from "./model-request.ts";
 import type { PreparedRequest } from "./preparation.ts";
 import { Preparations } from "./preparations.ts";
 import type { Prices } from "./prices.ts";
 import { type ModelAnswer, type ModelCall, type Provider, Unreachable } from "./provider.ts";
-import {
-  interrupted,
-  type Refusal,
-  refusalOf,
-  short,
-  stalled,
-  unconfigured,
-  unpriced,
-  unreachable,
-} from "./refusal.ts";
+import { type Refusal, refusalOf, short, stalled, unconfigured, unpriced, unreachable } from "./refusal.ts";
 import { problemOf } from "./remote-work.ts";
 import { RequestBodies } from "./request-body.ts";
 import { Silence } from "./silence.ts";
 import { chat } from "./wires/chat.ts";
 import { countTokens, messages } from "./wires/messages.ts";
 import { responses } from "./wires/responses.ts";
-import type { JsonObject, Reading, Wire } from "./wires/wire.ts";
+import type { Wire } from "./wires/wire.ts";
 
 /** Concurrent calls of one machine: each request is held in memory. */
 const maximumCalls = 16;
@@ -43,39 +33,12 @@ const tooManyPauseMs = 1_000;
 const maximumRefusalBytes = 64 * 1024;
 /** Pause before the first retry; doubled each time. */
 const firstRetryMs = 500;
-/** How long a call of an ended turn is kept open for its runtime to be interrupted; it would retry otherwise. */
-const holdMs = 10_000;
 
 /** The only paths that guests may call. OpenAI's SDKs have `/v1` in their base URL. */
 const offered = new Map<string, Wire>([
   ...[messages, countTokens].map((wire) => [`/anthropic${wire.path}`, wire] as const),
   ...[chat, responses].map((wire) => [`/openai/v1${wire.path}`, wire] as const),
 ]);
-
-/** Settings of an agent's calls. */
-export interface ModelSettings {
-  /** `provider/name`; null leaves it to the runtime. */
-  model: string | null;
-  instructions: string | null;
-}
-
-/** The turn that a call belongs to. */
-export interface ModelTurn {
-  readonly settings: ModelSettings;
-  /** Aborted when the turn was interrupted or has failed. */
-  readonly interrupted: AbortSignal;
-  /** A model call has begun. */
-  asked(): void;
-  /** The provider has counted these tokens; `microCredits` is their price, null when unknown. */
-  used(tokens: TokenCounts, microCredits: number | null): void;
-  /** The provider has begun to answer a call. */
-  answered(): void;
-  /**
-   * A call has failed for good. Returns true if this has ended the turn: its runtime is then being interrupted and
-   * needs no answer. `recoverable`: the runtime may be able to recover, so it gets the error.
-   */
-  refused(fault: Fault, recoverable: boolean): boolean;
-}
 
 /** The agent that a guest's calls are made for. */
 export interface Caller {
@@ -110,23 +73,6 @@ export interface GatewayOptions {
   /** A provider has begun to answer, this long after the guest's request. */
   answered: (provider: string, seconds: number) => void;
   warn: (message: string, error: unknown) => void;
-}
-
-/** A call in progress. */
-interface ModelRequest {
-  stream: ServerHttp2Stream;
-  wire: Wire;
-  /** The name that prices are looked up by. */
-  model: string;
-  turn: ModelTurn | null;
-  /** Null if the call costs nothing. */
-  charge: Charge | null;
-  /** The part of the answer received so far. */
-  meter: Meter | null;
-  /** Aborted when the guest has gone. */
-  gone: AbortSignal;
-  /** Aborted when the guest has gone or the turn was interrupted. */
-  over: AbortSignal;
 }
 
 /**
@@ -289,7 +235,7 @@ export class Gateway {
         if (!("fault" in outcome)) {
           const provider = modelRequest.model.slice(0, modelRequest.model.indexOf("/"));
           this.#options.answered(provider, (performance.now() - begun) / 1000);
-          return await this.#relay(modelRequest, outcome, silence);
+          return await relay(modelRequest, outcome, silence);
         }
         const wait = outcome.retryAfterMs ?? pause;
         const late = performance.now() - begun + wait > this.#options.retryMs;
@@ -305,40 +251,6 @@ export class Gateway {
       }
     }
   }
-
-  /** Passes an answer on as fast as the guest reads it, and meters it. */
-  async #relay(modelRequest: ModelRequest, { status, headers, body }: ModelAnswer, silence: Silence): Promise<void> {
-    const { stream, wire, turn, charge, over } = modelRequest;
-    if (wire.generates) turn?.answered();
-    stream.respond({ ":status": status, ...headers });
-    const meter = new Meter(wire, headers["content-type"] ?? "");
-    modelRequest.meter = meter;
-    try {
-      for await (const chunk of body) {
-        silence.heard();
-        const error = meter.see(chunk);
-        charge?.count(meter);
-        if (error && (await endedBy(modelRequest, error))) return;
-        const fault = (await charge?.cover(meter)) ?? null;
-        if (fault) return await cutOff(modelRequest, fault);
-        if (!stream.write(chunk)) {
-          silence.end(); // The guest is slow, not the provider.
-          await drained(stream);
-          silence.heard();
-        }
-        if (stream.destroyed) return;
-      }
-      const error = meter.finish();
-      charge?.count(meter);
-      if (error && (await endedBy(modelRequest, error))) return;
-      if (!meter.ended) throw new Error("the answer has no end");
-      stream.end();
-    } catch {
-      const fault = silence.signal.aborted ? stalled(silence.ms).fault : interrupted;
-      if (over.aborted || (wire.generates && turn?.refused(fault, false))) return await hold(modelRequest);
-      stream.close(2);
-    }
-  }
 }
 
 /** Without the database, the agent counts as an account of its own. */
@@ -346,31 +258,9 @@ function accountOf(caller: Caller): Promise<string> {
   return caller.account().catch(() => caller.id);
 }
 
-/** Whether an error in the answer has ended the turn. */
-async function endedBy(modelRequest: ModelRequest, error: NonNullable<Reading["error"]>): Promise<boolean> {
-  const { turn, wire } = modelRequest;
-  const { fault, recoverable } = refusalOf(error.status, error.message, undefined);
-  if (!wire.generates || !turn?.refused(fault, recoverable)) return false;
-  await hold(modelRequest);
-  return true;
-}
-
-/** Ends an answer when the credits run out. */
-async function cutOff(modelRequest: ModelRequest, fault: Fault): Promise<void> {
-  if (modelRequest.turn?.refused(fault, false)) return hold(modelRequest);
-  modelRequest.stream.close(2);
-}
-
 /** The API whose clients would request this path. */
 function nearest(path: string): Wire {
   return path.startsWith("/openai/") ? chat : messages;
-}
-
-async function refuse(modelRequest: ModelRequest, refusal: Refusal): Promise<void> {
-  const { stream, wire, turn } = modelRequest;
-  const { fault, recoverable, status, body, retryAfterMs } = refusal;
-  if (wire.generates && turn?.refused(fault, recoverable)) return hold(modelRequest);
-  answer(stream, status, body ?? wire.error(status, fault.message), retryAfterMs);
 }
 
 /** Makes one attempt. Returns an answer that has begun, or why there is none. */
@@ -386,25 +276,6 @@ async function ask(provider: Provider, call: ModelCall, silence: Silence): Promi
   }
 }
 
-/** Keeps a call of an ended turn open without an answer until its runtime hangs up. */
-async function hold({ stream, gone }: ModelRequest): Promise<void> {
-  await sleep(holdMs, undefined, { signal: gone, ref: false }).catch(() => {});
-  stream.close(2);
-}
-
-/** Answers with an error. A string `body` is sent as it is, anything else as JSON. */
-function answer(
-  stream: ServerHttp2Stream,
-  status: number,
-  body: JsonObject | string,
-  retryAfterMs: number | null = null,
-): void {
-  if (stream.destroyed || stream.headersSent) return;
-  const after = retryAfterMs === null ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
-  stream.respond({ ":status": status, "content-type": "application/json", ...after });
-  stream.end(typeof body === "string" ? body : JSON.stringify(body));
-}
-
 /** A refusal's text, or its first part. */
 async function beginningOf(body: ModelAnswer["body"]): Promise<string> {
   let text = "";
@@ -414,14 +285,4 @@ async function beginningOf(body: ModelAnswer["body"]): Promise<string> {
     if (text.length > maximumRefusalBytes) break;
   }
   return text;
-}
-
-function drained(stream: ServerHttp2Stream): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      stream.off("drain", done).off("close", done);
-      resolve();
-    };
-    stream.on("drain", done).on("close", done);
-  });
 }

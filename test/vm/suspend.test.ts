@@ -356,18 +356,15 @@ test.runIf(process.getuid?.() === 0)(
     try {
       const large = crypto.randomUUID();
       await full.ensureGuest(large);
-      // It is not heard of any more: the connection ends with the server.
-      const written = full.exec(large, "yes | head -c 200000000 > ~/large").catch(() => {});
+      const written = full.exec(large, "yes | head -c 200000000 > ~/large").catch(() => {}); // Ends with the server.
       await expect.poll(() => full.log.join("\n"), { timeout: 50_000 }).toContain(`machine ${large} stands still`);
       // Also for a server that was started meanwhile, which nobody has told.
-      await full.close();
-      await written;
+      await Promise.all([full.close(), written]);
       await full.open();
       await sleep(3_000);
       expect(full.log.filter((line) => line.includes("goes on"))).toEqual([]);
       // Its guest does not answer, and it is no hung machine.
-      await full.machines.endHung(large);
-      expect(await full.machines.isRunning(large)).toBe(true);
+      expect(await full.machines.endHung(large).then(() => full.machines.isRunning(large))).toBe(true);
       await run("mount", ["-o", "remount,size=2g", folder]);
       await expect.poll(() => full.log.join("\n"), { timeout: 20_000 }).toContain(`machine ${large} goes on`);
       const { stdout } = await run("sh", ["-c", "yes | head -c 200000000 | md5sum"]);

@@ -2,16 +2,13 @@ import type { Key } from "node:readline";
 import { type AgentHandle, type Berth, isLast, type LastEvent, type Reply, type Turn, type Usage } from "@berth/client";
 import { faultText } from "../errors.ts";
 import { adviceOn } from "../report.ts";
-import { cut, printable } from "../terminal.ts";
+import { ChatView } from "./chat-view.ts";
 import { edit } from "./editor-keys.ts";
 import type { InputHistory } from "./input-history.ts";
 import { type Input, Keyboard } from "./keyboard.ts";
 import { LineEditor } from "./line-editor.ts";
 import { LiveReply } from "./live-reply.ts";
-import { Screen } from "./screen.ts";
 import { completionsOf, readInput, slashCommands } from "./slash-commands.ts";
-import { type Line, plain } from "./styled-lines.ts";
-import { type Entry, messageLines, Transcript } from "./transcript.ts";
 
 interface SessionOptions {
   client: Berth;
@@ -33,25 +30,18 @@ interface Running {
   isInterrupted: boolean;
 }
 
-const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-const frameMs = 120;
-/** How often the screen is drawn at most. */
-const drawMs = 30;
 /** How often the tokens of a reply under way are asked for. */
 const usageMs = 3_000;
-const resizeMs = 80;
 const maximumMessageBytes = 256 * 1024;
 const pastTurns = 10;
-const unfoldedLines = 500;
 
 /** A conversation with an agent on a terminal. */
 export class ChatSession {
   readonly #options: SessionOptions;
   readonly #agent: AgentHandle;
-  readonly #screen: Screen;
+  readonly #view: ChatView;
   readonly #keyboard: Keyboard;
   readonly #editor = new LineEditor();
-  readonly #transcript = new Transcript();
   /** Messages to be sent when the reply under way has ended. */
   #waiting: string[] = [];
   #running: Running | null = null;
@@ -59,17 +49,13 @@ export class ChatSession {
   /** A line below the input. */
   #hint = "";
   #question: { text: string; answer: (yes: boolean) => void } | null = null;
-  /** Lines to be printed with the next drawing. */
-  #unprinted: Line[] = [];
-  #drawTimer: NodeJS.Timeout | undefined;
-  #resizeTimer: NodeJS.Timeout | undefined;
   readonly #over = deferred<number>();
   readonly #actions: Readonly<Record<string, () => void>> = {
     "ctrl-d": () => this.#leave(0),
     return: () => this.#enter(),
     tab: () => void this.#complete(),
-    "ctrl-o": () => this.#unfold(),
-    "ctrl-l": () => this.#redraw(),
+    "ctrl-o": () => this.#view.unfold(),
+    "ctrl-l": () => this.#view.redraw(),
     "ctrl-z": () => this.#suspend(),
   };
   /** Aborted when the user has left. */
@@ -78,7 +64,13 @@ export class ChatSession {
   constructor(options: SessionOptions) {
     this.#options = options;
     this.#agent = options.client.agent(options.name);
-    this.#screen = new Screen(options.output);
+    this.#view = new ChatView(options.output, () => ({
+      running: this.#running,
+      waiting: this.#waiting,
+      question: this.#question?.text ?? null,
+      input: (width, maximumRows) => this.#editor.view(width, maximumRows),
+      hint: this.#hint,
+    }));
     this.#keyboard = new Keyboard(options.input, (input) => this.#take(input));
   }
 
@@ -86,16 +78,15 @@ export class ChatSession {
   async run(): Promise<number> {
     const { model, runtime, conversation } = await this.#agent.get();
     const past = this.#options.showsPast ? await this.#past(conversation) : [];
-    this.#print({
+    this.#view.print({
       kind: "note",
       text: `${this.#options.name} · ${runtime}${model ? ` · ${model}` : ""}`,
       style: "bold",
     });
-    this.#print({ kind: "note", text: "/help shows the commands and keys, Ctrl-D leaves.", style: "dim" });
+    this.#view.print({ kind: "note", text: "/help shows the commands and keys, Ctrl-D leaves.", style: "dim" });
     const release = this.#open();
     try {
       for (const turn of past) this.#showPast(turn);
-      this.#draw();
       const code = await this.#over.promise;
       await this.#options.history.settled();
       return code;
@@ -107,24 +98,20 @@ export class ChatSession {
   /** Takes the terminal over. Returns what gives it back. */
   #open(): () => void {
     const { input, output } = this.#options;
-    const animation = setInterval(() => this.#running && this.#schedule(), frameMs);
     const counting = setInterval(() => void this.#countTokens(), usageMs);
-    const resized = () => this.#resized();
+    const resized = () => this.#view.resized();
     const continued = () => this.#continued();
     const gone = () => this.#leave(129);
     const ended = () => this.#leave(143);
     output.on("resize", resized).on("error", gone);
     input.on("end", gone);
     process.on("SIGCONT", continued).once("SIGHUP", gone).once("SIGTERM", ended);
-    this.#screen.open();
+    this.#view.open();
     this.#keyboard.open();
     return () => {
-      clearInterval(animation);
       clearInterval(counting);
-      clearTimeout(this.#drawTimer);
-      clearTimeout(this.#resizeTimer);
       this.#keyboard.close();
-      this.#screen.close(this.#unprinted);
+      this.#view.close();
       output.off("resize", resized);
       input.off("end", gone);
       process.off("SIGCONT", continued).off("SIGHUP", gone).off("SIGTERM", ended);
@@ -138,14 +125,14 @@ export class ChatSession {
   }
 
   #showPast({ id, message, reply, replyTruncated, status, error }: Turn): void {
-    this.#print({ kind: "message", text: message });
+    this.#view.print({ kind: "message", text: message });
     if (status === "running") {
       void this.#follow(this.#agent.reply(id, this.#chatOptions));
       return;
     }
-    if (reply.trim() !== "") this.#print({ kind: "reply", markdown: reply });
+    if (reply.trim() !== "") this.#view.print({ kind: "reply", markdown: reply });
     if (replyTruncated) this.#tell("… the rest of this reply is too long to be shown here.");
-    if (error) this.#print({ kind: "note", text: faultText(error), style: "red" });
+    if (error) this.#view.print({ kind: "note", text: faultText(error), style: "red" });
   }
 
   #take(input: Input): void {
@@ -153,7 +140,7 @@ export class ChatSession {
     if (this.#question) this.#answer(input);
     else if (input.kind === "paste") this.#paste(input.text);
     else this.#press(input.key, input.text);
-    this.#schedule();
+    this.#view.schedule();
   }
 
   #paste(text: string): void {
@@ -250,7 +237,7 @@ export class ChatSession {
     this.#question?.answer(false);
     return new Promise((answer) => {
       this.#question = { text, answer };
-      this.#schedule();
+      this.#view.schedule();
     });
   }
 
@@ -262,25 +249,25 @@ export class ChatSession {
     const common = candidates.reduce((start, each) => commonStart(start, each));
     if (common.length > text.length) this.#editor.set(candidates.length === 1 ? `${common} ` : common);
     else this.#hint = candidates.map((each) => each.split(" ").at(-1)).join(", ");
-    this.#schedule();
+    this.#view.schedule();
   }
 
   #send(message: string): void {
-    this.#print({ kind: "message", text: message });
+    this.#view.print({ kind: "message", text: message });
     void this.#follow(this.#agent.chat(message, this.#chatOptions));
   }
 
   get #chatOptions() {
     const onBroken = () => {
       this.#hint = "The connection broke off; trying to go on.";
-      this.#schedule();
+      this.#view.schedule();
     };
     return { include: ["status", "tools", "usage"] as const, onBroken, signal: this.#gone.signal };
   }
 
   /** Shows a reply to its end, then sends what waits. */
   async #follow(reply: Reply): Promise<void> {
-    const live = new LiveReply((entry) => this.#print(entry));
+    const live = new LiveReply((entry) => this.#view.print(entry));
     this.#running = { reply, live, begunAt: performance.now(), tokens: 0, isInterrupted: false };
     const goesOn = await this.#read(reply, live).catch(async (error: unknown) => {
       live.end();
@@ -292,14 +279,14 @@ export class ChatSession {
     if (!goesOn) this.#takeBackWaiting();
     const next = this.#waiting.shift();
     if (next !== undefined) this.#send(next);
-    this.#schedule();
+    this.#view.schedule();
   }
 
   /** Resolves with whether the reply is complete. */
   async #read(reply: Reply, live: LiveReply): Promise<boolean> {
     for await (const event of reply) {
       live.take(event);
-      this.#schedule();
+      this.#view.schedule();
       if (!isLast(event)) continue;
       live.end();
       return this.#ended(event);
@@ -309,7 +296,7 @@ export class ChatSession {
 
   #ended(last: LastEvent): boolean {
     this.#lastUsage = last.usage ?? this.#lastUsage;
-    if (last.type === "response.failed") this.#print({ kind: "note", text: faultText(last.error), style: "red" });
+    if (last.type === "response.failed") this.#view.print({ kind: "note", text: faultText(last.error), style: "red" });
     if (last.type === "response.cancelled") this.#tell("interrupted");
     return last.type === "response.completed";
   }
@@ -321,23 +308,17 @@ export class ChatSession {
     if (turn) running.tokens = turn.usage.inputTokens + turn.usage.outputTokens;
   }
 
-  #unfold(): void {
-    this.#transcript.isUnfolded = !this.#transcript.isUnfolded;
-    this.#redraw(this.#transcript.isUnfolded ? unfoldedLines : undefined);
-  }
-
   /** Gives the terminal back until the shell continues us. */
   #suspend(): void {
     this.#keyboard.close();
-    this.#screen.close(this.#unprinted);
-    this.#unprinted = [];
+    this.#view.close();
     process.kill(process.pid, "SIGTSTP");
   }
 
   #continued(): void {
-    this.#screen.open();
+    this.#view.open();
     this.#keyboard.open();
-    this.#redraw();
+    this.#view.redraw();
   }
 
   #leave(code: number): void {
@@ -350,87 +331,12 @@ export class ChatSession {
   }
 
   #tell(text: string): void {
-    this.#print({ kind: "note", text, style: "dim" });
+    this.#view.print({ kind: "note", text, style: "dim" });
   }
 
   async #tellError(error: unknown): Promise<void> {
     const told = await adviceOn(error);
-    this.#print({ kind: "note", text: told instanceof Error ? told.message : String(told), style: "red" });
-  }
-
-  #print(entry: Entry): void {
-    this.#unprinted.push(...this.#transcript.add(entry, this.#width));
-    this.#schedule();
-  }
-
-  /** The last column stays free: terminals differ in what they do after it. */
-  get #width(): number {
-    return this.#screen.columns - 1;
-  }
-
-  #schedule(): void {
-    if (this.#gone.signal.aborted) return;
-    this.#drawTimer ??= setTimeout(() => this.#draw(), drawMs);
-  }
-
-  #draw(): void {
-    clearTimeout(this.#drawTimer);
-    this.#drawTimer = undefined;
-    if (this.#gone.signal.aborted || this.#resizeTimer) return;
-    // May complete blocks, which are printed above.
-    const { lines, cursor } = this.#live();
-    const printed = this.#unprinted;
-    this.#unprinted = [];
-    this.#screen.draw(printed, lines, cursor);
-  }
-
-  /** The width of what is on the screen may have changed: it is drawn once the user has stopped pulling. */
-  #resized(): void {
-    clearTimeout(this.#resizeTimer);
-    this.#resizeTimer = setTimeout(() => this.#redraw(), resizeMs);
-  }
-
-  #redraw(maximum = this.#screen.rows): void {
-    clearTimeout(this.#resizeTimer);
-    this.#resizeTimer = undefined;
-    const { lines, cursor } = this.#live();
-    this.#unprinted = [];
-    this.#screen.redraw(this.#transcript.last(this.#width, maximum), lines, cursor);
-  }
-
-  /** The lines that change: the reply under way, what waits, the input. */
-  #live(): { lines: Line[]; cursor: { row: number; column: number } } {
-    const width = this.#width;
-    const room = this.#screen.rows - 2;
-    const input = this.#editor.view(width - 2, Math.max(1, Math.floor(room / 3)));
-    const waiting = this.#waitingLines(width);
-    const below: Line[] = this.#hint === "" ? [] : [[plain(cut(printable(this.#hint), width - 1), "dim")]];
-    const status = this.#statusLines(Math.max(0, room - input.rows.length - waiting.length - below.length - 3));
-    const above = [[], ...status, ...waiting];
-    if (this.#question) {
-      const asked = cut(`${this.#question.text} [y/N] `, width - 1);
-      return { lines: [...above, [plain(asked)]], cursor: { row: above.length, column: asked.length } };
-    }
-    const rows = input.rows.map((row, index) => [plain(index === 0 ? "> " : "  ", "bold"), plain(row)]);
-    const cursor = { row: above.length + input.cursor.row, column: input.cursor.column + 2 };
-    return { lines: [...above, ...rows, ...below], cursor };
-  }
-
-  #waitingLines(width: number): Line[] {
-    const shown = this.#waiting.slice(0, 3).flatMap((message) => messageLines(message, width).slice(0, 1));
-    const more = this.#waiting.length - 3;
-    return more > 0 ? [...shown, [plain(`  … ${more} more wait`, "dim")]] : shown;
-  }
-
-  #statusLines(room: number): Line[] {
-    const running = this.#running;
-    if (!running) return [];
-    const elapsed = performance.now() - running.begunAt;
-    const mark = frames[Math.floor(elapsed / frameMs) % frames.length]!;
-    const tokens = running.tokens > 0 ? ` · ${running.tokens.toLocaleString("en")} tokens` : "";
-    const text = `${mark} ${running.live.phase} · ${Math.floor(elapsed / 1000)} s${tokens} · Ctrl-C interrupts`;
-    const lines = running.live.lines(this.#width, room, mark);
-    return [...lines, ...(lines.length > 0 ? [[]] : []), [plain(cut(text, this.#width - 1), "dim")]];
+    this.#view.print({ kind: "note", text: told instanceof Error ? told.message : String(told), style: "red" });
   }
 }
 
