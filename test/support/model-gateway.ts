@@ -23,6 +23,9 @@ const closing: (() => void)[] = [];
 beforeAll(async () => {
   mockUrl = await mock.start();
   mock.onMessage("hello", { content: "Hello from the mock model." });
+  // Its first answer takes longer than a provider may be silent here.
+  const body = JSON.stringify(hello);
+  await fetch(`${mockUrl}/v1/messages`, { method: "POST", headers: { "content-type": "application/json" }, body });
 });
 afterEach(() => {
   for (const close of closing.splice(0)) close();
