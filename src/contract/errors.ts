@@ -18,6 +18,7 @@ export const errorStatuses = {
   user_not_found: 404,
   secret_not_found: 404,
   account_not_found: 404,
+  command_not_found: 404,
   method_not_allowed: 405,
   agent_exists: 409,
   agent_deleting: 409,

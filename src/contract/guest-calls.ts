@@ -1,3 +1,4 @@
+import type { Duplex } from "node:stream";
 import { z } from "zod";
 import {
   Activity,
@@ -34,13 +35,13 @@ interface Lines<Request extends z.ZodType = z.ZodType, Item extends z.ZodType = 
 }
 
 /** A JSON request, then bytes in both directions, each of which ends by itself. */
-interface Duplex<Request extends z.ZodType = z.ZodType> {
+interface Bytes<Request extends z.ZodType = z.ZodType> {
   kind: "duplex";
   request: Request;
 }
 
 /** Calls by name. */
-export type CallTable = Record<string, Call | Lines | Duplex>;
+export type CallTable = Record<string, Call | Lines | Bytes>;
 
 function call<Request extends z.ZodType, Response extends z.ZodType>({
   request,
@@ -70,7 +71,7 @@ function lines<Request extends z.ZodType, Item extends z.ZodType>({
 }
 
 /** A call with bytes in both directions. */
-export function duplex<Request extends z.ZodType>({ request }: { request: Request }): Duplex<Request> {
+export function duplex<Request extends z.ZodType>({ request }: { request: Request }): Bytes<Request> {
   return { kind: "duplex", request };
 }
 
@@ -129,3 +130,27 @@ export const guestCalls = {
   /** Runs a command. */
   exec: call({ request: Exec, response: ExecResult, timeoutMs: ({ timeoutMs }) => timeoutMs + 10_000 }),
 } as const satisfies CallTable;
+
+/** Ends a call early: after this time instead of the table's limit, or when its caller aborts. */
+export interface GuestCallOptions {
+  timeoutMs?: number;
+  signal?: AbortSignal;
+}
+
+type Asked = Pick<GuestCallOptions, "signal">;
+
+/**
+ * One function per call in a table. A `call` rejects when it times out. A `lines` call sends its request on the first
+ * step, yields items as they arrive and ends when `signal` aborts. A `duplex` call resolves when the guest has accepted
+ * it.
+ */
+export type ClientOf<Table extends CallTable> = {
+  [Name in keyof Table]: Table[Name] extends { kind: "call"; response: infer Response extends z.ZodType }
+    ? (request: z.input<Table[Name]["request"]>, options?: GuestCallOptions) => Promise<z.output<Response>>
+    : Table[Name] extends { kind: "lines"; item: infer Item extends z.ZodType }
+      ? (request: z.input<Table[Name]["request"]>, options?: Asked) => AsyncGenerator<z.output<Item>[]>
+      : (request: z.input<Table[Name]["request"]>, options?: Asked) => Promise<Duplex>;
+};
+
+/** The calls that the server makes to a guest. */
+export type GuestClient = ClientOf<typeof guestCalls>;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { TurnEvent } from "./chat.ts";
+import type { ErrorCode } from "./errors.ts";
 
 /**
  * The protocol between the server and the runner in a guest. The server connects; a connection begins with lines of JSON,
@@ -157,10 +158,17 @@ export type Exec = z.infer<typeof Exec>;
 export const ExecResult = z.object({ exitCode: z.number().nullable(), stdout: z.string(), stderr: z.string() });
 export type ExecResult = z.infer<typeof ExecResult>;
 
+/** Refusals that are the caller's to hear, with the guest's message. Each is an `ErrorCode`, so has an HTTP status. */
+export const GuestRefusalCode = z.enum(["command_not_found"] satisfies ErrorCode[]);
+export type GuestRefusalCode = z.infer<typeof GuestRefusalCode>;
+
 /** Why a call failed. */
-const GuestFaultCode = z.enum(["request_invalid", "call_unknown", "turn_unknown", "failed"]);
+const GuestFaultCode = z.union([
+  z.enum(["request_invalid", "call_unknown", "turn_unknown", "failed"]),
+  GuestRefusalCode,
+]);
 export type GuestFaultCode = z.infer<typeof GuestFaultCode>;
 
 /** The answer to a call that failed. */
-export const GuestFault = z.object({ code: GuestFaultCode, message: z.string() });
+export const GuestFault = z.object({ code: GuestFaultCode, message: z.string().max(10_000) });
 export type GuestFault = z.infer<typeof GuestFault>;

@@ -3,6 +3,7 @@ import { createServer, type Http2Server, type ServerHttp2Stream } from "node:htt
 import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
+import { errorStatuses } from "../contract/errors.ts";
 import { type GuestFault, type GuestFaultCode, requestHeader, timeHeader } from "../contract/guest.ts";
 import type { CallTable, guestCalls } from "../contract/guest-calls.ts";
 
@@ -43,7 +44,7 @@ export class GuestError extends Error {
 }
 
 const statuses: Record<GuestFaultCode, number> = {
-  request_invalid: 400,
+  ...errorStatuses,
   call_unknown: 404,
   turn_unknown: 404,
   failed: 500,

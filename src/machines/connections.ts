@@ -2,9 +2,10 @@ import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BerthError } from "../contract/errors.ts";
 import type { ChannelName } from "../contract/guest.ts";
+import type { GuestClient } from "../contract/guest-calls.ts";
 import { type Channel, connectChannel } from "./connect.ts";
 import type { Driver } from "./driver.ts";
-import { type GuestClient, GuestConnection } from "./guest-client.ts";
+import { GuestConnection } from "./guest-client.ts";
 
 /** For an adopted guest to accept a connection. */
 const dialTimeoutMs = 10_000;

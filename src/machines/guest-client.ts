@@ -1,34 +1,21 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
 import type { Socket } from "node:net";
-import type { Duplex } from "node:stream";
-import type { z } from "zod";
 import { BerthError } from "../contract/errors.ts";
-import { GuestFault, maximumAnswerBytes, maximumLineBytes, requestHeader, timeHeader } from "../contract/guest.ts";
-import { type CallTable, guestCalls } from "../contract/guest-calls.ts";
-
-/** Ends a call early: after this time instead of the table's limit, or when its caller aborts. */
-interface CallOptions {
-  timeoutMs?: number;
-  signal?: AbortSignal;
-}
-
-type Asked = Pick<CallOptions, "signal">;
-
-/**
- * One function per call in a table. A `call` rejects when it times out. A `lines` call sends its request on the first
- * step, yields items as they arrive and ends when `signal` aborts. A `duplex` call resolves when the guest has accepted
- * it.
- */
-export type ClientOf<Table extends CallTable> = {
-  [Name in keyof Table]: Table[Name] extends { kind: "call"; response: infer Response extends z.ZodType }
-    ? (request: z.input<Table[Name]["request"]>, options?: CallOptions) => Promise<z.output<Response>>
-    : Table[Name] extends { kind: "lines"; item: infer Item extends z.ZodType }
-      ? (request: z.input<Table[Name]["request"]>, options?: Asked) => AsyncGenerator<z.output<Item>[]>
-      : (request: z.input<Table[Name]["request"]>, options?: Asked) => Promise<Duplex>;
-};
-
-/** The calls the server makes to a guest. */
-export type GuestClient = ClientOf<typeof guestCalls>;
+import {
+  GuestFault,
+  GuestRefusalCode,
+  maximumAnswerBytes,
+  maximumLineBytes,
+  requestHeader,
+  timeHeader,
+} from "../contract/guest.ts";
+import {
+  type CallTable,
+  type ClientOf,
+  type GuestCallOptions,
+  type GuestClient,
+  guestCalls,
+} from "../contract/guest-calls.ts";
 
 /** A control channel and its calls. */
 export class GuestConnection implements Disposable {
@@ -70,13 +57,13 @@ function functionOf(table: CallTable, name: string, session: ClientHttp2Session)
   const guestCall = table[name]!;
   switch (guestCall.kind) {
     case "call":
-      return async (request: unknown, { timeoutMs = guestCall.timeoutMs(request), signal }: CallOptions = {}) => {
+      return async (request: unknown, { timeoutMs = guestCall.timeoutMs(request), signal }: GuestCallOptions = {}) => {
         const stream = post(session, name, JSON.stringify(request), signal);
         const answer = await answerOf(stream, name, timeoutMs);
         return guestCall.response.parse(JSON.parse(answer));
       };
     case "lines":
-      return async function* (request: unknown, { signal }: Asked = {}) {
+      return async function* (request: unknown, { signal }: Pick<GuestCallOptions, "signal"> = {}) {
         const stream = post(session, name, JSON.stringify(request), signal);
         try {
           for await (const lines of linesOf(stream, name, guestCall.maximumBytes(request)))
@@ -88,7 +75,7 @@ function functionOf(table: CallTable, name: string, session: ClientHttp2Session)
         }
       };
     case "duplex":
-      return async (request: unknown, { signal }: Asked = {}) => {
+      return async (request: unknown, { signal }: Pick<GuestCallOptions, "signal"> = {}) => {
         const inHeader = Buffer.from(JSON.stringify(request)).toString("base64url");
         const stream = start(session, name, { [requestHeader]: inHeader }, signal);
         await accepted(stream, name);
@@ -150,9 +137,11 @@ async function accepted(stream: ClientHttp2Stream, name: string): Promise<void> 
   if (Number(headers[":status"]) >= 400) throw faultOf(name, await textOf(stream));
 }
 
-/** The guest's error for a failed call. An unknown turn is left to the turn's reader. */
+/** The guest's error for a failed call. A refusal is its caller's; an unknown turn is left to the turn's reader. */
 function faultOf(name: string, body: string): Error {
   const { code, message } = GuestFault.parse(JSON.parse(body));
+  const refusal = GuestRefusalCode.safeParse(code);
+  if (refusal.success) return new BerthError(refusal.data, message);
   if (code === "turn_unknown")
     return new BerthError("machine_lost", "The agent's machine ended before its disk had the turn.");
   return new Error(`${name} in the guest: ${message}`);

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { asBerthError, BerthError, isShortage } from "../contract/errors.ts";
 import type { GuestSecrets, Health } from "../contract/guest.ts";
+import type { GuestClient } from "../contract/guest-calls.ts";
 import { unlessAborted } from "../platform/abort.ts";
 import type { StartFrom } from "../service/lifecycle/plan.ts";
 import type { Progress } from "../service/lifecycle/provisioning.ts";
@@ -9,7 +10,7 @@ import type { MachineSpec } from "../service/lifecycle/reconciler.ts";
 import { newAdoption, newToken } from "./adoption.ts";
 import { Connections } from "./connections.ts";
 import type { Driver, MachineObservation, RunningMachine } from "./driver.ts";
-import type { GuestClient } from "./guest-client.ts";
+
 import { startMachine } from "./start.ts";
 
 /** A restored machine answers in half a second, or five seconds when ten start at once. Well past that it is dead. */

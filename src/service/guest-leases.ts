@@ -1,36 +1,20 @@
-import type { SequencedEvent } from "../contract/chat.ts";
-import type { GuestSecrets, Prompt } from "../contract/guest.ts";
+import { asBerthError, BerthError } from "../contract/errors.ts";
+import type { GuestClient } from "../contract/guest-calls.ts";
+import { pause } from "../platform/retry.ts";
 import { type AgentState, requireAllowed } from "./agent.ts";
 import type { Caller } from "./caller.ts";
-
-/** The guest calls that the service makes; `contract/guest-calls.ts` lists all of them. */
-export interface Guest {
-  /** Begins a turn, or finds it begun, and reads its events from the first. A guest numbers them 1, 2, 3, …. */
-  prompt(request: Prompt & { turnId: string }, options: { signal: AbortSignal }): AsyncIterable<SequencedEvent[]>;
-  /** The turn's events after `after`. The first step throws `machine_lost` when the guest does not know the turn. */
-  turnEvents(
-    request: { turnId: string; after: number },
-    options: { signal: AbortSignal },
-  ): AsyncIterable<SequencedEvent[]>;
-  /** Interrupts a turn; its events then come to their end. */
-  cancel(request: { turnId: string }): Promise<unknown>;
-  /** Switches the guest to that conversation, an empty one if it was in another. */
-  enterConversation(request: { conversation: number }): Promise<unknown>;
-  /** Replaces the machine's placeholders and authority for the agent's secrets. */
-  provideSecrets(secrets: GuestSecrets): Promise<unknown>;
-}
 
 /** The right to use an agent's guest. While the lease is held, the agent is not idle. */
 export interface GuestLease extends Disposable {
   /** The guest; reconnects if the connection was lost. */
-  connect(): Promise<Guest>;
+  connect(): Promise<GuestClient>;
   /** Resolves when the run that the lease was acquired for has ended. */
   readonly lost: Promise<void>;
 }
 
 interface LeaseOptions {
   machines: {
-    guest(agentId: string): Promise<Guest>;
+    guest(agentId: string): Promise<GuestClient>;
     isRunning(agentId: string): Promise<boolean>;
     ended(agentId: string): Promise<void>;
   };
@@ -46,6 +30,11 @@ interface LeaseOptions {
     idleness: { keepOpen(agentId: string): Disposable };
   };
 }
+
+/** How often a call is made whose connection breaks, and the time between two. */
+const callTries = 5;
+const retryMs = 300;
+const never = new AbortController().signal;
 
 /** The only way to use an agent's guest: checks credits, wakes the machine, keeps it awake, and connects. */
 export class GuestLeases {
@@ -86,9 +75,38 @@ export class GuestLeases {
     };
   }
 
+  /**
+   * Admits the caller, wakes the agent's machine and calls its guest, which is in use until `call` settles. A call that
+   * may be made more than once (`again`) is made again where the connection or the machine was lost. Throws as `admit`
+   * and `acquire`, what the guest refuses, and `machine_failed`.
+   */
+  async use<Result>(
+    agent: AgentState,
+    caller: Pick<Caller, "accountId" | "keyId">,
+    call: (guest: GuestClient) => Promise<Result>,
+    repeat: "again" | "once",
+  ): Promise<Result> {
+    await this.admit(agent, caller);
+    for (let tries = repeat === "again" ? callTries : 1; ; tries--) {
+      using lease = await this.acquire(agent.id);
+      try {
+        return await call(await lease.connect());
+      } catch (error) {
+        const isAnswer = error instanceof BerthError && error.code !== "machine_failed";
+        if (isAnswer || tries <= 1) throw lostError(error);
+      }
+      await pause(retryMs, never);
+    }
+  }
+
   /** The guest of a running machine; null for any other. Wakes nothing. */
-  async ifRunning(agentId: string): Promise<Guest | null> {
+  async ifRunning(agentId: string): Promise<GuestClient | null> {
     const { machines } = this.#options;
     return (await machines.isRunning(agentId)) ? machines.guest(agentId) : null;
   }
+}
+
+/** The error for a caller whose call of a guest failed: a refusal as it is, and `machine_failed` for anything else. */
+export function lostError(error: unknown): BerthError {
+  return asBerthError(error, "machine_failed", "The agent's machine did not answer; its connection was lost.");
 }

@@ -1,7 +1,8 @@
 import type { SequencedEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
+import type { GuestClient } from "../contract/guest-calls.ts";
 import { pause } from "../platform/retry.ts";
-import type { Guest, GuestLease, GuestLeases } from "./guest-leases.ts";
+import type { GuestLease, GuestLeases } from "./guest-leases.ts";
 import type { RunningTurn } from "./running-turn.ts";
 
 interface TurnRunOptions {
@@ -88,7 +89,7 @@ async function readAnswer(running: RunningTurn, lease: GuestLease, options: Turn
 }
 
 /** Prompts the guest if it has not begun; otherwise reads its journal from the cursor on. */
-function sourceOf({ turn, seen, over }: RunningTurn, guest: Guest): AsyncIterable<SequencedEvent[]> {
+function sourceOf({ turn, seen, over }: RunningTurn, guest: GuestClient): AsyncIterable<SequencedEvent[]> {
   const { id: turnId, message, model, conversation } = turn;
   const { signal } = over;
   if (seen > 0) return guest.turnEvents({ turnId, after: seen }, { signal });

@@ -2,8 +2,9 @@ import { once } from "node:events";
 import { expect, test } from "vitest";
 import type { SequencedEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
+import type { GuestClient } from "../contract/guest-calls.ts";
 import type { AgentState } from "./agent.ts";
-import { type Guest, GuestLeases } from "./guest-leases.ts";
+import { GuestLeases } from "./guest-leases.ts";
 import { RunningTurns } from "./running-turns.ts";
 import type { TurnState } from "./turn.ts";
 import { type TurnOptions, type TurnRows, Turns } from "./turns.ts";
@@ -40,24 +41,22 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
     },
   };
   const running = new RunningTurns();
-  async function* answer(after: number, signal: AbortSignal) {
-    if (silent) await once(signal, "abort");
+  async function* answer(after: number, signal?: AbortSignal) {
+    if (silent) await once(signal!, "abort");
     yield journal.filter(({ seq }) => seq > after);
   }
-  const guest: Guest = {
-    prompt: (_request, { signal }) => answer(0, signal),
-    turnEvents: ({ after }, { signal }) => answer(after, signal),
-    cancel: async () => {},
-    enterConversation: async () => {},
-    provideSecrets: async () => {},
+  const guest: Partial<GuestClient> = {
+    prompt: (_request, { signal } = {}) => answer(0, signal),
+    turnEvents: ({ after }, { signal } = {}) => answer(after, signal),
+    cancel: async () => ({}),
+    enterConversation: async () => ({}),
   };
   const options: TurnOptions = {
     rows,
-    agents: { touch: async () => {} },
     running,
     leases: new GuestLeases({
       machines: {
-        guest: async () => guest,
+        guest: async () => guest as GuestClient,
         isRunning: async () => true,
         ended: () => new Promise(() => {}),
       },

@@ -6,7 +6,6 @@ import { isTransient, pause } from "../platform/retry.ts";
 import { type AgentState, requireHere } from "./agent.ts";
 import type { Caller } from "./caller.ts";
 import type { GuestLeases } from "./guest-leases.ts";
-import type { AgentRows } from "./lifecycle/agent-rows.ts";
 import { RunningTurn, type TurnProgress } from "./running-turn.ts";
 import type { RunningTurns } from "./running-turns.ts";
 import { type PastTurn, type TurnState, turnInProgress } from "./turn.ts";
@@ -49,7 +48,6 @@ interface TurnMeasurements {
 
 export interface TurnOptions {
   rows: TurnRows;
-  agents: Pick<AgentRows, "touch">;
   running: RunningTurns;
   leases: GuestLeases;
   /** Durations in seconds. */
@@ -344,8 +342,6 @@ export class Turns {
     this.#running.remove(running);
     const outcome = statusAfter(last) as Exclude<TurnStatus, "running">;
     this.#options.measured.ended(running.turn, outcome, last.type === "response.failed" ? last.error.code : "");
-    // If this fails, the agent may be taken for idle a little early.
-    this.#options.agents.touch(running.turn.agentId).catch(() => {});
   }
 
   /** Tells the guest to end the turn. */

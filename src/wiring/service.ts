@@ -132,7 +132,6 @@ function openTurns(parts: ServiceParts, leases: GuestLeases, lifecycle: Lifecycl
   const { config, stores, running, models, metrics, logger, log } = parts;
   return new Turns({
     rows: stores.turns,
-    agents: stores.agents,
     running,
     leases,
     modelOf: (agent) => models.modelOf(agent),

@@ -6,9 +6,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { noSecrets } from "../../src/contract/guest.ts";
-import { type CallTable, duplex, guestCalls } from "../../src/contract/guest-calls.ts";
+import { type CallTable, type ClientOf, duplex, guestCalls } from "../../src/contract/guest-calls.ts";
 import { GuestError, type GuestHandlers, type HandlersOf, serveCalls } from "../../src/guest/control.ts";
-import { type ClientOf, clientOf } from "../../src/machines/guest-client.ts";
+import { clientOf } from "../../src/machines/guest-client.ts";
 
 // The server's client and the runner's dispatcher, over a socket.
 

@@ -61,6 +61,8 @@ export class Idleness {
         this.#open.delete(id);
         // It may have been asked to make room in the moment before.
         this.#needed.delete(id);
+        // The idle time counts from here. If the row cannot be written, it counts from an earlier use.
+        this.#options.rows.touch(id).catch(() => {});
         this.#options.released();
       },
     };
