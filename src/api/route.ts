@@ -28,6 +28,8 @@ export interface RouteDefinition {
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: z.ZodType;
+  /** `whole`: the body is bytes, as many as a JSON body may have. */
+  takesBytes?: "whole";
   /** By status. The first is the default. */
   responses: Readonly<Record<number, z.ZodType>>;
   /** `public`: needs no credentials. */

@@ -4,6 +4,7 @@ import { agentRoutes } from "./routes/agents.ts";
 import { billingRoutes } from "./routes/billing.ts";
 import { catalogRoutes } from "./routes/catalog.ts";
 import { chatRoutes } from "./routes/chat.ts";
+import { commandRoutes } from "./routes/commands.ts";
 import { egressRoutes } from "./routes/egress.ts";
 import { publicRoutes } from "./routes/public.ts";
 
@@ -15,6 +16,7 @@ export const routes = {
   ...publicRoutes,
   ...agentRoutes,
   ...chatRoutes,
+  ...commandRoutes,
   ...catalogRoutes,
   ...egressRoutes,
   ...accountRoutes,

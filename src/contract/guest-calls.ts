@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import { z } from "zod";
+import { CommandRecord, NumberedCommandEvent, RunCommand, SignalCommand, TerminalSize } from "./commands.ts";
 import {
   Activity,
   Adoption,
@@ -79,6 +80,9 @@ const nothing = z.object({});
 /** For calls that the guest answers at once. */
 const quickTimeoutMs = 10_000;
 const turnId = z.string().regex(uuidPattern);
+const commandId = z.string().regex(uuidPattern);
+/** For calls that start a process, which an emulated machine does in half a second on a quiet host. */
+const spawnTimeoutMs = 60_000;
 
 /**
  * All calls that the server can make to a guest on its control channel. The server's client and the runner's dispatcher
@@ -126,6 +130,47 @@ export const guestCalls = {
     request: z.object({ tail: z.int().min(0), follow: z.boolean() }),
     item: z.object({ lines: z.array(z.string()) }),
     maximumBytes: ({ follow }) => (follow ? Number.POSITIVE_INFINITY : 8 * maximumLogBytes),
+  }),
+  /** Starts a command of the agent's owner, or finds it started. Fails with `too_many_commands`, `command_not_runnable`. */
+  startCommand: call({
+    request: z.object({ id: commandId, run: RunCommand }),
+    response: CommandRecord,
+    timeoutMs: spawnTimeoutMs,
+  }),
+  /** The commands that run and the last that ended, the newest first. */
+  listCommands: call({
+    request: nothing,
+    response: z.object({ commands: z.array(CommandRecord) }),
+    timeoutMs: quickTimeoutMs,
+  }),
+  /**
+   * A command's events after `after`, up to its end; with `lastBytes`, only those of that much of the latest output.
+   * Fails with `command_not_found`, and `command_exited` where `after` is the last event's.
+   */
+  commandEvents: lines({
+    request: z.object({ id: commandId, after: z.int().min(0), lastBytes: z.int().min(0).optional() }),
+    item: NumberedCommandEvent,
+  }),
+  /**
+   * Bytes for a command's input, in base64. An `inputId` that was accepted before changes nothing. Not accepted: the
+   * command does not read, and too much waits already. Fails with `command_not_found`, `command_exited`.
+   */
+  commandInput: call({
+    request: z.object({ id: commandId, inputId: z.string().max(100), data: z.base64(), end: z.boolean() }),
+    response: z.object({ accepted: z.boolean() }),
+    timeoutMs: quickTimeoutMs,
+  }),
+  /** Sends a command and its group a signal. Fails with `command_not_found`, `command_exited`. */
+  signalCommand: call({
+    request: SignalCommand.extend({ id: commandId }),
+    response: nothing,
+    timeoutMs: quickTimeoutMs,
+  }),
+  /** Resizes a command's terminal. Fails with `command_not_found`, `command_exited`. */
+  resizeCommand: call({
+    request: TerminalSize.extend({ id: commandId }),
+    response: nothing,
+    timeoutMs: quickTimeoutMs,
   }),
   /** Runs a command. */
   exec: call({ request: Exec, response: ExecResult, timeoutMs: ({ timeoutMs }) => timeoutMs + 10_000 }),

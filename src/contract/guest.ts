@@ -159,7 +159,12 @@ export const ExecResult = z.object({ exitCode: z.number().nullable(), stdout: z.
 export type ExecResult = z.infer<typeof ExecResult>;
 
 /** Refusals that are the caller's to hear, with the guest's message. Each is an `ErrorCode`, so has an HTTP status. */
-export const GuestRefusalCode = z.enum(["command_not_found"] satisfies ErrorCode[]);
+export const GuestRefusalCode = z.enum([
+  "command_not_found",
+  "command_exited",
+  "command_not_runnable",
+  "too_many_commands",
+] satisfies ErrorCode[]);
 export type GuestRefusalCode = z.infer<typeof GuestRefusalCode>;
 
 /** Why a call failed. */

@@ -1,4 +1,5 @@
 import { createServer, type Server, type Socket } from "node:net";
+import { join } from "node:path";
 import type {
   Adoption,
   Challenge,
@@ -14,6 +15,8 @@ import { isProof, newNonce, proofOf } from "../platform/channel-proof.ts";
 import { readJsonLine, writeJsonLine } from "../platform/socket-line.ts";
 import { endRuntime } from "../runtimes/process.ts";
 import type { Runtime, RuntimeContext } from "../runtimes/runtime.ts";
+import { commandHandlers } from "./commands/command-handlers.ts";
+import { Commands } from "./commands/commands.ts";
 import { GuestError, type GuestHandlers, serveCalls } from "./control.ts";
 import { Conversation } from "./conversation.ts";
 import { exec } from "./exec.ts";
@@ -61,6 +64,7 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
   let token = identity?.token ?? options.firstToken;
   const journals = new Journals(options.journalFolder);
   await journals.closeInterrupted();
+  const commands = new Commands(join(context.stateFolder, "commands"), context);
   const conversation = new Conversation(options.runtimes, context, journals, options.sync, () => uplink.calls);
 
   /** In a clone the runtime is already running; a freshly booted guest starts it now, ahead of the first message. */
@@ -86,7 +90,7 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
     take(taken);
     return health();
   };
-  const handlers = { ...handlersOf({ options, conversation, journals, provide, health }), adopt };
+  const handlers = { ...handlersOf({ options, conversation, journals, commands, provide, health }), adopt };
   const control = serveCalls(guestCalls, handlers, async (time) => {
     if (time > Date.now() + toleratedMs) await options.setClock(time);
   });
@@ -119,12 +123,20 @@ interface HandlerParts {
   options: RunnerOptions;
   conversation: Conversation;
   journals: Journals;
+  commands: Commands;
   provide: (secrets: GuestSecrets) => Promise<void>;
   health: () => Health;
 }
 
 /** The handlers of all calls except the adoption. */
-function handlersOf({ options, conversation, journals, provide, health }: HandlerParts): Omit<GuestHandlers, "adopt"> {
+function handlersOf({
+  options,
+  conversation,
+  journals,
+  commands,
+  provide,
+  health,
+}: HandlerParts): Omit<GuestHandlers, "adopt"> {
   return {
     startRuntime: async () => {
       await conversation.open().catch(() => {}); // Reported in the health.
@@ -160,6 +172,7 @@ function handlersOf({ options, conversation, journals, provide, health }: Handle
       for await (const lines of logLines(options.logFile, tail, follow, gone)) yield [{ lines }];
     },
     exec: (command) => exec(command, options.context),
+    ...commandHandlers(commands),
   };
 }
 

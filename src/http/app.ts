@@ -16,6 +16,7 @@ import { type ProtectedResource, signInPrefix } from "../contract/sign-in.ts";
 import type { Agents } from "../service/agents.ts";
 import type { Billing } from "../service/billing.ts";
 import { countedAs } from "../service/caller.ts";
+import type { Commands } from "../service/commands.ts";
 import type { AgentEgress } from "../service/egress.ts";
 import type { IdempotencyRows } from "../service/idempotency.ts";
 import type { Keys } from "../service/keys.ts";
@@ -33,6 +34,7 @@ import { requirePermission } from "./authorize.ts";
 import { billingRoutes } from "./billing.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { chatRoutes, turnRoutes } from "./chat.ts";
+import { commandRoutes } from "./commands.ts";
 import { creditRoutes } from "./credits.ts";
 import { egressRoutes } from "./egress.ts";
 import { answerClientError, errorBody, handleError } from "./errors.ts";
@@ -60,6 +62,7 @@ export interface AppOptions {
   agents: Agents;
   turns: Turns;
   secrets: Secrets;
+  commands: Commands;
   egress: AgentEgress;
   models: ModelChoice;
   keys: Keys;
@@ -186,6 +189,7 @@ async function addRoutes(
   await app.register(machineRoutes(agents, streams));
   await app.register(chatRoutes(agents, turns, streams, begun));
   await app.register(turnRoutes(agents, turns, streams));
+  await app.register(commandRoutes(agents, options.commands, streams, begun));
   await app.register(catalogRoutes(options.models));
   await app.register(egressRoutes(agents, options.egress));
   await app.register(secretRoutes(agents, options.secrets));
@@ -210,6 +214,7 @@ const securityHeaders: FastifyHelmetOptions = {
 const exposedHeaders = [
   "x-request-id",
   "x-turn-id",
+  "x-command-id",
   "location",
   "retry-after",
   "ratelimit",

@@ -18,7 +18,7 @@ import { findAgent } from "./agents.ts";
 import { requireOwnTurn } from "./authorize.ts";
 import { handle } from "./handle.ts";
 import { fromCursor, pageOf } from "./paging.ts";
-import { type SseEvent, sendEvents } from "./sse.ts";
+import { lastEventId, type SseEvent, sendEvents } from "./sse.ts";
 import type { Streams } from "./streams.ts";
 
 /** `begun` is called for each chat once its turn exists, before the response. */
@@ -76,9 +76,7 @@ export function turnRoutes(agents: Agents, turns: Turns, streams: Streams): Fast
     handle(app, routes.getTurnEvents, async (request, reply) => {
       const { turn } = await find(request);
       using _ = streams.enter(request);
-      // Ignore anything but a number: a proxy or library may have set it.
-      const last = /^\d{1,15}$/.exec(String(request.headers["last-event-id"]));
-      const after = last ? Number(last[0]) : request.query.after;
+      const after = lastEventId(request) ?? request.query.after;
       await sendEvents(reply, { "x-turn-id": turn.id }, (gone) =>
         visible(turns.events(turn, after, gone), request.query.include),
       );

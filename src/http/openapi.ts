@@ -7,6 +7,9 @@ import { handle } from "./handle.ts";
 
 const operationIds = new Map<Route, string>(Object.entries<Route>(routes).map(([name, route]) => [route, name]));
 
+/** A body of bytes. */
+const bytes = { content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } } };
+
 /** Makes `app.swagger()` return the OpenAPI document of the routes added to `app` afterwards. */
 export async function describeRoutes(app: FastifyInstance, version: string): Promise<void> {
   await app.register(swagger, {
@@ -19,7 +22,8 @@ export async function describeRoutes(app: FastifyInstance, version: string): Pro
       const { schema, url } = jsonSchemaTransform(described);
       const { route } = described.route.config ?? {};
       const operationId = route && operationIds.get(route);
-      return { url, schema: operationId ? { ...schema, operationId } : schema };
+      const body = route?.takesBytes ? { body: bytes } : {};
+      return { url, schema: { ...schema, ...body, ...(operationId ? { operationId } : {}) } };
     },
     transformObject: (input) => tidied(jsonSchemaTransformObject(input)),
   });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { setImmediate } from "node:timers/promises";
-import type { FastifyReply } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 
 /** Proxies close idle streams. */
 const commentEveryMs = 15_000;
@@ -16,6 +16,13 @@ const pieceBytes = 64 * 1024;
 export interface SseEvent {
   id?: number;
   data: unknown;
+}
+
+/** The last event that a reader who comes back has seen; null if it does not say. */
+export function lastEventId({ headers }: FastifyRequest): number | null {
+  // Ignore anything but a number: a proxy or library may have set it.
+  const last = /^\d{1,15}$/.exec(String(headers["last-event-id"]));
+  return last ? Number(last[0]) : null;
 }
 
 /**

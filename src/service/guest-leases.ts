@@ -27,6 +27,8 @@ interface LeaseOptions {
     requireSlot(agent: AgentState): void;
     /** Resolves when the machine is ready; `queued` is called with the position while it waits for a slot. */
     ready(agentId: string, queued: (position: number) => void): Promise<void>;
+    /** Yields the agent at once and after each change, until the signal aborts or the agent is gone. */
+    watch(agentId: string, signal: AbortSignal): AsyncIterable<AgentState>;
     idleness: { keepOpen(agentId: string): Disposable };
   };
 }
@@ -34,7 +36,6 @@ interface LeaseOptions {
 /** How often a call is made whose connection breaks, and the time between two. */
 const callTries = 5;
 const retryMs = 300;
-const never = new AbortController().signal;
 
 /** The only way to use an agent's guest: checks credits, wakes the machine, keeps it awake, and connects. */
 export class GuestLeases {
@@ -95,8 +96,22 @@ export class GuestLeases {
         const isAnswer = error instanceof BerthError && error.code !== "machine_failed";
         if (isAnswer || tries <= 1) throw lostError(error);
       }
-      await pause(retryMs, never);
+      await pause(retryMs);
     }
+  }
+
+  /**
+   * The guest, as soon as its machine is awake; null if `gone` aborts first. For those who only listen: wakes nothing,
+   * and keeps nothing awake. Throws the fault of an agent that failed, and `agent_deleted`.
+   */
+  async awake(agentId: string, gone: AbortSignal): Promise<GuestClient | null> {
+    for await (const { desired, status, error } of this.#options.lifecycle.watch(agentId, gone)) {
+      if (desired === "deleted") break;
+      if (status === "failed") throw new BerthError(error?.code ?? "machine_failed", error?.message ?? "It failed.");
+      if (desired === "running" && status === "ready") return this.#options.machines.guest(agentId);
+    }
+    if (gone.aborted) return null;
+    throw new BerthError("agent_deleted", "The agent was deleted.");
   }
 
   /** The guest of a running machine; null for any other. Wakes nothing. */

@@ -65,6 +65,7 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
       lifecycle: {
         requireSlot: () => {},
         ready: async () => {},
+        watch: async function* () {},
         idleness: { keepOpen: () => ({ [Symbol.dispose]: () => {} }) },
       },
     }),

@@ -14,6 +14,7 @@ import { DiskReserve } from "../platform/disk-reserve.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import { Agents } from "../service/agents.ts";
 import { Billing } from "../service/billing.ts";
+import { Commands } from "../service/commands.ts";
 import { fromCredits } from "../service/credits.ts";
 import { AgentEgress } from "../service/egress.ts";
 import { GuestLeases } from "../service/guest-leases.ts";
@@ -103,7 +104,8 @@ export function openService(parts: ServiceParts) {
     log: stores.egressLog,
     recheck: (agentId) => egress.recheck(agentId),
   });
-  return { agents, turns, lifecycle, principals, users, keys, billing, secrets, egress: agentEgress };
+  const commands = new Commands(leases);
+  return { agents, turns, commands, lifecycle, principals, users, keys, billing, secrets, egress: agentEgress };
 }
 
 function openLifecycle(parts: ServiceParts, reserve: DiskReserve): Lifecycle {

@@ -1,17 +1,19 @@
 import { once } from "node:events";
-import { appendFileSync } from "node:fs";
+import { appendFileSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { join } from "node:path";
 import { BerthError } from "../../src/contract/errors.ts";
 import type { GuestSecrets } from "../../src/contract/guest.ts";
+import { killGroup } from "../../src/guest/commands/command-process.ts";
 import { listenEgressProxy } from "../../src/guest/egress-proxy.ts";
 import { createRunner } from "../../src/guest/runner.ts";
 import { writePlaceholders } from "../../src/guest/secrets.ts";
 import { Uplink } from "../../src/guest/uplink.ts";
 import { dialPort, type Handshake } from "../../src/machines/connect.ts";
 import type { Driver, MachineObservation, MachineOrigin, RunningMachine } from "../../src/machines/driver.ts";
+import { startOf } from "../../src/platform/process-table.ts";
 import type { Runtime, Session } from "../../src/runtimes/runtime.ts";
 import type { Progress } from "../../src/service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../../src/service/lifecycle/reconciler.ts";
@@ -65,7 +67,11 @@ export class ScriptedDriver implements Driver {
   /** Creating a machine waits for this. */
   gate: Promise<void> = Promise.resolve();
 
-  constructor(folder: string, runtimes: readonly Runtime[], packages = "") {
+  constructor(
+    folder: string,
+    runtimes: readonly Runtime[],
+    packages = join(import.meta.dirname, "../../node_modules"),
+  ) {
     this.#folder = folder;
     this.#packages = packages;
     this.#runtimes = runtimes.map((runtime) => ({
@@ -172,6 +178,7 @@ export class ScriptedDriver implements Driver {
     machine.proxy.closeAllConnections();
     for (const session of this.#sessions.get(join(this.#folder, id)) ?? []) session.stop();
     for (const socket of machine.sockets) socket.destroy();
+    killCommands(join(this.#folder, id, "commands"));
     machine.ended.resolve();
   }
 
@@ -368,6 +375,14 @@ export class ScriptedDriver implements Driver {
     const machine = this.#machines.get(id);
     if (!machine) throw new BerthError("machine_lost", "The agent has no machine.");
     return machine;
+  }
+}
+
+/** Ends the commands that run in a machine, as its end does with those of a real one. */
+function killCommands(folder: string): void {
+  for (const id of readdirSync(folder)) {
+    const { record, leader } = JSON.parse(readFileSync(join(folder, id, "record.json"), "utf8"));
+    if (record.status === "running" && leader && startOf(leader.pid) === leader.start) killGroup(leader.pid, "SIGKILL");
   }
 }
 

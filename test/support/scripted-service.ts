@@ -42,7 +42,7 @@ export class ScriptedService implements AsyncDisposable {
     {
       breaks = () => {},
       runtimes = scriptedRuntimes,
-      packages = "",
+      packages = join(import.meta.dirname, "../../node_modules"),
     }: { breaks?: () => void; runtimes?: readonly Runtime[]; packages?: string } = {},
   ): Promise<ScriptedService> {
     const config = await testConfig(changes);

@@ -1,0 +1,78 @@
+import { z } from "zod";
+import { AgentParams } from "../../contract/agents.ts";
+import {
+  CommandEvent,
+  CommandEventsQuery,
+  CommandList,
+  CommandParams,
+  CommandRecord,
+  CommandResult,
+  InputQuery,
+  RunCommand,
+  SignalCommand,
+} from "../../contract/commands.ts";
+import { account, route } from "../route.ts";
+
+/** Commands that an agent's owner runs in its machine. */
+export const commandRoutes = {
+  runCommand: route({
+    method: "POST",
+    path: "/agents/{name}/commands",
+    summary: "Run a command in an agent's machine",
+    description:
+      "Answers when the command has ended: its result or, with `accept: text/event-stream`, its events as they come. The header `x-command-id` names it. A detached command is answered at once. A client that goes away does not end it.",
+    params: AgentParams,
+    body: RunCommand,
+    responses: { 200: CommandResult, 201: CommandRecord },
+    permission: account,
+    stream: CommandEvent,
+  }),
+  listCommands: route({
+    method: "GET",
+    path: "/agents/{name}/commands",
+    summary: "List the commands of an agent's machine",
+    params: AgentParams,
+    responses: { 200: CommandList },
+    permission: account,
+  }),
+  getCommand: route({
+    method: "GET",
+    path: "/agents/{name}/commands/{commandId}",
+    summary: "Read a command",
+    params: CommandParams,
+    responses: { 200: CommandRecord },
+    permission: account,
+  }),
+  getCommandEvents: route({
+    method: "GET",
+    path: "/agents/{name}/commands/{commandId}/events",
+    summary: "Read a command's output, from any event on",
+    description:
+      "Live or finished, up to `command.exited`. 16 MiB of output are kept. A reader does not keep the machine awake: the stream goes on when it wakes.",
+    params: CommandParams,
+    query: CommandEventsQuery,
+    responses: {},
+    permission: account,
+    stream: CommandEvent,
+  }),
+  writeCommandInput: route({
+    method: "POST",
+    path: "/agents/{name}/commands/{commandId}/stdin",
+    summary: "Write to a command's input",
+    description: "The body is bytes, 512 KiB at most.",
+    params: CommandParams,
+    query: InputQuery,
+    takesBytes: "whole",
+    responses: { 204: z.null() },
+    permission: account,
+  }),
+  signalCommand: route({
+    method: "POST",
+    path: "/agents/{name}/commands/{commandId}/signal",
+    summary: "Send a signal to a command and what it has started",
+    params: CommandParams,
+    body: SignalCommand,
+    responses: { 204: z.null() },
+    permission: account,
+  }),
+};

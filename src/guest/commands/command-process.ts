@@ -1,0 +1,176 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createRequire } from "node:module";
+import type { IPty } from "@lydell/node-pty";
+import type { CommandSignal, RunCommand, TerminalSize } from "../../contract/commands.ts";
+import { loginEnvironment } from "../../runtimes/process.ts";
+import type { RuntimeContext } from "../../runtimes/runtime.ts";
+
+/** How much input may wait for a command that does not read. */
+const maximumPendingBytes = 1024 * 1024;
+/** How long output may still come after a command has ended, from what it has left running. */
+const lastWordsMs = 1_000;
+
+type PtyModule = typeof import("@lydell/node-pty");
+
+/** Calls of a process back to its command. */
+export interface ProcessListener {
+  output(stream: "stdout" | "stderr", chunk: Buffer): void;
+  /** Called once, after the last output. */
+  exited(exitCode: number | null, signal: string | null): void;
+}
+
+/** A command's process: the leader of a session and group of its own. */
+export interface CommandProcess {
+  readonly pid: number;
+  /** False if it does not read its input, of which too much waits already. */
+  write(data: Buffer): boolean;
+  /** Closes its input. */
+  end(): void;
+  resize(size: TerminalSize): void;
+}
+
+/** The words of a program's call. A program is called by bash too, which gives it the agent's variables. */
+function argumentsOf(command: RunCommand["command"]): string[] {
+  return typeof command === "string" ? ["-lc", command] : ["-c", 'exec "$@"', "bash", ...command];
+}
+
+/** The folder that a command runs in, absolute. */
+export function folderOf({ cwd, user }: Pick<RunCommand, "cwd" | "user">, { home }: RuntimeContext): string {
+  const base = user === "root" ? "/root" : home;
+  if (cwd === undefined) return base;
+  return cwd.startsWith("/") ? cwd : `${base}/${cwd}`;
+}
+
+function environmentOf({ user, env, terminal }: RunCommand, context: RuntimeContext): Record<string, string> {
+  return {
+    ...loginEnvironment(context),
+    ...(user === "root" ? { HOME: "/root", USER: "root", LOGNAME: "root" } : {}),
+    ...(terminal ? { TERM: "xterm-256color", COLORTERM: "truecolor" } : {}),
+    ...env,
+  };
+}
+
+/** Starts a command's process. Rejects if it cannot be started. */
+export async function startProcess(
+  run: RunCommand,
+  context: RuntimeContext,
+  listener: ProcessListener,
+): Promise<CommandProcess> {
+  const cwd = folderOf(run, context);
+  const env = environmentOf(run, context);
+  const isOther = run.user === "agent" && context.uid !== process.getuid!();
+  const identity = isOther ? { uid: context.uid, gid: context.gid } : {};
+  if (run.terminal) return onTerminal(run, { cwd, env, ...identity }, context, listener);
+  const child = spawn("/bin/bash", argumentsOf(run.command), { cwd, env, ...identity, detached: true, stdio: "pipe" });
+  await once(child, "spawn");
+  return onPipes(child, run, listener);
+}
+
+interface SpawnOptions {
+  cwd: string;
+  env: Record<string, string>;
+  uid?: number;
+  gid?: number;
+}
+
+function onPipes(child: ChildProcess, run: RunCommand, listener: ProcessListener): CommandProcess {
+  const { stdin, stdout, stderr } = child;
+  stdin!.on("error", () => {}); // It has closed its input.
+  stdout!.on("data", (chunk: Buffer) => listener.output("stdout", chunk));
+  stderr!.on("data", (chunk: Buffer) => listener.output("stderr", chunk));
+  let open = true;
+  const exited = () => {
+    if (!open) return;
+    open = false;
+    stdout!.destroy();
+    stderr!.destroy();
+    listener.exited(child.exitCode, child.signalCode);
+  };
+  child.once("exit", () => {
+    if (!run.detach) killGroup(child.pid!, "SIGKILL");
+    setTimeout(exited, lastWordsMs).unref();
+  });
+  child.once("close", exited);
+  if (run.stdin !== undefined) stdin!.write(run.stdin);
+  if (!run.openStdin) stdin!.end();
+  return {
+    pid: child.pid!,
+    write: (data) => {
+      if (!stdin!.writable) return true; // Nobody reads it any longer, as with a broken pipe.
+      if (stdin!.writableLength + data.length > maximumPendingBytes) return false;
+      stdin!.write(data);
+      return true;
+    },
+    end: () => void stdin!.end(),
+    resize: () => {},
+  };
+}
+
+/** End of transmission: what Ctrl-D sends. */
+const endOfInput = "\x04";
+
+function onTerminal(
+  run: RunCommand,
+  { cwd, env, uid, gid }: SpawnOptions,
+  { packages }: RuntimeContext,
+  listener: ProcessListener,
+): CommandProcess {
+  // A native module, which is not in the runner's bundle.
+  const { spawn: spawnTerminal } = createRequire(`${packages}/`)("@lydell/node-pty") as PtyModule;
+  const as = uid === undefined || gid === undefined ? {} : { uid, gid };
+  const size = run.terminal!;
+  const pty: IPty = spawnTerminal("/bin/bash", argumentsOf(run.command), {
+    name: "xterm-256color",
+    ...size,
+    ...as,
+    cwd,
+    env,
+    encoding: null,
+  });
+  // Its types know no encoding but UTF-8.
+  pty.onData((chunk: unknown) => listener.output("stdout", chunk as Buffer));
+  pty.onExit(({ exitCode, signal }) => {
+    if (!run.detach) killGroup(pty.pid, "SIGKILL");
+    listener.exited(signal ? null : exitCode, signal ? signalName(signal) : null);
+  });
+  if (run.stdin !== undefined) pty.write(run.stdin);
+  return {
+    pid: pty.pid,
+    write: (data) => {
+      pty.write(data);
+      return true;
+    },
+    end: () => pty.write(endOfInput),
+    resize: ({ cols, rows }) => pty.resize(cols, rows),
+  };
+}
+
+/** Sends a signal to a process and all of its group. False if they have ended. */
+export function killGroup(leader: number, signal: CommandSignal): boolean {
+  try {
+    process.kill(-leader, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Signals by number, as Linux has them on x86-64 (signal(7)). */
+const signalNames: Readonly<Record<number, string>> = {
+  1: "SIGHUP",
+  2: "SIGINT",
+  3: "SIGQUIT",
+  6: "SIGABRT",
+  9: "SIGKILL",
+  10: "SIGUSR1",
+  11: "SIGSEGV",
+  12: "SIGUSR2",
+  13: "SIGPIPE",
+  14: "SIGALRM",
+  15: "SIGTERM",
+};
+
+function signalName(number: number): string {
+  return signalNames[number] ?? `SIG${number}`;
+}

@@ -1,0 +1,178 @@
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  type CommandExit,
+  type CommandRecord,
+  type CommandSignal,
+  type RunCommand,
+  type TerminalSize,
+  timeoutOf,
+} from "../../contract/commands.ts";
+import { startOf } from "../../platform/process-table.ts";
+import type { RuntimeContext } from "../../runtimes/runtime.ts";
+import { CommandOutput } from "./command-output.ts";
+import { type CommandProcess, folderOf, killGroup, startProcess } from "./command-process.ts";
+import { OutputDecoder } from "./output-text.ts";
+
+/** How many inputs are remembered, so that one that is sent again is not read twice. */
+const rememberedInputs = 1_000;
+
+/** What is on the disk of a command beside its output. */
+interface Stored {
+  record: CommandRecord;
+  /** The leader of its group, and when that began; null before it has started. */
+  leader: { pid: number; start: string } | null;
+}
+
+/** A command of the agent's owner: its process while it runs, its record and its output. */
+export class Command {
+  readonly #folder: string;
+  #record: CommandRecord;
+  #output: CommandOutput | null;
+  #process: CommandProcess | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #timedOut = false;
+  readonly #inputs = new Set<string>();
+
+  private constructor(folder: string, record: CommandRecord, output: CommandOutput | null) {
+    this.#folder = folder;
+    this.#record = record;
+    this.#output = output;
+  }
+
+  /** Starts a command, whose files are in `folder`. Rejects if it cannot be started. */
+  static async start(id: string, run: RunCommand, folder: string, context: RuntimeContext): Promise<Command> {
+    const record: CommandRecord = {
+      id,
+      command: shortened(run.command),
+      cwd: folderOf(run, context),
+      user: run.user,
+      detached: run.detach,
+      terminal: run.terminal !== undefined,
+      status: "running",
+      startedAt: new Date().toISOString(),
+      exitedAt: null,
+      exitCode: null,
+      signal: null,
+      timedOut: false,
+      lost: false,
+      outputBytes: 0,
+    };
+    const command = new Command(folder, record, new CommandOutput(folder));
+    await command.#begin(run, context);
+    return command;
+  }
+
+  /**
+   * The command that an earlier runner left in `folder`; null if there is no whole one. What still runs of it is ended,
+   * because nobody reads its output any longer.
+   */
+  static async load(folder: string): Promise<Command | null> {
+    const { record, leader } = readStored(folder) ?? {};
+    if (!record) return null;
+    const command = new Command(folder, record, null);
+    if (record.status === "running") {
+      if (leader && startOf(leader.pid) === leader.start) killGroup(leader.pid, "SIGKILL");
+      command.#output = await CommandOutput.load(folder, record.outputBytes);
+      command.#exit({ exitCode: null, signal: null, timedOut: false, lost: true });
+    }
+    return command;
+  }
+
+  get record(): CommandRecord {
+    return this.#record;
+  }
+
+  get running(): boolean {
+    return this.#record.status === "running";
+  }
+
+  /** Its events. Those of a command of an earlier runner are read from the disk when they are first asked for. */
+  async output(): Promise<CommandOutput> {
+    this.#output ??= await CommandOutput.load(this.#folder, this.#record.outputBytes);
+    return this.#output;
+  }
+
+  /** Passes input on once per `inputId`. False if the command does not read, and too much waits already. */
+  input(inputId: string, data: Buffer, end: boolean): boolean {
+    if (this.#inputs.has(inputId)) return true;
+    if (!this.#process!.write(data)) return false;
+    if (end) this.#process!.end();
+    this.#inputs.add(inputId);
+    if (this.#inputs.size > rememberedInputs) this.#inputs.delete(this.#inputs.values().next().value!);
+    return true;
+  }
+
+  /** Sends a signal to all of its group. */
+  signal(signal: CommandSignal): void {
+    killGroup(this.#process!.pid, signal);
+  }
+
+  resize(size: TerminalSize): void {
+    this.#process!.resize(size);
+  }
+
+  async #begin(run: RunCommand, context: RuntimeContext): Promise<void> {
+    const decoders = { stdout: new OutputDecoder(), stderr: new OutputDecoder() };
+    const tell = (stream: "stdout" | "stderr", text: ReturnType<OutputDecoder["end"]>) => {
+      if (text) this.#output!.append({ type: `command.${stream}`, ...text });
+    };
+    this.#process = await startProcess(run, context, {
+      output: (stream, chunk) => {
+        this.#record.outputBytes += chunk.length;
+        tell(stream, decoders[stream].write(chunk));
+      },
+      exited: (exitCode, signal) => {
+        tell("stdout", decoders.stdout.end());
+        tell("stderr", decoders.stderr.end());
+        this.#exit({ exitCode, signal, timedOut: this.#timedOut, lost: false });
+      },
+    });
+    if (!this.running) return; // A quick one has ended by now.
+    this.#store();
+    const timeoutMs = timeoutOf(run);
+    if (timeoutMs !== null) this.#timer = setTimeout(() => this.#timeOut(), timeoutMs);
+  }
+
+  #timeOut(): void {
+    this.#timedOut = true;
+    killGroup(this.#process!.pid, "SIGKILL");
+  }
+
+  #exit(exit: CommandExit): void {
+    clearTimeout(this.#timer);
+    this.#record = { ...this.#record, ...exit, status: "exited", exitedAt: new Date().toISOString() };
+    // The record first: who has read the last event finds the command ended.
+    this.#store();
+    this.#output!.append({ type: "command.exited", ...exit });
+    this.#process = null;
+  }
+
+  /** Synchronous, like the output's files. On a full disk the command goes on, and is forgotten with its runner. */
+  #store(): void {
+    const pid = this.#process?.pid;
+    const start = pid === undefined ? null : startOf(pid);
+    const leader = pid === undefined || start === null ? null : { pid, start };
+    try {
+      const stored: Stored = { record: this.#record, leader };
+      writeFileSync(join(this.#folder, "record.new"), JSON.stringify(stored), { mode: 0o600 });
+      renameSync(join(this.#folder, "record.new"), join(this.#folder, "record.json"));
+    } catch {}
+  }
+}
+
+/** How much of a command its record shows, in characters. */
+const shownCharacters = 4_096;
+
+function shortened(command: RunCommand["command"]): RunCommand["command"] {
+  const text = typeof command === "string" ? command : command.join(" ");
+  return text.length <= shownCharacters ? command : `${text.slice(0, shownCharacters)}…`;
+}
+
+function readStored(folder: string): Stored | null {
+  try {
+    return JSON.parse(readFileSync(join(folder, "record.json"), "utf8")) as Stored;
+  } catch {
+    return null;
+  }
+}
