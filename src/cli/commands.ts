@@ -8,6 +8,7 @@ export const groups: Readonly<Record<string, string>> = {
   agents: "manage agents",
   "agents network": "manage where an agent may connect to",
   "agents secrets": "manage secrets that an agent can use but not read",
+  commands: "manage the commands that you run in agents' machines",
   turns: "show and interrupt what agents were asked",
   profiles: "name the services that you use",
   keys: "manage API keys",
@@ -18,6 +19,7 @@ export const groups: Readonly<Record<string, string>> = {
   "admin credits": "list and grant credits",
 };
 
+const commands: Load = () => import("./commands/commands.ts");
 const profiles: Load = () => import("./commands/profiles.ts");
 const turns: Load = () => import("./commands/turns.ts");
 const adminUsersDisable: Load = () => import("./commands/admin-users-disable.ts");
@@ -50,6 +52,12 @@ const loads: Readonly<Record<string, Load>> = {
   "turns events": turns,
   "turns cancel": turns,
   chat: () => import("./commands/chat.ts"),
+  exec: () => import("./commands/exec.ts"),
+  "commands list": commands,
+  "commands show": commands,
+  "commands logs": commands,
+  "commands input": commands,
+  "commands signal": commands,
   login: () => import("./commands/login.ts"),
   logout: () => import("./commands/logout.ts"),
   "profiles list": profiles,

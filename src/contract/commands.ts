@@ -22,8 +22,7 @@ const Text = z
   .refine(noNull, "A null character cannot be passed to a program.");
 
 /** Which user of the machine does something: the agent's own, or root. */
-export const MachineUser = z.enum(["agent", "root"]);
-export type MachineUser = z.infer<typeof MachineUser>;
+const MachineUser = z.enum(["agent", "root"]);
 
 /** The size of a terminal, in characters. */
 export const TerminalSize = z.strictObject({ cols: z.int().min(1).max(1_000), rows: z.int().min(1).max(1_000) });
@@ -147,25 +146,24 @@ export function bytesOf({ text, base64 }: { text?: string | undefined; base64?: 
   return base64 === undefined ? Buffer.from(text ?? "") : Buffer.from(base64, "base64");
 }
 
-export const SignalCommand = z
-  .strictObject({
-    signal: z.enum([
-      "SIGINT",
-      "SIGTERM",
-      "SIGKILL",
-      "SIGHUP",
-      "SIGQUIT",
-      "SIGUSR1",
-      "SIGUSR2",
-      "SIGSTOP",
-      "SIGCONT",
-      "SIGTSTP",
-      "SIGALRM",
-      "SIGABRT",
-      "SIGWINCH",
-    ]),
-  })
-  .meta({ id: "SignalCommand" });
+/** The signals that a command can be sent. */
+export const commandSignals = [
+  "SIGINT",
+  "SIGTERM",
+  "SIGKILL",
+  "SIGHUP",
+  "SIGQUIT",
+  "SIGUSR1",
+  "SIGUSR2",
+  "SIGSTOP",
+  "SIGCONT",
+  "SIGTSTP",
+  "SIGALRM",
+  "SIGABRT",
+  "SIGWINCH",
+] as const;
+
+export const SignalCommand = z.strictObject({ signal: z.enum(commandSignals) }).meta({ id: "SignalCommand" });
 
 /** The name of a signal that a command can be sent. */
 export type CommandSignal = z.infer<typeof SignalCommand>["signal"];

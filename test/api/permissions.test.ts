@@ -97,6 +97,12 @@ const expected: Readonly<Record<string, Expected>> = {
   "GET /agents/{name}/turns/{turnId}/events": chatting(200),
   // Its turn has ended already.
   "POST /agents/{name}/turns/{turnId}/cancel": chatting(409),
+  "POST /agents/{name}/commands": account(200, 404),
+  "GET /agents/{name}/commands": account(200, 404),
+  "GET /agents/{name}/commands/{commandId}": account(404, 404),
+  "GET /agents/{name}/commands/{commandId}/events": account(404, 404),
+  "POST /agents/{name}/commands/{commandId}/stdin": account(404, 404),
+  "POST /agents/{name}/commands/{commandId}/signal": account(404, 404),
   "POST /agents/{name}/conversation/reset": account(200, 404),
   "POST /agents/{name}/suspend": account(200, 404),
   "POST /agents/{name}/resume": account(200, 404),
@@ -117,6 +123,8 @@ const operations = Object.keys(expected);
 /** A body where the operation needs one that is right. */
 const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
   "POST /agents": () => ({ name: `made-${randomUUID().slice(0, 8)}` }),
+  "POST /agents/{name}/commands": () => ({ command: "true" }),
+  "POST /agents/{name}/commands/{commandId}/signal": () => ({ signal: "SIGTERM" }),
   "PATCH /agents/{name}": () => ({ instructions: "Be brief." }),
   "PUT /agents/{name}/network": () => ({ allow: ["*"], deny: [] }),
   "POST /agents/{name}/chat": () => ({ message: "hello" }),
@@ -136,6 +144,7 @@ async function statusOf(operation: string, client: TestClient, target: Target): 
   const filled = path
     .replace("{name}", name)
     .replace("{turnId}", turnId)
+    .replace("{commandId}", turnId)
     .replace("{id}", keyId)
     .replace("{secret}", "TOKEN");
   const query = /(resume|restart)$/.test(path) ? "?wait=ready" : "";

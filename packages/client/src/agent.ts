@@ -1,3 +1,4 @@
+import { AgentCommands } from "./commands.ts";
 import type { Connection, Filter, Query, RequestOptions, Sendable } from "./connection.ts";
 import type {
   Agent,
@@ -18,6 +19,7 @@ import { type ChatOptions, Reply } from "./reply.ts";
 /** One agent, by its name. Whether it exists is found out by the first call. Every method throws as `Connection.call`. */
 export class AgentHandle {
   readonly name: string;
+  readonly commands: AgentCommands;
   readonly network: AgentNetwork;
   readonly secrets: AgentSecrets;
   readonly #connection: Connection;
@@ -27,6 +29,7 @@ export class AgentHandle {
     this.name = name;
     this.#connection = connection;
     this.#path = { name };
+    this.commands = new AgentCommands(connection, this.#path);
     this.network = new AgentNetwork(connection, this.#path);
     this.secrets = new AgentSecrets(connection, this.#path);
   }

@@ -26,7 +26,7 @@ export interface ConnectionOptions {
 /** A request as sent. */
 export interface RawRequest {
   headers?: Headers;
-  body?: string;
+  body?: string | Blob;
   signal?: AbortSignal | undefined;
 }
 
@@ -45,9 +45,11 @@ type Given<Value, Name extends string> = [Value] extends [undefined]
     : { [name in Name]: Sendable<Value> };
 
 /** Fields that may be left out may be undefined, too. */
-export type Sendable<Value> = Value extends object
-  ? { [Field in keyof Value]: Value[Field] | (undefined extends Value[Field] ? undefined : never) }
-  : Value;
+export type Sendable<Value> = Value extends Blob
+  ? Blob
+  : Value extends object
+    ? { [Field in keyof Value]: Value[Field] | (undefined extends Value[Field] ? undefined : never) }
+    : Value;
 
 type Data<Name extends OperationName> = Operations[Name]["data"];
 
@@ -147,7 +149,10 @@ export class Connection {
   async #request(name: OperationName, { path, query, body, headers, signal, once }: Asked): Promise<Response> {
     const { method, path: template } = operations[name];
     const raw: RawRequest & { headers: Headers } = { headers: new Headers(headers), signal };
-    if (body !== undefined) {
+    if (body instanceof Blob) {
+      raw.headers.set("content-type", "application/octet-stream");
+      raw.body = body;
+    } else if (body !== undefined) {
       raw.headers.set("content-type", "application/json");
       raw.body = JSON.stringify(body);
     }

@@ -1,5 +1,13 @@
 export { AgentHandle } from "./agent.ts";
 export { Berth } from "./berth.ts";
+export {
+  type AgentCommands,
+  type CommandExited,
+  type CommandLine,
+  type CommandReadOptions,
+  outputBytes,
+  RunningCommand,
+} from "./commands.ts";
 export { Connection, type ConnectionOptions, type RequestOptions } from "./connection.ts";
 export {
   ApiError,

@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ended } from "../../src/cli/scripted-api.ts";
+import { ScriptedService } from "../support/scripted-service.ts";
+
+// `berth exec` and `berth commands` with the real service: the command runs as a process of the scripted machine.
+
+const launcher = fileURLToPath(new URL("../../berth", import.meta.url));
+
+let service: ScriptedService;
+beforeAll(async () => {
+  service = await ScriptedService.start();
+  await service.client.createAgent("ada");
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+function start(args: string[]): ChildProcess {
+  const { url, key } = service.client;
+  return spawn(launcher, args, { env: { PATH: process.env.PATH, TZ: "UTC", BERTH_URL: url, BERTH_API_KEY: key } });
+}
+
+async function berth(args: string[], input: string | Buffer = "") {
+  const child = start(args);
+  child.stdin!.on("error", () => {});
+  child.stdin!.end(input);
+  return ended(child);
+}
+
+test("a command has the tool's streams and gives it its exit code", async () => {
+  const line = "tr a-z A-Z; echo problem >&2; exit 7";
+  expect(await berth(["exec", "ada", line], "hello")).toEqual({ code: 7, stdout: "HELLO", stderr: "problem\n" });
+});
+
+test("several words are a program and its arguments, with options of their own", async () => {
+  const { stdout, code } = await berth(["exec", "-e", "A=1 2", "ada", "--", "printf", "%s-", "--json", "-n", "$A"]);
+  expect([code, stdout]).toEqual([0, "--json--n-$A-"]);
+  expect((await berth(["exec", "ada", "-e", "A=1", "--", "printenv", "A"])).stdout).toBe("1\n");
+});
+
+test("a large input and a large output pass whole", { timeout: 60_000 }, async () => {
+  const input = Buffer.alloc(3_000_000, "0123456789abcdef\n");
+  const { code, stdout } = await berth(["exec", "ada", "cat"], input);
+  expect([code, stdout === input.toString()]).toEqual([0, true]);
+});
+
+test("a signal's exit code is a shell's, and a time limit's is timeout's", async () => {
+  expect((await berth(["exec", "ada", "kill -TERM $$"])).code).toBe(143);
+  expect((await berth(["exec", "--timeout", "1", "ada", "sleep 100"])).code).toBe(124);
+});
+
+test("Ctrl-C goes to the command", async () => {
+  const child = start(["exec", "ada", "trap 'echo caught; exit 5' INT; echo ready; while true; do sleep 0.1; done"]);
+  const outcome = ended(child);
+  await once(child.stdout!, "data");
+  child.kill("SIGINT");
+  expect(await outcome).toMatchObject({ code: 5, stdout: expect.stringContaining("caught") });
+});
+
+test("a detached command is listed, read, written to and ended", async () => {
+  const { stdout } = await berth(["exec", "--detach", "ada", "echo started; sleep 1000"]);
+  const id = stdout.trim();
+  expect((await berth(["commands", "list", "ada"])).stdout).toMatch(new RegExp(`${id} .* running +echo started`));
+  const logs = start(["commands", "logs", "ada", id]);
+  const read = ended(logs);
+  await once(logs.stdout!, "data");
+  expect((await berth(["commands", "signal", "ada", id, "-s", "SIGKILL"])).stdout).toBe("SIGKILL was sent.\n");
+  expect(await read).toEqual({ code: 0, stdout: "started\n", stderr: "" });
+  expect((await berth(["commands", "show", "ada", id])).stdout).toContain("SIGKILL");
+  expect((await berth(["commands", "input", "ada", id], "x")).stderr).toContain("has ended");
+});
+
+test("what cannot be run is said", async () => {
+  expect(await berth(["exec", "ada", "--cwd", "/no/such", "--", "true"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("/no/such"),
+  });
+  expect((await berth(["exec", "nobody", "true"])).stderr).toContain("nobody");
+  expect((await berth(["exec", "ada", "-e", "novalue", "--", "true"])).code).toBe(2);
+});
