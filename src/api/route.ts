@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Credential } from "../contract/keys.ts";
+import type { TicketRequest } from "../contract/tickets.ts";
 
 /**
  * `all`: everything in the account. `named`: only the key's agents. `operator`: only for the operator's account. `no`:
@@ -38,6 +39,8 @@ export interface RouteDefinition {
   limit?: "agents" | "keys";
   /** The response is, or may be, a stream of these events. */
   stream?: z.ZodType;
+  /** The route is a WebSocket. A ticket for this purpose opens it, too. */
+  socket?: TicketRequest["for"];
   /** The response is also available as CSV. */
   csv?: true;
 }
@@ -62,7 +65,7 @@ export function route<const Definition extends RouteDefinition>(definition: Defi
     ...definition,
     operation: `${method} ${path}`,
     idempotent: guarded && method === "POST",
-    audited: guarded && method !== "GET",
+    audited: guarded && (method !== "GET" || definition.socket !== undefined),
   };
 }
 

@@ -7,6 +7,7 @@ import { chatRoutes } from "./routes/chat.ts";
 import { commandRoutes } from "./routes/commands.ts";
 import { egressRoutes } from "./routes/egress.ts";
 import { publicRoutes } from "./routes/public.ts";
+import { terminalRoutes } from "./routes/terminals.ts";
 
 /**
  * All API operations. The HTTP server, the OpenAPI document, permissions, limits, the audit log and the client are
@@ -17,6 +18,7 @@ export const routes = {
   ...agentRoutes,
   ...chatRoutes,
   ...commandRoutes,
+  ...terminalRoutes,
   ...catalogRoutes,
   ...egressRoutes,
   ...accountRoutes,

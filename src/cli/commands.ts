@@ -53,6 +53,7 @@ const loads: Readonly<Record<string, Load>> = {
   "turns cancel": turns,
   chat: () => import("./commands/chat.ts"),
   exec: () => import("./commands/exec.ts"),
+  terminal: () => import("./commands/terminal.ts"),
   "commands list": commands,
   "commands show": commands,
   "commands logs": commands,

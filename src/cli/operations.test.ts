@@ -14,7 +14,14 @@ afterAll(() => api[Symbol.dispose]());
 const id = "0189f7e2-0000-7000-8000-000000000000";
 
 /** Only for monitoring, and for programs that look for the identity provider. */
-const withoutCommand = ["GET /healthz", "GET /readyz", "GET /metrics", "GET /.well-known/oauth-protected-resource"];
+const withoutCommand = [
+  // What opens a terminal; its ticket comes first, and the scripted service refuses it.
+  "GET /agents/{name}/terminal",
+  "GET /healthz",
+  "GET /readyz",
+  "GET /metrics",
+  "GET /.well-known/oauth-protected-resource",
+];
 
 /** The command of each operation, written by hand. */
 const commands: Record<string, string> = {
@@ -40,6 +47,7 @@ const commands: Record<string, string> = {
   "GET /agents/{name}/commands/{commandId}/events": `commands logs ada ${id}`,
   "POST /agents/{name}/commands/{commandId}/stdin": `commands input ada ${id}`,
   "POST /agents/{name}/commands/{commandId}/signal": `commands signal ada ${id}`,
+  "POST /agents/{name}/tickets": "terminal ada",
   "GET /models": "models",
   "GET /runtimes": "runtimes",
   "GET /agents/{name}/network": "agents network get ada",

@@ -22,7 +22,7 @@ const Text = z
   .refine(noNull, "A null character cannot be passed to a program.");
 
 /** Which user of the machine does something: the agent's own, or root. */
-const MachineUser = z.enum(["agent", "root"]);
+export const MachineUser = z.enum(["agent", "root"]);
 
 /** The size of a terminal, in characters. */
 export const TerminalSize = z.strictObject({ cols: z.int().min(1).max(1_000), rows: z.int().min(1).max(1_000) });

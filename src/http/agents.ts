@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync, FastifyRequest } from "fastify";
 import { routes } from "../api/routes.ts";
+import { BerthError } from "../contract/errors.ts";
 import { type AgentState, toAgentView } from "../service/agent.ts";
 import type { Agents } from "../service/agents.ts";
 import { requireNamed } from "./authorize.ts";
@@ -25,6 +26,8 @@ export async function findAgent(
   const agent = await agents.find(request.caller.accountId, name);
   request.agent = agent;
   requireNamed(request.caller, agent);
+  if (request.ticketAgentId !== undefined && request.ticketAgentId !== agent.id)
+    throw new BerthError("forbidden", "This ticket is for another agent.");
   return agent;
 }
 

@@ -23,6 +23,7 @@ import type { Keys } from "../service/keys.ts";
 import type { ModelChoice } from "../service/models.ts";
 import type { Principals } from "../service/principals.ts";
 import type { Secrets } from "../service/secrets.ts";
+import type { Tickets } from "../service/tickets.ts";
 import type { Turns } from "../service/turns.ts";
 import type { Users } from "../service/users.ts";
 import { accountRoutes } from "./account.ts";
@@ -47,7 +48,9 @@ import { paymentEventRoutes, topUpRoutes } from "./payments.ts";
 import { clientOf, limit, type RateLimiters } from "./rate-limits.ts";
 import { secretRoutes } from "./secrets.ts";
 import { type HandleSignIn, protectedResourceRoutes, signInRoutes } from "./sign-in.ts";
+import { acceptSockets } from "./sockets.ts";
 import { Streams } from "./streams.ts";
+import { terminalRoutes } from "./terminals.ts";
 import { userRoutes } from "./users.ts";
 
 const maximumBodyBytes = 1024 * 1024;
@@ -63,6 +66,7 @@ export interface AppOptions {
   turns: Turns;
   secrets: Secrets;
   commands: Commands;
+  tickets: Tickets;
   egress: AgentEgress;
   models: ModelChoice;
   keys: Keys;
@@ -129,6 +133,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const requireTable = matchTable(app);
   answerUnknown(app, limitAddress);
   await describeRoutes(app, options.version);
+  await acceptSockets(app, options.corsOrigins);
   guard(app, options, limitAddress);
   const idempotency = new Idempotency(options.idempotencyKeys);
   // In this order, so that the audit log records the final response.
@@ -147,12 +152,12 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
 type LimitAddress = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 /** Requires the permission of each route. */
-function guard(app: FastifyInstance, { principals, limiters }: AppOptions, limitAddress: LimitAddress): void {
+function guard(app: FastifyInstance, { principals, tickets, limiters }: AppOptions, limitAddress: LimitAddress): void {
   app.addHook("onRequest", async (request, reply) => {
     const { route } = request.routeOptions.config;
     if (!route || route.permission === "public") return;
     try {
-      request.caller = await authenticate(request, (credential) => principals.find(credential));
+      request.caller = await authenticate(request, (credential) => principals.find(credential), tickets);
     } catch (error) {
       if (error instanceof BerthError && error.status === 401) await limitAddress(request, reply);
       throw error;
@@ -190,6 +195,7 @@ async function addRoutes(
   await app.register(chatRoutes(agents, turns, streams, begun));
   await app.register(turnRoutes(agents, turns, streams));
   await app.register(commandRoutes(agents, options.commands, streams, begun));
+  await app.register(terminalRoutes(agents, options.commands, options.tickets, { streams, begun }));
   await app.register(catalogRoutes(options.models));
   await app.register(egressRoutes(agents, options.egress));
   await app.register(secretRoutes(agents, options.secrets));
@@ -223,11 +229,11 @@ const exposedHeaders = [
 ];
 
 /**
- * Hides secrets in a URL: sign-in codes and one-time links in the query, ids of sign-ins in the path, and keys that
+ * Hides secrets in a URL: sign-in codes, one-time links and tickets in the query, ids of sign-ins in the path, and keys that
  * somebody has mistaken for an id.
  */
 function withoutSecrets(url: string): string {
-  const whole = url.startsWith(signInPrefix) ? url.split("?")[0]! : url;
+  const whole = url.startsWith(signInPrefix) || /[?&]ticket=/.test(url) ? url.split("?")[0]! : url;
   return whole.replaceAll(/[\w-]{40,}/g, "…");
 }
 

@@ -1,20 +1,33 @@
 import type { FastifyRequest } from "fastify";
 import { BerthError } from "../contract/errors.ts";
 import type { Caller } from "../service/caller.ts";
+import type { Tickets } from "../service/tickets.ts";
 
 /** The caller with a key or token; null if it is not, or no longer, valid. */
 export type FindCaller = (credential: string) => Promise<Caller | null>;
 
 declare module "fastify" {
   interface FastifyRequest {
+    /** The one agent that the request's ticket is for; absent without a ticket. */
+    ticketAgentId?: string;
     /** Set by `authenticate` before the handler runs. */
     caller: Caller;
   }
 }
 
-/** Finds the caller by `Authorization: Bearer <key>`. Throws `credentials_missing` or `credentials_invalid`. */
-export async function authenticate(request: FastifyRequest, findCaller: FindCaller): Promise<Caller> {
+/**
+ * Finds the caller by `Authorization: Bearer <key>` or, for a socket, by the ticket in its address. Throws
+ * `credentials_missing` or `credentials_invalid`.
+ */
+export async function authenticate(
+  request: FastifyRequest,
+  findCaller: FindCaller,
+  tickets: Pick<Tickets, "take">,
+): Promise<Caller> {
   const header = request.headers.authorization;
+  const { socket } = request.routeOptions.config.route ?? {};
+  const { ticket } = request.query as { ticket?: unknown };
+  if (socket !== undefined && typeof ticket === "string") return byTicket(request, ticket, socket, tickets);
   if (!header)
     throw new BerthError("credentials_missing", "An Authorization header of the form `Bearer <key>` is required.");
   const credential = /^Bearer +(\S+) *$/i.exec(header)?.[1];
@@ -23,4 +36,15 @@ export async function authenticate(request: FastifyRequest, findCaller: FindCall
     throw new BerthError("credentials_invalid", "The key or token is not valid: it is mistyped, expired or revoked.");
   }
   return caller;
+}
+
+function byTicket(request: FastifyRequest, ticket: string, purpose: string, tickets: Pick<Tickets, "take">): Caller {
+  const admission = tickets.take(ticket);
+  if (admission?.purpose !== purpose)
+    throw new BerthError(
+      "credentials_invalid",
+      "The ticket is not valid: it was used, has expired, or is for something else.",
+    );
+  request.ticketAgentId = admission.agentId;
+  return admission.caller;
 }

@@ -36,13 +36,17 @@ export function handle<R extends Route>(
   const status = Number(Object.keys(route.responses)[0] ?? 200);
   const answer = (request: FastifyRequest, reply: FastifyReply) =>
     handler(request as unknown as RequestOf<R>, reply.code(status));
-  app.route({
+  app.route({ ...optionsOf(route), handler: answer as RouteHandlerMethod });
+}
+
+/** A route of the table as Fastify has it, without its handler. */
+export function optionsOf(route: Route) {
+  return {
     method: route.method,
     url: route.path.replaceAll(/\{(\w+)\}/g, ":$1"),
     schema: schemaOf(route),
     config: { route },
-    handler: answer as RouteHandlerMethod,
-  });
+  };
 }
 
 /**

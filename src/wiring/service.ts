@@ -25,6 +25,7 @@ import type { ModelChoice } from "../service/models.ts";
 import { Principals } from "../service/principals.ts";
 import type { RunningTurns } from "../service/running-turns.ts";
 import { Secrets } from "../service/secrets.ts";
+import { Tickets } from "../service/tickets.ts";
 import { Turns } from "../service/turns.ts";
 import { Users } from "../service/users.ts";
 import type { PostgresLedger } from "../store/ledger.ts";
@@ -105,7 +106,19 @@ export function openService(parts: ServiceParts) {
     recheck: (agentId) => egress.recheck(agentId),
   });
   const commands = new Commands(leases);
-  return { agents, turns, commands, lifecycle, principals, users, keys, billing, secrets, egress: agentEgress };
+  return {
+    agents,
+    turns,
+    commands,
+    tickets: new Tickets(),
+    lifecycle,
+    principals,
+    users,
+    keys,
+    billing,
+    secrets,
+    egress: agentEgress,
+  };
 }
 
 function openLifecycle(parts: ServiceParts, reserve: DiskReserve): Lifecycle {

@@ -103,6 +103,9 @@ const expected: Readonly<Record<string, Expected>> = {
   "GET /agents/{name}/commands/{commandId}/events": account(404, 404),
   "POST /agents/{name}/commands/{commandId}/stdin": account(404, 404),
   "POST /agents/{name}/commands/{commandId}/signal": account(404, 404),
+  "POST /agents/{name}/tickets": account(201, 404),
+  // Not as a WebSocket.
+  "GET /agents/{name}/terminal": account(426, 426),
   "POST /agents/{name}/conversation/reset": account(200, 404),
   "POST /agents/{name}/suspend": account(200, 404),
   "POST /agents/{name}/resume": account(200, 404),
@@ -125,6 +128,7 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
   "POST /agents": () => ({ name: `made-${randomUUID().slice(0, 8)}` }),
   "POST /agents/{name}/commands": () => ({ command: "true" }),
   "POST /agents/{name}/commands/{commandId}/signal": () => ({ signal: "SIGTERM" }),
+  "POST /agents/{name}/tickets": () => ({ for: "terminal" }),
   "PATCH /agents/{name}": () => ({ instructions: "Be brief." }),
   "PUT /agents/{name}/network": () => ({ allow: ["*"], deny: [] }),
   "POST /agents/{name}/chat": () => ({ message: "hello" }),

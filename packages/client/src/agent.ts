@@ -15,6 +15,7 @@ import type {
 } from "./generated/types.gen.ts";
 import type { Pages } from "./pages.ts";
 import { type ChatOptions, Reply } from "./reply.ts";
+import { Terminal, type TerminalOptions } from "./terminal.ts";
 
 /** One agent, by its name. Whether it exists is found out by the first call. Every method throws as `Connection.call`. */
 export class AgentHandle {
@@ -64,6 +65,11 @@ export class AgentHandle {
   /** Interrupts a turn. */
   async cancel(turnId: string, options: RequestOptions = {}): Promise<void> {
     await this.#connection.call("cancelTurn", { path: { ...this.#path, turnId }, ...options });
+  }
+
+  /** A terminal in its machine. It opens when its events are read. Needs a global `WebSocket`: a browser, Bun, Node 22. */
+  terminal(options: TerminalOptions = {}): Terminal {
+    return new Terminal(this.#connection, this.name, options);
   }
 
   /** Begins a new conversation; the files stay. */

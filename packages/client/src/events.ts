@@ -3,7 +3,7 @@ import { ApiError, NotBerthError, UnreachableError } from "./errors.ts";
 import { pause } from "./retry.ts";
 
 /** Delays before each attempt to resume a broken stream. A restarting server is back within them. */
-const retryDelaysMs = [250, 500, 1_000, 2_000, 4_000, 8_000, 8_000];
+export const retryDelaysMs = [250, 500, 1_000, 2_000, 4_000, 8_000, 8_000];
 
 /** How to follow a stream of events. */
 export interface FollowOptions<Event> {

@@ -21,3 +21,4 @@ export {
 export type * from "./generated/types.gen.ts";
 export { type Page, Pages } from "./pages.ts";
 export { type ChatOptions, type Inclusion, isLast, type LastEvent, Reply } from "./reply.ts";
+export { Terminal, type TerminalOptions } from "./terminal.ts";

@@ -1,7 +1,7 @@
-import { constants } from "node:os";
-import type { AgentHandle, CommandExited, CommandLine, RunningCommand } from "@berth/client";
+import type { AgentHandle, CommandLine, RunningCommand } from "@berth/client";
 import { outputBytes } from "@berth/client";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { attachTerminal, exitCodeOf, terminalSize } from "../attached-terminal.ts";
 import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
@@ -15,12 +15,11 @@ interface ExecOptions extends CommonOptions {
   timeout?: number;
   detach?: true;
   stdin: boolean;
+  tty?: true;
 }
 
-/** What a shell answers for a program that a signal has ended: 128 and the signal's number. */
-const signalBase = 128;
-/** What timeout(1) answers. */
-const timedOutCode = 124;
+/** What a shell answers for a program that Ctrl-C has ended. */
+const interruptedCode = 130;
 
 /** `berth exec AGENT -- COMMAND…` */
 export function register(program: Command): void {
@@ -34,6 +33,7 @@ export function register(program: Command): void {
     .addOption(new Option("-u, --user <user>", "the user to run as").choices(["agent", "root"]).default("agent"))
     .option("--timeout <seconds>", "end it after this time; an hour by default", positiveNumber)
     .option("-d, --detach", "leave it running, and print its id")
+    .option("-t, --tty", "run it on a terminal, which is this one")
     .option("-n, --no-stdin", "give it no input")
     .addOption(jsonOption())
     .action(async (name: string, words: string[], options: ExecOptions) => {
@@ -41,8 +41,14 @@ export function register(program: Command): void {
       const line = lineOf(words, options);
       if (options.detach) return startDetached(agent, line, options);
       if (options.json) return writeJson(process.stdout, await agent.commands.run(line));
-      process.exitCode = await attached(agent, line, options);
+      process.exitCode = await (options.tty ? onTerminal(agent, line) : attached(agent, line, options));
     });
+}
+
+async function onTerminal(agent: AgentHandle, line: CommandLine): Promise<number> {
+  const terminal = terminalSize(process.stdout);
+  const { id } = await agent.commands.start({ ...line, terminal });
+  return exitCodeOf(await attachTerminal(agent, { session: id }));
 }
 
 async function startDetached(agent: AgentHandle, line: CommandLine, { json }: CommonOptions): Promise<void> {
@@ -98,17 +104,6 @@ async function print(output: NodeJS.WriteStream, bytes: Uint8Array): Promise<voi
   if (!output.write(shown)) await new Promise((resolve) => output.once("drain", resolve));
 }
 
-function exitCodeOf({ exitCode, signal, timedOut, lost }: CommandExited): number {
-  if (lost) throw new CliError("The agent's machine ended before the command did.");
-  if (timedOut) {
-    console.error("The command took too long and was ended.");
-    return timedOutCode;
-  }
-  if (exitCode !== null) return exitCode;
-  const number = signal === null ? undefined : constants.signals[signal as NodeJS.Signals];
-  return signalBase + (number ?? 0);
-}
-
 /** Passes Ctrl-C on to the command. The second kills it; the third ends this program alone. */
 class SignalRelay implements Disposable {
   #pressed = 0;
@@ -118,7 +113,7 @@ class SignalRelay implements Disposable {
     const signals = ["SIGINT", "SIGKILL"] as const;
     this.#listener = () => {
       const signal = signals[this.#pressed++];
-      if (signal === undefined) process.exit(signalBase + constants.signals.SIGINT);
+      if (signal === undefined) process.exit(interruptedCode);
       void running.id.then((id) => commands.signal(id, signal)).catch(() => {});
     };
     process.on("SIGINT", this.#listener);

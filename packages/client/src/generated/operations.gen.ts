@@ -28,6 +28,8 @@ export const operations = {
   getCommandEvents: { method: "GET", path: "/agents/{name}/commands/{commandId}/events" },
   writeCommandInput: { method: "POST", path: "/agents/{name}/commands/{commandId}/stdin" },
   signalCommand: { method: "POST", path: "/agents/{name}/commands/{commandId}/signal" },
+  createTicket: { method: "POST", path: "/agents/{name}/tickets" },
+  openTerminal: { method: "GET", path: "/agents/{name}/terminal" },
   listModels: { method: "GET", path: "/models" },
   listRuntimes: { method: "GET", path: "/runtimes" },
   getNetwork: { method: "GET", path: "/agents/{name}/network" },
@@ -83,6 +85,8 @@ export interface Operations {
   getCommandEvents: { data: types.GetCommandEventsData; answer: null; event: types.CommandEvent };
   writeCommandInput: { data: types.WriteCommandInputData; answer: null; event: null };
   signalCommand: { data: types.SignalCommandData; answer: null; event: null };
+  createTicket: { data: types.CreateTicketData; answer: types.Ticket; event: null };
+  openTerminal: { data: types.OpenTerminalData; answer: null; event: null };
   listModels: { data: types.ListModelsData; answer: types.ModelList; event: null };
   listRuntimes: { data: types.ListRuntimesData; answer: types.RuntimeList; event: null };
   getNetwork: { data: types.GetNetworkData; answer: types.Network; event: null };

@@ -458,7 +458,7 @@ export type Error = {
     /**
      * A stable word.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'insufficient_credits' | 'forbidden' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'insufficient_credits' | 'forbidden' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     details?: unknown;
 };
 
@@ -466,7 +466,7 @@ export type Fault = {
     /**
      * A stable word.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'insufficient_credits' | 'forbidden' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'insufficient_credits' | 'forbidden' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     /**
      * What happened, in a sentence.
      */
@@ -835,6 +835,21 @@ export type SigningKeysReplaced = {
      * Until when tokens that the older keys signed are valid.
      */
     oldKeysUntil: string;
+};
+
+export type Ticket = {
+    /**
+     * Good once, as `?ticket=`, for this agent and purpose.
+     */
+    ticket: string;
+    expiresAt: string;
+};
+
+export type TicketRequest = {
+    /**
+     * What the ticket opens.
+     */
+    for: 'terminal';
 };
 
 export type TopUp = {
@@ -1975,6 +1990,89 @@ export type SignalCommandResponses = {
 };
 
 export type SignalCommandResponse = SignalCommandResponses[keyof SignalCommandResponses];
+
+export type CreateTicketData = {
+    body: TicketRequest;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}/tickets';
+};
+
+export type CreateTicketErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type CreateTicketError = CreateTicketErrors[keyof CreateTicketErrors];
+
+export type CreateTicketResponses = {
+    /**
+     * Default Response
+     */
+    201: Ticket;
+};
+
+export type CreateTicketResponse = CreateTicketResponses[keyof CreateTicketResponses];
+
+export type OpenTerminalData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: {
+        /**
+         * The session to join, with what it has shown lately. Without it, a new one begins.
+         */
+        session?: string;
+        /**
+         * Of the session, only what came after the event with this id: for a viewer who comes back.
+         */
+        after?: number;
+        cols?: number;
+        rows?: number;
+        /**
+         * The user of a new session.
+         */
+        user?: 'agent' | 'root';
+        /**
+         * In place of the header `authorization`: see tickets.
+         */
+        ticket?: string;
+    };
+    url: '/agents/{name}/terminal';
+};
+
+export type OpenTerminalErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type OpenTerminalError = OpenTerminalErrors[keyof OpenTerminalErrors];
+
+export type OpenTerminalResponses = {
+    /**
+     * Default Response
+     */
+    200: unknown;
+};
 
 export type ListModelsData = {
     body?: never;

@@ -1,0 +1,30 @@
+import { AgentParams } from "../../contract/agents.ts";
+import { TerminalQuery } from "../../contract/terminals.ts";
+import { Ticket, TicketRequest } from "../../contract/tickets.ts";
+import { account, route } from "../route.ts";
+
+/** Terminals in agents' machines. */
+export const terminalRoutes = {
+  createTicket: route({
+    method: "POST",
+    path: "/agents/{name}/tickets",
+    summary: "Make a one-time ticket for a WebSocket or a link",
+    description: "For browsers, which can send no key there. Good once and for 30 s.",
+    params: AgentParams,
+    body: TicketRequest,
+    responses: { 201: Ticket },
+    permission: account,
+  }),
+  openTerminal: route({
+    method: "GET",
+    path: "/agents/{name}/terminal",
+    summary: "Open a terminal in an agent's machine",
+    description:
+      "A WebSocket whose frames are JSON. The service sends `{type: session, session}`, then the session's events (CommandEvent, with an `id`) up to `command.exited`; the client sends TerminalInput. Any number of viewers may share a session. An open terminal does not keep the machine awake; the next key wakes it.",
+    params: AgentParams,
+    query: TerminalQuery,
+    responses: {},
+    permission: account,
+    socket: "terminal",
+  }),
+};

@@ -1,0 +1,110 @@
+import websocket from "@fastify/websocket";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { WebSocket } from "ws";
+import type { Route } from "../api/route.ts";
+import { asBerthError, BerthError } from "../contract/errors.ts";
+import { errorBody } from "./errors.ts";
+import { optionsOf, type RequestOf } from "./handle.ts";
+import type { Streams } from "./streams.ts";
+
+/** The largest message that a client may send, in bytes. */
+const maximumMessageBytes = 1024 * 1024;
+/** A peer that answers no ping for two of these is gone. */
+const pingMs = 20_000;
+/** The close codes of RFC 6455: all is done; something failed here. */
+const closedNormally = 1000;
+const closedByError = 1011;
+
+/** Prepares `app` for the routes that `handleSocket` adds. */
+export async function acceptSockets(app: FastifyInstance, allowedOrigins: readonly string[]): Promise<void> {
+  await app.register(websocket, { options: { maxPayload: maximumMessageBytes, perMessageDeflate: false } });
+  app.addHook("onRequest", async (request) => {
+    if (!request.ws) return;
+    requireOwnOrigin(request, allowedOrigins);
+    const { route } = request.routeOptions.config;
+    if (route && route.socket === undefined) throw new BerthError("request_invalid", "This is not a WebSocket.");
+  });
+}
+
+/** A page of another origin opens no socket, whatever it has found out. Programs send no origin. */
+function requireOwnOrigin({ headers }: FastifyRequest, allowedOrigins: readonly string[]): void {
+  const { origin, host } = headers;
+  if (origin === undefined || allowedOrigins.includes(origin)) return;
+  if (URL.canParse(origin) && new URL(origin).host === host) return;
+  throw new BerthError("forbidden", "A page of this origin may not open a WebSocket here.");
+}
+
+/** What every socket needs. */
+export interface SocketParts {
+  streams: Streams;
+  /** Called for each before it is upgraded. */
+  begun: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+}
+
+/**
+ * Adds a route that is a WebSocket. `prepare` runs before the upgrade: what it throws is an ordinary error response.
+ * `serve` has the socket until it settles; `gone` aborts when the socket closes. What `serve` throws is sent as a frame
+ * of JSON, `{type: "error", code, message}`.
+ */
+export function handleSocket<R extends Route, Prepared>(
+  app: FastifyInstance,
+  route: R,
+  { streams, begun }: SocketParts,
+  prepare: (request: RequestOf<R>, reply: FastifyReply) => Promise<Prepared>,
+  serve: (socket: WebSocket, prepared: Prepared, gone: AbortSignal) => Promise<void>,
+): void {
+  const prepared = new WeakMap<FastifyRequest, Prepared>();
+  app.route({
+    ...optionsOf(route),
+    // After the hooks that authenticate and check.
+    preHandler: async (request, reply) => {
+      if (!request.ws) throw upgradeRequired(reply);
+      prepared.set(request, await prepare(request as unknown as RequestOf<R>, reply));
+      await begun(request, reply.code(101));
+    },
+    handler: async (_, reply) => {
+      throw upgradeRequired(reply);
+    },
+    wsHandler: async (socket: WebSocket, request: FastifyRequest) => {
+      const gone = new AbortController();
+      socket.on("close", () => gone.abort());
+      socket.on("error", () => {}); // A close follows.
+      using _ = keepAlive(socket);
+      try {
+        using _entered = streams.enter(request);
+        await serve(socket, prepared.get(request)!, gone.signal);
+        socket.close(closedNormally);
+      } catch (thrown) {
+        const error = asBerthError(thrown, "internal", "An internal error occurred.");
+        if (error.status >= 500) request.log.error({ err: thrown }, "a socket failed");
+        const { code, message } = errorBody(error);
+        await sendFrame(socket, { type: "error", code, message });
+        socket.close(closedByError);
+      }
+    },
+  });
+}
+
+function upgradeRequired(reply: FastifyReply): BerthError {
+  reply.header("upgrade", "websocket");
+  return new BerthError("upgrade_required", "This is a WebSocket: ask for it with `upgrade: websocket`.");
+}
+
+/** Sends a frame of JSON, and waits until it has left. A socket that has closed takes it silently. */
+export function sendFrame(socket: WebSocket, frame: unknown): Promise<void> {
+  return new Promise((resolve) => socket.send(JSON.stringify(frame), () => resolve()));
+}
+
+/** Pings the peer, and cuts it off when it is gone. */
+function keepAlive(socket: WebSocket): Disposable {
+  let isThere = true;
+  socket.on("pong", () => {
+    isThere = true;
+  });
+  const timer = setInterval(() => {
+    if (!isThere) return socket.terminate();
+    isThere = false;
+    socket.ping();
+  }, pingMs);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}

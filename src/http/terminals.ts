@@ -1,0 +1,107 @@
+import type { FastifyPluginAsync } from "fastify";
+import type { RawData, WebSocket } from "ws";
+import { z } from "zod";
+import { routes } from "../api/routes.ts";
+import { BerthError } from "../contract/errors.ts";
+import { type TerminalFrame, TerminalInput } from "../contract/terminals.ts";
+import type { Agents } from "../service/agents.ts";
+import type { Commands } from "../service/commands.ts";
+import { type TerminalSession, Terminals } from "../service/terminals.ts";
+import type { Tickets } from "../service/tickets.ts";
+import { findAgent } from "./agents.ts";
+import { handle } from "./handle.ts";
+import { handleSocket, type SocketParts, sendFrame } from "./sockets.ts";
+
+/** How many frames of a viewer may wait for the machine before no more are read. */
+const maximumWaiting = 32;
+
+/** `/agents/{name}/terminal`, and the tickets that open it in a browser. */
+export function terminalRoutes(
+  agents: Agents,
+  commands: Commands,
+  tickets: Tickets,
+  sockets: SocketParts,
+): FastifyPluginAsync {
+  const terminals = new Terminals(commands);
+  return async (app) => {
+    handle(app, routes.createTicket, async (request, reply) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      reply.header("cache-control", "no-store");
+      return tickets.give({ caller: request.caller, agentId: agent.id, purpose: request.body.for });
+    });
+
+    handleSocket(
+      app,
+      routes.openTerminal,
+      sockets,
+      async (request) => {
+        const agent = await findAgent(agents, request, request.params.name);
+        return terminals.open(agent, request.query, request.caller);
+      },
+      async (socket, session, gone) => {
+        const frames = new Frames(socket, session);
+        await frames.send({ type: "session", session: session.id });
+        for await (const batch of session.events(gone)) {
+          for (const { seq, event } of batch) await frames.send({ id: seq, ...event });
+        }
+      },
+    );
+  };
+}
+
+/** A viewer's frames. Those it sends are done in order, and no more are read than the machine keeps up with. */
+class Frames {
+  readonly #socket: WebSocket;
+  readonly #session: TerminalSession;
+  #done: Promise<void> = Promise.resolve();
+  #waiting = 0;
+
+  constructor(socket: WebSocket, session: TerminalSession) {
+    this.#socket = socket;
+    this.#session = session;
+    socket.on("message", (data) => this.#take(data));
+  }
+
+  send(frame: TerminalFrame): Promise<void> {
+    return sendFrame(this.#socket, frame);
+  }
+
+  #take(data: RawData): void {
+    if (++this.#waiting >= maximumWaiting) this.#socket.pause();
+    this.#done = this.#done
+      .then(() => this.#do(data))
+      .catch((error: unknown) => this.#refuse(error))
+      .finally(() => {
+        if (--this.#waiting < maximumWaiting) this.#socket.resume();
+      });
+  }
+
+  async #do(data: RawData): Promise<void> {
+    const input = parseInput(data);
+    if (input.type === "resize") return this.#session.resize({ cols: input.cols, rows: input.rows });
+    const bytes = input.base64 === undefined ? Buffer.from(input.text ?? "") : Buffer.from(input.base64, "base64");
+    await this.#session.input(bytes, input.id);
+    if (input.id !== undefined) await this.send({ type: "accepted", id: input.id });
+  }
+
+  /** The session goes on: another viewer may have done nothing wrong. */
+  async #refuse(error: unknown): Promise<void> {
+    // Its end is told as an event.
+    if (error instanceof BerthError && error.code === "command_exited") return;
+    const { code, message } =
+      error instanceof BerthError ? error : { code: "internal", message: "An internal error occurred." };
+    await this.send({ type: "error", code, message });
+  }
+}
+
+function parseInput(data: RawData): TerminalInput {
+  let value: unknown;
+  try {
+    value = JSON.parse(String(data));
+  } catch {
+    throw new BerthError("request_invalid", 'A frame is JSON, such as {"type": "input", "text": "ls\\n"}.');
+  }
+  const parsed = TerminalInput.safeParse(value);
+  if (!parsed.success) throw new BerthError("request_invalid", z.prettifyError(parsed.error));
+  return parsed.data;
+}
