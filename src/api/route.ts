@@ -40,6 +40,12 @@ export interface RouteDefinition {
   stream?: z.ZodType;
   /** The response is also available as CSV. */
   csv?: true;
+  /** The path's last parameter is all the rest of the path, slashes included. */
+  rest?: true;
+  /** The body is bytes of any type and size, which the handler reads as a stream. */
+  takesBytes?: true;
+  /** The response is, or may be, bytes of any type. */
+  givesBytes?: true;
 }
 
 interface Derived {

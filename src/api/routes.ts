@@ -6,6 +6,7 @@ import { catalogRoutes } from "./routes/catalog.ts";
 import { chatRoutes } from "./routes/chat.ts";
 import { commandRoutes } from "./routes/commands.ts";
 import { egressRoutes } from "./routes/egress.ts";
+import { fileRoutes } from "./routes/files.ts";
 import { publicRoutes } from "./routes/public.ts";
 
 /**
@@ -17,6 +18,7 @@ export const routes = {
   ...agentRoutes,
   ...chatRoutes,
   ...commandRoutes,
+  ...fileRoutes,
   ...catalogRoutes,
   ...egressRoutes,
   ...accountRoutes,

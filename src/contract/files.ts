@@ -86,10 +86,7 @@ export const FileEntry = z
     path: z.string().meta({ description: "From the listed folder; otherwise absolute." }),
     type: FileType,
     size: z.int().min(0).meta({ description: "Bytes." }),
-    mode: z
-      .string()
-      .max(4)
-      .meta({ description: "Octal digits, such as 0644." }),
+    mode: z.string().max(4).meta({ description: "Octal digits, such as 0644." }),
     owner: z.string().max(256).meta({ description: "The user's name, or number where it has none." }),
     modifiedAt: time,
     target: z.string().nullable().meta({ description: "Where a link leads, as it says." }),

@@ -62,3 +62,18 @@ function header(length: number): Buffer {
   bytes.writeUInt32BE(length);
   return bytes;
 }
+
+/** Lets exactly so many bytes pass. Fails on more, and if they end before. */
+export function exactly(length: number): Transform {
+  let left = length;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      left -= chunk.length;
+      if (left < 0) done(new Error("more bytes came than were announced"));
+      else done(null, chunk);
+    },
+    flush(done) {
+      done(left === 0 ? null : new Error("the bytes broke off"));
+    },
+  });
+}

@@ -17,6 +17,7 @@ import { Billing } from "../service/billing.ts";
 import { Commands } from "../service/commands.ts";
 import { fromCredits } from "../service/credits.ts";
 import { AgentEgress } from "../service/egress.ts";
+import { Files } from "../service/files.ts";
 import { GuestLeases } from "../service/guest-leases.ts";
 import { Keys } from "../service/keys.ts";
 import type { AgentTimers } from "../service/lifecycle/idleness.ts";
@@ -106,6 +107,8 @@ export function openService(parts: ServiceParts) {
   });
   const commands = new Commands(leases);
   return { agents, turns, commands, lifecycle, principals, users, keys, billing, secrets, egress: agentEgress };
+  const files = new Files(leases);
+  return { agents, turns, files, lifecycle, principals, users, keys, billing, secrets, egress: agentEgress };
 }
 
 function openLifecycle(parts: ServiceParts, reserve: DiskReserve): Lifecycle {

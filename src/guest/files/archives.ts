@@ -111,7 +111,8 @@ async function unpack(bytes: Readable, kind: ExtractArchive["kind"], folder: str
   }
   const [code] = (await exited) as [number | null];
   if (code === 0) return;
-  if (/No space left|quota exceeded/i.test(output())) throw new FileFault("machine_disk_full", "The machine's disk is full.");
+  if (/No space left|quota exceeded/i.test(output()))
+    throw new FileFault("machine_disk_full", "The machine's disk is full.");
   throw new FileFault("archive_invalid", `The archive cannot be unpacked: ${output().trim().slice(0, 500)}`);
 }
 
@@ -145,7 +146,8 @@ function atMost(bytes: number): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       left -= chunk.length;
-      if (left < 0) done(new FileFault("machine_disk_full", "The machine's disk has no room for what is in the archive."));
+      if (left < 0)
+        done(new FileFault("machine_disk_full", "The machine's disk has no room for what is in the archive."));
       else done(null, chunk);
     },
   });

@@ -48,7 +48,10 @@ export class GuestFiles {
       listFolder: (asked) => workers[asked.user].ask("list", absolute(asked)),
       changeFile: (asked) => {
         const request = absolute(asked);
-        return workers[asked.user].ask("change", "to" in request ? { ...request, to: this.#absolute(request.to) } : request);
+        return workers[asked.user].ask(
+          "change",
+          "to" in request ? { ...request, to: this.#absolute(request.to) } : request,
+        );
       },
       readFile: (asked) => sendFile(workers[asked.user], absolute(asked)),
       writeFile: (asked) => receiveFile(workers[asked.user], this.#unfinished, absolute(asked)),

@@ -6,7 +6,7 @@ import type { ReadFile, ReceivedFile, WriteFile } from "../../contract/files.ts"
 import type { GuestFault } from "../../contract/guest.ts";
 import { fromFrames } from "../../platform/frames.ts";
 import { GuestError } from "../control.ts";
-import { faultOf, FileFault } from "./faults.ts";
+import { FileFault, faultOf } from "./faults.ts";
 import type { Unfinished } from "./unfinished.ts";
 import type { Worker } from "./workers.ts";
 
@@ -124,7 +124,7 @@ export class Receiver extends Duplex {
   }
 
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    if (this.#isOver) return done();
+    if (this.#isOver) return void done();
     let isCalled = false;
     this.#next = () => {
       if (!isCalled) done();

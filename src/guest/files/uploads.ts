@@ -91,7 +91,8 @@ function absent(error: NodeJS.ErrnoException): null {
 async function requireWanted(path: string, { ifMatch, ifNoneMatch }: WriteFile) {
   const found = await stat(path, { bigint: true }).catch(absent);
   if (found?.isDirectory()) throw new FileFault("is_a_folder", `This is a folder: ${shortened(path)}`);
-  if (found && !found.isFile()) throw new FileFault("file_not_regular", `This is not a regular file: ${shortened(path)}`);
+  if (found && !found.isFile())
+    throw new FileFault("file_not_regular", `This is not a regular file: ${shortened(path)}`);
   const isOther = ifMatch !== null && (!found || !(ifMatch.includes("*") || ifMatch.includes(entityTagOf(found))));
   if (isOther) throw new FileFault("precondition_failed", "The file is not the one of if-match; nothing was changed.");
   if (ifNoneMatch && found) throw new FileFault("precondition_failed", "The file exists; nothing was changed.");

@@ -22,7 +22,12 @@ export async function watchFiles(
 ): Promise<AsyncIterable<FileEvent[]>> {
   await worker.ask("stat", { path });
   const format = ["--format", "%e%0%w%f%0", "--no-newline"];
-  const args = ["--monitor", ...(recursive ? ["--recursive"] : []), ...format, ...events.flatMap((each) => ["-e", each])];
+  const args = [
+    "--monitor",
+    ...(recursive ? ["--recursive"] : []),
+    ...format,
+    ...events.flatMap((each) => ["-e", each]),
+  ];
   const child = spawn("inotifywait", [...args, "--", path], {
     env: { PATH: "/usr/bin:/bin", LC_ALL: "C.UTF-8" },
     stdio: ["ignore", "pipe", "pipe"],
@@ -95,7 +100,8 @@ class Parser {
       const from = this.#moved;
       this.#moved = null;
       clearTimeout(this.#timer);
-      return this.#emit(from === null ? { type: "created", path, from } : { type: "moved", path, from });
+      this.#emit(from === null ? { type: "created", path, from } : { type: "moved", path, from });
+      return;
     }
     this.flush();
     if (has("MOVED_FROM")) {

@@ -207,88 +207,6 @@ export type ChatRequest = {
     include?: Array<'status' | 'reasoning' | 'tools' | 'usage'>;
 };
 
-export type Command = {
-    id: string;
-    command: string | Array<string>;
-    cwd: string;
-    user: 'agent' | 'root';
-    detached: boolean;
-    terminal: boolean;
-    status: 'running' | 'exited';
-    startedAt: string;
-    exitedAt: string | null;
-    exitCode: number | null;
-    /**
-     * The signal that ended it, such as `SIGKILL`.
-     */
-    signal: string | null;
-    timedOut: boolean;
-    /**
-     * Its machine, or what watched it there, ended before it did.
-     */
-    lost: boolean;
-    /**
-     * How much it has written, kept or not.
-     */
-    outputBytes: number;
-};
-
-export type CommandEvent = {
-    type: 'command.stdout';
-    text?: string;
-    base64?: string;
-} | {
-    type: 'command.stderr';
-    text?: string;
-    base64?: string;
-} | {
-    type: 'command.output_dropped';
-    bytes: number;
-} | {
-    type: 'command.exited';
-    exitCode: number | null;
-    /**
-     * The signal that ended it, such as `SIGKILL`.
-     */
-    signal: string | null;
-    timedOut: boolean;
-    /**
-     * Its machine, or what watched it there, ended before it did.
-     */
-    lost: boolean;
-};
-
-/**
- * The commands that run and the last 100 that ended, the newest first.
- */
-export type CommandList = {
-    data: Array<Command>;
-    nextCursor: string | null;
-};
-
-/**
- * Bytes that are no UTF-8 are replaced; `…/events` has them as they are.
- */
-export type CommandResult = {
-    id: string;
-    exitCode: number | null;
-    /**
-     * The signal that ended it, such as `SIGKILL`.
-     */
-    signal: string | null;
-    timedOut: boolean;
-    /**
-     * Its machine, or what watched it there, ended before it did.
-     */
-    lost: boolean;
-    stdout: string;
-    stderr: string;
-    /**
-     * Whether the command wrote more than the answer holds: 1 MiB of each stream. `…/events` has 16 MiB.
-     */
-    truncated: boolean;
-};
-
 export type CreateAgent = {
     /**
      * The agent's name in its account, 3 to 30 characters: small letters a-z, digits and hyphens, starting with a letter and not ending with a hyphen.
@@ -458,7 +376,7 @@ export type Error = {
     /**
      * A stable word.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'insufficient_credits' | 'forbidden' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     details?: unknown;
 };
 
@@ -466,11 +384,65 @@ export type Fault = {
     /**
      * A stable word.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'insufficient_credits' | 'forbidden' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     /**
      * What happened, in a sentence.
      */
     message: string;
+};
+
+export type FileEntry = {
+    /**
+     * Its last part. Bytes that are not UTF-8 are replaced.
+     */
+    name: string;
+    /**
+     * From the listed folder; otherwise absolute.
+     */
+    path: string;
+    type: 'file' | 'folder' | 'link' | 'fifo' | 'socket' | 'device';
+    /**
+     * Bytes.
+     */
+    size: number;
+    /**
+     * Octal digits, such as 0644.
+     */
+    mode: string;
+    /**
+     * The user's name, or number where it has none.
+     */
+    owner: string;
+    modifiedAt: string;
+    /**
+     * Where a link leads, as it says.
+     */
+    target: string | null;
+};
+
+export type FileEvent = {
+    /**
+     * `watching` comes first. `overflow`: changes were lost.
+     */
+    type: 'watching' | 'created' | 'changed' | 'deleted' | 'moved' | 'overflow';
+    /**
+     * Absolute.
+     */
+    path: string;
+    /**
+     * With `moved`: the former path, where it was watched.
+     */
+    from: string | null;
+};
+
+export type FileOrFolder = FolderPage | FileEntry;
+
+/**
+ * A folder's entries, by the bytes of their names.
+ */
+export type FolderPage = {
+    data: Array<FileEntry>;
+    nextCursor: string | null;
 };
 
 export type GrantCredits = {
@@ -674,47 +646,6 @@ export type ReplaceSigningKeys = {
     now?: boolean;
 };
 
-export type RunCommand = {
-    /**
-     * A line that `bash -lc` runs, or a program and its arguments.
-     */
-    command: string | Array<string>;
-    /**
-     * The folder to run in: absolute, or from the home folder, which is the default.
-     */
-    cwd?: string;
-    /**
-     * Variables beside those of a login.
-     */
-    env?: {
-        [key: string]: string;
-    };
-    /**
-     * The command's whole input.
-     */
-    stdin?: string;
-    /**
-     * Leaves the input open for `POST …/stdin`; otherwise the command reads its end.
-     */
-    openStdin?: boolean;
-    user?: 'agent' | 'root';
-    /**
-     * The command is killed after this time; an hour by default, and never for a detached one. The time in which its machine sleeps does not count.
-     */
-    timeoutSeconds?: number;
-    /**
-     * Answers at once. What the command leaves running when it ends is left running.
-     */
-    detach?: boolean;
-    /**
-     * Runs it on a terminal of that size.
-     */
-    terminal?: {
-        cols: number;
-        rows: number;
-    };
-};
-
 export type Runtime = {
     name: string;
     /**
@@ -824,10 +755,6 @@ export type SetSecret = {
      * The request headers in which the placeholder is replaced, such as `x-api-key`.
      */
     headers?: Array<string>;
-};
-
-export type SignalCommand = {
-    signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL' | 'SIGHUP' | 'SIGQUIT' | 'SIGUSR1' | 'SIGUSR2' | 'SIGSTOP' | 'SIGCONT' | 'SIGTSTP' | 'SIGALRM' | 'SIGABRT' | 'SIGWINCH';
 };
 
 export type SigningKeysReplaced = {
@@ -1061,6 +988,29 @@ export type UserWithLink = {
      * Sets the password, once, within 72 hours. Shown this once.
      */
     link: string;
+};
+
+export type WrittenFile = {
+    /**
+     * Absolute.
+     */
+    path: string;
+    /**
+     * Bytes received.
+     */
+    size: number;
+    /**
+     * Of the bytes received, in hexadecimal.
+     */
+    sha256: string;
+    /**
+     * Whether there was nothing before.
+     */
+    created: boolean;
+    /**
+     * Null for an archive that was unpacked.
+     */
+    etag: string | null;
 };
 
 export type GetHealthData = {
@@ -1748,38 +1698,114 @@ export type CancelTurnResponses = {
 
 export type CancelTurnResponse = CancelTurnResponses[keyof CancelTurnResponses];
 
-export type ListCommandsData = {
+export type RemoveFileData = {
     body?: never;
     path: {
         /**
          * The agent's name.
          */
         name: string;
+        /**
+         * Absolute, or from the agent's home folder. `.` and `..` are resolved, and stay inside `/`.
+         */
+        path: string;
     };
-    query?: never;
-    url: '/agents/{name}/commands';
+    query?: {
+        /**
+         * With whose rights, in the machine.
+         */
+        user?: 'agent' | 'root';
+        /**
+         * `true`: a folder with everything in it.
+         */
+        recursive?: 'true' | 'false';
+    };
+    url: '/agents/{name}/files/{path}';
 };
 
-export type ListCommandsErrors = {
+export type RemoveFileErrors = {
     /**
      * The request was refused, or it failed.
      */
     default: Error;
 };
 
-export type ListCommandsError = ListCommandsErrors[keyof ListCommandsErrors];
+export type RemoveFileError = RemoveFileErrors[keyof RemoveFileErrors];
 
-export type ListCommandsResponses = {
+export type RemoveFileResponses = {
     /**
      * Default Response
      */
-    200: CommandList;
+    204: void;
 };
 
-export type ListCommandsResponse = ListCommandsResponses[keyof ListCommandsResponses];
+export type RemoveFileResponse = RemoveFileResponses[keyof RemoveFileResponses];
 
-export type RunCommandData = {
-    body: RunCommand;
+export type ReadFileData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        /**
+         * Absolute, or from the agent's home folder. `.` and `..` are resolved, and stay inside `/`.
+         */
+        path: string;
+    };
+    query?: {
+        /**
+         * With whose rights, in the machine.
+         */
+        user?: 'agent' | 'root';
+        /**
+         * How many entries of a folder, 1 to 1000.
+         */
+        limit?: number;
+        /**
+         * The `nextCursor` of the page before.
+         */
+        cursor?: string;
+        /**
+         * `true`: also what is in the folder's folders.
+         */
+        recursive?: 'true' | 'false';
+        /**
+         * With `recursive`: how many levels, 1 to 100.
+         */
+        depth?: number;
+        /**
+         * `true`: the entry itself as JSON, not what is in it.
+         */
+        stat?: 'true' | 'false';
+        /**
+         * `true`: an event stream of the changes in the folder, or of the file.
+         */
+        watch?: 'true' | 'false';
+    };
+    url: '/agents/{name}/files/{path}';
+};
+
+export type ReadFileErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ReadFileError = ReadFileErrors[keyof ReadFileErrors];
+
+export type ReadFileResponses = {
+    /**
+     * Default Response
+     */
+    200: FileOrFolder;
+};
+
+export type ReadFileResponse = ReadFileResponses[keyof ReadFileResponses];
+
+export type ChangeFileData = {
+    body?: never;
     headers?: {
         /**
          * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
@@ -1791,190 +1817,93 @@ export type RunCommandData = {
          * The agent's name.
          */
         name: string;
+        /**
+         * Absolute, or from the agent's home folder. `.` and `..` are resolved, and stay inside `/`.
+         */
+        path: string;
     };
-    query?: never;
-    url: '/agents/{name}/commands';
+    query: {
+        /**
+         * With whose rights, in the machine.
+         */
+        user?: 'agent' | 'root';
+        action: 'move' | 'copy' | 'mkdir';
+        /**
+         * With `move` and `copy`: the new path, which must be free.
+         */
+        to?: string;
+    };
+    url: '/agents/{name}/files/{path}';
 };
 
-export type RunCommandErrors = {
+export type ChangeFileErrors = {
     /**
      * The request was refused, or it failed.
      */
     default: Error;
 };
 
-export type RunCommandError = RunCommandErrors[keyof RunCommandErrors];
+export type ChangeFileError = ChangeFileErrors[keyof ChangeFileErrors];
 
-export type RunCommandResponses = {
+export type ChangeFileResponses = {
     /**
      * Default Response
      */
-    200: CommandResult;
-    /**
-     * Default Response
-     */
-    201: Command;
+    200: FileEntry;
 };
 
-export type RunCommandResponse = RunCommandResponses[keyof RunCommandResponses];
+export type ChangeFileResponse = ChangeFileResponses[keyof ChangeFileResponses];
 
-export type GetCommandData = {
-    body?: never;
-    path: {
-        /**
-         * The agent's name.
-         */
-        name: string;
-        /**
-         * The command's id.
-         */
-        commandId: string;
-    };
-    query?: never;
-    url: '/agents/{name}/commands/{commandId}';
-};
-
-export type GetCommandErrors = {
-    /**
-     * The request was refused, or it failed.
-     */
-    default: Error;
-};
-
-export type GetCommandError = GetCommandErrors[keyof GetCommandErrors];
-
-export type GetCommandResponses = {
-    /**
-     * Default Response
-     */
-    200: Command;
-};
-
-export type GetCommandResponse = GetCommandResponses[keyof GetCommandResponses];
-
-export type GetCommandEventsData = {
-    body?: never;
-    path: {
-        /**
-         * The agent's name.
-         */
-        name: string;
-        /**
-         * The command's id.
-         */
-        commandId: string;
-    };
-    query?: {
-        /**
-         * Only events after this number. The header `last-event-id` takes precedence.
-         */
-        after?: number;
-    };
-    url: '/agents/{name}/commands/{commandId}/events';
-};
-
-export type GetCommandEventsErrors = {
-    /**
-     * The request was refused, or it failed.
-     */
-    default: Error;
-};
-
-export type GetCommandEventsError = GetCommandEventsErrors[keyof GetCommandEventsErrors];
-
-export type GetCommandEventsResponses = {
-    /**
-     * Default Response
-     */
-    200: CommandEvent;
-};
-
-export type GetCommandEventsResponse = GetCommandEventsResponses[keyof GetCommandEventsResponses];
-
-export type WriteCommandInputData = {
+export type WriteFileData = {
     body: Blob | File;
-    headers?: {
-        /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
-         */
-        'idempotency-key'?: string;
-    };
     path: {
         /**
          * The agent's name.
          */
         name: string;
         /**
-         * The command's id.
+         * Absolute, or from the agent's home folder. `.` and `..` are resolved, and stay inside `/`.
          */
-        commandId: string;
+        path: string;
     };
     query?: {
         /**
-         * Closes the command's input after these bytes.
+         * With whose rights, in the machine.
          */
-        end?: 'true' | 'false';
+        user?: 'agent' | 'root';
+        /**
+         * The file's mode, such as 755. Otherwise that of the file it replaces, or 644.
+         */
+        mode?: string;
+        /**
+         * `true`: the body is a tar archive, and the path the folder to unpack it into.
+         */
+        extract?: 'true' | 'false';
     };
-    url: '/agents/{name}/commands/{commandId}/stdin';
+    url: '/agents/{name}/files/{path}';
 };
 
-export type WriteCommandInputErrors = {
+export type WriteFileErrors = {
     /**
      * The request was refused, or it failed.
      */
     default: Error;
 };
 
-export type WriteCommandInputError = WriteCommandInputErrors[keyof WriteCommandInputErrors];
+export type WriteFileError = WriteFileErrors[keyof WriteFileErrors];
 
-export type WriteCommandInputResponses = {
+export type WriteFileResponses = {
     /**
      * Default Response
      */
-    204: void;
-};
-
-export type WriteCommandInputResponse = WriteCommandInputResponses[keyof WriteCommandInputResponses];
-
-export type SignalCommandData = {
-    body: SignalCommand;
-    headers?: {
-        /**
-         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
-         */
-        'idempotency-key'?: string;
-    };
-    path: {
-        /**
-         * The agent's name.
-         */
-        name: string;
-        /**
-         * The command's id.
-         */
-        commandId: string;
-    };
-    query?: never;
-    url: '/agents/{name}/commands/{commandId}/signal';
-};
-
-export type SignalCommandErrors = {
-    /**
-     * The request was refused, or it failed.
-     */
-    default: Error;
-};
-
-export type SignalCommandError = SignalCommandErrors[keyof SignalCommandErrors];
-
-export type SignalCommandResponses = {
+    200: WrittenFile;
     /**
      * Default Response
      */
-    204: void;
+    201: WrittenFile;
 };
 
-export type SignalCommandResponse = SignalCommandResponses[keyof SignalCommandResponses];
+export type WriteFileResponse = WriteFileResponses[keyof WriteFileResponses];
 
 export type ListModelsData = {
     body?: never;
