@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import mime from "mime";
@@ -136,7 +137,7 @@ class Reader {
       throw new BerthError("range_not_satisfiable", `The file has ${entry.size} bytes.`);
     }
     describe(reply, entry.name, entry.size, part);
-    if (request.method === "HEAD") return reply.send();
+    if (request.method === "HEAD") return sendHead(reply);
     const { start, length } = part ?? { start: 0, length: entry.size };
     const target = { path: request.params.path, user: request.query.user };
     const open = () =>
@@ -151,7 +152,7 @@ class Reader {
     if (kind !== undefined) {
       reply.type(kind === "zip" ? "application/zip" : kind === "tar" ? "application/x-tar" : "application/gzip");
       reply.header("content-disposition", "attachment").header("cache-control", "private, no-store");
-      if (request.method === "HEAD") return reply.send();
+      if (request.method === "HEAD") return sendHead(reply);
       return this.#sent(request, reply, () => this.#files.archive(agent, request.caller, { ...target, kind }));
     }
     const levels = recursive === "true" ? depth : 1;
@@ -175,7 +176,7 @@ class Reader {
     const { user, recursive } = request.query;
     using _ = this.#streams.enter(request);
     const left = new AbortController();
-    request.raw.socket.once("close", () => left.abort());
+    reply.raw.once("close", () => left.abort());
     const asked = { path: request.params.path, user, recursive: recursive === "true" };
     const batches = await this.#files.watch(agent, request.caller, asked, left.signal);
     await sendEvents(reply, {}, (gone) => {
@@ -189,6 +190,13 @@ class Reader {
 
 async function* eventsOf(batches: AsyncIterable<FileEvent[]>): AsyncGenerator<SseEvent[]> {
   for await (const events of batches) yield events.map((data) => ({ data }));
+}
+
+/** Sends the headers. Fastify would say that there are no bytes. */
+function sendHead(reply: FastifyReply): FastifyReply {
+  reply.hijack();
+  reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders).end();
+  return reply;
 }
 
 /** The headers of a file's bytes. What an agent wrote is never shown as a page of this origin. */

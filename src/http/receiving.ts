@@ -43,7 +43,6 @@ function watch(request: IncomingMessage, response: ServerResponse, isBytes: bool
     isBytes ? stallTimeoutMs : bodyTimeoutMs,
   );
   timer.unref();
-  socket.once("close", () => clearInterval(timer));
   request.once("end", () => clearInterval(timer));
 }
 

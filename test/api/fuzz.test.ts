@@ -71,10 +71,19 @@ function paths(path: string, { parameters = [] }: Operation): fc.Arbitrary<strin
   // The scripted machine is this one: what would run in it is asked of an agent that is not there.
   const name = path.startsWith("/agents/{name}/commands") ? "nobody" : "ada";
   const right: Record<string, string> = { name, turnId, commandId: turnId, id: "00000000-0000-4000-8000-000000000000" };
+  // The scripted machine is this machine: what is asked of its files at random must not happen.
+  const name = path.includes("/files/") ? "nobody" : "ada";
+  const right: Record<string, string> = { name, path: "notes.txt", turnId, id: "00000000-0000-4000-8000-000000000000" };
   const schemas = document.components.schemas;
   const query = parameters.filter((parameter) => parameter.in === "query");
   const names = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name!);
-  const filled = fc.tuple(...names.map((name) => fc.oneof({ weight: 4, arbitrary: fc.constant(right[name]!) }, word)));
+  const filled = fc.tuple(
+    ...names.map((name) =>
+      path.includes("/files/") && name === "name"
+        ? fc.constant("nobody")
+        : fc.oneof({ weight: 4, arbitrary: fc.constant(right[name]!) }, word),
+    ),
+  );
   const fields = fc.record(
     Object.fromEntries([...query.map(({ name, schema }) => [name, almost(schema, schemas)]), ["colour", word]]),
     { requiredKeys: [] },

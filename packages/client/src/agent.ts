@@ -1,5 +1,6 @@
 import { AgentCommands } from "./commands.ts";
 import type { Connection, Filter, Query, RequestOptions, Sendable } from "./connection.ts";
+import { AgentFiles } from "./files.ts";
 import type {
   Agent,
   AgentLog,
@@ -20,6 +21,7 @@ import { type ChatOptions, Reply } from "./reply.ts";
 export class AgentHandle {
   readonly name: string;
   readonly commands: AgentCommands;
+  readonly files: AgentFiles;
   readonly network: AgentNetwork;
   readonly secrets: AgentSecrets;
   readonly #connection: Connection;
@@ -30,6 +32,7 @@ export class AgentHandle {
     this.#connection = connection;
     this.#path = { name };
     this.commands = new AgentCommands(connection, this.#path);
+    this.files = new AgentFiles(connection, name);
     this.network = new AgentNetwork(connection, this.#path);
     this.secrets = new AgentSecrets(connection, this.#path);
   }

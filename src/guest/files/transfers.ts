@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { Duplex, type Readable } from "node:stream";
+import { Duplex, type Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadFile, ReceivedFile, WriteFile } from "../../contract/files.ts";
 import type { GuestFault } from "../../contract/guest.ts";
@@ -36,7 +36,7 @@ export async function receiveFile(worker: Worker, unfinished: Unfinished, reques
   }
   return new Receiver(request.path, async (bytes) => {
     try {
-      await pipeline(bytes, handle.createWriteStream({ highWaterMark: pieceBytes, autoClose: false }));
+      await pipeline(bytes, into(handle));
       // The rename must not outlive the bytes where the machine loses its power.
       await handle.datasync();
       return await worker.ask("commitUpload", { temporary });
@@ -47,6 +47,19 @@ export async function receiveFile(worker: Worker, unfinished: Unfinished, reques
       await handle.close().catch(() => {});
       await record.remove();
     }
+  });
+}
+
+/** Writes to a file, and leaves it open. What arrives during a write is written together. */
+function into(handle: FileHandle): Writable {
+  const write = async (chunks: Buffer[]) => {
+    const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+    for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at)).bytesWritten;
+  };
+  return new Writable({
+    highWaterMark: 4 * pieceBytes,
+    write: (chunk: Buffer, _encoding, done) => void write([chunk]).then(() => done(), done),
+    writev: (chunks, done) => void write(chunks.map(({ chunk }) => chunk as Buffer)).then(() => done(), done),
   });
 }
 
