@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { FileEvent } from "../../src/contract/files.ts";
+import type { FileEvent, WrittenFile } from "../../src/contract/files.ts";
 import type { TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
@@ -41,10 +41,10 @@ async function put(path: string, body: string | Uint8Array | ReadableStream, hea
   const response = await fetch(client.url + at(path) + query, {
     method: "PUT",
     headers: { authorization: `Bearer ${client.key}`, ...headers },
-    body: body as BodyInit,
+    body,
     duplex: "half",
   } as RequestInit);
-  return { status: response.status, headers: response.headers, body: await response.json() };
+  return { status: response.status, headers: response.headers, body: (await response.json()) as WrittenFile };
 }
 
 async function code(answer: Promise<Response | { status: number; body: unknown }>): Promise<[number, string]> {
@@ -126,7 +126,7 @@ test("paths are absolute or from the home folder, decoded once, and `..` is reso
   const files = "/agents/ada/files/";
   for (const path of [
     `${folder}/x`,
-    here + "/x",
+    `${here}/x`,
     `${folder}/../${folder}/./x`,
     `%2E%2e/${home.split("/").at(-1)}/${folder}/x`,
   ]) {
