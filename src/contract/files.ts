@@ -5,7 +5,7 @@ import { AgentParams } from "./agents.ts";
 const maximumPath = 16_384;
 
 /** The most entries on a page of a folder. */
-export const maximumEntries = 1_000;
+const maximumEntries = 1_000;
 
 const FilePath = z
   .string()
@@ -164,7 +164,7 @@ export const WriteFile = Target.extend({
 });
 export type WriteFile = z.infer<typeof WriteFile>;
 
-export const archiveKinds = ["tar", "tar.gz", "zip"] as const;
+const archiveKinds = ["tar", "tar.gz", "zip"] as const;
 
 export const ArchiveFolder = Target.extend({ kind: z.enum(archiveKinds) });
 export type ArchiveFolder = z.infer<typeof ArchiveFolder>;

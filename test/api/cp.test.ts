@@ -82,7 +82,7 @@ test("files are listed, moved and removed", async () => {
   expect(await berth(["files", "mv", "ada", "a/b/f", "a/g"])).toMatchObject({ code: 0 });
   expect(await berth(["files", "rm", "ada", "a"])).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("folder_not_empty"),
+    stderr: expect.stringContaining("The folder is not empty"),
   });
   expect(await berth(["files", "rm", "ada", "a", "-r"])).toMatchObject({ code: 0 });
   expect(await berth(["files", "ls", "ada", "a"])).toMatchObject({ code: 1 });

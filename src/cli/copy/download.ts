@@ -90,8 +90,13 @@ function unpacker(folder: string): Writable {
 export function isSafe(path: string, { type, linkpath = "" }: Pick<ReadEntry, "type" | "linkpath">): boolean {
   const isInside = (each: string) => !posix.isAbsolute(each) && !/^\.\.(\/|$)/.test(posix.normalize(each));
   if (path.split("/").includes("..") || !isInside(path) || path.includes("\\")) return false;
-  if (type === "SymbolicLink")
-    return !posix.isAbsolute(linkpath) && isInside(posix.join(posix.dirname(path), linkpath));
+  if (type === "SymbolicLink") {
+    const parts = linkpath.split("/");
+    const named = parts.findIndex((part) => !["", ".", ".."].includes(part));
+    // Up after down could leave by a link on the way.
+    if (posix.isAbsolute(linkpath) || (named >= 0 && parts.indexOf("..", named) >= 0)) return false;
+    return isInside(posix.join(posix.dirname(path), linkpath));
+  }
   if (type === "Link") return isInside(linkpath);
   return ["File", "OldFile", "ContiguousFile", "Directory"].includes(type);
 }
