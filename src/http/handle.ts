@@ -85,22 +85,18 @@ export function matchTable(app: FastifyInstance): () => void {
 
 /** The schema that Fastify validates and that the OpenAPI document contains. */
 function schemaOf(route: Route) {
-  const { summary, description, params, query, body, idempotent, permission, takesBytes } = route;
+  const { summary, description, params, query, body, idempotent, permission } = route;
   const schema: FastifySchema = summary === null ? { hide: true } : { summary };
   if (description !== undefined) schema.description = description;
   if (params) schema.params = params;
   if (query) schema.querystring = query;
   if (body) schema.body = body;
-  if (takesBytes) Object.assign(schema, { body: anyBytes, consumes: ["application/octet-stream"] });
   if (idempotent) schema.headers = PostHeaders;
   if (permission !== "public") schema.security = [{ key: [] }];
   const answers = responsesOf(route);
   if (Object.keys(answers).length > 0) schema.response = answers;
   return schema;
 }
-
-/** Never validated: the body is a stream. */
-const anyBytes = z.unknown().meta({ type: "string", format: "binary" });
 
 /** By status, and where there is a choice or a stream, by content type. */
 function responsesOf({ responses, stream, csv, givesBytes }: Route) {

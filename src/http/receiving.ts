@@ -9,7 +9,7 @@ const bodyTimeoutMs = 30_000;
 const stallTimeoutMs = 60_000;
 
 const ofBytes = Object.values<Route>(routes)
-  .filter(({ takesBytes }) => takesBytes)
+  .filter(({ takesBytes }) => takesBytes === "stream")
   .map(({ method, path, rest }) => ({ method, pattern: patternOf(path, rest === true) }));
 
 /**

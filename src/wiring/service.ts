@@ -106,9 +106,8 @@ export function openService(parts: ServiceParts) {
     recheck: (agentId) => egress.recheck(agentId),
   });
   const commands = new Commands(leases);
-  return { agents, turns, commands, lifecycle, principals, users, keys, billing, secrets, egress: agentEgress };
   const files = new Files(leases);
-  return { agents, turns, files, lifecycle, principals, users, keys, billing, secrets, egress: agentEgress };
+  return { agents, turns, commands, files, lifecycle, principals, users, keys, billing, secrets, egress: agentEgress };
 }
 
 function openLifecycle(parts: ServiceParts, reserve: DiskReserve): Lifecycle {

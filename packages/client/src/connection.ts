@@ -29,7 +29,6 @@ export type Bytes = string | Blob | Uint8Array<ArrayBuffer> | ReadableStream<Uin
 /** A request as sent. */
 export interface RawRequest {
   headers?: Headers;
-  body?: string | Blob;
   body?: Bytes;
   signal?: AbortSignal | undefined;
 }

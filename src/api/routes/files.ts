@@ -41,7 +41,7 @@ export const fileRoutes = {
     query: WriteQuery,
     responses: { 200: WrittenFile, 201: WrittenFile },
     permission: account,
-    takesBytes: true,
+    takesBytes: "stream",
   }),
   changeFile: route({
     method: "POST",

@@ -22,6 +22,12 @@ export const operations = {
   getTurn: { method: "GET", path: "/agents/{name}/turns/{turnId}" },
   getTurnEvents: { method: "GET", path: "/agents/{name}/turns/{turnId}/events" },
   cancelTurn: { method: "POST", path: "/agents/{name}/turns/{turnId}/cancel" },
+  runCommand: { method: "POST", path: "/agents/{name}/commands" },
+  listCommands: { method: "GET", path: "/agents/{name}/commands" },
+  getCommand: { method: "GET", path: "/agents/{name}/commands/{commandId}" },
+  getCommandEvents: { method: "GET", path: "/agents/{name}/commands/{commandId}/events" },
+  writeCommandInput: { method: "POST", path: "/agents/{name}/commands/{commandId}/stdin" },
+  signalCommand: { method: "POST", path: "/agents/{name}/commands/{commandId}/signal" },
   readFile: { method: "GET", path: "/agents/{name}/files/{path}" },
   writeFile: { method: "PUT", path: "/agents/{name}/files/{path}" },
   changeFile: { method: "POST", path: "/agents/{name}/files/{path}" },
@@ -75,6 +81,12 @@ export interface Operations {
   getTurn: { data: types.GetTurnData; answer: types.Turn; event: null };
   getTurnEvents: { data: types.GetTurnEventsData; answer: null; event: types.TurnEvent };
   cancelTurn: { data: types.CancelTurnData; answer: types.CancelTurnResponses[202]; event: null };
+  runCommand: { data: types.RunCommandData; answer: types.CommandResult; event: types.CommandEvent };
+  listCommands: { data: types.ListCommandsData; answer: types.CommandList; event: null };
+  getCommand: { data: types.GetCommandData; answer: types.Command; event: null };
+  getCommandEvents: { data: types.GetCommandEventsData; answer: null; event: types.CommandEvent };
+  writeCommandInput: { data: types.WriteCommandInputData; answer: null; event: null };
+  signalCommand: { data: types.SignalCommandData; answer: null; event: null };
   readFile: { data: types.ReadFileData; answer: types.FileOrFolder; event: types.FileEvent };
   writeFile: { data: types.WriteFileData; answer: types.WrittenFile; event: null };
   changeFile: { data: types.ChangeFileData; answer: types.FileEntry; event: null };

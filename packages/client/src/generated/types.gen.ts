@@ -207,6 +207,88 @@ export type ChatRequest = {
     include?: Array<'status' | 'reasoning' | 'tools' | 'usage'>;
 };
 
+export type Command = {
+    id: string;
+    command: string | Array<string>;
+    cwd: string;
+    user: 'agent' | 'root';
+    detached: boolean;
+    terminal: boolean;
+    status: 'running' | 'exited';
+    startedAt: string;
+    exitedAt: string | null;
+    exitCode: number | null;
+    /**
+     * The signal that ended it, such as `SIGKILL`.
+     */
+    signal: string | null;
+    timedOut: boolean;
+    /**
+     * Its machine, or what watched it there, ended before it did.
+     */
+    lost: boolean;
+    /**
+     * How much it has written, kept or not.
+     */
+    outputBytes: number;
+};
+
+export type CommandEvent = {
+    type: 'command.stdout';
+    text?: string;
+    base64?: string;
+} | {
+    type: 'command.stderr';
+    text?: string;
+    base64?: string;
+} | {
+    type: 'command.output_dropped';
+    bytes: number;
+} | {
+    type: 'command.exited';
+    exitCode: number | null;
+    /**
+     * The signal that ended it, such as `SIGKILL`.
+     */
+    signal: string | null;
+    timedOut: boolean;
+    /**
+     * Its machine, or what watched it there, ended before it did.
+     */
+    lost: boolean;
+};
+
+/**
+ * The commands that run and the last 100 that ended, the newest first.
+ */
+export type CommandList = {
+    data: Array<Command>;
+    nextCursor: string | null;
+};
+
+/**
+ * Bytes that are no UTF-8 are replaced; `…/events` has them as they are.
+ */
+export type CommandResult = {
+    id: string;
+    exitCode: number | null;
+    /**
+     * The signal that ended it, such as `SIGKILL`.
+     */
+    signal: string | null;
+    timedOut: boolean;
+    /**
+     * Its machine, or what watched it there, ended before it did.
+     */
+    lost: boolean;
+    stdout: string;
+    stderr: string;
+    /**
+     * Whether the command wrote more than the answer holds: 1 MiB of each stream. `…/events` has 16 MiB.
+     */
+    truncated: boolean;
+};
+
 export type CreateAgent = {
     /**
      * The agent's name in its account, 3 to 30 characters: small letters a-z, digits and hyphens, starting with a letter and not ending with a hyphen.
@@ -376,7 +458,7 @@ export type Error = {
     /**
      * A stable word.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     details?: unknown;
 };
 
@@ -384,7 +466,7 @@ export type Fault = {
     /**
      * A stable word.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     /**
      * What happened, in a sentence.
      */
@@ -646,6 +728,47 @@ export type ReplaceSigningKeys = {
     now?: boolean;
 };
 
+export type RunCommand = {
+    /**
+     * A line that `bash -lc` runs, or a program and its arguments.
+     */
+    command: string | Array<string>;
+    /**
+     * The folder to run in: absolute, or from the home folder, which is the default.
+     */
+    cwd?: string;
+    /**
+     * Variables beside those of a login.
+     */
+    env?: {
+        [key: string]: string;
+    };
+    /**
+     * The command's whole input.
+     */
+    stdin?: string;
+    /**
+     * Leaves the input open for `POST …/stdin`; otherwise the command reads its end.
+     */
+    openStdin?: boolean;
+    user?: 'agent' | 'root';
+    /**
+     * The command is killed after this time; an hour by default, and never for a detached one. The time in which its machine sleeps does not count.
+     */
+    timeoutSeconds?: number;
+    /**
+     * Answers at once. What the command leaves running when it ends is left running.
+     */
+    detach?: boolean;
+    /**
+     * Runs it on a terminal of that size.
+     */
+    terminal?: {
+        cols: number;
+        rows: number;
+    };
+};
+
 export type Runtime = {
     name: string;
     /**
@@ -755,6 +878,10 @@ export type SetSecret = {
      * The request headers in which the placeholder is replaced, such as `x-api-key`.
      */
     headers?: Array<string>;
+};
+
+export type SignalCommand = {
+    signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL' | 'SIGHUP' | 'SIGQUIT' | 'SIGUSR1' | 'SIGUSR2' | 'SIGSTOP' | 'SIGCONT' | 'SIGTSTP' | 'SIGALRM' | 'SIGABRT' | 'SIGWINCH';
 };
 
 export type SigningKeysReplaced = {
@@ -1697,6 +1824,234 @@ export type CancelTurnResponses = {
 };
 
 export type CancelTurnResponse = CancelTurnResponses[keyof CancelTurnResponses];
+
+export type ListCommandsData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}/commands';
+};
+
+export type ListCommandsErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListCommandsError = ListCommandsErrors[keyof ListCommandsErrors];
+
+export type ListCommandsResponses = {
+    /**
+     * Default Response
+     */
+    200: CommandList;
+};
+
+export type ListCommandsResponse = ListCommandsResponses[keyof ListCommandsResponses];
+
+export type RunCommandData = {
+    body: RunCommand;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}/commands';
+};
+
+export type RunCommandErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type RunCommandError = RunCommandErrors[keyof RunCommandErrors];
+
+export type RunCommandResponses = {
+    /**
+     * Default Response
+     */
+    200: CommandResult;
+    /**
+     * Default Response
+     */
+    201: Command;
+};
+
+export type RunCommandResponse = RunCommandResponses[keyof RunCommandResponses];
+
+export type GetCommandData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        /**
+         * The command's id.
+         */
+        commandId: string;
+    };
+    query?: never;
+    url: '/agents/{name}/commands/{commandId}';
+};
+
+export type GetCommandErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetCommandError = GetCommandErrors[keyof GetCommandErrors];
+
+export type GetCommandResponses = {
+    /**
+     * Default Response
+     */
+    200: Command;
+};
+
+export type GetCommandResponse = GetCommandResponses[keyof GetCommandResponses];
+
+export type GetCommandEventsData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        /**
+         * The command's id.
+         */
+        commandId: string;
+    };
+    query?: {
+        /**
+         * Only events after this number. The header `last-event-id` takes precedence.
+         */
+        after?: number;
+    };
+    url: '/agents/{name}/commands/{commandId}/events';
+};
+
+export type GetCommandEventsErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetCommandEventsError = GetCommandEventsErrors[keyof GetCommandEventsErrors];
+
+export type GetCommandEventsResponses = {
+    /**
+     * Default Response
+     */
+    200: CommandEvent;
+};
+
+export type GetCommandEventsResponse = GetCommandEventsResponses[keyof GetCommandEventsResponses];
+
+export type WriteCommandInputData = {
+    body: Blob | File;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        /**
+         * The command's id.
+         */
+        commandId: string;
+    };
+    query?: {
+        /**
+         * Closes the command's input after these bytes.
+         */
+        end?: 'true' | 'false';
+    };
+    url: '/agents/{name}/commands/{commandId}/stdin';
+};
+
+export type WriteCommandInputErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type WriteCommandInputError = WriteCommandInputErrors[keyof WriteCommandInputErrors];
+
+export type WriteCommandInputResponses = {
+    /**
+     * Default Response
+     */
+    204: void;
+};
+
+export type WriteCommandInputResponse = WriteCommandInputResponses[keyof WriteCommandInputResponses];
+
+export type SignalCommandData = {
+    body: SignalCommand;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        /**
+         * The command's id.
+         */
+        commandId: string;
+    };
+    query?: never;
+    url: '/agents/{name}/commands/{commandId}/signal';
+};
+
+export type SignalCommandErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type SignalCommandError = SignalCommandErrors[keyof SignalCommandErrors];
+
+export type SignalCommandResponses = {
+    /**
+     * Default Response
+     */
+    204: void;
+};
+
+export type SignalCommandResponse = SignalCommandResponses[keyof SignalCommandResponses];
 
 export type RemoveFileData = {
     body?: never;
