@@ -106,7 +106,8 @@ async function answerTo({ id, operation, request }: WorkerRequest): Promise<Work
   try {
     return { id, result: await (operations[operation] as (request: unknown) => unknown)(request) };
   } catch (error) {
-    const fault = faultOf(error, (request as { path?: string }).path ?? "");
+    const { path, request: inner } = request as { path?: string; request?: { path: string } };
+    const fault = faultOf(error, path ?? inner?.path ?? "");
     return { id, fault: { code: fault instanceof FileFault ? fault.code : "failed", message: fault.message } };
   }
 }
