@@ -24,8 +24,8 @@ image: setup ## build the guest image where it is not in the cache
 check: node_modules/.package-lock.json ## types, lint, format, import rules, dead code
 	@scripts/check
 
-browser: ## the browser of the tests
-	@scripts/setup chromium
+browser: ## the browser and the other programs of the tests
+	@scripts/setup chromium inotify-tools unzip zip
 
 test: image browser check ## all tests but the long ones: a quarter of an hour without KVM
 	@scripts/test

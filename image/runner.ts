@@ -3,7 +3,7 @@ import { build } from "esbuild";
 /** Bundles the runner into one JavaScript file for the guest's Node. */
 export async function bundleRunner(sources: string): Promise<Uint8Array> {
   const { outputFiles } = await build({
-    entryPoints: [`${sources}/guest/main.ts`],
+    entryPoints: [`${sources}/guest/program.ts`],
     bundle: true,
     write: false,
     platform: "node",

@@ -29,8 +29,11 @@ export interface RouteDefinition {
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: z.ZodType;
-  /** `whole`: the body is bytes, as many as a JSON body may have. */
-  takesBytes?: "whole";
+  /**
+   * The body is bytes instead of JSON. `whole`: the handler gets them all, within the limit of bodies. `stream`: it reads
+   * them as they come, however many there are.
+   */
+  takesBytes?: "whole" | "stream";
   /** By status. The first is the default. */
   responses: Readonly<Record<number, z.ZodType>>;
   /** `public`: needs no credentials. */
@@ -43,6 +46,10 @@ export interface RouteDefinition {
   socket?: TicketRequest["for"];
   /** The response is also available as CSV. */
   csv?: true;
+  /** The path's last parameter is all the rest of the path, slashes included. */
+  rest?: true;
+  /** The response is, or may be, bytes of any type. */
+  givesBytes?: true;
 }
 
 interface Derived {

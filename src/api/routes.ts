@@ -6,6 +6,7 @@ import { catalogRoutes } from "./routes/catalog.ts";
 import { chatRoutes } from "./routes/chat.ts";
 import { commandRoutes } from "./routes/commands.ts";
 import { egressRoutes } from "./routes/egress.ts";
+import { fileRoutes } from "./routes/files.ts";
 import { publicRoutes } from "./routes/public.ts";
 import { terminalRoutes } from "./routes/terminals.ts";
 
@@ -19,6 +20,7 @@ export const routes = {
   ...chatRoutes,
   ...commandRoutes,
   ...terminalRoutes,
+  ...fileRoutes,
   ...catalogRoutes,
   ...egressRoutes,
   ...accountRoutes,

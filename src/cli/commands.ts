@@ -9,6 +9,7 @@ export const groups: Readonly<Record<string, string>> = {
   "agents network": "manage where an agent may connect to",
   "agents secrets": "manage secrets that an agent can use but not read",
   commands: "manage the commands that you run in agents' machines",
+  files: "list, read and change files in an agent's machine",
   turns: "show and interrupt what agents were asked",
   profiles: "name the services that you use",
   keys: "manage API keys",
@@ -20,6 +21,7 @@ export const groups: Readonly<Record<string, string>> = {
 };
 
 const commands: Load = () => import("./commands/commands.ts");
+const files: Load = () => import("./commands/files.ts");
 const profiles: Load = () => import("./commands/profiles.ts");
 const turns: Load = () => import("./commands/turns.ts");
 const adminUsersDisable: Load = () => import("./commands/admin-users-disable.ts");
@@ -51,6 +53,13 @@ const loads: Readonly<Record<string, Load>> = {
   "turns show": turns,
   "turns events": turns,
   "turns cancel": turns,
+  "files ls": files,
+  "files cat": files,
+  "files mkdir": files,
+  "files mv": files,
+  "files rm": files,
+  "files watch": files,
+  cp: () => import("./commands/cp.ts"),
   chat: () => import("./commands/chat.ts"),
   exec: () => import("./commands/exec.ts"),
   terminal: () => import("./commands/terminal.ts"),

@@ -2,6 +2,19 @@ import type { Duplex } from "node:stream";
 import { z } from "zod";
 import { CommandRecord, NumberedCommandEvent, RunCommand, SignalCommand, TerminalSize } from "./commands.ts";
 import {
+  ArchiveFolder,
+  ChangeFile,
+  ExtractArchive,
+  FileEntry,
+  FileEvent,
+  FolderPage,
+  ListFolder,
+  ReadFile,
+  StatResult,
+  WatchFiles,
+  WriteFile,
+} from "./files.ts";
+import {
   Activity,
   Adoption,
   Exec,
@@ -79,6 +92,10 @@ export function duplex<Request extends z.ZodType>({ request }: { request: Reques
 const nothing = z.object({});
 /** For calls that the guest answers at once. */
 const quickTimeoutMs = 10_000;
+/** For a look into a folder, which may have very many entries, and be the first thing done after a wake. */
+const filesMs = 60_000;
+/** For a copy or removal of a whole tree. */
+const changeMs = 600_000;
 const turnId = z.string().regex(uuidPattern);
 const commandId = z.string().regex(uuidPattern);
 /** For calls that start a process, which an emulated machine does in half a second on a quiet host. */
@@ -172,6 +189,25 @@ export const guestCalls = {
     response: nothing,
     timeoutMs: quickTimeoutMs,
   }),
+  /** What is at a path, links followed. Every call about files refuses with the codes of files in `errors.ts`. */
+  statFile: call({ request: ListFolder.pick({ path: true, user: true }), response: StatResult, timeoutMs: filesMs }),
+  /** A page of a folder. */
+  listFolder: call({ request: ListFolder, response: FolderPage, timeoutMs: filesMs }),
+  /** Makes a folder with its parents; moves, copies or removes what is at a path. */
+  changeFile: call({ request: ChangeFile, response: z.object({ entry: FileEntry.nullable() }), timeoutMs: changeMs }),
+  /** The bytes asked for. A file that shrinks meanwhile ends early. */
+  readFile: duplex({ request: ReadFile }),
+  /**
+   * Frames of bytes (`platform/frames.ts`) for a file, which is replaced when the last has arrived. The answer is a
+   * line: `ReceivedFile`, or a `GuestFault`.
+   */
+  writeFile: duplex({ request: WriteFile }),
+  /** Frames of an archive. Without the last, the archive is not whole. */
+  archiveFolder: duplex({ request: ArchiveFolder }),
+  /** Frames of an archive to unpack into a folder. The answer is as that of `writeFile`. */
+  extractArchive: duplex({ request: ExtractArchive }),
+  /** Changes, after a first item `watching`, until the server hangs up. */
+  watchFiles: lines({ request: WatchFiles, item: FileEvent }),
   /** Runs a command. */
   exec: call({ request: Exec, response: ExecResult, timeoutMs: ({ timeoutMs }) => timeoutMs + 10_000 }),
 } as const satisfies CallTable;

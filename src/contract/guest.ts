@@ -36,7 +36,7 @@ export const guestProxyPort = 7002;
 export const verdictHeader = "x-berth-verdict";
 
 /**
- * Flow control windows of an uplink, in bytes, per stream and in total. With HTTP/2's default of 64 KiB, every 64 KiB
+ * Flow control windows of both channels, in bytes, per stream and in total. With HTTP/2's default of 64 KiB, every 64 KiB
  * would cost a round trip.
  */
 export const streamWindowBytes = 256 * 1024;
@@ -164,6 +164,19 @@ export const GuestRefusalCode = z.enum([
   "command_exited",
   "command_not_runnable",
   "too_many_commands",
+  "file_not_found",
+  "file_exists",
+  "file_not_regular",
+  "file_changed",
+  "file_name_too_long",
+  "not_a_folder",
+  "is_a_folder",
+  "folder_not_empty",
+  "link_loop",
+  "permission_denied",
+  "precondition_failed",
+  "archive_invalid",
+  "machine_disk_full",
 ] satisfies ErrorCode[]);
 export type GuestRefusalCode = z.infer<typeof GuestRefusalCode>;
 

@@ -4,7 +4,15 @@ import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
 import { errorStatuses } from "../contract/errors.ts";
-import { type GuestFault, type GuestFaultCode, requestHeader, timeHeader } from "../contract/guest.ts";
+import {
+  connectionWindowBytes,
+  type GuestFault,
+  type GuestFaultCode,
+  maximumSessionMegabytes as maxSessionMemory,
+  requestHeader,
+  streamWindowBytes,
+  timeHeader,
+} from "../contract/guest.ts";
 import type { CallTable, guestCalls } from "../contract/guest-calls.ts";
 
 /** The caller of a call. */
@@ -59,8 +67,9 @@ export function serveCalls<Table extends CallTable>(
   handlers: HandlersOf<Table>,
   atLeast: (time: number) => Promise<void>,
 ): Http2Server {
-  const server = createServer();
+  const server = createServer({ settings: { initialWindowSize: streamWindowBytes }, maxSessionMemory });
   server.on("sessionError", () => {});
+  server.on("session", (session) => session.setLocalWindowSize(connectionWindowBytes));
   server.on("stream", (stream, headers) => {
     stream.on("error", () => {});
     const name = String(headers[":path"]).slice(1);

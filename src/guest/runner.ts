@@ -20,6 +20,7 @@ import { Commands } from "./commands/commands.ts";
 import { GuestError, type GuestHandlers, serveCalls } from "./control.ts";
 import { Conversation } from "./conversation.ts";
 import { exec } from "./exec.ts";
+import { GuestFiles } from "./files/files.ts";
 import type { Identity } from "./identity.ts";
 import { type Journal, Journals } from "./journal.ts";
 import { endOf, logLines } from "./log.ts";
@@ -90,12 +91,13 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
     take(taken);
     return health();
   };
-  const handlers = { ...handlersOf({ options, conversation, journals, commands, provide, health }), adopt };
+  const files = new GuestFiles(context);
+  const handlers = { ...handlersOf({ options, conversation, journals, commands, files, provide, health }), adopt };
   const control = serveCalls(guestCalls, handlers, async (time) => {
     if (time > Date.now() + toleratedMs) await options.setClock(time);
   });
 
-  return createServer((socket) => {
+  const server = createServer((socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
     socket.setNoDelay(true);
@@ -111,6 +113,7 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
       },
     );
   });
+  return server.on("close", () => files.end());
 }
 
 function known(journal: Journal | null): Journal {
@@ -124,19 +127,14 @@ interface HandlerParts {
   conversation: Conversation;
   journals: Journals;
   commands: Commands;
+  files: GuestFiles;
   provide: (secrets: GuestSecrets) => Promise<void>;
   health: () => Health;
 }
 
 /** The handlers of all calls except the adoption. */
-function handlersOf({
-  options,
-  conversation,
-  journals,
-  commands,
-  provide,
-  health,
-}: HandlerParts): Omit<GuestHandlers, "adopt"> {
+function handlersOf(parts: HandlerParts): Omit<GuestHandlers, "adopt"> {
+  const { options, conversation, journals, commands, files, provide, health } = parts;
   return {
     startRuntime: async () => {
       await conversation.open().catch(() => {}); // Reported in the health.
@@ -171,6 +169,7 @@ function handlersOf({
     log: async function* ({ tail, follow }, { gone }) {
       for await (const lines of logLines(options.logFile, tail, follow, gone)) yield [{ lines }];
     },
+    ...files.handlers(),
     exec: (command) => exec(command, options.context),
     ...commandHandlers(commands),
   };

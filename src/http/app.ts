@@ -18,6 +18,7 @@ import type { Billing } from "../service/billing.ts";
 import { countedAs } from "../service/caller.ts";
 import type { Commands } from "../service/commands.ts";
 import type { AgentEgress } from "../service/egress.ts";
+import type { Files } from "../service/files.ts";
 import type { IdempotencyRows } from "../service/idempotency.ts";
 import type { Keys } from "../service/keys.ts";
 import type { ModelChoice } from "../service/models.ts";
@@ -39,6 +40,7 @@ import { commandRoutes } from "./commands.ts";
 import { creditRoutes } from "./credits.ts";
 import { egressRoutes } from "./egress.ts";
 import { answerClientError, errorBody, handleError } from "./errors.ts";
+import { fileRoutes } from "./files.ts";
 import { handle, matchTable } from "./handle.ts";
 import { healthRoutes, type MetricsText } from "./health.ts";
 import { Idempotency } from "./idempotency.ts";
@@ -46,6 +48,7 @@ import { keyRoutes } from "./keys.ts";
 import { describeRoutes } from "./openapi.ts";
 import { paymentEventRoutes, topUpRoutes } from "./payments.ts";
 import { clientOf, limit, type RateLimiters } from "./rate-limits.ts";
+import { limitReceiving } from "./receiving.ts";
 import { secretRoutes } from "./secrets.ts";
 import { type HandleSignIn, protectedResourceRoutes, signInRoutes } from "./sign-in.ts";
 import { acceptSockets } from "./sockets.ts";
@@ -68,6 +71,7 @@ export interface AppOptions {
   commands: Commands;
   tickets: Tickets;
   egress: AgentEgress;
+  files: Files;
   models: ModelChoice;
   keys: Keys;
   users: Users;
@@ -102,13 +106,14 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     bodyLimit: maximumBodyBytes,
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 200 },
-    // For receiving the request; the response may take longer.
-    requestTimeout: 30_000,
+    // `limitReceiving` has limits of its own.
+    requestTimeout: 0,
     http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: timeoutCheckMs },
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     frameworkErrors: handleError,
     clientErrorHandler: answerClientError,
   });
+  limitReceiving(app.server);
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.removeContentTypeParser("text/plain"); // Fastify's own: bodies are JSON.
@@ -196,6 +201,7 @@ async function addRoutes(
   await app.register(turnRoutes(agents, turns, streams));
   await app.register(commandRoutes(agents, options.commands, streams, begun));
   await app.register(terminalRoutes(agents, options.commands, options.tickets, { streams, begun }));
+  await app.register(fileRoutes(agents, options.files, streams));
   await app.register(catalogRoutes(options.models));
   await app.register(egressRoutes(agents, options.egress));
   await app.register(secretRoutes(agents, options.secrets));
@@ -222,6 +228,9 @@ const exposedHeaders = [
   "x-turn-id",
   "x-command-id",
   "location",
+  "etag",
+  "content-range",
+  "content-disposition",
   "retry-after",
   "ratelimit",
   "ratelimit-policy",

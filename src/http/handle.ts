@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, Rout
 import { z } from "zod";
 import type { AnswerOf, Route, RouteDefinition } from "../api/route.ts";
 import { routes } from "../api/routes.ts";
+import { BerthError } from "../contract/errors.ts";
 import { PostHeaders } from "../contract/idempotency.ts";
 import { signInPrefix } from "../contract/sign-in.ts";
 
@@ -41,12 +42,31 @@ export function handle<R extends Route>(
 
 /** A route of the table as Fastify has it, without its handler. */
 export function optionsOf(route: Route) {
+  const rest = route.rest ? /\{(\w+)\}$/.exec(route.path)![1]! : null;
+  const path = rest === null ? route.path : route.path.replace(`{${rest}}`, "*");
   return {
     method: route.method,
-    url: route.path.replaceAll(/\{(\w+)\}/g, ":$1"),
+    url: path.replaceAll(/\{(\w+)\}/g, ":$1"),
     schema: schemaOf(route),
     config: { route },
+    ...(rest === null ? {} : { preValidation: async (request: FastifyRequest) => nameRest(request, rest) }),
   };
+}
+
+/**
+ * Sets the parameter for the rest of the path, decoded once from the address as it was sent: what the router makes of
+ * encoded slashes and percent signs is its own. Throws `request_invalid`.
+ */
+function nameRest(request: FastifyRequest, name: string): void {
+  const params = request.params as Record<string, string>;
+  const { "*": _, ...others } = params;
+  const before = request.routeOptions.url!.split("/").length - 1;
+  const rest = request.raw.url!.split(/[?#]/)[0]!.split("/").slice(before).join("/");
+  try {
+    request.params = { ...others, [name]: decodeURIComponent(rest) };
+  } catch {
+    throw new BerthError("request_invalid", `${name}: the percent signs do not encode UTF-8.`);
+  }
 }
 
 /**
@@ -83,8 +103,10 @@ function schemaOf(route: Route) {
 }
 
 /** By status, and where there is a choice or a stream, by content type. */
-function responsesOf({ responses, stream, csv }: Route) {
+function responsesOf({ responses, stream, csv, givesBytes }: Route) {
+  const bytes = z.string().meta({ format: "binary", description: "The bytes, of their own content type." });
   const others = {
+    ...(givesBytes ? { "application/octet-stream": { schema: bytes } } : {}),
     ...(csv ? { "text/csv": { schema: z.string().meta({ description: "A line of headings, then the rows." }) } } : {}),
     ...(stream ? { "text/event-stream": { schema: stream } } : {}),
   };

@@ -23,7 +23,9 @@ export async function describeRoutes(app: FastifyInstance, version: string): Pro
       const { route } = described.route.config ?? {};
       const operationId = route && operationIds.get(route);
       const body = route?.takesBytes ? { body: bytes } : {};
-      return { url, schema: { ...schema, ...body, ...(operationId ? { operationId } : {}) } };
+      // The generator knows no parameter for the rest of a path.
+      const path = route?.rest ? route.path : url;
+      return { url: path, schema: { ...schema, ...body, ...(operationId ? { operationId } : {}) } };
     },
     transformObject: (input) => tidied(jsonSchemaTransformObject(input)),
   });

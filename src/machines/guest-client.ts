@@ -2,11 +2,14 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:h
 import type { Socket } from "node:net";
 import { BerthError } from "../contract/errors.ts";
 import {
+  connectionWindowBytes,
   GuestFault,
   GuestRefusalCode,
   maximumAnswerBytes,
   maximumLineBytes,
+  maximumSessionMegabytes as maxSessionMemory,
   requestHeader,
+  streamWindowBytes,
   timeHeader,
 } from "../contract/guest.ts";
 import {
@@ -24,8 +27,10 @@ export class GuestConnection implements Disposable {
 
   /** Takes a socket on which the hello has been exchanged. */
   constructor(socket: Socket) {
-    this.#session = connect("http://guest", { createConnection: () => socket });
+    const settings = { initialWindowSize: streamWindowBytes };
+    this.#session = connect("http://guest", { createConnection: () => socket, settings, maxSessionMemory });
     this.#session.on("error", () => {});
+    this.#session.once("connect", (session) => session.setLocalWindowSize(connectionWindowBytes));
     this.guest = clientOf(guestCalls, this.#session);
   }
 

@@ -17,6 +17,7 @@ import { Billing } from "../service/billing.ts";
 import { Commands } from "../service/commands.ts";
 import { fromCredits } from "../service/credits.ts";
 import { AgentEgress } from "../service/egress.ts";
+import { Files } from "../service/files.ts";
 import { GuestLeases } from "../service/guest-leases.ts";
 import { Keys } from "../service/keys.ts";
 import type { AgentTimers } from "../service/lifecycle/idleness.ts";
@@ -110,6 +111,7 @@ export function openService(parts: ServiceParts) {
     agents,
     turns,
     commands,
+    files: new Files(leases),
     tickets: new Tickets(),
     lifecycle,
     principals,

@@ -68,13 +68,25 @@ const word = fc.oneof(fc.string({ unit: "binary", maxLength: 40 }), fc.constantF
 
 /** Paths in which parameters and query are sometimes right, with a query field too many now and then. */
 function paths(path: string, { parameters = [] }: Operation): fc.Arbitrary<string> {
-  // The scripted machine is this one: what would run in it is asked of an agent that is not there.
-  const name = path.startsWith("/agents/{name}/commands") ? "nobody" : "ada";
-  const right: Record<string, string> = { name, turnId, commandId: turnId, id: "00000000-0000-4000-8000-000000000000" };
+  // The scripted machine is this one: what would run in it or change its files is asked of an agent that is not there.
+  const isInMachine = /^\/agents\/\{name\}\/(commands|files)/.test(path);
+  const right: Record<string, string> = {
+    name: isInMachine ? "nobody" : "ada",
+    path: "notes.txt",
+    turnId,
+    commandId: turnId,
+    id: "00000000-0000-4000-8000-000000000000",
+  };
   const schemas = document.components.schemas;
   const query = parameters.filter((parameter) => parameter.in === "query");
   const names = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name!);
-  const filled = fc.tuple(...names.map((name) => fc.oneof({ weight: 4, arbitrary: fc.constant(right[name]!) }, word)));
+  const filled = fc.tuple(
+    ...names.map((name) =>
+      isInMachine && name === "name"
+        ? fc.constant("nobody")
+        : fc.oneof({ weight: 4, arbitrary: fc.constant(right[name]!) }, word),
+    ),
+  );
   const fields = fc.record(
     Object.fromEntries([...query.map(({ name, schema }) => [name, almost(schema, schemas)]), ["colour", word]]),
     { requiredKeys: [] },

@@ -91,6 +91,10 @@ const expected: Readonly<Record<string, Expected>> = {
   "PUT /agents/{name}/secrets/{secret}": account(201, 404),
   "GET /agents/{name}/secrets": account(200, 404),
   "DELETE /agents/{name}/secrets/{secret}": account(204, 404),
+  "PUT /agents/{name}/files/{path}": account(201, 404),
+  "GET /agents/{name}/files/{path}": account(200, 404),
+  "POST /agents/{name}/files/{path}": account(200, 404),
+  "DELETE /agents/{name}/files/{path}": account(204, 404),
   "POST /agents/{name}/chat": chatting(200),
   "GET /agents/{name}/turns": account(200, 404),
   "GET /agents/{name}/turns/{turnId}": chatting(200),
@@ -141,6 +145,12 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
   "POST /admin/users": () => ({ name: `made-${randomUUID().slice(0, 8)}` }),
 };
 
+const queries: Readonly<Record<string, string>> = {
+  "POST /agents/{name}/resume": "?wait=ready",
+  "POST /agents/{name}/restart": "?wait=ready",
+  "POST /agents/{name}/files/{path}": "?action=copy&to=copied.txt",
+};
+
 async function statusOf(operation: string, client: TestClient, target: Target): Promise<number> {
   const [method, path] = operation.split(" ") as [string, string];
   const { turnId, keyId } = target;
@@ -150,8 +160,9 @@ async function statusOf(operation: string, client: TestClient, target: Target): 
     .replace("{turnId}", turnId)
     .replace("{commandId}", turnId)
     .replace("{id}", keyId)
-    .replace("{secret}", "TOKEN");
-  const query = /(resume|restart)$/.test(path) ? "?wait=ready" : "";
+    .replace("{secret}", "TOKEN")
+    .replace("{path}", "notes.txt");
+  const query = queries[operation] ?? "";
   const { status, body } = await client.call(method, filled + query, bodies[operation]?.(target));
   if (status >= 400) expect(ErrorBody.parse(body).statusCode).toBe(status);
   return status;

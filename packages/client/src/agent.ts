@@ -1,5 +1,6 @@
 import { AgentCommands } from "./commands.ts";
 import type { Connection, Filter, Query, RequestOptions, Sendable } from "./connection.ts";
+import { AgentFiles } from "./files.ts";
 import type {
   Agent,
   AgentLog,
@@ -21,6 +22,7 @@ import { Terminal, type TerminalOptions } from "./terminal.ts";
 export class AgentHandle {
   readonly name: string;
   readonly commands: AgentCommands;
+  readonly files: AgentFiles;
   readonly network: AgentNetwork;
   readonly secrets: AgentSecrets;
   readonly #connection: Connection;
@@ -31,6 +33,7 @@ export class AgentHandle {
     this.#connection = connection;
     this.#path = { name };
     this.commands = new AgentCommands(connection, this.#path);
+    this.files = new AgentFiles(connection, name);
     this.network = new AgentNetwork(connection, this.#path);
     this.secrets = new AgentSecrets(connection, this.#path);
   }

@@ -23,10 +23,13 @@ export interface ConnectionOptions {
   fetch?: (request: Request) => Promise<Response>;
 }
 
+/** What a request's body can be. */
+export type Bytes = string | Blob | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
+
 /** A request as sent. */
 export interface RawRequest {
   headers?: Headers;
-  body?: string | Blob;
+  body?: Bytes;
   signal?: AbortSignal | undefined;
 }
 
@@ -72,6 +75,8 @@ interface Asked extends RequestOptions {
   path?: Fields;
   query?: Fields;
   body?: unknown;
+  /** The body as it is, instead of JSON. */
+  bytes?: Bytes;
 }
 
 /** Calls the operations of the service at one address. */
@@ -100,6 +105,8 @@ export class Connection {
     }
     const init: RequestInit = { method, headers: all, redirect: "manual" };
     if (body !== undefined) init.body = body;
+    // What fetch requires of a body that is a stream; TypeScript's DOM does not know it.
+    if (body instanceof ReadableStream) Object.assign(init, { duplex: "half" });
     if (signal) init.signal = signal;
     const request = toRequest(this.url + path, init);
     try {
@@ -118,6 +125,15 @@ export class Connection {
   /** Calls an operation and returns its response body; null if it has none. Throws as `request`. */
   async call<Name extends OperationName>(name: Name, options: CallOptions<Name>): Promise<Answer<Name>> {
     return this.#json(await this.#request(name, options as Asked));
+  }
+
+  /** Calls an operation whose body is bytes. A stream is sent once; anything else again like any request. */
+  async upload<Name extends OperationName>(
+    name: Name,
+    bytes: Bytes,
+    options: Omit<CallOptions<Name>, "body">,
+  ): Promise<Answer<Name>> {
+    return this.#json(await this.#request(name, { ...(options as Asked), bytes }));
   }
 
   /** The items of an operation that lists. Nothing is requested before they are read. */
@@ -146,7 +162,8 @@ export class Connection {
     return followEvents(open, options);
   }
 
-  async #request(name: OperationName, { path, query, body, headers, signal, once }: Asked): Promise<Response> {
+  async #request(name: OperationName, asked: Asked): Promise<Response> {
+    const { path, query, body, bytes, headers, signal, once } = asked;
     const { method, path: template } = operations[name];
     const raw: RawRequest & { headers: Headers } = { headers: new Headers(headers), signal };
     if (body instanceof Blob) {
@@ -156,9 +173,10 @@ export class Connection {
       raw.headers.set("content-type", "application/json");
       raw.body = JSON.stringify(body);
     }
+    if (bytes !== undefined) raw.body = bytes;
     // What was done and not heard of is not done twice.
     if (method === "POST" && !raw.headers.has("idempotency-key")) raw.headers.set("idempotency-key", newKey());
-    const retries = once ? 0 : this.#retries;
+    const retries = once || bytes instanceof ReadableStream ? 0 : this.#retries;
     const response = await this.#untilAnswered(method, pathOf(template, path, query), raw, retries);
     if (response.ok) return response;
     throw new ApiError(response.status, await errorBody(response), response.headers.get("x-request-id"));

@@ -18,6 +18,7 @@ export {
   UnreachableError,
   UnsendableError,
 } from "./errors.ts";
+export { AgentFiles } from "./files.ts";
 export type * from "./generated/types.gen.ts";
 export { type Page, Pages } from "./pages.ts";
 export { type ChatOptions, type Inclusion, isLast, type LastEvent, Reply } from "./reply.ts";

@@ -30,6 +30,10 @@ export const operations = {
   signalCommand: { method: "POST", path: "/agents/{name}/commands/{commandId}/signal" },
   createTicket: { method: "POST", path: "/agents/{name}/tickets" },
   openTerminal: { method: "GET", path: "/agents/{name}/terminal" },
+  readFile: { method: "GET", path: "/agents/{name}/files/{path}" },
+  writeFile: { method: "PUT", path: "/agents/{name}/files/{path}" },
+  changeFile: { method: "POST", path: "/agents/{name}/files/{path}" },
+  removeFile: { method: "DELETE", path: "/agents/{name}/files/{path}" },
   listModels: { method: "GET", path: "/models" },
   listRuntimes: { method: "GET", path: "/runtimes" },
   getNetwork: { method: "GET", path: "/agents/{name}/network" },
@@ -87,6 +91,10 @@ export interface Operations {
   signalCommand: { data: types.SignalCommandData; answer: null; event: null };
   createTicket: { data: types.CreateTicketData; answer: types.Ticket; event: null };
   openTerminal: { data: types.OpenTerminalData; answer: null; event: null };
+  readFile: { data: types.ReadFileData; answer: types.FileOrFolder; event: types.FileEvent };
+  writeFile: { data: types.WriteFileData; answer: types.WrittenFile; event: null };
+  changeFile: { data: types.ChangeFileData; answer: types.FileEntry; event: null };
+  removeFile: { data: types.RemoveFileData; answer: null; event: null };
   listModels: { data: types.ListModelsData; answer: types.ModelList; event: null };
   listRuntimes: { data: types.ListRuntimesData; answer: types.RuntimeList; event: null };
   getNetwork: { data: types.GetNetworkData; answer: types.Network; event: null };

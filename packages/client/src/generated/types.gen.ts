@@ -458,7 +458,7 @@ export type Error = {
     /**
      * A stable word.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'insufficient_credits' | 'forbidden' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     details?: unknown;
 };
 
@@ -466,11 +466,65 @@ export type Fault = {
     /**
      * A stable word.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'insufficient_credits' | 'forbidden' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     /**
      * What happened, in a sentence.
      */
     message: string;
+};
+
+export type FileEntry = {
+    /**
+     * Its last part. Bytes that are not UTF-8 are replaced.
+     */
+    name: string;
+    /**
+     * From the listed folder; otherwise absolute.
+     */
+    path: string;
+    type: 'file' | 'folder' | 'link' | 'fifo' | 'socket' | 'device';
+    /**
+     * Bytes.
+     */
+    size: number;
+    /**
+     * Octal digits, such as 0644.
+     */
+    mode: string;
+    /**
+     * The user's name, or number where it has none.
+     */
+    owner: string;
+    modifiedAt: string;
+    /**
+     * Where a link leads, as it says.
+     */
+    target: string | null;
+};
+
+export type FileEvent = {
+    /**
+     * `watching` comes first. `overflow`: changes were lost.
+     */
+    type: 'watching' | 'created' | 'changed' | 'deleted' | 'moved' | 'overflow';
+    /**
+     * Absolute.
+     */
+    path: string;
+    /**
+     * With `moved`: the former path, where it was watched.
+     */
+    from: string | null;
+};
+
+export type FileOrFolder = FolderPage | FileEntry;
+
+/**
+ * A folder's entries, by the bytes of their names.
+ */
+export type FolderPage = {
+    data: Array<FileEntry>;
+    nextCursor: string | null;
 };
 
 export type GrantCredits = {
@@ -1076,6 +1130,29 @@ export type UserWithLink = {
      * Sets the password, once, within 72 hours. Shown this once.
      */
     link: string;
+};
+
+export type WrittenFile = {
+    /**
+     * Absolute.
+     */
+    path: string;
+    /**
+     * Bytes received.
+     */
+    size: number;
+    /**
+     * Of the bytes received, in hexadecimal.
+     */
+    sha256: string;
+    /**
+     * Whether there was nothing before.
+     */
+    created: boolean;
+    /**
+     * Null for an archive that was unpacked.
+     */
+    etag: string | null;
 };
 
 export type GetHealthData = {
@@ -2073,6 +2150,213 @@ export type OpenTerminalResponses = {
      */
     200: unknown;
 };
+
+export type RemoveFileData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        /**
+         * Absolute, or from the agent's home folder. `.` and `..` are resolved, and stay inside `/`.
+         */
+        path: string;
+    };
+    query?: {
+        /**
+         * With whose rights, in the machine.
+         */
+        user?: 'agent' | 'root';
+        /**
+         * `true`: a folder with everything in it.
+         */
+        recursive?: 'true' | 'false';
+    };
+    url: '/agents/{name}/files/{path}';
+};
+
+export type RemoveFileErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type RemoveFileError = RemoveFileErrors[keyof RemoveFileErrors];
+
+export type RemoveFileResponses = {
+    /**
+     * Default Response
+     */
+    204: void;
+};
+
+export type RemoveFileResponse = RemoveFileResponses[keyof RemoveFileResponses];
+
+export type ReadFileData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        /**
+         * Absolute, or from the agent's home folder. `.` and `..` are resolved, and stay inside `/`.
+         */
+        path: string;
+    };
+    query?: {
+        /**
+         * With whose rights, in the machine.
+         */
+        user?: 'agent' | 'root';
+        /**
+         * How many entries of a folder, 1 to 1000.
+         */
+        limit?: number;
+        /**
+         * The `nextCursor` of the page before.
+         */
+        cursor?: string;
+        /**
+         * `true`: also what is in the folder's folders.
+         */
+        recursive?: 'true' | 'false';
+        /**
+         * With `recursive`: how many levels, 1 to 100.
+         */
+        depth?: number;
+        /**
+         * `true`: the entry itself as JSON, not what is in it.
+         */
+        stat?: 'true' | 'false';
+        /**
+         * `true`: an event stream of the changes in the folder, or of the file.
+         */
+        watch?: 'true' | 'false';
+    };
+    url: '/agents/{name}/files/{path}';
+};
+
+export type ReadFileErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ReadFileError = ReadFileErrors[keyof ReadFileErrors];
+
+export type ReadFileResponses = {
+    /**
+     * Default Response
+     */
+    200: FileOrFolder;
+};
+
+export type ReadFileResponse = ReadFileResponses[keyof ReadFileResponses];
+
+export type ChangeFileData = {
+    body?: never;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        /**
+         * Absolute, or from the agent's home folder. `.` and `..` are resolved, and stay inside `/`.
+         */
+        path: string;
+    };
+    query: {
+        /**
+         * With whose rights, in the machine.
+         */
+        user?: 'agent' | 'root';
+        action: 'move' | 'copy' | 'mkdir';
+        /**
+         * With `move` and `copy`: the new path, which must be free.
+         */
+        to?: string;
+    };
+    url: '/agents/{name}/files/{path}';
+};
+
+export type ChangeFileErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ChangeFileError = ChangeFileErrors[keyof ChangeFileErrors];
+
+export type ChangeFileResponses = {
+    /**
+     * Default Response
+     */
+    200: FileEntry;
+};
+
+export type ChangeFileResponse = ChangeFileResponses[keyof ChangeFileResponses];
+
+export type WriteFileData = {
+    body: Blob | File;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        /**
+         * Absolute, or from the agent's home folder. `.` and `..` are resolved, and stay inside `/`.
+         */
+        path: string;
+    };
+    query?: {
+        /**
+         * With whose rights, in the machine.
+         */
+        user?: 'agent' | 'root';
+        /**
+         * The file's mode, such as 755. Otherwise that of the file it replaces, or 644.
+         */
+        mode?: string;
+        /**
+         * `true`: the body is a tar archive, and the path the folder to unpack it into.
+         */
+        extract?: 'true' | 'false';
+    };
+    url: '/agents/{name}/files/{path}';
+};
+
+export type WriteFileErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type WriteFileError = WriteFileErrors[keyof WriteFileErrors];
+
+export type WriteFileResponses = {
+    /**
+     * Default Response
+     */
+    200: WrittenFile;
+    /**
+     * Default Response
+     */
+    201: WrittenFile;
+};
+
+export type WriteFileResponse = WriteFileResponses[keyof WriteFileResponses];
 
 export type ListModelsData = {
     body?: never;

@@ -1,0 +1,67 @@
+import { z } from "zod";
+import {
+  ChangeQuery,
+  FileEntry,
+  FileEvent,
+  FileOrFolder,
+  FileParams,
+  ReadQuery,
+  RemoveQuery,
+  WriteQuery,
+  WrittenFile,
+} from "../../contract/files.ts";
+import { account, route } from "../route.ts";
+
+const path = "/agents/{name}/files/{path}";
+
+/** Files in an agent's machine. */
+export const fileRoutes = {
+  readFile: route({
+    method: "GET",
+    path,
+    rest: true,
+    summary: "Read a file or list a folder in an agent's machine",
+    description:
+      "A file's bytes, whole or by `Range`, with `etag`; a folder as a page of entries, or as an archive where `Accept` is `application/gzip`, `application/x-tar` or `application/zip`. With `watch=true`, an event stream of FileEvent. HEAD answers the headers alone.",
+    params: FileParams,
+    query: ReadQuery,
+    responses: { 200: FileOrFolder },
+    permission: account,
+    stream: FileEvent,
+    givesBytes: true,
+  }),
+  writeFile: route({
+    method: "PUT",
+    path,
+    rest: true,
+    summary: "Write a file in an agent's machine",
+    description:
+      "The body is the file, of any size; folders are made for it. It is replaced in one step, when all of it has arrived. `If-Match` and `If-None-Match: *` are checked then. With `extract=true`, a body of `application/gzip` or `application/x-tar` is unpacked into a folder.",
+    params: FileParams,
+    query: WriteQuery,
+    responses: { 200: WrittenFile, 201: WrittenFile },
+    permission: account,
+    takesBytes: "stream",
+  }),
+  changeFile: route({
+    method: "POST",
+    path,
+    rest: true,
+    summary: "Move or copy a file or folder, or make a folder",
+    description: "Folders on the way to the new path are made.",
+    params: FileParams,
+    query: ChangeQuery,
+    responses: { 200: FileEntry },
+    permission: account,
+  }),
+  removeFile: route({
+    method: "DELETE",
+    path,
+    rest: true,
+    summary: "Remove a file or a folder",
+    params: FileParams,
+    query: RemoveQuery,
+    responses: { 204: z.null() },
+    permission: account,
+  }),
+};

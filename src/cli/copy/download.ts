@@ -1,0 +1,107 @@
+import { randomBytes } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { lstat, mkdir, rename, rm, stat } from "node:fs/promises";
+import { dirname, join, posix, resolve } from "node:path";
+import { Readable, type Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { type AgentFiles, UnreachableError } from "@berth/client";
+import { extract, type ReadEntry } from "tar";
+import { CliError } from "../errors.ts";
+import { copyBody } from "../response-body.ts";
+import { printable } from "../terminal.ts";
+import { note } from "../verbosity.ts";
+import { counted } from "./ends.ts";
+
+/**
+ * Fetches a file or a folder. It is complete before it is at its place; a file replaces one that is there, a folder
+ * nothing. Into a folder that is there, it comes under its own name.
+ */
+export async function download(
+  files: AgentFiles,
+  from: string,
+  to: string,
+  user: "agent" | "root",
+  seen: (bytes: number) => void,
+): Promise<{ path: string; size: number }> {
+  if (to === "-") {
+    await copyBody(await files.read(from, { user }));
+    return { path: to, size: 0 };
+  }
+  const entry = await files.stat(from, { user });
+  const isInto = to.endsWith("/") || ((await stat(to).catch(() => null))?.isDirectory() ?? false);
+  const target = resolve(isInto ? join(to, safeName(posix.basename(entry.path))) : to);
+  const temporary = join(dirname(target), `.berth-download-${randomBytes(8).toString("hex")}`);
+  const isFolder = entry.type === "folder";
+  if (isFolder && (await lstat(target).catch(() => null))) throw new CliError(`Something is there already: ${target}`);
+  await mkdir(dirname(target), { recursive: true });
+  let size = 0;
+  const count = counted((bytes) => {
+    size = bytes;
+    seen(bytes);
+  });
+  try {
+    const mode = Number.parseInt(entry.mode, 8) & 0o777;
+    if (isFolder) await mkdir(temporary);
+    const response = isFolder ? await files.archive(from, { user }) : await files.read(from, { user });
+    await receive(
+      response,
+      count,
+      isFolder ? unpacker(temporary) : createWriteStream(temporary, { flags: "wx", mode }),
+    );
+    await rename(temporary, target);
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+  return { path: target, size };
+}
+
+async function receive(response: Response, count: ReturnType<typeof counted>, into: Writable): Promise<void> {
+  // The web's type and Node's differ in name only.
+  const body = Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]);
+  let isBroken = false;
+  body.once("error", () => {
+    isBroken = true;
+  });
+  await pipeline(body, count, into).catch((error: Error) => {
+    throw isBroken ? new UnreachableError("The connection broke off before the end; nothing was copied.") : error;
+  });
+}
+
+/** Unpacks what a machine sent, which may be hostile: only files, folders, and links that stay inside. */
+function unpacker(folder: string): Writable {
+  return extract({
+    cwd: folder,
+    strict: false,
+    preserveOwner: false,
+    filter: (path, found) => {
+      const entry = found as ReadEntry;
+      if (isSafe(path, entry)) return true;
+      note(`Left out: ${printable(path)}`);
+      return false;
+    },
+    onReadEntry: (entry) => {
+      // No set-user-id bits.
+      entry.mode = (entry.mode ?? 0o644) & 0o777;
+    },
+  }) as unknown as Writable;
+}
+
+/** Whether an entry of an archive and what it links to stay inside of the folder that it is unpacked into. */
+export function isSafe(path: string, { type, linkpath = "" }: Pick<ReadEntry, "type" | "linkpath">): boolean {
+  const isInside = (each: string) => !posix.isAbsolute(each) && !/^\.\.(\/|$)/.test(posix.normalize(each));
+  if (path.split("/").includes("..") || !isInside(path) || path.includes("\\")) return false;
+  if (type === "SymbolicLink") {
+    const parts = linkpath.split("/");
+    const named = parts.findIndex((part) => !["", ".", ".."].includes(part));
+    // Up after down could leave by a link on the way.
+    if (posix.isAbsolute(linkpath) || (named >= 0 && parts.indexOf("..", named) >= 0)) return false;
+    return isInside(posix.join(posix.dirname(path), linkpath));
+  }
+  if (type === "Link") return isInside(linkpath);
+  return ["File", "OldFile", "ContiguousFile", "Directory"].includes(type);
+}
+
+function safeName(name: string): string {
+  if (/^(\.{0,2}|.*[/\\\0].*)$/s.test(name)) throw new CliError("Say what the file is to be called here.", 2);
+  return name;
+}

@@ -1,0 +1,180 @@
+import { z } from "zod";
+import { AgentParams } from "./agents.ts";
+
+/** The longest path that a request may name, in characters. The machine's own limits are lower. */
+const maximumPath = 16_384;
+
+/** The most entries on a page of a folder. */
+const maximumEntries = 1_000;
+
+const FilePath = z
+  .string()
+  .max(maximumPath)
+  .refine((path) => !path.includes("\0"), "A path has no null characters.")
+  .refine((path) => path.isWellFormed(), "A path is UTF-8.");
+
+export const FileParams = AgentParams.extend({
+  path: FilePath.meta({
+    description: "Absolute, or from the agent's home folder. `.` and `..` are resolved, and stay inside `/`.",
+  }),
+});
+
+export const FileUser = z.enum(["agent", "root"]);
+export type FileUser = z.infer<typeof FileUser>;
+
+const UserQuery = z.strictObject({
+  user: FileUser.default("agent").meta({ description: "With whose rights, in the machine." }),
+});
+
+const flag = z.enum(["true", "false"]).default("false");
+
+export const ReadQuery = UserQuery.extend({
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(maximumEntries)
+    .default(100)
+    .meta({ description: "How many entries of a folder, 1 to 1000." }),
+  cursor: z
+    .string()
+    .min(1)
+    .max(2 * maximumPath)
+    .optional()
+    .meta({ description: "The `nextCursor` of the page before." }),
+  recursive: flag.meta({ description: "`true`: also what is in the folder's folders." }),
+  depth: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(100)
+    .default(100)
+    .meta({ description: "With `recursive`: how many levels, 1 to 100." }),
+  stat: flag.meta({ description: "`true`: the entry itself as JSON, not what is in it." }),
+  watch: flag.meta({ description: "`true`: an event stream of the changes in the folder, or of the file." }),
+});
+
+export const WriteQuery = UserQuery.extend({
+  mode: z
+    .string()
+    .regex(/^[0-7]{3,4}$/, "Three or four octal digits are allowed.")
+    .optional()
+    .meta({ description: "The file's mode, such as 755. Otherwise that of the file it replaces, or 644." }),
+  extract: flag.meta({ description: "`true`: the body is a tar archive, and the path the folder to unpack it into." }),
+});
+
+export const ChangeQuery = UserQuery.extend({
+  action: z.enum(["move", "copy", "mkdir"]),
+  to: FilePath.min(1).optional().meta({ description: "With `move` and `copy`: the new path, which must be free." }),
+}).refine(({ action, to }) => (action === "mkdir") === (to === undefined), {
+  message: "to is for move and copy, which need it.",
+  path: ["to"],
+});
+
+export const RemoveQuery = UserQuery.extend({
+  recursive: flag.meta({ description: "`true`: a folder with everything in it." }),
+});
+
+export const FileType = z.enum(["file", "folder", "link", "fifo", "socket", "device"]);
+export type FileType = z.infer<typeof FileType>;
+
+const time = z.iso.datetime();
+
+export const FileEntry = z
+  .object({
+    name: z.string().meta({ description: "Its last part. Bytes that are not UTF-8 are replaced." }),
+    path: z.string().meta({ description: "From the listed folder; otherwise absolute." }),
+    type: FileType,
+    size: z.int().min(0).meta({ description: "Bytes." }),
+    mode: z.string().max(4).meta({ description: "Octal digits, such as 0644." }),
+    owner: z.string().max(256).meta({ description: "The user's name, or number where it has none." }),
+    modifiedAt: time,
+    target: z.string().nullable().meta({ description: "Where a link leads, as it says." }),
+  })
+  .meta({ id: "FileEntry" });
+export type FileEntry = z.infer<typeof FileEntry>;
+
+export const FolderPage = z
+  .object({ data: z.array(FileEntry).max(maximumEntries), nextCursor: z.string().nullable() })
+  .meta({ id: "FolderPage", description: "A folder's entries, by the bytes of their names." });
+export type FolderPage = z.infer<typeof FolderPage>;
+
+export const FileOrFolder = z.union([FolderPage, FileEntry]).meta({ id: "FileOrFolder" });
+
+export const WrittenFile = z
+  .object({
+    path: z.string().meta({ description: "Absolute." }),
+    size: z.int().min(0).meta({ description: "Bytes received." }),
+    sha256: z.string().meta({ description: "Of the bytes received, in hexadecimal." }),
+    created: z.boolean().meta({ description: "Whether there was nothing before." }),
+    etag: z.string().nullable().meta({ description: "Null for an archive that was unpacked." }),
+  })
+  .meta({ id: "WrittenFile" });
+export type WrittenFile = z.infer<typeof WrittenFile>;
+
+export const FileEvent = z
+  .object({
+    type: z.enum(["watching", "created", "changed", "deleted", "moved", "overflow"]).meta({
+      description: "`watching` comes first. `overflow`: changes were lost.",
+    }),
+    path: z.string().meta({ description: "Absolute." }),
+    from: z.string().nullable().meta({ description: "With `moved`: the former path, where it was watched." }),
+  })
+  .meta({ id: "FileEvent" });
+export type FileEvent = z.infer<typeof FileEvent>;
+
+/** A file as a request to a guest names it. */
+const Target = z.object({ path: FilePath, user: FileUser });
+export type FileTarget = z.infer<typeof Target>;
+
+const entityTag = z.string().max(200);
+
+/** What is at a path, links followed. */
+export const StatResult = z.object({ entry: FileEntry, etag: entityTag });
+export type StatResult = z.infer<typeof StatResult>;
+
+/** `after`: base64url of the path of the last entry of the page before. */
+export const ListFolder = Target.extend({
+  limit: z.int().min(1).max(maximumEntries),
+  after: z.string().nullable(),
+  depth: z.int().min(1).max(100),
+});
+export type ListFolder = z.infer<typeof ListFolder>;
+
+export const ChangeFile = z.discriminatedUnion("action", [
+  Target.extend({ action: z.literal("mkdir") }),
+  Target.extend({ action: z.enum(["move", "copy"]), to: FilePath }),
+  Target.extend({ action: z.literal("remove"), recursive: z.boolean() }),
+]);
+export type ChangeFile = z.infer<typeof ChangeFile>;
+
+/** `length` bytes from `start` on, of the file with this entity tag. Without `etag`, of whatever is there. */
+export const ReadFile = Target.extend({
+  start: z.int().min(0),
+  length: z.int().min(0),
+  etag: entityTag.nullable(),
+});
+export type ReadFile = z.infer<typeof ReadFile>;
+
+/** Entity tags one of which the file must have, or `*` for any file; or none at all. */
+export const WriteFile = Target.extend({
+  mode: z.int().min(0).max(0o7777).nullable(),
+  ifMatch: z.array(entityTag).max(20).nullable(),
+  ifNoneMatch: z.boolean(),
+});
+export type WriteFile = z.infer<typeof WriteFile>;
+
+const archiveKinds = ["tar", "tar.gz", "zip"] as const;
+
+export const ArchiveFolder = Target.extend({ kind: z.enum(archiveKinds) });
+export type ArchiveFolder = z.infer<typeof ArchiveFolder>;
+
+export const ExtractArchive = Target.extend({ kind: z.enum(["tar", "tar.gz"]) });
+export type ExtractArchive = z.infer<typeof ExtractArchive>;
+
+export const WatchFiles = Target.extend({ recursive: z.boolean() });
+export type WatchFiles = z.infer<typeof WatchFiles>;
+
+/** What a guest says at the end of what it received. */
+export const ReceivedFile = z.object({ path: z.string(), created: z.boolean(), etag: entityTag.nullable() });
+export type ReceivedFile = z.infer<typeof ReceivedFile>;

@@ -1,0 +1,143 @@
+import { constants } from "node:fs";
+import { cp, lstat, mkdir, opendir, readlink, rename, rm, rmdir, stat, unlink } from "node:fs/promises";
+import { dirname, join, sep } from "node:path";
+import type { ChangeFile } from "../../contract/files.ts";
+import { FileFault, shortened } from "./faults.ts";
+import { removeUnfinished, unfinishedName } from "./uploads.ts";
+
+/** Changes what is at a path, and returns the path of what there is then; null when it was removed. */
+export async function changeFile(request: ChangeFile): Promise<string | null> {
+  const { path } = request;
+  switch (request.action) {
+    case "mkdir":
+      await mkdir(path, { recursive: true });
+      return path;
+    case "remove":
+      await remove(path, request.recursive);
+      return null;
+    case "move":
+      await toFreePlace(path, request.to);
+      await rename(path, request.to).catch(async (error: NodeJS.ErrnoException) => {
+        if (error.code !== "EXDEV") throw error;
+        await copy(path, request.to);
+        await rm(path, { recursive: true });
+      });
+      return request.to;
+    case "copy":
+      await toFreePlace(path, request.to);
+      await copy(path, request.to);
+      return request.to;
+  }
+}
+
+async function remove(path: string, recursive: boolean): Promise<void> {
+  if (path === "/") throw new FileFault("permission_denied", "The machine's root folder cannot be removed.");
+  const found = await lstat(path);
+  if (!found.isDirectory()) return unlink(path);
+  // Not by another rmdir of a folder that is not empty: it says so itself.
+  return recursive ? rm(path, { recursive: true }) : rmdir(path);
+}
+
+/** Requires something at `from` and nothing at `to`, which is not within it, and makes the folders for it. */
+async function toFreePlace(from: string, to: string): Promise<void> {
+  await lstat(from);
+  if (to === from || to.startsWith(from.endsWith(sep) ? from : from + sep)) {
+    throw new FileFault("file_exists", `This cannot be put into itself: ${shortened(to)}`);
+  }
+  const there = await lstat(to).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT") throw error;
+    return null;
+  });
+  if (there) throw new FileFault("file_exists", `Something is there already: ${shortened(to)}`);
+  await mkdir(dirname(to), { recursive: true });
+}
+
+/** Copies beside the target first, so that no half of a copy is seen at its place. */
+async function copy(from: string, to: string): Promise<void> {
+  const temporary = unfinishedName(to);
+  try {
+    await cp(from, temporary, {
+      recursive: true,
+      verbatimSymlinks: true,
+      mode: constants.COPYFILE_FICLONE,
+      // Fifos, sockets and devices cannot be copied.
+      filter: async (source) => isCopyable(source),
+    });
+    const copied = await lstat(temporary).catch(() => null);
+    if (!copied) throw new FileFault("file_not_regular", `This cannot be copied: ${shortened(from)}`);
+    await rename(temporary, to);
+  } catch (error) {
+    await removeUnfinished(temporary);
+    throw error;
+  }
+}
+
+async function isCopyable(path: string): Promise<boolean> {
+  const found = await lstat(path);
+  return found.isFile() || found.isDirectory() || found.isSymbolicLink();
+}
+
+/** The most entries of an archive. */
+const maximumEntries = 1_000_000;
+
+/**
+ * Moves what an archive held from a fresh folder to its place. Everything is checked before anything is moved: links
+ * that lead out of the folder, devices, and folders where there is something else. Files replace those that are there.
+ */
+export async function placeExtracted(fresh: string, target: string): Promise<{ created: boolean }> {
+  const counted = { entries: 0 };
+  await requireSafe(fresh, [], counted);
+  const there = await stat(target).catch(() => null);
+  if (!there) {
+    await rename(fresh, target);
+    return { created: true };
+  }
+  if (!there.isDirectory()) throw new FileFault("not_a_folder", `This is not a folder: ${shortened(target)}`);
+  await merge(fresh, target, "check");
+  await merge(fresh, target, "move");
+  await removeUnfinished(fresh);
+  return { created: false };
+}
+
+async function requireSafe(folder: string, parents: readonly string[], counted: { entries: number }): Promise<void> {
+  for await (const { name } of await opendir(folder)) {
+    counted.entries += 1;
+    if (counted.entries > maximumEntries) throw invalid(`more than ${maximumEntries} entries`);
+    const path = join(folder, name);
+    const found = await lstat(path);
+    const shown = [...parents, name].join("/");
+    if (found.isDirectory()) await requireSafe(path, [...parents, name], counted);
+    else if (found.isSymbolicLink()) await requireInside(path, parents.length, shown);
+    else if (!found.isFile()) throw invalid(`${shown}, which is neither a file, a folder nor a link`);
+  }
+}
+
+/** Requires a link to stay in the folder, part by part: what it passes through may be a link, too. */
+async function requireInside(path: string, depth: number, shown: string): Promise<void> {
+  const target = await readlink(path);
+  let level = target.startsWith("/") ? -1 : depth;
+  let named = false;
+  for (const part of target.split("/")) {
+    // Up after down could leave by a link on the way.
+    if (part === ".." && named) level = -1;
+    if (part === "..") level -= 1;
+    else if (part !== "" && part !== ".") named = true;
+    if (level < 0) throw invalid(`a link that leads out of it: ${shown}`);
+  }
+}
+
+async function merge(from: string, to: string, step: "check" | "move"): Promise<void> {
+  for await (const entry of await opendir(from)) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    const there = await lstat(target).catch(() => null);
+    if (entry.isDirectory() && there?.isDirectory()) await merge(source, target, step);
+    else if (there?.isDirectory()) throw new FileFault("is_a_folder", `This is a folder: ${shortened(target)}`);
+    else if (there && entry.isDirectory())
+      throw new FileFault("not_a_folder", `This is not a folder: ${shortened(target)}`);
+    else if (step === "move") await rename(source, target);
+  }
+}
+
+function invalid(what: string): FileFault {
+  return new FileFault("archive_invalid", `The archive has ${what.slice(0, 400)}. Nothing was unpacked.`);
+}

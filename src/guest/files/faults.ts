@@ -1,0 +1,45 @@
+import type { GuestRefusalCode } from "../../contract/guest.ts";
+
+/** A refusal of a call about files, in a worker and on its way out of it. */
+export class FileFault extends Error {
+  readonly code: GuestRefusalCode;
+
+  constructor(code: GuestRefusalCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+const faults: Readonly<Record<string, [GuestRefusalCode, string]>> = {
+  ENOENT: ["file_not_found", "There is no such file or folder"],
+  EEXIST: ["file_exists", "Something is there already"],
+  ENOTDIR: ["not_a_folder", "A part of the path is not a folder"],
+  EISDIR: ["is_a_folder", "This is a folder"],
+  ENOTEMPTY: ["folder_not_empty", "The folder is not empty"],
+  ELOOP: ["link_loop", "Links lead around in a circle"],
+  EACCES: ["permission_denied", "The user may not do this in the machine"],
+  EPERM: ["permission_denied", "The user may not do this in the machine"],
+  EROFS: ["permission_denied", "This is on a file system that cannot be written"],
+  EBUSY: ["permission_denied", "The machine itself uses this"],
+  ENXIO: ["file_not_regular", "This is not a regular file"],
+  ENODEV: ["file_not_regular", "This is not a regular file"],
+  ENAMETOOLONG: ["file_name_too_long", "A name has 255 bytes at most, and a path 4,095"],
+  ENOSPC: ["machine_disk_full", "The machine's disk is full"],
+  EDQUOT: ["machine_disk_full", "The machine's disk is full"],
+  EFBIG: ["machine_disk_full", "The machine's file system takes no file of this size"],
+  EINVAL: ["file_exists", "This cannot be done with itself or with what is in it"],
+};
+
+/** What a system call's error means to the one who asked. Any other error is returned as it is. */
+export function faultOf(error: unknown, path: string): Error {
+  const known = faults[(error as NodeJS.ErrnoException).code ?? ""];
+  if (error instanceof FileFault || !known) return error as Error;
+  return new FileFault(known[0], `${known[1]}: ${shortened(path)}`);
+}
+
+const shown = 300;
+
+/** A path as messages show it. */
+export function shortened(path: string): string {
+  return path.length <= shown ? path : `${path.slice(0, shown)}…`;
+}

@@ -1,0 +1,75 @@
+import { posix } from "node:path";
+import type { FileUser } from "../../contract/files.ts";
+import type { RuntimeContext } from "../../runtimes/runtime.ts";
+import type { GuestHandlers } from "../control.ts";
+import { receiveArchive, sendArchive } from "./archives.ts";
+import { receiveFile, sendFile } from "./transfers.ts";
+import { Unfinished } from "./unfinished.ts";
+import { watchFiles } from "./watch.ts";
+import { type Rights, Worker } from "./workers.ts";
+
+type FileCalls =
+  | "statFile"
+  | "listFolder"
+  | "changeFile"
+  | "readFile"
+  | "writeFile"
+  | "archiveFolder"
+  | "extractArchive"
+  | "watchFiles";
+
+/** The machine's files, for the calls about them. */
+export class GuestFiles {
+  readonly #home: string;
+  readonly #rights: Record<FileUser, Rights>;
+  readonly #workers: Record<FileUser, Worker>;
+  readonly #unfinished: Unfinished;
+
+  constructor({ home, uid, gid, stateFolder }: Pick<RuntimeContext, "home" | "uid" | "gid" | "stateFolder">) {
+    this.#home = home;
+    this.#unfinished = new Unfinished(`${stateFolder}/transfers`);
+    this.#rights = { agent: { uid, gid }, root: { uid: process.getuid!(), gid: process.getgid!() } };
+    const worker = (user: FileUser) =>
+      new Worker(user, this.#rights[user], home, (begun) =>
+        this.#unfinished.clear(user, (paths) => begun.askAtOnce("removeUnfinished", { paths })),
+      );
+    this.#workers = { agent: worker("agent"), root: worker("root") };
+  }
+
+  /** The handlers of the calls about files. */
+  handlers(): Pick<GuestHandlers, FileCalls> {
+    const [workers, rights] = [this.#workers, this.#rights];
+    const absolute = <Request extends { path: string }>(request: Request): Request => ({
+      ...request,
+      path: this.#absolute(request.path),
+    });
+    return {
+      statFile: (asked) => workers[asked.user].ask("stat", absolute(asked)),
+      listFolder: (asked) => workers[asked.user].ask("list", absolute(asked)),
+      changeFile: (asked) => {
+        const request = absolute(asked);
+        return workers[asked.user].ask(
+          "change",
+          "to" in request ? { ...request, to: this.#absolute(request.to) } : request,
+        );
+      },
+      readFile: (asked) => sendFile(workers[asked.user], absolute(asked)),
+      writeFile: (asked) => receiveFile(workers[asked.user], this.#unfinished, absolute(asked)),
+      archiveFolder: (asked) => sendArchive(workers[asked.user], rights[asked.user], absolute(asked)),
+      extractArchive: (asked) =>
+        receiveArchive(workers[asked.user], rights[asked.user], this.#unfinished, absolute(asked)),
+      watchFiles: (asked, { gone }) => watchFiles(workers[asked.user], rights[asked.user], absolute(asked), gone),
+    };
+  }
+
+  /** Ends the workers. */
+  end(): void {
+    for (const worker of Object.values(this.#workers)) worker.end();
+  }
+
+  /** From the agent's home, also for root. `..` stays inside `/`. */
+  #absolute(path: string): string {
+    const whole = posix.normalize(path.startsWith("/") ? path : `${this.#home}/${path}`);
+    return whole.length > 1 ? whole.replace(/\/+$/, "") : whole;
+  }
+}

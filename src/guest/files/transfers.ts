@@ -1,0 +1,166 @@
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { Duplex, type Readable, Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { ReadFile, ReceivedFile, WriteFile } from "../../contract/files.ts";
+import type { GuestFault } from "../../contract/guest.ts";
+import { fromFrames } from "../../platform/frames.ts";
+import { GuestError } from "../control.ts";
+import { FileFault, faultOf } from "./faults.ts";
+import type { Unfinished } from "./unfinished.ts";
+import type { Worker } from "./workers.ts";
+
+/** How much is read from a file, and gathered for it, at a time. */
+const pieceBytes = 256 * 1024;
+
+/** The bytes of a file that the worker may open. */
+export async function sendFile(worker: Worker, request: ReadFile): Promise<Duplex> {
+  const { descriptor } = await worker.ask("openForReading", request);
+  const handle = await reopened(worker, descriptor, constants.O_RDONLY);
+  void worker.ask("close", { descriptor }).catch(() => {});
+  return new FileSender(handle, request.start, request.length);
+}
+
+/** Receives a file for the worker to put in its place. */
+export async function receiveFile(worker: Worker, unfinished: Unfinished, request: WriteFile): Promise<Duplex> {
+  const temporary = await worker.ask("unfinishedName", { path: request.path });
+  const record = await unfinished.add(worker.user, temporary);
+  let handle: FileHandle;
+  try {
+    const { descriptor } = await worker.ask("beginUpload", { request, temporary });
+    handle = await reopened(worker, descriptor, constants.O_WRONLY);
+  } catch (error) {
+    await worker.ask("abortUpload", { temporary }).catch(() => {});
+    await record.remove();
+    throw error;
+  }
+  return new Receiver(request.path, async (bytes) => {
+    try {
+      await pipeline(bytes, into(handle));
+      // The rename must not outlive the bytes where the machine loses its power.
+      await handle.datasync();
+      return await worker.ask("commitUpload", { temporary });
+    } catch (error) {
+      await worker.ask("abortUpload", { temporary }).catch(() => {});
+      throw error;
+    } finally {
+      await handle.close().catch(() => {});
+      await record.remove();
+    }
+  });
+}
+
+/** Writes to a file, and leaves it open. What arrives during a write is written together. */
+function into(handle: FileHandle): Writable {
+  const write = async (chunks: Buffer[]) => {
+    const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+    for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at)).bytesWritten;
+  };
+  return new Writable({
+    highWaterMark: 4 * pieceBytes,
+    write: (chunk: Buffer, _encoding, done) => void write([chunk]).then(() => done(), done),
+    writev: (chunks, done) => void write(chunks.map(({ chunk }) => chunk as Buffer)).then(() => done(), done),
+  });
+}
+
+/** Opens what a worker has open. */
+async function reopened(worker: Worker, descriptor: number, flags: number): Promise<FileHandle> {
+  const handle = await open(worker.pathOf(descriptor), flags | constants.O_NONBLOCK);
+  if ((await handle.stat()).isFile()) return handle;
+  await handle.close();
+  throw new GuestError("file_not_regular", "This is not a regular file.");
+}
+
+/** Sends a part of a file. What it receives is ignored. Breaks off if the file ends before. */
+class FileSender extends Duplex {
+  readonly #handle: FileHandle;
+  #position: number;
+  #left: number;
+
+  constructor(handle: FileHandle, start: number, length: number) {
+    super({ readableHighWaterMark: 2 * pieceBytes });
+    this.#handle = handle;
+    this.#position = start;
+    this.#left = length;
+  }
+
+  override async _read(): Promise<void> {
+    if (this.#left === 0) return void this.push(null);
+    try {
+      const size = Math.min(this.#left, pieceBytes);
+      const { bytesRead, buffer } = await this.#handle.read(Buffer.allocUnsafe(size), 0, size, this.#position);
+      if (bytesRead === 0) return void this.destroy(new Error("the file has become shorter"));
+      this.#position += bytesRead;
+      this.#left -= bytesRead;
+      this.push(buffer.subarray(0, bytesRead));
+    } catch (error) {
+      this.destroy(error as Error);
+    }
+  }
+
+  override _write(_chunk: unknown, _encoding: string, done: () => void): void {
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#handle.close().then(
+      () => done(error),
+      () => done(error),
+    );
+  }
+}
+
+/**
+ * Receives frames, whose bytes `consume` takes, and answers with a line: its result, or its fault. After a fault, what
+ * still arrives is ignored.
+ */
+export class Receiver extends Duplex {
+  readonly #frames = fromFrames();
+  #isOver = false;
+  /** Lets the next chunk come. */
+  #next: () => void = () => {};
+
+  constructor(path: string, consume: (bytes: Readable) => Promise<ReceivedFile>) {
+    super();
+    this.#frames.on("error", () => {}); // Told to whoever consumes.
+    consume(this.#frames).then(
+      (result) => this.#answer(result),
+      (error: unknown) => this.#answer(faultFor(error, path)),
+    );
+  }
+
+  #answer(answer: ReceivedFile | GuestFault): void {
+    this.#isOver = true;
+    this.#next();
+    this.push(`${JSON.stringify(answer)}\n`);
+    this.push(null);
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    if (this.#isOver) return void done();
+    let isCalled = false;
+    this.#next = () => {
+      if (!isCalled) done();
+      isCalled = true;
+    };
+    this.#frames.write(chunk, this.#next);
+  }
+
+  override _final(done: () => void): void {
+    this.#frames.end();
+    done();
+  }
+
+  override _read(): void {}
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#frames.destroy(error ?? new Error("the transfer broke off"));
+    done(error);
+  }
+}
+
+function faultFor(error: unknown, path: string): GuestFault {
+  const fault = faultOf(error, path);
+  const code = fault instanceof FileFault || fault instanceof GuestError ? fault.code : "failed";
+  return { code, message: fault.message.slice(0, 1_000) };
+}

@@ -1,0 +1,32 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { FileUser } from "../../contract/files.ts";
+
+/**
+ * The unfinished files of transfers, in a folder of root's, so that those of a machine or a worker that was killed are
+ * found. There is a record for each, written before the file.
+ */
+export class Unfinished {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async add(user: FileUser, path: string): Promise<{ remove(): Promise<void> }> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    const record = join(this.#folder, `${user}-${randomBytes(12).toString("hex")}`);
+    await writeFile(record, path, { flag: "wx", mode: 0o600 });
+    return { remove: () => rm(record, { force: true }) };
+  }
+
+  /** Gives the paths recorded for a user to `remove`, and forgets them. */
+  async clear(user: FileUser, remove: (paths: string[]) => Promise<unknown>): Promise<void> {
+    const names = await readdir(this.#folder).catch(() => []);
+    const records = names.filter((name) => name.startsWith(`${user}-`)).map((name) => join(this.#folder, name));
+    if (records.length === 0) return;
+    await remove(await Promise.all(records.map((record) => readFile(record, "utf8").catch(() => ""))));
+    await Promise.all(records.map((record) => rm(record, { force: true })));
+  }
+}

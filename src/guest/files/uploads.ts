@@ -1,0 +1,100 @@
+import { randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import { type FileHandle, lstat, mkdir, open, readlink, realpath, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import type { ReceivedFile, WriteFile } from "../../contract/files.ts";
+import { entityTagOf } from "./entries.ts";
+import { FileFault, shortened } from "./faults.ts";
+
+/** How the names of unfinished files and folders begin, which are beside what they become. */
+const unfinished = ".berth-upload-";
+const usualMode = 0o644;
+
+/** A new name beside `path`. */
+export function unfinishedName(path: string): string {
+  return join(dirname(path), unfinished + randomBytes(12).toString("hex"));
+}
+
+/** Removes what a transfer left behind. Ignores any path that is not of one. */
+export async function removeUnfinished(path: string): Promise<void> {
+  if (basename(path).startsWith(unfinished)) await rm(path, { recursive: true, force: true }).catch(() => {});
+}
+
+interface Upload {
+  handle: FileHandle;
+  /** The unfinished file. */
+  temporary: string;
+  /** What it becomes. */
+  path: string;
+  request: WriteFile;
+}
+
+/** The uploads under way in a worker. Each writes to an unfinished file, which replaces the target in one step. */
+export class Uploads {
+  readonly #open = new Map<string, Upload>();
+
+  /** Makes the parent folders and the unfinished file. The descriptor stays open until the upload ends. */
+  async begin(request: WriteFile, temporary: string): Promise<{ descriptor: number }> {
+    const path = await followed(request.path);
+    await mkdir(dirname(path), { recursive: true });
+    await requireWanted(path, request);
+    const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+    const handle = await open(temporary, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
+    this.#open.set(temporary, { handle, temporary, path, request });
+    return { descriptor: handle.fd };
+  }
+
+  /** Puts the file in its place. On a refusal, the file that was there stays. */
+  async commit(temporary: string): Promise<ReceivedFile> {
+    const { handle, path, request } = this.#open.get(temporary)!;
+    try {
+      const before = await requireWanted(path, request);
+      await handle.chmod(request.mode ?? (before ? Number(before.mode) & 0o7777 : usualMode));
+      await rename(temporary, path);
+      const etag = entityTagOf(await handle.stat({ bigint: true }));
+      this.#open.delete(temporary);
+      await handle.close();
+      return { path, created: before === null, etag };
+    } catch (error) {
+      await this.abort(temporary);
+      throw error;
+    }
+  }
+
+  /** Removes the unfinished file. */
+  async abort(temporary: string): Promise<void> {
+    const upload = this.#open.get(temporary);
+    this.#open.delete(temporary);
+    await removeUnfinished(temporary);
+    await upload?.handle.close().catch(() => {});
+  }
+
+  async abortAll(): Promise<void> {
+    await Promise.all([...this.#open.keys()].map((temporary) => this.abort(temporary)));
+  }
+}
+
+/** Where a file at `path` is written: a link is followed, so that it stays a link. */
+export async function followed(path: string): Promise<string> {
+  const found = await lstat(path).catch(absent);
+  if (!found?.isSymbolicLink()) return path;
+  const target = await realpath(path).catch(absent);
+  return target ?? resolve(dirname(path), await readlink(path));
+}
+
+function absent(error: NodeJS.ErrnoException): null {
+  if (error.code === "ENOENT") return null;
+  throw error;
+}
+
+/** The file at `path`, or null. Throws if it is none, or not one that the request is for. */
+async function requireWanted(path: string, { ifMatch, ifNoneMatch }: WriteFile) {
+  const found = await stat(path, { bigint: true }).catch(absent);
+  if (found?.isDirectory()) throw new FileFault("is_a_folder", `This is a folder: ${shortened(path)}`);
+  if (found && !found.isFile())
+    throw new FileFault("file_not_regular", `This is not a regular file: ${shortened(path)}`);
+  const isOther = ifMatch !== null && (!found || !(ifMatch.includes("*") || ifMatch.includes(entityTagOf(found))));
+  if (isOther) throw new FileFault("precondition_failed", "The file is not the one of if-match; nothing was changed.");
+  if (ifNoneMatch && found) throw new FileFault("precondition_failed", "The file exists; nothing was changed.");
+  return found;
+}

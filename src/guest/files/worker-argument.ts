@@ -1,0 +1,2 @@
+/** Makes the guest's program a worker for files. */
+export const workerArgument = "file-worker";

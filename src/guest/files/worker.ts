@@ -1,0 +1,121 @@
+import { constants } from "node:fs";
+import { type FileHandle, lstat, mkdir, open, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import type {
+  ChangeFile,
+  FileEntry,
+  FileType,
+  FolderPage,
+  ListFolder,
+  ReadFile,
+  ReceivedFile,
+  StatResult,
+  WriteFile,
+} from "../../contract/files.ts";
+import { changeFile, placeExtracted } from "./changes.ts";
+import { entityTagOf, entryOf, listFolder, typeOf, userNames } from "./entries.ts";
+import { FileFault, faultOf, shortened } from "./faults.ts";
+import { followed, removeUnfinished, Uploads, unfinishedName } from "./uploads.ts";
+
+// A worker for files: it has the rights of a user of the machine, so the kernel decides what that user may do. The runner
+// asks it over Node's channel between processes. Bytes do not pass through it: the runner opens its descriptors again.
+
+const uploads = new Uploads();
+const readers = new Map<number, FileHandle>();
+
+/** What a worker does. Paths are absolute. */
+const operations = {
+  stat: async ({ path }: { path: string }): Promise<StatResult> => {
+    const found = await stat(path, { bigint: true }).catch(async (error: NodeJS.ErrnoException) => {
+      // A link that leads nowhere is there all the same.
+      if (error.code !== "ENOENT") throw error;
+      return lstat(path, { bigint: true });
+    });
+    return { entry: await entryOf(path, path, found, await userNames()), etag: entityTagOf(found) };
+  },
+  list: (request: ListFolder): Promise<FolderPage> => listFolder(request.path, request),
+  change: async (request: ChangeFile): Promise<{ entry: FileEntry | null }> => {
+    const path = await changeFile(request);
+    if (path === null) return { entry: null };
+    return { entry: await entryOf(path, path, await lstat(path, { bigint: true }), await userNames()) };
+  },
+  openForReading: async ({ path, etag }: ReadFile): Promise<{ descriptor: number }> => {
+    // Without O_NONBLOCK, a fifo would wait for its writer.
+    const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const found = await handle.stat({ bigint: true });
+    const isOther = etag !== null && etag !== entityTagOf(found);
+    if (!found.isFile() || isOther) {
+      await handle.close();
+      throw isOther && found.isFile() ? new FileFault("file_changed", "The file has changed.") : irregular(found, path);
+    }
+    readers.set(handle.fd, handle);
+    return { descriptor: handle.fd };
+  },
+  close: async ({ descriptor }: { descriptor: number }): Promise<void> => {
+    await readers.get(descriptor)?.close();
+    readers.delete(descriptor);
+  },
+  unfinishedName: async ({ path }: { path: string }): Promise<string> => unfinishedName(await followed(path)),
+  beginUpload: ({ request, temporary }: { request: WriteFile; temporary: string }): Promise<{ descriptor: number }> =>
+    uploads.begin(request, temporary),
+  commitUpload: ({ temporary }: { temporary: string }): Promise<ReceivedFile> => uploads.commit(temporary),
+  abortUpload: ({ temporary }: { temporary: string }): Promise<void> => uploads.abort(temporary),
+  /** Makes a fresh folder for an archive. */
+  beginExtract: async ({ temporary }: { temporary: string }): Promise<void> => {
+    await mkdir(dirname(temporary), { recursive: true });
+    await mkdir(temporary, { mode: 0o755 });
+  },
+  commitExtract: ({ temporary, path }: { temporary: string; path: string }): Promise<{ created: boolean }> =>
+    placeExtracted(temporary, path),
+  removeUnfinished: async ({ paths }: { paths: string[] }): Promise<void> => {
+    for (const path of paths) await removeUnfinished(path);
+  },
+};
+
+/** The operations that the runner can ask of a worker. */
+export type Operations = typeof operations;
+
+/** A request to a worker, and its answer. */
+export interface WorkerRequest {
+  id: number;
+  operation: keyof Operations;
+  request: unknown;
+}
+
+export interface WorkerAnswer {
+  id: number;
+  result?: unknown;
+  fault?: { code: string; message: string };
+}
+
+const irregularities: Readonly<Record<FileType, string>> = {
+  file: "a file",
+  folder: "a folder",
+  link: "a link",
+  fifo: "a fifo",
+  socket: "a socket",
+  device: "a device",
+};
+
+function irregular(found: Parameters<typeof typeOf>[0], path: string): FileFault {
+  const code = found.isDirectory() ? "is_a_folder" : "file_not_regular";
+  return new FileFault(code, `This is ${irregularities[typeOf(found)]}, not a regular file: ${shortened(path)}`);
+}
+
+async function answerTo({ id, operation, request }: WorkerRequest): Promise<WorkerAnswer> {
+  try {
+    return { id, result: await (operations[operation] as (request: unknown) => unknown)(request) };
+  } catch (error) {
+    const { path, request: inner } = request as { path?: string; request?: { path: string } };
+    const fault = faultOf(error, path ?? inner?.path ?? "");
+    return { id, fault: { code: fault instanceof FileFault ? fault.code : "failed", message: fault.message } };
+  }
+}
+
+process.umask(0o022);
+process.on("message", async (request: WorkerRequest) => {
+  const answer = await answerTo(request);
+  if (process.connected) process.send!(answer);
+});
+// The runner has ended. So does this process, once nothing is left to do.
+process.on("disconnect", () => void uploads.abortAll());

@@ -1,0 +1,118 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import type { FileUser } from "../../contract/files.ts";
+import type { GuestFaultCode } from "../../contract/guest.ts";
+import { GuestError } from "../control.ts";
+import type { Operations, WorkerAnswer, WorkerRequest } from "./worker.ts";
+import { workerArgument } from "./worker-argument.ts";
+
+interface Asked {
+  resolve(result: unknown): void;
+  reject(error: Error): void;
+}
+
+/** Who a process in the guest runs as. */
+export interface Rights {
+  uid: number;
+  gid: number;
+}
+
+/** The options of `spawn` for a process with these rights, which may be the runner's own. */
+export function spawnedAs(rights: Rights): Partial<Rights> {
+  return rights.uid === process.getuid!() ? {} : rights;
+}
+
+/**
+ * What Node is given to run a worker: from the sources its own file, in the guest the one bundle, whose argument says
+ * what it is to be.
+ */
+function workerProgram(): string[] {
+  const here = fileURLToPath(import.meta.url);
+  return here.endsWith(".ts") ? [fileURLToPath(new URL("./worker.ts", import.meta.url))] : [here, workerArgument];
+}
+
+/** A process that works on files with a user's rights. It is started when it is first asked, and again if it ends. */
+export class Worker {
+  readonly user: FileUser;
+  readonly #rights: Rights;
+  readonly #home: string;
+  /** Called before a new process is asked anything. */
+  readonly #began: (worker: Worker) => Promise<void>;
+  readonly #asked = new Map<number, Asked>();
+  #child: ChildProcess | null = null;
+  #ready: Promise<void> = Promise.resolve();
+  #last = 0;
+
+  constructor(user: FileUser, rights: Rights, home: string, began: (worker: Worker) => Promise<void>) {
+    this.user = user;
+    this.#rights = rights;
+    this.#home = home;
+    this.#began = began;
+  }
+
+  /** Throws what the worker refuses as a `GuestError`. */
+  async ask<Name extends keyof Operations>(
+    operation: Name,
+    request: Parameters<Operations[Name]>[0],
+  ): Promise<Awaited<ReturnType<Operations[Name]>>> {
+    if (!this.#child) {
+      this.#start();
+      this.#ready = this.#began(this);
+    }
+    await this.#ready;
+    return this.askAtOnce(operation, request);
+  }
+
+  /** As `ask`, of a process that has just begun. */
+  askAtOnce<Name extends keyof Operations>(
+    operation: Name,
+    request: Parameters<Operations[Name]>[0],
+  ): Promise<Awaited<ReturnType<Operations[Name]>>> {
+    return new Promise((resolve, reject) => {
+      const id = ++this.#last;
+      this.#asked.set(id, { resolve: resolve as (result: unknown) => void, reject });
+      const child = this.#child ?? this.#start();
+      child.send({ id, operation, request } satisfies WorkerRequest, (error) => {
+        if (!error) return;
+        this.#asked.delete(id);
+        reject(new GuestError("failed", `the worker for files: ${error.message}`));
+      });
+    });
+  }
+
+  /** The process's descriptor as a path that the runner can open. */
+  pathOf(descriptor: number): string {
+    return `/proc/${this.#child?.pid ?? 0}/fd/${descriptor}`;
+  }
+
+  /** Ends the process, which removes what is unfinished. */
+  end(): void {
+    if (this.#child?.connected) this.#child.disconnect();
+  }
+
+  #start(): ChildProcess {
+    const child = spawn(process.execPath, ["--max-old-space-size=128", ...workerProgram()], {
+      cwd: "/",
+      env: { HOME: this.#home, LANG: "C.UTF-8" },
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+      ...spawnedAs(this.#rights),
+    });
+    child.on("message", (answer: WorkerAnswer) => {
+      const asked = this.#asked.get(answer.id);
+      this.#asked.delete(answer.id);
+      if (answer.fault) asked?.reject(new GuestError(answer.fault.code as GuestFaultCode, answer.fault.message));
+      else asked?.resolve(answer.result);
+    });
+    const ended = () => {
+      if (this.#child !== child) return;
+      this.#child = null;
+      for (const { reject } of this.#asked.values()) {
+        reject(new GuestError("failed", "the worker for files ended"));
+      }
+      this.#asked.clear();
+    };
+    child.once("exit", ended).once("error", ended).once("disconnect", ended);
+    this.#child = child;
+    return child;
+  }
+}

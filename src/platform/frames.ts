@@ -1,0 +1,79 @@
+import { Transform } from "node:stream";
+
+// Bytes whose end is told apart from a connection that was lost: frames, each with its length in four bytes (big-endian)
+// before it. The one of length zero is the last.
+
+/** The longest frame that is accepted. */
+const maximumFrame = 16 * 1024 * 1024;
+const headerBytes = 4;
+
+/** Puts bytes into frames, and the last frame at their end. */
+export function toFrames(): Transform {
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      if (chunk.length > 0) {
+        this.push(header(chunk.length));
+        this.push(chunk);
+      }
+      done();
+    },
+    flush(done) {
+      done(null, header(0));
+    },
+  });
+}
+
+/** The bytes of frames. Fails if they end without the last one, or go on after it. */
+export function fromFrames(): Transform {
+  let head = Buffer.alloc(0);
+  /** What is left of the current frame; null after the last. */
+  let left: number | null = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      let rest = chunk;
+      while (rest.length > 0) {
+        if (left === null) return done(new Error("bytes follow the last frame"));
+        if (left > 0) {
+          const part = rest.subarray(0, left);
+          this.push(part);
+          left -= part.length;
+          rest = rest.subarray(part.length);
+          continue;
+        }
+        const taken = rest.subarray(0, headerBytes - head.length);
+        head = Buffer.concat([head, taken]);
+        rest = rest.subarray(taken.length);
+        if (head.length < headerBytes) break;
+        const length = head.readUInt32BE();
+        head = Buffer.alloc(0);
+        if (length > maximumFrame) return done(new Error("a frame is too long"));
+        left = length === 0 ? null : length;
+      }
+      done();
+    },
+    flush(done) {
+      done(left === null ? null : new Error("the bytes broke off"));
+    },
+  });
+}
+
+function header(length: number): Buffer {
+  const bytes = Buffer.alloc(headerBytes);
+  bytes.writeUInt32BE(length);
+  return bytes;
+}
+
+/** Lets exactly so many bytes pass. Fails on more, and if they end before. */
+export function exactly(length: number): Transform {
+  let left = length;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      left -= chunk.length;
+      if (left < 0) done(new Error("more bytes came than were announced"));
+      else done(null, chunk);
+    },
+    flush(done) {
+      done(left === 0 ? null : new Error("the bytes broke off"));
+    },
+  });
+}

@@ -1,0 +1,95 @@
+import { execFileSync, spawn } from "node:child_process";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ended } from "../../src/cli/scripted-api.ts";
+import { ScriptedService } from "../support/scripted-service.ts";
+
+// The tool and files in a machine: the real tool, server and runner.
+
+const launcher = fileURLToPath(new URL("../../berth", import.meta.url));
+let service: ScriptedService;
+/** The agent's home, and a folder of the user's. */
+let [home, local] = ["", ""];
+
+beforeAll(async () => {
+  service = await ScriptedService.start();
+  await service.client.createAgent("ada");
+  home = join(service.config.dataFolder, "machines", service.driver.running[0]!);
+  local = await mkdtemp(join(tmpdir(), "berth-cp-"));
+});
+afterAll(async () => {
+  await rm(local, { recursive: true });
+  await service[Symbol.asyncDispose]();
+});
+
+function berth(args: string[], input = "") {
+  const { url, key } = service.client;
+  const child = spawn(launcher, args, {
+    cwd: local,
+    env: { PATH: process.env.PATH, BERTH_URL: url, BERTH_API_KEY: key, XDG_CONFIG_HOME: local },
+  });
+  child.stdin.end(input);
+  return ended(child);
+}
+
+test("a file is copied there and back, with its mode", async () => {
+  await writeFile(join(local, "run.sh"), "#!/bin/sh\n", { mode: 0o755 });
+  expect(await berth(["cp", "run.sh", "ada:bin/"])).toMatchObject({ code: 0 });
+  expect((await stat(join(home, "bin/run.sh"))).mode & 0o777).toBe(0o755);
+  expect(await berth(["cp", "ada:bin/run.sh", "back.sh"])).toMatchObject({ code: 0 });
+  expect(await readFile(join(local, "back.sh"), "utf8")).toBe("#!/bin/sh\n");
+  expect((await stat(join(local, "back.sh"))).mode & 0o777).toBe(0o755);
+});
+
+test("standard input and output", async () => {
+  expect(await berth(["cp", "-", "ada:in.txt"], "from a pipe")).toMatchObject({ code: 0 });
+  expect(await berth(["cp", "ada:in.txt", "-"])).toMatchObject({ code: 0, stdout: "from a pipe" });
+  expect(await berth(["files", "cat", "ada", "in.txt"])).toMatchObject({ code: 0, stdout: "from a pipe" });
+});
+
+test("a folder is copied there and back", async () => {
+  await mkdir(join(local, "project/src"), { recursive: true });
+  await writeFile(join(local, "project/src/main.ts"), "code");
+  await symlink("src/main.ts", join(local, "project/link"));
+  expect(await berth(["cp", "project", "ada:work"])).toMatchObject({ code: 0 });
+  expect(await readFile(join(home, "work/link"), "utf8")).toBe("code");
+  expect(await berth(["cp", "ada:work", "fetched"])).toMatchObject({ code: 0 });
+  expect(await readFile(join(local, "fetched/link"), "utf8")).toBe("code");
+  expect(await berth(["cp", "ada:work", "."])).toMatchObject({ code: 0 });
+  expect(await readdir(join(local, "work/src"))).toEqual(["main.ts"]);
+  expect(await berth(["cp", "ada:work", "fetched/../work/../."])).toMatchObject({ code: 1 });
+});
+
+test("what a machine sends stays in its folder", async () => {
+  await mkdir(join(home, "evil"));
+  await symlink("/etc", join(home, "evil/etc"));
+  await writeFile(join(home, "evil/suid"), "");
+  await chmod(join(home, "evil/suid"), 0o4755);
+  execFileSync("mkfifo", [join(home, "evil/fifo")]);
+  const { code, stderr } = await berth(["cp", "ada:evil", "got"]);
+  expect([code, await readdir(join(local, "got"))]).toEqual([0, ["suid"]]);
+  expect(stderr).toContain("Left out: ./etc");
+  expect((await stat(join(local, "got/suid"))).mode & 0o7000).toBe(0);
+});
+
+test("files are listed, moved and removed", async () => {
+  expect(await berth(["files", "mkdir", "ada", "a/b"])).toMatchObject({ code: 0 });
+  await writeFile(join(home, "a/b/f"), "12345");
+  expect((await berth(["files", "ls", "ada", "a", "-r"])).stdout).toMatch(/ 5 .* b\/f\n/);
+  expect(await berth(["files", "mv", "ada", "a/b/f", "a/g"])).toMatchObject({ code: 0 });
+  expect(await berth(["files", "rm", "ada", "a"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("The folder is not empty"),
+  });
+  expect(await berth(["files", "rm", "ada", "a", "-r"])).toMatchObject({ code: 0 });
+  expect(await berth(["files", "ls", "ada", "a"])).toMatchObject({ code: 1 });
+  expect((await berth(["files", "ls", "ada"])).code).toBe(0);
+});
+
+test("two paths here, or two in machines, are refused", async () => {
+  expect((await berth(["cp", "a", "b"])).code).toBe(2);
+  expect((await berth(["cp", "ada:a", "ada:b"])).code).toBe(2);
+});
