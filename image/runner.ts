@@ -9,7 +9,8 @@ export async function bundleRunner(sources: string): Promise<Uint8Array> {
     platform: "node",
     target: "node24",
     format: "esm",
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    // The import has a name of its own: the modules of the bundle import `createRequire`, too.
+    banner: { js: "import { createRequire as bannerRequire } from 'node:module'; const require = bannerRequire(import.meta.url);" },
     legalComments: "none",
     minifySyntax: true,
     minifyWhitespace: true,

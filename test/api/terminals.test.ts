@@ -215,7 +215,9 @@ test("the tool's terminal is the machine's", { timeout: 60_000 }, async () => {
     return tool.screen();
   };
   await expect.poll(asked, { timeout: 30_000, interval: 500 }).toContain("30 100");
-  tool.type("sleep 1000\r");
+  // It reports itself from within its own foreground group, which Ctrl-C then ends.
+  tool.type("bash -c \"echo is''running; exec sleep 1000\"\r");
+  await tool.shows("isrunning");
   tool.type("\x03");
   tool.type("exit 6\r");
   expect(await tool.exited).toBe(6);
