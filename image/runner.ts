@@ -10,7 +10,9 @@ export async function bundleRunner(sources: string): Promise<Uint8Array> {
     target: "node24",
     format: "esm",
     // The import has a name of its own: the modules of the bundle import `createRequire`, too.
-    banner: { js: "import { createRequire as bannerRequire } from 'node:module'; const require = bannerRequire(import.meta.url);" },
+    banner: {
+      js: "import { createRequire as bannerRequire } from 'node:module'; const require = bannerRequire(import.meta.url);",
+    },
     legalComments: "none",
     minifySyntax: true,
     minifyWhitespace: true,

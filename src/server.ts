@@ -82,7 +82,7 @@ export async function createServer(
   cleanup.defer(() => timers.close());
 
   const { choice } = models;
-  const on = { config, stores, ledger, timers, running, egress, models: choice, machines, signIn, address };
+  const on = { config, stores, ledger, timers, running, egress, models: choice, machines, signIn, address, sealer };
   const service = openService({ ...on, runtimes, metrics, logger, log });
   const { lifecycle, turns } = service;
   cleanup.defer(() => lifecycle.stop());

@@ -7,6 +7,7 @@ import { chatRoutes } from "./routes/chat.ts";
 import { commandRoutes } from "./routes/commands.ts";
 import { egressRoutes } from "./routes/egress.ts";
 import { fileRoutes } from "./routes/files.ts";
+import { portRoutes } from "./routes/ports.ts";
 import { publicRoutes } from "./routes/public.ts";
 import { terminalRoutes } from "./routes/terminals.ts";
 
@@ -21,6 +22,7 @@ export const routes = {
   ...commandRoutes,
   ...terminalRoutes,
   ...fileRoutes,
+  ...portRoutes,
   ...catalogRoutes,
   ...egressRoutes,
   ...accountRoutes,

@@ -9,6 +9,7 @@ export const groups: Readonly<Record<string, string>> = {
   "agents network": "manage where an agent may connect to",
   "agents secrets": "manage secrets that an agent can use but not read",
   commands: "manage the commands that you run in agents' machines",
+  shares: "list and end the public links to pages that agents serve",
   files: "list, read and change files in an agent's machine",
   turns: "show and interrupt what agents were asked",
   profiles: "name the services that you use",
@@ -23,6 +24,7 @@ export const groups: Readonly<Record<string, string>> = {
 const commands: Load = () => import("./commands/commands.ts");
 const files: Load = () => import("./commands/files.ts");
 const profiles: Load = () => import("./commands/profiles.ts");
+const shares: Load = () => import("./commands/shares.ts");
 const turns: Load = () => import("./commands/turns.ts");
 const adminUsersDisable: Load = () => import("./commands/admin-users-disable.ts");
 
@@ -63,6 +65,12 @@ const loads: Readonly<Record<string, Load>> = {
   chat: () => import("./commands/chat.ts"),
   exec: () => import("./commands/exec.ts"),
   terminal: () => import("./commands/terminal.ts"),
+  ports: () => import("./commands/ports.ts"),
+  "port-forward": () => import("./commands/port-forward.ts"),
+  open: () => import("./commands/open.ts"),
+  share: () => import("./commands/share.ts"),
+  "shares list": shares,
+  "shares remove": shares,
   "commands list": commands,
   "commands show": commands,
   "commands logs": commands,

@@ -17,6 +17,8 @@ export interface Environment {
   configFolder: string;
   /** Null to use a login or the data folder's operator key. */
   apiKey: string | null;
+  /** Whether a browser can be opened here. */
+  hasDisplay: boolean;
 }
 
 /**
@@ -36,6 +38,7 @@ export function readEnvironment(variables: NodeJS.ProcessEnv = process.env): Env
     dataFolder: resolve(read("BERTH_DATA_DIR") ?? defaultDataFolder(read("XDG_DATA_HOME"))),
     configFolder,
     apiKey: checkKey(read("BERTH_API_KEY")) ?? profile?.key ?? null,
+    hasDisplay: process.platform === "darwin" || (read("DISPLAY") ?? read("WAYLAND_DISPLAY")) !== null,
   };
 }
 

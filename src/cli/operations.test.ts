@@ -17,6 +17,8 @@ const id = "0189f7e2-0000-7000-8000-000000000000";
 const withoutCommand = [
   // What opens a terminal; its ticket comes first, and the scripted service refuses it.
   "GET /agents/{name}/terminal",
+  // What port-forward opens, in the same way.
+  "GET /agents/{name}/ports/{port}/connection",
   "GET /healthz",
   "GET /readyz",
   "GET /metrics",
@@ -52,6 +54,10 @@ const commands: Record<string, string> = {
   "PUT /agents/{name}/files/{path}": "cp - ada:notes.txt",
   "POST /agents/{name}/files/{path}": "files mkdir ada notes",
   "DELETE /agents/{name}/files/{path}": "files rm ada notes.txt",
+  "GET /agents/{name}/ports": "ports ada",
+  "POST /agents/{name}/ports/{port}/share": "share ada 3000",
+  "GET /agents/{name}/shares": "shares list ada",
+  "DELETE /agents/{name}/shares/{shareId}": `shares remove ada ${id}`,
   "GET /models": "models",
   "GET /runtimes": "runtimes",
   "GET /agents/{name}/network": "agents network get ada",

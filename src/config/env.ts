@@ -9,6 +9,15 @@ import { readPrices } from "./prices.ts";
 const port = z.coerce.number().int().min(0).max(65535);
 const httpUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ""));
 
+/** Short enough for a label of a preview before it, within the 253 characters of a host name. */
+const domain = z
+  .string()
+  .max(200)
+  .regex(
+    /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/,
+    "A domain is such as previews.example.com, in small letters.",
+  );
+
 /** Per minute; 0: no limit. */
 const rate = z.coerce.number().int().min(0).max(1_000_000);
 const list = z.string().transform((text) => text.split(",").map((part) => part.trim()));
@@ -56,6 +65,7 @@ const variables = z.object({
     .refine((key) => Buffer.from(key, "base64").length === 32, "32 bytes in base64 are allowed.")
     .optional(),
   BERTH_PUBLIC_URL: httpUrl.optional(),
+  BERTH_PREVIEW_DOMAIN: domain.default("localhost"),
   BERTH_OIDC_ISSUER: z.url({ protocol: /^https?$/ }).optional(),
   BERTH_OIDC_AUDIENCE: z.string().min(1).max(500).optional(),
   BERTH_OIDC_CLIENT_ID: z.string().min(1).max(500).default("berth"),
@@ -124,6 +134,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     databaseUrl: values.BERTH_DATABASE_URL ?? null,
     secretKey: values.BERTH_SECRET_KEY ?? null,
     publicUrl: values.BERTH_PUBLIC_URL ?? null,
+    previewDomain: values.BERTH_PREVIEW_DOMAIN,
     oidc: externalIssuer(values),
     imageFolder: values.BERTH_IMAGE_DIR ?? null,
     accelerator: values.BERTH_ACCEL,

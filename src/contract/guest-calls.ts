@@ -27,6 +27,7 @@ import {
   Quiesced,
 } from "./guest.ts";
 import { uuidPattern } from "./ids.ts";
+import { PortList, PortNumber } from "./ports.ts";
 
 /** A request and a response, both JSON. */
 interface Call<Request extends z.ZodType = z.ZodType, Response extends z.ZodType = z.ZodType> {
@@ -208,6 +209,10 @@ export const guestCalls = {
   extractArchive: duplex({ request: ExtractArchive }),
   /** Changes, after a first item `watching`, until the server hangs up. */
   watchFiles: lines({ request: WatchFiles, item: FileEvent }),
+  /** What listens in the machine. */
+  listPorts: call({ request: nothing, response: PortList, timeoutMs: filesMs }),
+  /** A connection to a port at the machine's own address. Fails with `port_not_listening`. */
+  connectPort: duplex({ request: z.object({ port: PortNumber }) }),
   /** Runs a command. */
   exec: call({ request: Exec, response: ExecResult, timeoutMs: ({ timeoutMs }) => timeoutMs + 10_000 }),
 } as const satisfies CallTable;

@@ -177,6 +177,7 @@ export const GuestRefusalCode = z.enum([
   "precondition_failed",
   "archive_invalid",
   "machine_disk_full",
+  "port_not_listening",
 ] satisfies ErrorCode[]);
 export type GuestRefusalCode = z.infer<typeof GuestRefusalCode>;
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type CommandEvent, MachineUser, maximumInputBytes } from "./commands.ts";
 import { uuidPattern } from "./ids.ts";
+import { TicketQuery } from "./tickets.ts";
 
 const size = (usual: number) => z.coerce.number().int().min(1).max(1_000).default(usual);
 
@@ -14,7 +15,7 @@ export const TerminalQuery = z.strictObject({
   cols: size(80),
   rows: size(24),
   user: MachineUser.default("agent").meta({ description: "The user of a new session." }),
-  ticket: z.string().max(200).optional().meta({ description: "In place of the header `authorization`: see tickets." }),
+  ticket: TicketQuery,
 });
 
 /** The most that a terminal's input may carry in one frame, as text or in base64. */

@@ -3,10 +3,22 @@ import { z } from "zod";
 /** For how long a ticket is good, in milliseconds. */
 export const ticketMs = 30_000;
 
+/** What a ticket opens: a terminal, a connection to a port, or a port's pages in a browser. */
 export const TicketRequest = z
-  .strictObject({
-    for: z.enum(["terminal"]).meta({ description: "What the ticket opens." }),
-  })
+  .discriminatedUnion("for", [
+    z.strictObject({ for: z.literal("terminal") }),
+    z.strictObject({ for: z.literal("port") }),
+    z.strictObject({
+      for: z.literal("preview"),
+      port: z.int().min(1).max(65_535),
+      path: z
+        .string()
+        .max(2_000)
+        .regex(/^\/(?![/\\])/, "A path begins with one slash.")
+        .default("/")
+        .meta({ description: "The page to show." }),
+    }),
+  ])
   .meta({ id: "TicketRequest" });
 export type TicketRequest = z.infer<typeof TicketRequest>;
 
@@ -14,6 +26,14 @@ export const Ticket = z
   .object({
     ticket: z.string().meta({ description: "Good once, as `?ticket=`, for this agent and purpose." }),
     expiresAt: z.iso.datetime(),
+    url: z.string().nullable().meta({ description: "Of a preview: the address to open in a browser." }),
   })
   .meta({ id: "Ticket" });
 export type Ticket = z.infer<typeof Ticket>;
+
+/** In the query of what a ticket opens. */
+export const TicketQuery = z
+  .string()
+  .max(200)
+  .optional()
+  .meta({ description: "In place of the header `authorization`: see tickets." });

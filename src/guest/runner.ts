@@ -24,6 +24,7 @@ import { GuestFiles } from "./files/files.ts";
 import type { Identity } from "./identity.ts";
 import { type Journal, Journals } from "./journal.ts";
 import { endOf, logLines } from "./log.ts";
+import { portHandlers } from "./ports.ts";
 import type { Syncer } from "./sync.ts";
 import type { Uplink } from "./uplink.ts";
 
@@ -170,6 +171,7 @@ function handlersOf(parts: HandlerParts): Omit<GuestHandlers, "adopt"> {
       for await (const lines of logLines(options.logFile, tail, follow, gone)) yield [{ lines }];
     },
     ...files.handlers(),
+    ...portHandlers,
     exec: (command) => exec(command, options.context),
     ...commandHandlers(commands),
   };

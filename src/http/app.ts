@@ -22,8 +22,11 @@ import type { Files } from "../service/files.ts";
 import type { IdempotencyRows } from "../service/idempotency.ts";
 import type { Keys } from "../service/keys.ts";
 import type { ModelChoice } from "../service/models.ts";
+import type { Ports } from "../service/ports.ts";
+import type { Previews } from "../service/previews.ts";
 import type { Principals } from "../service/principals.ts";
 import type { Secrets } from "../service/secrets.ts";
+import type { Shares } from "../service/shares.ts";
 import type { Tickets } from "../service/tickets.ts";
 import type { Turns } from "../service/turns.ts";
 import type { Users } from "../service/users.ts";
@@ -41,12 +44,16 @@ import { creditRoutes } from "./credits.ts";
 import { egressRoutes } from "./egress.ts";
 import { answerClientError, errorBody, handleError } from "./errors.ts";
 import { fileRoutes } from "./files.ts";
+import { FrontServer } from "./front-server.ts";
 import { handle, matchTable } from "./handle.ts";
 import { healthRoutes, type MetricsText } from "./health.ts";
 import { Idempotency } from "./idempotency.ts";
 import { keyRoutes } from "./keys.ts";
 import { describeRoutes } from "./openapi.ts";
 import { paymentEventRoutes, topUpRoutes } from "./payments.ts";
+import { portRoutes } from "./ports.ts";
+import type { PreviewHosts } from "./previews/hosts.ts";
+import { PreviewServer } from "./previews/preview-server.ts";
 import { clientOf, limit, type RateLimiters } from "./rate-limits.ts";
 import { limitReceiving } from "./receiving.ts";
 import { secretRoutes } from "./secrets.ts";
@@ -54,13 +61,10 @@ import { type HandleSignIn, protectedResourceRoutes, signInRoutes } from "./sign
 import { acceptSockets } from "./sockets.ts";
 import { Streams } from "./streams.ts";
 import { terminalRoutes } from "./terminals.ts";
+import { ticketRoutes } from "./tickets.ts";
 import { userRoutes } from "./users.ts";
 
 const maximumBodyBytes = 1024 * 1024;
-
-/** From a connection's first byte to the end of its request headers. */
-const headersTimeoutMs = 15_000;
-const timeoutCheckMs = 5_000;
 
 export interface AppOptions {
   version: string;
@@ -72,6 +76,10 @@ export interface AppOptions {
   tickets: Tickets;
   egress: AgentEgress;
   files: Files;
+  ports: Ports;
+  shares: Shares;
+  previews: Previews;
+  previewHosts: PreviewHosts;
   models: ModelChoice;
   keys: Keys;
   users: Users;
@@ -98,6 +106,9 @@ export interface AppOptions {
 
 /** The HTTP API. The caller makes it listen. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
+  const { previewHosts: hosts, previews, ports, limiters, logger } = options;
+  const previewServer = new PreviewServer({ hosts, previews, ports, limiter: limiters.address, logger });
+  const front = new FrontServer(previewServer);
   const app = fastify({
     loggerInstance: options.logger,
     genReqId: () => randomUUID(),
@@ -106,14 +117,13 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     bodyLimit: maximumBodyBytes,
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 200 },
-    // `limitReceiving` has limits of its own.
-    requestTimeout: 0,
-    http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: timeoutCheckMs },
+    serverFactory: front.create,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     frameworkErrors: handleError,
     clientErrorHandler: answerClientError,
   });
-  limitReceiving(app.server);
+  limitReceiving(app.server, (request) => previewServer.owns(request));
+  app.addHook("preClose", async () => previewServer.close());
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.removeContentTypeParser("text/plain"); // Fastify's own: bodies are JSON.
@@ -132,13 +142,12 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
     await app.register(cors, { origin: [...options.corsOrigins], methods, exposedHeaders, maxAge: 600 });
   }
-  const { limiters } = options;
   const limitAddress = (request: FastifyRequest, reply: FastifyReply) =>
     limit(reply, limiters.address, clientOf(request.ip));
   const requireTable = matchTable(app);
   answerUnknown(app, limitAddress);
   await describeRoutes(app, options.version);
-  await acceptSockets(app, options.corsOrigins);
+  await acceptSockets(app, front.upgrades, options.corsOrigins);
   guard(app, options, limitAddress);
   const idempotency = new Idempotency(options.idempotencyKeys);
   // In this order, so that the audit log records the final response.
@@ -200,7 +209,9 @@ async function addRoutes(
   await app.register(chatRoutes(agents, turns, streams, begun));
   await app.register(turnRoutes(agents, turns, streams));
   await app.register(commandRoutes(agents, options.commands, streams, begun));
-  await app.register(terminalRoutes(agents, options.commands, options.tickets, { streams, begun }));
+  await app.register(terminalRoutes(agents, options.commands, { streams, begun }));
+  await app.register(ticketRoutes(agents, options.tickets, options.previewHosts));
+  await app.register(portRoutes(agents, options.ports, options.shares, options.previewHosts, { streams, begun }));
   await app.register(fileRoutes(agents, options.files, streams));
   await app.register(catalogRoutes(options.models));
   await app.register(egressRoutes(agents, options.egress));

@@ -14,14 +14,16 @@ const ofBytes = Object.values<Route>(routes)
 
 /**
  * Ends requests whose bodies arrive too slowly: JSON in all, bytes of any size where nothing comes. Node's own limit
- * (`requestTimeout`) knows no difference.
+ * (`requestTimeout`) knows no difference. `isOthers`: whether a request is not for the API, and its body may be of any
+ * size.
  */
-export function limitReceiving(server: Server): void {
+export function limitReceiving(server: Server, isOthers: (request: IncomingMessage) => boolean): void {
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers;
     if (encoding === undefined && length === "0") return;
     const path = request.url?.split("?")[0] ?? "";
-    const isBytes = ofBytes.some(({ method, pattern }) => method === request.method && pattern.test(path));
+    const isUpload = ofBytes.some(({ method, pattern }) => method === request.method && pattern.test(path));
+    const isBytes = isUpload || isOthers(request);
     watch(request, response, isBytes);
   });
 }

@@ -1,3 +1,5 @@
+import type { EventEmitter } from "node:events";
+import type { Server } from "node:http";
 import websocket from "@fastify/websocket";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { WebSocket } from "ws";
@@ -15,9 +17,15 @@ const pingMs = 20_000;
 const closedNormally = 1000;
 const closedByError = 1011;
 
-/** Prepares `app` for the routes that `handleSocket` adds. */
-export async function acceptSockets(app: FastifyInstance, allowedOrigins: readonly string[]): Promise<void> {
-  await app.register(websocket, { options: { maxPayload: maximumMessageBytes, perMessageDeflate: false } });
+/** Prepares `app` for the routes that `handleSocket` adds. `upgrades` emits `upgrade` as a server does. */
+export async function acceptSockets(
+  app: FastifyInstance,
+  upgrades: EventEmitter,
+  allowedOrigins: readonly string[],
+): Promise<void> {
+  // Of a server, the plugin uses only its event.
+  const server = upgrades as Server;
+  await app.register(websocket, { options: { server, maxPayload: maximumMessageBytes, perMessageDeflate: false } });
   app.addHook("onRequest", async (request) => {
     if (!request.ws) return;
     requireOwnOrigin(request, allowedOrigins);

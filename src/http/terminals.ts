@@ -7,29 +7,16 @@ import { type TerminalFrame, TerminalInput } from "../contract/terminals.ts";
 import type { Agents } from "../service/agents.ts";
 import type { Commands } from "../service/commands.ts";
 import { type TerminalSession, Terminals } from "../service/terminals.ts";
-import type { Tickets } from "../service/tickets.ts";
 import { findAgent } from "./agents.ts";
-import { handle } from "./handle.ts";
 import { handleSocket, type SocketParts, sendFrame } from "./sockets.ts";
 
 /** How many frames of a viewer may wait for the machine before no more are read. */
 const maximumWaiting = 32;
 
-/** `/agents/{name}/terminal`, and the tickets that open it in a browser. */
-export function terminalRoutes(
-  agents: Agents,
-  commands: Commands,
-  tickets: Tickets,
-  sockets: SocketParts,
-): FastifyPluginAsync {
+/** `/agents/{name}/terminal`: terminals in an agent's machine. */
+export function terminalRoutes(agents: Agents, commands: Commands, sockets: SocketParts): FastifyPluginAsync {
   const terminals = new Terminals(commands);
   return async (app) => {
-    handle(app, routes.createTicket, async (request, reply) => {
-      const agent = await findAgent(agents, request, request.params.name);
-      reply.header("cache-control", "no-store");
-      return tickets.give({ caller: request.caller, agentId: agent.id, purpose: request.body.for });
-    });
-
     handleSocket(
       app,
       routes.openTerminal,

@@ -21,17 +21,12 @@ import {
 import { GuestFault, GuestRefusalCode } from "../contract/guest.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
 import { exactly, fromFrames, toFrames } from "../platform/frames.ts";
-import { pause } from "../platform/retry.ts";
 import type { AgentState } from "./agent.ts";
 import type { Caller } from "./caller.ts";
 import { type GuestLease, type GuestLeases, lostError } from "./guest-leases.ts";
 
 type Asking = Pick<Caller, "accountId" | "keyId">;
 
-/** How often a transfer is begun where the connection to the machine is lost at once, and the time between two. */
-const openTries = 3;
-const retryMs = 300;
-const never = new AbortController().signal;
 /** The longest answer of a guest to what it received. */
 const maximumAnswer = 64 * 1024;
 
@@ -93,22 +88,11 @@ export class Files {
     }
   }
 
-  /** Begins a transfer. The lease is held until its stream closes. */
+  /** Begins a transfer. The machine stays awake until its stream closes. */
   async #open(agent: AgentState, caller: Asking, begin: (guest: GuestClient) => Promise<Duplex>): Promise<Duplex> {
-    await this.#leases.admit(agent, caller);
-    for (let tries = openTries; ; tries--) {
-      const lease = await this.#leases.acquire(agent.id);
-      try {
-        const stream = await begin(await lease.connect());
-        stream.once("close", () => lease[Symbol.dispose]());
-        return stream;
-      } catch (error) {
-        lease[Symbol.dispose]();
-        const isAnswer = error instanceof BerthError && error.code !== "machine_failed";
-        if (isAnswer || tries <= 1) throw lostError(error);
-      }
-      await pause(retryMs, never);
-    }
+    const { stream, held } = await this.#leases.open(agent, caller, begin);
+    stream.once("close", () => held[Symbol.dispose]());
+    return stream;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Duplex } from "node:stream";
 import { asBerthError, BerthError } from "../contract/errors.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
 import { pause } from "../platform/retry.ts";
@@ -35,6 +36,8 @@ interface LeaseOptions {
 
 /** How often a call is made whose connection breaks, and the time between two. */
 const callTries = 5;
+/** The same for a call that opens a stream. */
+const openTries = 3;
 const retryMs = 300;
 
 /** The only way to use an agent's guest: checks credits, wakes the machine, keeps it awake, and connects. */
@@ -98,6 +101,34 @@ export class GuestLeases {
       }
       await pause(retryMs);
     }
+  }
+
+  /**
+   * As `use`, for a call with bytes in both directions, which is made again where nothing was begun. The guest is in use
+   * until `held` is disposed.
+   */
+  async open(
+    agent: AgentState,
+    caller: Pick<Caller, "accountId" | "keyId">,
+    call: (guest: GuestClient) => Promise<Duplex>,
+  ): Promise<{ stream: Duplex; held: Disposable }> {
+    await this.admit(agent, caller);
+    for (let tries = openTries; ; tries--) {
+      const held = await this.acquire(agent.id);
+      try {
+        return { stream: await call(await held.connect()), held };
+      } catch (error) {
+        held[Symbol.dispose]();
+        const isAnswer = error instanceof BerthError && error.code !== "machine_failed";
+        if (isAnswer || tries <= 1) throw lostError(error);
+      }
+      await pause(retryMs);
+    }
+  }
+
+  /** Keeps a machine that is awake from counting as idle. Wakes nothing. */
+  keepAwake(agentId: string): Disposable {
+    return this.#options.lifecycle.idleness.keepOpen(agentId);
   }
 
   /**

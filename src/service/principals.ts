@@ -42,7 +42,7 @@ export class Principals {
   }
 
   /** Whether the caller's key and account are still valid. A token's expiry is not checked again. */
-  async isValid({ accountId, keyId }: Caller): Promise<boolean> {
+  async isValid({ accountId, keyId }: Pick<Caller, "accountId" | "keyId">): Promise<boolean> {
     const { accounts, keys } = this.#options;
     return keyId === null ? accounts.isEnabled(accountId) : keys.isValid(keyId);
   }

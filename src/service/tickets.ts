@@ -20,7 +20,7 @@ export class Tickets {
   /** By the hash of the ticket, in the order in which they expire. */
   readonly #given = new Map<string, Admission & { expiresAt: number }>();
 
-  give(admission: Admission): Ticket {
+  give(admission: Admission): Omit<Ticket, "url"> {
     this.#forget();
     const ticket = randomBytes(32).toString("base64url");
     const expiresAt = Date.now() + ticketMs;

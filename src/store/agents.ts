@@ -69,6 +69,18 @@ export class AgentStore implements AgentRows {
     return row ? this.#toState(row) : null;
   }
 
+  async byAccountDigits(digits: string, name: string): Promise<AgentState | null> {
+    const id = (rest: string) => digits.padEnd(32, rest).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+    const row = await this.#database
+      .selectFrom("agents")
+      .selectAll()
+      .where("account_id", ">=", id("0"))
+      .where("account_id", "<=", id("f"))
+      .where("name", "=", name)
+      .executeTakeFirst();
+    return row ? this.#toState(row) : null;
+  }
+
   /**
    * Up to `limit` agents of the account by name, after the name `after`; with `ids`, only those.
    */

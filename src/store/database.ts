@@ -155,6 +155,14 @@ export interface Tables {
     /** Measured by the clean-up, some time after the end. */
     bytes: Generated<string | null>;
   };
+  port_shares: {
+    id: string;
+    agent_id: string;
+    port: number;
+    secret_hash: Buffer;
+    created_at: Generated<Date>;
+    expires_at: Date | null;
+  };
   agent_secrets: {
     agent_id: string;
     name: string;

@@ -5,6 +5,7 @@ import type { ServiceAddress } from "../config/address.ts";
 import type { Config } from "../config/config.ts";
 import type { Readiness } from "../contract/health.ts";
 import { createApp } from "../http/app.ts";
+import { PreviewHosts } from "../http/previews/hosts.ts";
 import type { LocalSignIn } from "../identity/local-sign-in.ts";
 import type { ModelChoice } from "../service/models.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -41,6 +42,7 @@ export async function openHttp(parts: HttpParts): Promise<FastifyInstance> {
     trustedProxies: config.trustedProxies,
     idempotencyKeys: stores.idempotency,
     ...service,
+    previewHosts: new PreviewHosts(config.previewDomain, () => address.public),
     models,
     auditLog: stores.audit,
     protectedResource: () => protectedResource(config, address.public),

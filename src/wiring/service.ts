@@ -7,6 +7,7 @@ import type { Egress } from "../egress/egress.ts";
 import { createKey, parseKey } from "../identity/keys.ts";
 import { createLink } from "../identity/links.ts";
 import type { LocalSignIn } from "../identity/local-sign-in.ts";
+import type { Sealer } from "../identity/sealing.ts";
 import { IssuerTokens } from "../identity/tokens.ts";
 import type { Machines } from "../machines/machines.ts";
 import { StripePayments } from "../payments/stripe.ts";
@@ -23,9 +24,12 @@ import { Keys } from "../service/keys.ts";
 import type { AgentTimers } from "../service/lifecycle/idleness.ts";
 import { Lifecycle } from "../service/lifecycle/lifecycle.ts";
 import type { ModelChoice } from "../service/models.ts";
+import { Ports } from "../service/ports.ts";
+import { Previews } from "../service/previews.ts";
 import { Principals } from "../service/principals.ts";
 import type { RunningTurns } from "../service/running-turns.ts";
 import { Secrets } from "../service/secrets.ts";
+import { Shares } from "../service/shares.ts";
 import { Tickets } from "../service/tickets.ts";
 import { Turns } from "../service/turns.ts";
 import { Users } from "../service/users.ts";
@@ -46,6 +50,7 @@ interface ServiceParts {
   /** The built-in identity provider; null if another is configured. */
   signIn: LocalSignIn | null;
   address: ServiceAddress;
+  sealer: Sealer;
   runtimes: readonly Runtime[];
   metrics: Metrics;
   logger: Logger;
@@ -54,7 +59,7 @@ interface ServiceParts {
 
 /** The application: one class per noun, each with the adapters that it needs. */
 export function openService(parts: ServiceParts) {
-  const { config, stores, ledger, machines, models, egress, signIn, address, runtimes, log } = parts;
+  const { config, stores, ledger, machines, models, egress, signIn, address, sealer, runtimes, log } = parts;
   const reserve = new DiskReserve(config.dataFolder, config.diskReserveBytes);
   const lifecycle = openLifecycle(parts, reserve);
   const requireCredits = (accountId: string, keyId: string | null) => ledger.requireCredits(accountId, keyId);
@@ -106,13 +111,17 @@ export function openService(parts: ServiceParts) {
     log: stores.egressLog,
     recheck: (agentId) => egress.recheck(agentId),
   });
-  const commands = new Commands(leases);
+  const tickets = new Tickets();
+  const shares = new Shares(stores.shares);
   return {
     agents,
     turns,
-    commands,
+    commands: new Commands(leases),
     files: new Files(leases),
-    tickets: new Tickets(),
+    ports: new Ports(leases),
+    shares,
+    previews: new Previews({ agents: stores.agents, tickets, shares, principals, sealing: sealer }),
+    tickets,
     lifecycle,
     principals,
     users,

@@ -110,6 +110,11 @@ const expected: Readonly<Record<string, Expected>> = {
   "POST /agents/{name}/tickets": account(201, 404),
   // Not as a WebSocket.
   "GET /agents/{name}/terminal": account(426, 426),
+  "GET /agents/{name}/ports": account(200, 404),
+  "GET /agents/{name}/ports/{port}/connection": account(426, 426),
+  "POST /agents/{name}/ports/{port}/share": account(201, 404),
+  "GET /agents/{name}/shares": account(200, 404),
+  "DELETE /agents/{name}/shares/{shareId}": account(404, 404),
   "POST /agents/{name}/conversation/reset": account(200, 404),
   "POST /agents/{name}/suspend": account(200, 404),
   "POST /agents/{name}/resume": account(200, 404),
@@ -133,6 +138,7 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
   "POST /agents/{name}/commands": () => ({ command: "true" }),
   "POST /agents/{name}/commands/{commandId}/signal": () => ({ signal: "SIGTERM" }),
   "POST /agents/{name}/tickets": () => ({ for: "terminal" }),
+  "POST /agents/{name}/ports/{port}/share": () => ({ public: true }),
   "PATCH /agents/{name}": () => ({ instructions: "Be brief." }),
   "PUT /agents/{name}/network": () => ({ allow: ["*"], deny: [] }),
   "POST /agents/{name}/chat": () => ({ message: "hello" }),
@@ -159,6 +165,8 @@ async function statusOf(operation: string, client: TestClient, target: Target): 
     .replace("{name}", name)
     .replace("{turnId}", turnId)
     .replace("{commandId}", turnId)
+    .replace("{shareId}", turnId)
+    .replace("{port}", "3000")
     .replace("{id}", keyId)
     .replace("{secret}", "TOKEN")
     .replace("{path}", "notes.txt");

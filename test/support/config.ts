@@ -35,6 +35,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     databaseUrl: null,
     secretKey: null,
     publicUrl: null,
+    previewDomain: "localhost",
     oidc: null,
     imageFolder: null,
     accelerator: "tcg",

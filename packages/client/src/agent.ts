@@ -15,6 +15,7 @@ import type {
   Turn,
 } from "./generated/types.gen.ts";
 import type { Pages } from "./pages.ts";
+import { AgentPorts } from "./ports.ts";
 import { type ChatOptions, Reply } from "./reply.ts";
 import { Terminal, type TerminalOptions } from "./terminal.ts";
 
@@ -24,6 +25,7 @@ export class AgentHandle {
   readonly commands: AgentCommands;
   readonly files: AgentFiles;
   readonly network: AgentNetwork;
+  readonly ports: AgentPorts;
   readonly secrets: AgentSecrets;
   readonly #connection: Connection;
   readonly #path: { name: string };
@@ -35,6 +37,7 @@ export class AgentHandle {
     this.commands = new AgentCommands(connection, this.#path);
     this.files = new AgentFiles(connection, name);
     this.network = new AgentNetwork(connection, this.#path);
+    this.ports = new AgentPorts(connection, this.#path);
     this.secrets = new AgentSecrets(connection, this.#path);
   }
 

@@ -21,5 +21,6 @@ export {
 export { AgentFiles } from "./files.ts";
 export type * from "./generated/types.gen.ts";
 export { type Page, Pages } from "./pages.ts";
+export type { AgentPorts } from "./ports.ts";
 export { type ChatOptions, type Inclusion, isLast, type LastEvent, Reply } from "./reply.ts";
 export { Terminal, type TerminalOptions } from "./terminal.ts";

@@ -34,6 +34,11 @@ export const operations = {
   writeFile: { method: "PUT", path: "/agents/{name}/files/{path}" },
   changeFile: { method: "POST", path: "/agents/{name}/files/{path}" },
   removeFile: { method: "DELETE", path: "/agents/{name}/files/{path}" },
+  listPorts: { method: "GET", path: "/agents/{name}/ports" },
+  connectPort: { method: "GET", path: "/agents/{name}/ports/{port}/connection" },
+  createShare: { method: "POST", path: "/agents/{name}/ports/{port}/share" },
+  listShares: { method: "GET", path: "/agents/{name}/shares" },
+  removeShare: { method: "DELETE", path: "/agents/{name}/shares/{shareId}" },
   listModels: { method: "GET", path: "/models" },
   listRuntimes: { method: "GET", path: "/runtimes" },
   getNetwork: { method: "GET", path: "/agents/{name}/network" },
@@ -95,6 +100,11 @@ export interface Operations {
   writeFile: { data: types.WriteFileData; answer: types.WrittenFile; event: null };
   changeFile: { data: types.ChangeFileData; answer: types.FileEntry; event: null };
   removeFile: { data: types.RemoveFileData; answer: null; event: null };
+  listPorts: { data: types.ListPortsData; answer: types.PortList; event: null };
+  connectPort: { data: types.ConnectPortData; answer: null; event: null };
+  createShare: { data: types.CreateShareData; answer: types.Share; event: null };
+  listShares: { data: types.ListSharesData; answer: types.ShareList; event: null };
+  removeShare: { data: types.RemoveShareData; answer: null; event: null };
   listModels: { data: types.ListModelsData; answer: types.ModelList; event: null };
   listRuntimes: { data: types.ListRuntimesData; answer: types.RuntimeList; event: null };
   getNetwork: { data: types.GetNetworkData; answer: types.Network; event: null };

@@ -345,6 +345,17 @@ export type CreateKey = {
     expiresAt?: string | null;
 };
 
+export type CreateShare = {
+    /**
+     * Always true: whoever has the link may use it.
+     */
+    public: true;
+    /**
+     * When it ends. Without it, when it is removed.
+     */
+    expiresAt?: string;
+};
+
 export type CreateTopUp = {
     /**
      * How many credits to buy; one costs a US cent.
@@ -458,7 +469,7 @@ export type Error = {
     /**
      * A stable word.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     details?: unknown;
 };
 
@@ -466,7 +477,7 @@ export type Fault = {
     /**
      * A stable word.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     /**
      * What happened, in a sentence.
      */
@@ -593,6 +604,23 @@ export type KeyList = {
     nextCursor: string | null;
 };
 
+export type ListeningPort = {
+    port: number;
+    /**
+     * The address that it listens on: `0.0.0.0` or `::` for all.
+     */
+    address: string;
+    /**
+     * The name of the process; null if it is not known.
+     */
+    program: string | null;
+    pid: number | null;
+    /**
+     * When the process was started, by the machine's clock, which stands still while it sleeps.
+     */
+    since: string | null;
+};
+
 export type LogEvent = {
     line: string;
 } | {
@@ -684,6 +712,10 @@ export type NetworkLogEntry = {
      * How many connections this is; more than one where they were refused.
      */
     count: number;
+};
+
+export type PortList = {
+    data: Array<ListeningPort>;
 };
 
 export type ProtectedResource = {
@@ -880,6 +912,28 @@ export type SetSecret = {
     headers?: Array<string>;
 };
 
+export type Share = {
+    id: string;
+    port: number;
+    createdAt: string;
+    expiresAt: string | null;
+    /**
+     * The link. It is told only once.
+     */
+    url: string;
+};
+
+export type ShareList = {
+    data: Array<ShareRecord>;
+};
+
+export type ShareRecord = {
+    id: string;
+    port: number;
+    createdAt: string;
+    expiresAt: string | null;
+};
+
 export type SignalCommand = {
     signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL' | 'SIGHUP' | 'SIGQUIT' | 'SIGUSR1' | 'SIGUSR2' | 'SIGSTOP' | 'SIGCONT' | 'SIGTSTP' | 'SIGALRM' | 'SIGABRT' | 'SIGWINCH';
 };
@@ -897,13 +951,23 @@ export type Ticket = {
      */
     ticket: string;
     expiresAt: string;
+    /**
+     * Of a preview: the address to open in a browser.
+     */
+    url: string | null;
 };
 
 export type TicketRequest = {
-    /**
-     * What the ticket opens.
-     */
     for: 'terminal';
+} | {
+    for: 'port';
+} | {
+    for: 'preview';
+    port: number;
+    /**
+     * The page to show.
+     */
+    path?: string;
 };
 
 export type TopUp = {
@@ -2357,6 +2421,168 @@ export type WriteFileResponses = {
 };
 
 export type WriteFileResponse = WriteFileResponses[keyof WriteFileResponses];
+
+export type ListPortsData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}/ports';
+};
+
+export type ListPortsErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListPortsError = ListPortsErrors[keyof ListPortsErrors];
+
+export type ListPortsResponses = {
+    /**
+     * Default Response
+     */
+    200: PortList;
+};
+
+export type ListPortsResponse = ListPortsResponses[keyof ListPortsResponses];
+
+export type ConnectPortData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        port: number;
+    };
+    query?: {
+        /**
+         * In place of the header `authorization`: see tickets.
+         */
+        ticket?: string;
+    };
+    url: '/agents/{name}/ports/{port}/connection';
+};
+
+export type ConnectPortErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ConnectPortError = ConnectPortErrors[keyof ConnectPortErrors];
+
+export type ConnectPortResponses = {
+    /**
+     * Default Response
+     */
+    200: unknown;
+};
+
+export type CreateShareData = {
+    body: CreateShare;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        port: number;
+    };
+    query?: never;
+    url: '/agents/{name}/ports/{port}/share';
+};
+
+export type CreateShareErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type CreateShareError = CreateShareErrors[keyof CreateShareErrors];
+
+export type CreateShareResponses = {
+    /**
+     * Default Response
+     */
+    201: Share;
+};
+
+export type CreateShareResponse = CreateShareResponses[keyof CreateShareResponses];
+
+export type ListSharesData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}/shares';
+};
+
+export type ListSharesErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListSharesError = ListSharesErrors[keyof ListSharesErrors];
+
+export type ListSharesResponses = {
+    /**
+     * Default Response
+     */
+    200: ShareList;
+};
+
+export type ListSharesResponse = ListSharesResponses[keyof ListSharesResponses];
+
+export type RemoveShareData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        shareId: string;
+    };
+    query?: never;
+    url: '/agents/{name}/shares/{shareId}';
+};
+
+export type RemoveShareErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type RemoveShareError = RemoveShareErrors[keyof RemoveShareErrors];
+
+export type RemoveShareResponses = {
+    /**
+     * Default Response
+     */
+    204: void;
+};
+
+export type RemoveShareResponse = RemoveShareResponses[keyof RemoveShareResponses];
 
 export type ListModelsData = {
     body?: never;

@@ -1,0 +1,55 @@
+import { z } from "zod";
+import { AgentParams } from "../../contract/agents.ts";
+import { ConnectPort, PortList, PortParams } from "../../contract/ports.ts";
+import { CreateShare, Share, ShareList, ShareParams } from "../../contract/shares.ts";
+import { account, route } from "../route.ts";
+
+/** What listens in agents' machines. */
+export const portRoutes = {
+  listPorts: route({
+    method: "GET",
+    path: "/agents/{name}/ports",
+    summary: "List what listens on TCP ports in an agent's machine",
+    params: AgentParams,
+    responses: { 200: PortList },
+    permission: account,
+  }),
+  connectPort: route({
+    method: "GET",
+    path: "/agents/{name}/ports/{port}/connection",
+    summary: "Connect to a TCP port in an agent's machine",
+    description:
+      'A WebSocket: one connection to the port. Binary frames are its bytes. An end of one direction is the text frame `{"type":"end"}`, from either side. It keeps the machine awake while bytes move and for a minute after.',
+    params: PortParams,
+    query: ConnectPort,
+    responses: {},
+    permission: account,
+    socket: "port",
+  }),
+  createShare: route({
+    method: "POST",
+    path: "/agents/{name}/ports/{port}/share",
+    summary: "Make a public link to a port's pages",
+    description: "Whoever has the link sees what listens on that port, at your cost, until the share ends.",
+    params: PortParams,
+    body: CreateShare,
+    responses: { 201: Share },
+    permission: account,
+  }),
+  listShares: route({
+    method: "GET",
+    path: "/agents/{name}/shares",
+    summary: "List the public links to an agent's ports",
+    params: AgentParams,
+    responses: { 200: ShareList },
+    permission: account,
+  }),
+  removeShare: route({
+    method: "DELETE",
+    path: "/agents/{name}/shares/{shareId}",
+    summary: "End a public link",
+    params: ShareParams,
+    responses: { 204: z.null() },
+    permission: account,
+  }),
+};

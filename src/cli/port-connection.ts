@@ -1,0 +1,78 @@
+import { once } from "node:events";
+import type { Duplex } from "node:stream";
+import { WebSocket } from "ws";
+import { CliError } from "./errors.ts";
+
+/** What may wait for the network, in bytes, before no more is read. */
+const maximumWaiting = 1024 * 1024;
+/** The close code of RFC 6455 for what has ended in order. */
+const closedNormally = 1000;
+
+/**
+ * Joins a stream with the connection to a port at `url`, a WebSocket. Each direction ends by itself. Resolves when both
+ * have; throws `CliError` with the service's reason if it refuses, or the connection breaks.
+ */
+export async function joinConnection(url: string, stream: Duplex): Promise<void> {
+  const socket = new WebSocket(url, { perMessageDeflate: false });
+  const failure = new Failure(socket);
+  const closed = new Promise<number>((resolve) => socket.once("close", resolve));
+  stream.on("close", () => socket.close(closedNormally));
+  socket.on("message", (data: Buffer, isBinary: boolean) => {
+    if (!isBinary) return failure.isIn(data) ? undefined : void stream.end();
+    if (!stream.write(data)) socket.pause();
+  });
+  stream.on("drain", () => socket.resume());
+  const opened = await Promise.race([once(socket, "open").then(() => true), closed.then(() => false)]).catch(
+    () => false,
+  );
+  if (opened) void send(stream, socket).catch(() => socket.close());
+  const code = await closed;
+  if (failure.reason !== null) throw new CliError(failure.reason);
+  if (!opened) throw new CliError("The connection cannot be opened.");
+  if (code !== closedNormally && !stream.destroyed) throw new CliError("The connection broke off.");
+}
+
+async function send(stream: Duplex, socket: WebSocket): Promise<void> {
+  for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    const sent = new Promise<void>((resolve) => socket.send(chunk, () => resolve()));
+    if (socket.bufferedAmount > maximumWaiting) await sent;
+  }
+  socket.send(JSON.stringify({ type: "end" }));
+}
+
+/** Why the service refused: in its answer before the upgrade, or in a frame after. */
+class Failure {
+  reason: string | null = null;
+
+  constructor(socket: WebSocket) {
+    socket.on("error", () => {});
+    socket.on("unexpected-response", (request, response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (part: string) => {
+        text += part;
+      });
+      response.on("end", () => {
+        this.reason = messageIn(text) ?? `The service answered with ${response.statusCode}.`;
+        request.destroy();
+        socket.terminate();
+      });
+    });
+  }
+
+  /** Whether a text frame is a failure. */
+  isIn(frame: Buffer): boolean {
+    const { type, message } = JSON.parse(String(frame)) as { type: string; message?: string };
+    if (type === "error") this.reason = message ?? "The connection broke off.";
+    return type === "error";
+  }
+}
+
+function messageIn(text: string): string | null {
+  try {
+    const { message } = JSON.parse(text) as { message?: unknown };
+    return typeof message === "string" ? message : null;
+  } catch {
+    return null;
+  }
+}

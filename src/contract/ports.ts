@@ -1,0 +1,30 @@
+import { z } from "zod";
+import { AgentParams } from "./agents.ts";
+import { TicketQuery } from "./tickets.ts";
+
+/** A TCP port. */
+export const PortNumber = z.coerce.number().int().min(1).max(65_535);
+
+export const PortParams = AgentParams.extend({ port: PortNumber });
+
+/** A port that something in a machine listens on. */
+export const ListeningPort = z
+  .object({
+    port: z.int(),
+    address: z.string().max(100).meta({ description: "The address that it listens on: `0.0.0.0` or `::` for all." }),
+    program: z.string().max(100).nullable().meta({ description: "The name of the process; null if it is not known." }),
+    pid: z.int().nullable(),
+    since: z.iso.datetime().nullable().meta({
+      description: "When the process was started, by the machine's clock, which stands still while it sleeps.",
+    }),
+  })
+  .meta({ id: "ListeningPort" });
+export type ListeningPort = z.infer<typeof ListeningPort>;
+
+/** The most ports that are listed. */
+export const maximumPorts = 1_000;
+
+export const PortList = z.object({ data: z.array(ListeningPort).max(maximumPorts) }).meta({ id: "PortList" });
+export type PortList = z.infer<typeof PortList>;
+
+export const ConnectPort = z.strictObject({ ticket: TicketQuery });

@@ -1,0 +1,33 @@
+/** The host names of previews: `PORT--AGENT--ACCOUNT.DOMAIN`. */
+export class PreviewHosts {
+  readonly #suffix: string;
+  readonly #publicUrl: () => string;
+
+  /** `publicUrl` returns the service's own URL: previews have its scheme and port. */
+  constructor(domain: string, publicUrl: () => string) {
+    this.#suffix = `.${domain}`;
+    this.#publicUrl = publicUrl;
+  }
+
+  /**
+   * The label before the domain in a `Host` header; null if the host is none of a preview. A label with `--` is always a
+   * preview's, so that none of these names ever reaches the API.
+   */
+  labelIn(host: string | undefined): string | null {
+    const name = host?.toLowerCase().replace(/:\d*$/, "").replace(/\.$/, "");
+    if (!name?.endsWith(this.#suffix)) return null;
+    const label = name.slice(0, -this.#suffix.length);
+    return label.includes("--") ? label : null;
+  }
+
+  /** The address of a preview's page, whose `path` begins with a slash. */
+  url(label: string, path: string): string {
+    const own = new URL(this.#publicUrl());
+    return `${own.protocol}//${label}${this.#suffix}${own.port === "" ? "" : `:${own.port}`}${path}`;
+  }
+
+  /** Whether previews are served over TLS. */
+  get isSecure(): boolean {
+    return this.#publicUrl().startsWith("https:");
+  }
+}

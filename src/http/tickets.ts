@@ -1,0 +1,25 @@
+import type { FastifyPluginAsync } from "fastify";
+import { routes } from "../api/routes.ts";
+import type { Agents } from "../service/agents.ts";
+import { previewLabel, previewPurpose } from "../service/previews.ts";
+import type { Tickets } from "../service/tickets.ts";
+import { findAgent } from "./agents.ts";
+import { handle } from "./handle.ts";
+import type { PreviewHosts } from "./previews/hosts.ts";
+import { enterLink } from "./previews/preview-server.ts";
+
+/** `/agents/{name}/tickets`: what opens a WebSocket or a page in a browser. */
+export function ticketRoutes(agents: Agents, tickets: Tickets, hosts: PreviewHosts): FastifyPluginAsync {
+  return async (app) => {
+    handle(app, routes.createTicket, async (request, reply) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      reply.header("cache-control", "no-store");
+      const { caller, body } = request;
+      if (body.for !== "preview") {
+        return { ...tickets.give({ caller, agentId: agent.id, purpose: body.for }), url: null };
+      }
+      const given = tickets.give({ caller, agentId: agent.id, purpose: previewPurpose(body.port) });
+      return { ...given, url: hosts.url(previewLabel(agent, body.port), enterLink(given.ticket, body.path)) };
+    });
+  };
+}
