@@ -1,19 +1,13 @@
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import {
-  createServer,
-  request as httpRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-} from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import { connect } from "node:net";
 import { buffer, text } from "node:stream/consumers";
 import { Berth } from "@berth/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { newAccount } from "../support/accounts.ts";
+import { Program } from "../support/http-program.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // What an agent serves, as a browser meets it. The programs in the machine are real HTTP servers of this test.
@@ -32,35 +26,6 @@ afterAll(async () => {
   program[Symbol.dispose]();
   await service[Symbol.asyncDispose]();
 });
-
-class Program implements Disposable {
-  readonly server: Server;
-  readonly asked: IncomingMessage[] = [];
-  answer: RequestListener = (request, response) => response.end(`page ${request.url}`);
-
-  private constructor() {
-    this.server = createServer((request, response) => {
-      this.asked.push(request);
-      this.answer(request, response);
-    });
-  }
-
-  static async start(): Promise<Program> {
-    const program = new Program();
-    program.server.listen(0, "127.0.0.1");
-    await once(program.server, "listening");
-    return program;
-  }
-
-  get port(): number {
-    return (this.server.address() as AddressInfo).port;
-  }
-
-  [Symbol.dispose](): void {
-    this.server.close();
-    this.server.closeAllConnections();
-  }
-}
 
 interface Asked {
   method?: string;

@@ -76,6 +76,7 @@ export function sendNotice(request: IncomingMessage, response: ServerResponse, n
   response.setHeader("content-type", isPage ? "text/html; charset=utf-8" : "application/json; charset=utf-8");
   response.setHeader("cache-control", "no-store");
   response.setHeader("referrer-policy", "no-referrer");
+  response.setHeader("cross-origin-resource-policy", "same-origin");
   response.setHeader("x-content-type-options", "nosniff");
   response.setHeader(
     "content-security-policy",
