@@ -1,0 +1,136 @@
+import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { Berth, type CommandEvent, outputBytes } from "@berth/client";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { VmService } from "../support/vm-service.ts";
+
+// The machine, open to its owner: what the tests in test/api do with processes of this machine, once with a real one.
+
+let service: VmService;
+let berth: Berth;
+beforeAll(async () => {
+  service = await VmService.start();
+  await service.client.createAgent("ada");
+  berth = new Berth({ url: service.client.url, key: service.client.key });
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+async function run(command: string | string[], options: { user?: "root" } = {}) {
+  return berth.agent("ada").commands.run({ command, ...options });
+}
+
+async function sleepNow(): Promise<void> {
+  await berth.agent("ada").suspend();
+  await expect.poll(async () => (await berth.agent("ada").get()).status, { timeout: 120_000 }).toBe("suspended");
+}
+
+test("a command runs as the agent's user in its home folder, or as root, with the web's proxy", async () => {
+  expect(await run("id -un; pwd; echo $HOME; tty; echo $HTTPS_PROXY; exit 3")).toMatchObject({
+    exitCode: 3,
+    stdout: expect.stringMatching(/^agent\n\/home\/agent\n\/home\/agent\nnot a tty\nhttp:\/\/127\.0\.0\.1:\d+\n$/),
+  });
+  expect((await run(["id", "-un"], { user: "root" })).stdout).toBe("root\n");
+});
+
+test("a command goes on over a sleep of its machine, and no line of it is missing", async () => {
+  const command = "for i in $(seq 1 30); do echo line $i; sleep 0.5; done";
+  const { id } = await berth.agent("ada").commands.start({ command });
+  await sleepNow();
+  await berth.agent("ada").resume({ wait: "ready" });
+  let text = "";
+  for await (const event of berth.agent("ada").commands.events(id)) text += Buffer.from(outputBytes(event)).toString();
+  expect(text).toBe(Array.from({ length: 30 }, (_, at) => `line ${at + 1}\n`).join(""));
+});
+
+test("an open terminal sleeps with its machine, and the next key finds the shell as it was", async () => {
+  const terminal = berth.agent("ada").terminal();
+  let text = "";
+  const over = (async () => {
+    for await (const event of terminal as AsyncIterable<CommandEvent>) {
+      text += Buffer.from(outputBytes(event)).toString();
+      if (event.type === "command.exited") return event.exitCode;
+    }
+    return null;
+  })();
+  terminal.write("kept=some''thing; stty size; echo rea''dy\r");
+  await expect.poll(() => text, { timeout: 120_000 }).toMatch(/24 80\r\nready/);
+  await sleepNow();
+  terminal.write("echo $kept-$kept; exit 4\r");
+  await expect.poll(() => text, { timeout: 120_000 }).toContain("something-something");
+  expect(await over).toBe(4);
+});
+
+test("files arrive whole, with the rights of the one who asks", async () => {
+  const { files } = berth.agent("ada");
+  const sent = randomBytes(20_000_000);
+  const sha256 = createHash("sha256").update(sent).digest("hex");
+  expect(await files.write("up/large.bin", new Blob([sent]))).toMatchObject({ size: sent.length, sha256 });
+  expect((await run("sha256sum up/large.bin; stat -c '%U %a' up/large.bin")).stdout).toBe(
+    `${sha256}  up/large.bin\nagent 644\n`,
+  );
+  const back = Buffer.from(await (await files.read("up/large.bin")).arrayBuffer());
+  expect(back.equals(sent)).toBe(true);
+  await expect(files.write("/root/x", "x")).rejects.toMatchObject({ code: "permission_denied" });
+  expect(await files.write("/root/x", "x", { user: "root" })).toMatchObject({ size: 1 });
+  await expect(files.read("/root/x")).rejects.toMatchObject({ code: "permission_denied" });
+});
+
+test("a full disk is told, and the file that was there stays", async () => {
+  const { files } = berth.agent("ada");
+  // A file system of its own, so that the machine itself is not in need.
+  const made = await run("mkdir -p /mnt/small && mount -t tmpfs -o size=1m,mode=777 none /mnt/small", { user: "root" });
+  expect(made).toMatchObject({ exitCode: 0 });
+  await files.write("/mnt/small/kept", "kept");
+  const large = new Blob([randomBytes(3_000_000)]);
+  await expect(files.write("/mnt/small/kept", large)).rejects.toMatchObject({ code: "machine_disk_full" });
+  expect(await (await files.read("/mnt/small/kept")).text()).toBe("kept");
+  expect((await run("ls -A /mnt/small")).stdout).toBe("kept\n");
+});
+
+test("an upload that a sleep breaks off leaves the file that was there", async () => {
+  const { files } = berth.agent("ada");
+  await files.write("kept.txt", "kept");
+  const endless = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull: async (controller) => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      controller.enqueue(new Uint8Array(1_000));
+    },
+  });
+  const broken = files.write("kept.txt", endless).then(
+    () => "written",
+    () => "broken off",
+  );
+  await expect.poll(async () => (await run("ls -A | wc -l")).stdout, { timeout: 60_000 }).not.toBe("");
+  process.kill(await service.pid(await service.machineId("ada")), "SIGKILL");
+  expect(await broken).toBe("broken off");
+  expect(await (await files.read("kept.txt")).text()).toBe("kept");
+  expect((await run("ls -A")).stdout).not.toMatch(/berth|\.part|tmp/);
+});
+
+test("what it serves is listed, seen in a browser's way, and wakes it", async () => {
+  const server = "require('http').createServer((q, s) => s.end('page ' + q.url)).listen(3000, () => console.log('up'))";
+  const { id } = await berth.agent("ada").commands.start({ command: ["node", "-e", server] });
+  const first = await berth.agent("ada").commands.events(id)[Symbol.asyncIterator]().next();
+  expect(first.value).toMatchObject({ text: "up\n" });
+  const ports = await berth.agent("ada").ports.list();
+  expect(ports).toContainEqual(expect.objectContaining({ port: 3000, address: "::" }));
+  expect(ports.some(({ port }) => port >= 7000 && port <= 7002)).toBe(false);
+  const entered = await ask(await berth.agent("ada").ports.preview(3000));
+  const cookie = entered.headers["set-cookie"]![0]!.split(";")[0]!;
+  const url = `${new URL(await berth.agent("ada").ports.preview(3000)).origin}/deep`;
+  expect(await textAt(url, cookie)).toBe("page /deep");
+  await sleepNow();
+  expect(await textAt(url, cookie)).toBe("page /deep");
+});
+
+async function ask(url: string, cookie = ""): Promise<IncomingMessage> {
+  const { host, pathname, search, port } = new URL(url);
+  const sent = httpRequest({ port, path: pathname + search, headers: { host, cookie } }).end();
+  return ((await once(sent, "response")) as [IncomingMessage])[0];
+}
+
+async function textAt(url: string, cookie: string): Promise<string> {
+  return String(await buffer(await ask(url, cookie)));
+}
