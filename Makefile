@@ -25,7 +25,7 @@ check: node_modules/.package-lock.json ## types, lint, format, import rules, dea
 	@scripts/check
 
 browser: ## the browser and the other programs of the tests
-	@scripts/setup chromium inotify-tools unzip zip
+	@scripts/setup chromium inotify-tools openssh-client openssh-server rsync unzip zip
 
 test: image browser check ## all tests but the long ones: a quarter of an hour without KVM
 	@scripts/test
@@ -52,6 +52,7 @@ bench: image ## measure the hot paths
 	@node bench/requests.ts
 	@node bench/egress.ts
 	@node bench/attack.ts
+	@node bench/machine.ts
 
 clean: ## remove what make made here (not the data folder, not the image cache)
 	rm -rf node_modules image/.built

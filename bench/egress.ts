@@ -1,47 +1,22 @@
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import { cpus } from "node:os";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { ExecResult } from "../src/contract/guest.ts";
 import { testConfig } from "../test/support/config.ts";
 import { VmService } from "../test/support/vm-service.ts";
 import { makeSeed, plantSeed } from "../test/support/warm-seed.ts";
+import { rawUpload } from "./raw-port.ts";
 
 // `node bench/egress.ts`: a download by a program in a machine through the proxy, compared with the raw connection to
-// that machine in the same run. The raw run sends the same bytes over the single port that QEMU forwards, to a program
-// that only reads them. That program takes a copy of the runner's listening socket and stops the runner for that time.
+// that machine in the same run.
 
 const bytes = 100_000_000;
 const rounds = 5;
 /** Not 127.0.0.1, for which no program uses a proxy. */
 const address = "127.0.0.2";
 const chunk = Buffer.alloc(1_000_000, "x");
-
-const reader = `
-import ctypes, os, signal, socket, subprocess, time
-pid = int(subprocess.check_output(["pgrep", "-f", "runner.mjs"]).split()[0])
-listening = {line.split()[9] for name in ("tcp", "tcp6") for line in open("/proc/net/" + name) if ":1B58 " in line and " 0A " in line}
-fds = [fd for fd in os.listdir(f"/proc/{pid}/fd") if os.readlink(f"/proc/{pid}/fd/{fd}")[8:-1] in listening]
-# pidfd_open and pidfd_getfd
-call = ctypes.CDLL(None).syscall
-listener = socket.socket(fileno=call(438, call(434, pid, 0), int(fds[0]), 0))
-listener.setblocking(True)
-os.kill(pid, signal.SIGSTOP)
-try:
-    one, _ = listener.accept()
-    one.setblocking(True)
-    one.send(b".")
-    buffer, count = bytearray(262144), one.recv_into(bytearray(1))
-    begun = time.monotonic()
-    while (got := one.recv_into(buffer)):
-        count += got
-    print(count / (time.monotonic() - begun))
-finally:
-    listener.setblocking(False)
-    os.kill(pid, signal.SIGCONT)
-`;
 
 const web = createServer((_request, response) => {
   response.setHeader("content-length", bytes);
@@ -64,13 +39,12 @@ await plantSeed(config.dataFolder, { only: "claude-code" });
 await using service = await VmService.on(config);
 await service.client.createAgent("ada");
 const id = await service.machineId("ada");
-const { port } = await service.record(id);
 
 const raw: number[] = [];
 const tunnelled: number[] = [];
 const forwarded: number[] = [];
 for (let round = 0; round < rounds; round++) {
-  raw.push(await downloadRaw());
+  raw.push((await rawUpload(service, id, bytes)) / 1e6);
   tunnelled.push(await download("--proxytunnel"));
   forwarded.push(await download(""));
 }
@@ -93,35 +67,10 @@ async function download(how: "" | "--proxytunnel"): Promise<number> {
   return Number(stdout) / 1e6;
 }
 
-/** MB/s in the guest, from the first byte to the last. */
-async function downloadRaw(): Promise<number> {
-  const reading = inGuest(`cat >/tmp/raw.py <<'END'\n${reader}END\npython3 /tmp/raw.py`);
-  const failed = reading.then(({ stderr }) => Promise.reject(new Error(`the reader has ended: ${stderr}`)));
-  failed.catch(() => {}); // It always rejects in the end.
-  const socket = await Promise.race([dialReader(), failed]);
-  for (let sent = 0; sent < bytes; sent += chunk.length) {
-    if (!socket.write(chunk)) await once(socket, "drain");
-  }
-  socket.end();
-  const { stdout, stderr } = await reading;
-  if (stdout === "") throw new Error(stderr);
-  return Number(stdout) / 1e6;
-}
-
 /** Allows more time than the tests do: everything is slow on a busy machine. */
 async function inGuest(command: string): Promise<ExecResult> {
   const guest = await service.server.machines.guest(id);
   return guest.exec({ command, user: "root", timeoutMs: 600_000 });
-}
-
-/** Connects to the reader, which sends a byte. The runner, which holds the port until then, sends nothing. */
-async function dialReader(): Promise<Socket> {
-  for (;;) {
-    const socket = connect(port, "127.0.0.1").on("error", () => {});
-    const said = await Promise.race([once(socket, "data"), sleep(1_000)]);
-    if (said) return socket;
-    socket.destroy();
-  }
 }
 
 function median(values: readonly number[]): number {

@@ -58,6 +58,11 @@ chroot "$root" /usr/local/bin/openclaw --version >/dev/null
 ln -s /opt/berth/node_modules/opencode-linux-x64/bin/opencode "$root/usr/local/bin/opencode"
 ln -s /opt/berth/node_modules/@anthropic-ai/claude-agent-sdk-linux-x64/claude "$root/usr/local/bin/claude"
 chroot "$root" useradd --create-home --uid 1000 --user-group --shell /bin/bash agent
+# Without a password, but not locked: sshd refuses whom `!` locks.
+chroot "$root" usermod --password '*' agent
+chroot "$root" usermod --password '*' root
+# Each machine makes its own.
+rm -f "$root"/etc/ssh/ssh_host_*
 echo agent >"$root/etc/hostname"
 printf '127.0.0.1 localhost\n::1 localhost\n' >"$root/etc/hosts"
 : >"$root/etc/resolv.conf"

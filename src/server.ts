@@ -4,6 +4,7 @@ import type { Config } from "./config/config.ts";
 import { hostIdOf, lockDataFolder } from "./config/data-folder.ts";
 import { secretKeyOf } from "./config/secret-key.ts";
 import { Sealer } from "./identity/sealing.ts";
+import { SshAuthority } from "./identity/ssh-authority.ts";
 import type { Machines } from "./machines/machines.ts";
 import { runtimes as allRuntimes } from "./runtimes/all.ts";
 import type { Runtime } from "./runtimes/runtime.ts";
@@ -60,7 +61,9 @@ export async function createServer(
   const address = new ServiceAddress(config.publicUrl);
 
   const { database, maintenance } = await openDatabases(config, logger, cleanup);
-  const sealer = new Sealer(config.secretKey ?? (await secretKeyOf(config.dataFolder)));
+  const secretKey = config.secretKey ?? (await secretKeyOf(config.dataFolder));
+  const sealer = new Sealer(secretKey);
+  const sshAuthority = new SshAuthority(secretKey);
   const stores = openStores(database, host, sealer, config);
   await makeOperator(stores.accounts, config.dataFolder, logger);
   await stores.accounts.startCredits();
@@ -82,7 +85,20 @@ export async function createServer(
   cleanup.defer(() => timers.close());
 
   const { choice } = models;
-  const on = { config, stores, ledger, timers, running, egress, models: choice, machines, signIn, address, sealer };
+  const on = {
+    config,
+    stores,
+    ledger,
+    timers,
+    running,
+    egress,
+    models: choice,
+    machines,
+    signIn,
+    address,
+    sealer,
+    sshAuthority,
+  };
   const service = openService({ ...on, runtimes, metrics, logger, log });
   const { lifecycle, turns } = service;
   cleanup.defer(() => lifecycle.stop());

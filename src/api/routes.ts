@@ -9,6 +9,7 @@ import { egressRoutes } from "./routes/egress.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { portRoutes } from "./routes/ports.ts";
 import { publicRoutes } from "./routes/public.ts";
+import { sshRoutes } from "./routes/ssh.ts";
 import { terminalRoutes } from "./routes/terminals.ts";
 
 /**
@@ -23,6 +24,7 @@ export const routes = {
   ...terminalRoutes,
   ...fileRoutes,
   ...portRoutes,
+  ...sshRoutes,
   ...catalogRoutes,
   ...egressRoutes,
   ...accountRoutes,

@@ -25,6 +25,7 @@ const commands: Load = () => import("./commands/commands.ts");
 const files: Load = () => import("./commands/files.ts");
 const profiles: Load = () => import("./commands/profiles.ts");
 const shares: Load = () => import("./commands/shares.ts");
+const sshParts: Load = () => import("./commands/ssh-parts.ts");
 const turns: Load = () => import("./commands/turns.ts");
 const adminUsersDisable: Load = () => import("./commands/admin-users-disable.ts");
 
@@ -65,6 +66,10 @@ const loads: Readonly<Record<string, Load>> = {
   chat: () => import("./commands/chat.ts"),
   exec: () => import("./commands/exec.ts"),
   terminal: () => import("./commands/terminal.ts"),
+  ssh: () => import("./commands/ssh.ts"),
+  "ssh-config": () => import("./commands/ssh-config.ts"),
+  "ssh-prepare": sshParts,
+  "ssh-proxy": sshParts,
   ports: () => import("./commands/ports.ts"),
   "port-forward": () => import("./commands/port-forward.ts"),
   open: () => import("./commands/open.ts"),

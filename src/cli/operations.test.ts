@@ -19,6 +19,7 @@ const withoutCommand = [
   "GET /agents/{name}/terminal",
   // What port-forward opens, in the same way.
   "GET /agents/{name}/ports/{port}/connection",
+  "GET /agents/{name}/ssh/connection",
   "GET /healthz",
   "GET /readyz",
   "GET /metrics",
@@ -54,6 +55,7 @@ const commands: Record<string, string> = {
   "PUT /agents/{name}/files/{path}": "cp - ada:notes.txt",
   "POST /agents/{name}/files/{path}": "files mkdir ada notes",
   "DELETE /agents/{name}/files/{path}": "files rm ada notes.txt",
+  "POST /agents/{name}/ssh": "ssh ada",
   "GET /agents/{name}/ports": "ports ada",
   "POST /agents/{name}/ports/{port}/share": "share ada 3000",
   "GET /agents/{name}/shares": "shares list ada",

@@ -28,6 +28,7 @@ import {
 } from "./guest.ts";
 import { uuidPattern } from "./ids.ts";
 import { PortList, PortNumber } from "./ports.ts";
+import { HostKey } from "./ssh.ts";
 
 /** A request and a response, both JSON. */
 interface Call<Request extends z.ZodType = z.ZodType, Response extends z.ZodType = z.ZodType> {
@@ -99,6 +100,7 @@ const filesMs = 60_000;
 const changeMs = 600_000;
 const turnId = z.string().regex(uuidPattern);
 const commandId = z.string().regex(uuidPattern);
+const agentId = z.string().regex(uuidPattern);
 /** For calls that start a process, which an emulated machine does in half a second on a quiet host. */
 const spawnTimeoutMs = 60_000;
 
@@ -213,6 +215,10 @@ export const guestCalls = {
   listPorts: call({ request: nothing, response: PortList, timeoutMs: filesMs }),
   /** A connection to a port at the machine's own address. Fails with `port_not_listening`. */
   connectPort: duplex({ request: z.object({ port: PortNumber }) }),
+  /** The machine's SSH host key, which is made when it is first asked for. */
+  sshHostKey: call({ request: nothing, response: HostKey, timeoutMs: filesMs }),
+  /** A connection to an SSH server, which accepts the authority's certificates for this agent. */
+  openSsh: duplex({ request: z.object({ authority: z.string().max(200), agentId }) }),
   /** Runs a command. */
   exec: call({ request: Exec, response: ExecResult, timeoutMs: ({ timeoutMs }) => timeoutMs + 10_000 }),
 } as const satisfies CallTable;

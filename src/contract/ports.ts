@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { AgentParams } from "./agents.ts";
-import { TicketQuery } from "./tickets.ts";
 
 /** A TCP port. */
 export const PortNumber = z.coerce.number().int().min(1).max(65_535);
@@ -26,5 +25,3 @@ export const maximumPorts = 1_000;
 
 export const PortList = z.object({ data: z.array(ListeningPort).max(maximumPorts) }).meta({ id: "PortList" });
 export type PortList = z.infer<typeof PortList>;
-
-export const ConnectPort = z.strictObject({ ticket: TicketQuery });

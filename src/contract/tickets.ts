@@ -3,11 +3,12 @@ import { z } from "zod";
 /** For how long a ticket is good, in milliseconds. */
 export const ticketMs = 30_000;
 
-/** What a ticket opens: a terminal, a connection to a port, or a port's pages in a browser. */
+/** What a ticket opens: a terminal, a connection to a port or for SSH, or a port's pages in a browser. */
 export const TicketRequest = z
   .discriminatedUnion("for", [
     z.strictObject({ for: z.literal("terminal") }),
     z.strictObject({ for: z.literal("port") }),
+    z.strictObject({ for: z.literal("ssh") }),
     z.strictObject({
       for: z.literal("preview"),
       port: z.int().min(1).max(65_535),
@@ -37,3 +38,6 @@ export const TicketQuery = z
   .max(200)
   .optional()
   .meta({ description: "In place of the header `authorization`: see tickets." });
+
+/** The query of a WebSocket that takes nothing but a ticket. */
+export const TicketOnly = z.strictObject({ ticket: TicketQuery });

@@ -25,6 +25,7 @@ import type { Identity } from "./identity.ts";
 import { type Journal, Journals } from "./journal.ts";
 import { endOf, logLines } from "./log.ts";
 import { portHandlers } from "./ports.ts";
+import { Ssh } from "./ssh.ts";
 import type { Syncer } from "./sync.ts";
 import type { Uplink } from "./uplink.ts";
 
@@ -93,7 +94,8 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
     return health();
   };
   const files = new GuestFiles(context);
-  const handlers = { ...handlersOf({ options, conversation, journals, commands, files, provide, health }), adopt };
+  const ssh = new Ssh(context);
+  const handlers = { ...handlersOf({ options, conversation, journals, commands, files, ssh, provide, health }), adopt };
   const control = serveCalls(guestCalls, handlers, async (time) => {
     if (time > Date.now() + toleratedMs) await options.setClock(time);
   });
@@ -129,13 +131,14 @@ interface HandlerParts {
   journals: Journals;
   commands: Commands;
   files: GuestFiles;
+  ssh: Ssh;
   provide: (secrets: GuestSecrets) => Promise<void>;
   health: () => Health;
 }
 
 /** The handlers of all calls except the adoption. */
 function handlersOf(parts: HandlerParts): Omit<GuestHandlers, "adopt"> {
-  const { options, conversation, journals, commands, files, provide, health } = parts;
+  const { options, conversation, journals, commands, files, ssh, provide, health } = parts;
   return {
     startRuntime: async () => {
       await conversation.open().catch(() => {}); // Reported in the health.
@@ -172,6 +175,7 @@ function handlersOf(parts: HandlerParts): Omit<GuestHandlers, "adopt"> {
     },
     ...files.handlers(),
     ...portHandlers,
+    ...ssh.handlers(),
     exec: (command) => exec(command, options.context),
     ...commandHandlers(commands),
   };

@@ -34,11 +34,12 @@ interface LeaseOptions {
   };
 }
 
-/** How often a call is made whose connection breaks, and the time between two. */
-const callTries = 5;
-/** The same for a call that opens a stream. */
-const openTries = 3;
-const retryMs = 300;
+/**
+ * How often a call is made whose connection breaks, and the time after the first, which doubles: in all 9 s, in which a
+ * machine that has just ended is noticed.
+ */
+const callTries = 6;
+const firstRetryMs = 300;
 
 /** The only way to use an agent's guest: checks credits, wakes the machine, keeps it awake, and connects. */
 export class GuestLeases {
@@ -91,15 +92,16 @@ export class GuestLeases {
     repeat: "again" | "once",
   ): Promise<Result> {
     await this.admit(agent, caller);
-    for (let tries = repeat === "again" ? callTries : 1; ; tries--) {
+    const tries = repeat === "again" ? callTries : 1;
+    for (let attempt = 1; ; attempt++) {
       using lease = await this.acquire(agent.id);
       try {
         return await call(await lease.connect());
       } catch (error) {
         const isAnswer = error instanceof BerthError && error.code !== "machine_failed";
-        if (isAnswer || tries <= 1) throw lostError(error);
+        if (isAnswer || attempt === tries) throw lostError(error);
       }
-      await pause(retryMs);
+      await pause(firstRetryMs * 2 ** (attempt - 1));
     }
   }
 
@@ -113,16 +115,16 @@ export class GuestLeases {
     call: (guest: GuestClient) => Promise<Duplex>,
   ): Promise<{ stream: Duplex; held: Disposable }> {
     await this.admit(agent, caller);
-    for (let tries = openTries; ; tries--) {
+    for (let attempt = 1; ; attempt++) {
       const held = await this.acquire(agent.id);
       try {
         return { stream: await call(await held.connect()), held };
       } catch (error) {
         held[Symbol.dispose]();
         const isAnswer = error instanceof BerthError && error.code !== "machine_failed";
-        if (isAnswer || tries <= 1) throw lostError(error);
+        if (isAnswer || attempt === callTries) throw lostError(error);
       }
-      await pause(retryMs);
+      await pause(firstRetryMs * 2 ** (attempt - 1));
     }
   }
 

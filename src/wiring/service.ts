@@ -8,6 +8,7 @@ import { createKey, parseKey } from "../identity/keys.ts";
 import { createLink } from "../identity/links.ts";
 import type { LocalSignIn } from "../identity/local-sign-in.ts";
 import type { Sealer } from "../identity/sealing.ts";
+import type { SshAuthority } from "../identity/ssh-authority.ts";
 import { IssuerTokens } from "../identity/tokens.ts";
 import type { Machines } from "../machines/machines.ts";
 import { StripePayments } from "../payments/stripe.ts";
@@ -30,6 +31,7 @@ import { Principals } from "../service/principals.ts";
 import type { RunningTurns } from "../service/running-turns.ts";
 import { Secrets } from "../service/secrets.ts";
 import { Shares } from "../service/shares.ts";
+import { Ssh } from "../service/ssh.ts";
 import { Tickets } from "../service/tickets.ts";
 import { Turns } from "../service/turns.ts";
 import { Users } from "../service/users.ts";
@@ -51,6 +53,7 @@ interface ServiceParts {
   signIn: LocalSignIn | null;
   address: ServiceAddress;
   sealer: Sealer;
+  sshAuthority: SshAuthority;
   runtimes: readonly Runtime[];
   metrics: Metrics;
   logger: Logger;
@@ -59,7 +62,8 @@ interface ServiceParts {
 
 /** The application: one class per noun, each with the adapters that it needs. */
 export function openService(parts: ServiceParts) {
-  const { config, stores, ledger, machines, models, egress, signIn, address, sealer, runtimes, log } = parts;
+  const { config, stores, ledger, machines, models, egress, signIn, address, sealer, sshAuthority, runtimes, log } =
+    parts;
   const reserve = new DiskReserve(config.dataFolder, config.diskReserveBytes);
   const lifecycle = openLifecycle(parts, reserve);
   const requireCredits = (accountId: string, keyId: string | null) => ledger.requireCredits(accountId, keyId);
@@ -119,6 +123,7 @@ export function openService(parts: ServiceParts) {
     commands: new Commands(leases),
     files: new Files(leases),
     ports: new Ports(leases),
+    ssh: new Ssh(leases, sshAuthority),
     shares,
     previews: new Previews({ agents: stores.agents, tickets, shares, principals, sealing: sealer }),
     tickets,

@@ -115,6 +115,8 @@ const expected: Readonly<Record<string, Expected>> = {
   "POST /agents/{name}/ports/{port}/share": account(201, 404),
   "GET /agents/{name}/shares": account(200, 404),
   "DELETE /agents/{name}/shares/{shareId}": account(404, 404),
+  "POST /agents/{name}/ssh": account(200, 404),
+  "GET /agents/{name}/ssh/connection": account(426, 426),
   "POST /agents/{name}/conversation/reset": account(200, 404),
   "POST /agents/{name}/suspend": account(200, 404),
   "POST /agents/{name}/resume": account(200, 404),
@@ -132,6 +134,9 @@ const expected: Readonly<Record<string, Expected>> = {
 
 const operations = Object.keys(expected);
 
+/** Whose private part nobody has. */
+const sshKey = `ssh-ed25519 ${Buffer.concat([Buffer.from("0000000b7373682d6564323535313900000020", "hex"), Buffer.alloc(32)]).toString("base64")}`;
+
 /** A body where the operation needs one that is right. */
 const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
   "POST /agents": () => ({ name: `made-${randomUUID().slice(0, 8)}` }),
@@ -139,6 +144,7 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
   "POST /agents/{name}/commands/{commandId}/signal": () => ({ signal: "SIGTERM" }),
   "POST /agents/{name}/tickets": () => ({ for: "terminal" }),
   "POST /agents/{name}/ports/{port}/share": () => ({ public: true }),
+  "POST /agents/{name}/ssh": () => ({ publicKey: sshKey }),
   "PATCH /agents/{name}": () => ({ instructions: "Be brief." }),
   "PUT /agents/{name}/network": () => ({ allow: ["*"], deny: [] }),
   "POST /agents/{name}/chat": () => ({ message: "hello" }),

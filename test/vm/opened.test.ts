@@ -1,7 +1,13 @@
+import { execFile } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
 import { request as httpRequest, type IncomingMessage } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { Berth, type CommandEvent, outputBytes } from "@berth/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { VmService } from "../support/vm-service.ts";
@@ -89,7 +95,7 @@ test("a full disk is told, and the file that was there stays", async () => {
   expect((await run("ls -A /mnt/small")).stdout).toBe("kept\n");
 });
 
-test("an upload that a sleep breaks off leaves the file that was there", async () => {
+test("an upload that the machine's end breaks off leaves the file that was there", async () => {
   const { files } = berth.agent("ada");
   await files.write("kept.txt", "kept");
   const endless = new ReadableStream<Uint8Array<ArrayBuffer>>({
@@ -123,6 +129,25 @@ test("what it serves is listed, seen in a browser's way, and wakes it", async ()
   expect(await textAt(url, cookie)).toBe("page /deep");
   await sleepNow();
   expect(await textAt(url, cookie)).toBe("page /deep");
+});
+
+test("ssh is the agent's user with the web's proxy, or root", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "berth-test-vm-ssh-"));
+  const env = { PATH: process.env.PATH, XDG_CONFIG_HOME: folder, BERTH_URL: service.client.url };
+  const launcher = fileURLToPath(new URL("../../berth", import.meta.url));
+  const ssh = async (...args: string[]) => {
+    const all = { env: { ...env, BERTH_API_KEY: service.client.key } };
+    return (await promisify(execFile)(launcher, ["ssh", ...args], all)).stdout;
+  };
+  expect(await ssh("ada", "id -un; pwd; echo $HTTPS_PROXY; tty")).toMatch(
+    /^agent\n\/home\/agent\nhttp:\/\/127\.0\.0\.1:\d+\nnot a tty\n$/,
+  );
+  expect(await ssh("-u", "root", "ada", "id -un; echo $HOME; ss -tln | grep -c ':22 ' || true")).toBe(
+    "root\n/root\n0\n",
+  );
+  await sleepNow();
+  expect(await ssh("-o", "RequestTTY=force", "ada", "tty; echo $TERM")).toContain("/dev/pts/");
+  await rm(folder, { recursive: true });
 });
 
 async function ask(url: string, cookie = ""): Promise<IncomingMessage> {

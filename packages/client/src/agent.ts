@@ -17,6 +17,7 @@ import type {
 import type { Pages } from "./pages.ts";
 import { AgentPorts } from "./ports.ts";
 import { type ChatOptions, Reply } from "./reply.ts";
+import { AgentSsh } from "./ssh.ts";
 import { Terminal, type TerminalOptions } from "./terminal.ts";
 
 /** One agent, by its name. Whether it exists is found out by the first call. Every method throws as `Connection.call`. */
@@ -27,6 +28,7 @@ export class AgentHandle {
   readonly network: AgentNetwork;
   readonly ports: AgentPorts;
   readonly secrets: AgentSecrets;
+  readonly ssh: AgentSsh;
   readonly #connection: Connection;
   readonly #path: { name: string };
 
@@ -39,6 +41,7 @@ export class AgentHandle {
     this.network = new AgentNetwork(connection, this.#path);
     this.ports = new AgentPorts(connection, this.#path);
     this.secrets = new AgentSecrets(connection, this.#path);
+    this.ssh = new AgentSsh(connection, this.#path);
   }
 
   get(options: RequestOptions = {}): Promise<Agent> {

@@ -127,6 +127,20 @@ export class Connection {
     return this.#json(await this.#request(name, options as Asked));
   }
 
+  /**
+   * The address of a WebSocket of an agent, below `/agents/NAME/`, with a ticket: good once, for 30 s. Throws as
+   * `request`.
+   */
+  async socketUrl(
+    purpose: "terminal" | "port" | "ssh",
+    { name, path, query = {} }: { name: string; path: string; query?: Record<string, string> },
+    options: RequestOptions = {},
+  ): Promise<string> {
+    const { ticket } = await this.call("createTicket", { path: { name }, body: { for: purpose }, ...options });
+    const all = new URLSearchParams({ ticket, ...query });
+    return `${this.url.replace(/^http/, "ws")}/agents/${encodeURIComponent(name)}/${path}?${all}`;
+  }
+
   /** Calls an operation whose body is bytes. A stream is sent once; anything else again like any request. */
   async upload<Name extends OperationName>(
     name: Name,

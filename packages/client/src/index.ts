@@ -23,4 +23,5 @@ export type * from "./generated/types.gen.ts";
 export { type Page, Pages } from "./pages.ts";
 export type { AgentPorts } from "./ports.ts";
 export { type ChatOptions, type Inclusion, isLast, type LastEvent, Reply } from "./reply.ts";
+export type { AgentSsh } from "./ssh.ts";
 export { Terminal, type TerminalOptions } from "./terminal.ts";

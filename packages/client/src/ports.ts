@@ -23,12 +23,8 @@ export class AgentPorts {
   }
 
   /** The address of a WebSocket that is one TCP connection to the port. Good once, for 30 s. */
-  async connectionUrl(port: number, options: RequestOptions = {}): Promise<string> {
-    const body = { for: "port" as const };
-    const { ticket } = await this.#connection.call("createTicket", { path: this.#path, body, ...options });
-    const name = encodeURIComponent(this.#path.name);
-    const url = this.#connection.url.replace(/^http/, "ws");
-    return `${url}/agents/${name}/ports/${port}/connection?${new URLSearchParams({ ticket })}`;
+  connectionUrl(port: number, options: RequestOptions = {}): Promise<string> {
+    return this.#connection.socketUrl("port", { ...this.#path, path: `ports/${port}/connection` }, options);
   }
 
   /** A public link to the port's pages. `expiresAt`: ISO 8601. The link is in the answer, and told only once. */

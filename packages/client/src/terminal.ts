@@ -107,10 +107,8 @@ export class Terminal implements AsyncIterable<CommandEvent> {
   /** The events of one connection, up to its end. */
   async *#connect(): AsyncGenerator<CommandEvent> {
     const { signal } = this.#options;
-    const path = { name: this.#agent };
-    const body = { for: "terminal" as const };
-    const { ticket } = await this.#connection.call("createTicket", { path, body, signal });
-    const frames = new FrameQueue(this.#address(ticket), signal);
+    const asked = { name: this.#agent, path: "terminal", query: this.#query() };
+    const frames = new FrameQueue(await this.#connection.socketUrl("terminal", asked, { signal }), signal);
     this.#socket = frames.socket;
     let failure: Failure | null = null;
     try {
@@ -132,13 +130,12 @@ export class Terminal implements AsyncIterable<CommandEvent> {
     }
   }
 
-  #address(ticket: string): string {
-    const query = new URLSearchParams({ ticket, cols: String(this.#size.cols), rows: String(this.#size.rows) });
-    if (this.#session !== null) query.set("session", this.#session);
-    if (this.#session === null && this.#options.user) query.set("user", this.#options.user);
-    if (this.#lastId !== null) query.set("after", String(this.#lastId));
-    const url = this.#connection.url.replace(/^http/, "ws");
-    return `${url}/agents/${encodeURIComponent(this.#agent)}/terminal?${query}`;
+  #query(): Record<string, string> {
+    const query: Record<string, string> = { cols: String(this.#size.cols), rows: String(this.#size.rows) };
+    if (this.#session !== null) query.session = this.#session;
+    if (this.#session === null && this.#options.user) query.user = this.#options.user;
+    if (this.#lastId !== null) query.after = String(this.#lastId);
+    return query;
   }
 
   #begin(session: string): void {

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { AgentParams } from "../../contract/agents.ts";
-import { ConnectPort, PortList, PortParams } from "../../contract/ports.ts";
+import { PortList, PortParams } from "../../contract/ports.ts";
 import { CreateShare, Share, ShareList, ShareParams } from "../../contract/shares.ts";
+import { TicketOnly } from "../../contract/tickets.ts";
 import { account, route } from "../route.ts";
 
 /** What listens in agents' machines. */
@@ -21,7 +22,7 @@ export const portRoutes = {
     description:
       'A WebSocket: one connection to the port. Binary frames are its bytes. An end of one direction is the text frame `{"type":"end"}`, from either side. It keeps the machine awake while bytes move and for a minute after.',
     params: PortParams,
-    query: ConnectPort,
+    query: TicketOnly,
     responses: {},
     permission: account,
     socket: "port",

@@ -39,6 +39,8 @@ export const operations = {
   createShare: { method: "POST", path: "/agents/{name}/ports/{port}/share" },
   listShares: { method: "GET", path: "/agents/{name}/shares" },
   removeShare: { method: "DELETE", path: "/agents/{name}/shares/{shareId}" },
+  certifySsh: { method: "POST", path: "/agents/{name}/ssh" },
+  connectSsh: { method: "GET", path: "/agents/{name}/ssh/connection" },
   listModels: { method: "GET", path: "/models" },
   listRuntimes: { method: "GET", path: "/runtimes" },
   getNetwork: { method: "GET", path: "/agents/{name}/network" },
@@ -105,6 +107,8 @@ export interface Operations {
   createShare: { data: types.CreateShareData; answer: types.Share; event: null };
   listShares: { data: types.ListSharesData; answer: types.ShareList; event: null };
   removeShare: { data: types.RemoveShareData; answer: null; event: null };
+  certifySsh: { data: types.CertifySshData; answer: types.SshAccess; event: null };
+  connectSsh: { data: types.ConnectSshData; answer: null; event: null };
   listModels: { data: types.ListModelsData; answer: types.ModelList; event: null };
   listRuntimes: { data: types.ListRuntimesData; answer: types.RuntimeList; event: null };
   getNetwork: { data: types.GetNetworkData; answer: types.Network; event: null };

@@ -945,6 +945,26 @@ export type SigningKeysReplaced = {
     oldKeysUntil: string;
 };
 
+export type SshAccess = {
+    /**
+     * For your key, as in `id_ed25519-cert.pub`.
+     */
+    certificate: string;
+    /**
+     * The public key by which the machine is known.
+     */
+    hostKey: string;
+    expiresAt: string;
+};
+
+export type SshRequest = {
+    /**
+     * Your public key, of the kind ssh-ed25519, as in `id_ed25519.pub`.
+     */
+    publicKey: string;
+    user?: 'agent' | 'root';
+};
+
 export type Ticket = {
     /**
      * Good once, as `?ticket=`, for this agent and purpose.
@@ -961,6 +981,8 @@ export type TicketRequest = {
     for: 'terminal';
 } | {
     for: 'port';
+} | {
+    for: 'ssh';
 } | {
     for: 'preview';
     port: number;
@@ -2583,6 +2605,75 @@ export type RemoveShareResponses = {
 };
 
 export type RemoveShareResponse = RemoveShareResponses[keyof RemoveShareResponses];
+
+export type CertifySshData = {
+    body: SshRequest;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}/ssh';
+};
+
+export type CertifySshErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type CertifySshError = CertifySshErrors[keyof CertifySshErrors];
+
+export type CertifySshResponses = {
+    /**
+     * Default Response
+     */
+    200: SshAccess;
+};
+
+export type CertifySshResponse = CertifySshResponses[keyof CertifySshResponses];
+
+export type ConnectSshData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: {
+        /**
+         * In place of the header `authorization`: see tickets.
+         */
+        ticket?: string;
+    };
+    url: '/agents/{name}/ssh/connection';
+};
+
+export type ConnectSshErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ConnectSshError = ConnectSshErrors[keyof ConnectSshErrors];
+
+export type ConnectSshResponses = {
+    /**
+     * Default Response
+     */
+    200: unknown;
+};
 
 export type ListModelsData = {
     body?: never;

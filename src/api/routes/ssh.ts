@@ -1,0 +1,29 @@
+import { AgentParams } from "../../contract/agents.ts";
+import { SshAccess, SshRequest } from "../../contract/ssh.ts";
+import { TicketOnly } from "../../contract/tickets.ts";
+import { account, route } from "../route.ts";
+
+/** SSH into agents' machines. */
+export const sshRoutes = {
+  certifySsh: route({
+    method: "POST",
+    path: "/agents/{name}/ssh",
+    summary: "Get an SSH certificate for an agent's machine",
+    description: "Good for five minutes, for a key of yours. With the machine's own key, by which you know it.",
+    params: AgentParams,
+    body: SshRequest,
+    responses: { 200: SshAccess },
+    permission: account,
+  }),
+  connectSsh: route({
+    method: "GET",
+    path: "/agents/{name}/ssh/connection",
+    summary: "Connect to an agent's machine for SSH",
+    description: "A WebSocket of bytes, as a connection to a port: what ssh's ProxyCommand joins.",
+    params: AgentParams,
+    query: TicketOnly,
+    responses: {},
+    permission: account,
+    socket: "ssh",
+  }),
+};

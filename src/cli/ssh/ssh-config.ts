@@ -1,0 +1,44 @@
+import { fileURLToPath } from "node:url";
+import type { Environment } from "../environment.ts";
+import { CliError } from "../errors.ts";
+import { hostSuffix, type SshFiles } from "./ssh-files.ts";
+
+/**
+ * The part of an ssh_config(5) for all agents of a service. `Match exec` runs before ssh reads the certificate, which is
+ * therefore fresh.
+ */
+export function sshConfig(files: SshFiles, environment: Environment): string {
+  const tool = toolCommand(environment);
+  const folder = quoted(files.folder);
+  return `# Written by berth ssh-config.
+Host *${hostSuffix}
+  User agent
+Match host *${hostSuffix} exec "${tool} ssh-prepare %n --user %r"
+Host *${hostSuffix}
+  IdentityFile "${folder}/key"
+  CertificateFile "${folder}/certificates/%n-%r"
+  IdentitiesOnly yes
+  UserKnownHostsFile "${folder}/known_hosts/%n"
+  GlobalKnownHostsFile none
+  HostKeyAlgorithms ssh-ed25519
+  StrictHostKeyChecking yes
+  ProxyCommand ${tool} ssh-proxy %n
+`;
+}
+
+/** This tool, with the service that it uses now, for a shell within ssh's double quotes. */
+function toolCommand({ profile, url, dataFolder, configFolder }: Environment): string {
+  const settings = [
+    ...(profile === null ? [`BERTH_URL='${quoted(url ?? "")}'`] : [`BERTH_PROFILE='${quoted(profile)}'`]),
+    `BERTH_DATA_DIR='${quoted(dataFolder)}'`,
+    `XDG_CONFIG_HOME='${quoted(configFolder.replace(/\/berth$/, ""))}'`,
+  ];
+  const program = fileURLToPath(new URL("../main.ts", import.meta.url));
+  return `env ${settings.join(" ")} '${quoted(process.execPath)}' '${quoted(program)}'`;
+}
+
+/** For a config of ssh, where a percent sign begins a token. Throws `CliError` for what it cannot hold. */
+function quoted(text: string): string {
+  if (/['"\\\n$`]/.test(text)) throw new CliError(`ssh cannot use a path with quotes: ${JSON.stringify(text)}`);
+  return text.replaceAll("%", "%%");
+}

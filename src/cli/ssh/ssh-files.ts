@@ -1,0 +1,64 @@
+import { execFile } from "node:child_process";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { AgentHandle } from "@berth/client";
+import type { Environment } from "../environment.ts";
+import { CliError } from "../errors.ts";
+
+const run = promisify(execFile);
+
+/** The end of the host names that stand for agents: `ada.berth`. */
+export const hostSuffix = ".berth";
+
+/** What the tool keeps for ssh, a folder for each service. */
+export class SshFiles {
+  readonly folder: string;
+
+  constructor({ configFolder, url }: Pick<Environment, "configFolder" | "url">) {
+    this.folder = join(configFolder, "ssh", (url ?? "").replace(/^https?:\/\//, "").replaceAll(/[^a-z0-9.-]/gi, "_"));
+  }
+
+  get key(): string {
+    return join(this.folder, "key");
+  }
+
+  /** Gets a fresh certificate for an agent, and notes its host key. Throws as the client, and `CliError`. */
+  async prepare(agent: AgentHandle, user: "agent" | "root"): Promise<void> {
+    const host = `${agent.name}${hostSuffix}`;
+    for (const folder of ["certificates", "known_hosts"]) {
+      await mkdir(join(this.folder, folder), { recursive: true, mode: 0o700 });
+    }
+    const { certificate, hostKey } = await agent.ssh.certify(await this.#publicKey(), { user });
+    await replace(join(this.folder, "certificates", `${host}-${user}`), `${certificate}\n`);
+    await replace(join(this.folder, "known_hosts", host), `${host} ${hostKey}\n`);
+  }
+
+  /** The key pair of this user and service, which is made once. */
+  async #publicKey(): Promise<string> {
+    const file = `${this.key}.pub`;
+    const known = await readFile(file, "utf8").catch(() => null);
+    if (known !== null) return known.trim();
+    try {
+      await run("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", "berth", "-f", this.key]);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") throw noSsh();
+      // Another command may have made it in the same moment.
+      const made = await readFile(file, "utf8").catch(() => null);
+      if (made === null) throw new CliError(`No key could be made: ${(error as Error).message}`);
+    }
+    return (await readFile(file, "utf8")).trim();
+  }
+}
+
+/** The error where OpenSSH's client is missing. */
+export function noSsh(): CliError {
+  return new CliError("There is no OpenSSH client here. On Debian: apt-get install openssh-client");
+}
+
+/** Replaces a file at once, so that a reader never sees a part. */
+export async function replace(path: string, text: string): Promise<void> {
+  const beside = `${path}.${process.pid}`;
+  await writeFile(beside, text, { mode: 0o600 });
+  await rename(beside, path);
+}

@@ -1,0 +1,106 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdir, readFile } from "node:fs/promises";
+import { Duplex } from "node:stream";
+import { promisify } from "node:util";
+import { loginEnvironment, replaceFile } from "../runtimes/process.ts";
+import type { RuntimeContext } from "../runtimes/runtime.ts";
+import type { GuestHandlers } from "./control.ts";
+
+const run = promisify(execFile);
+
+const program = "/usr/sbin/sshd";
+/** The folder that sshd wants for its unprivileged part. */
+const privilegeFolder = "/run/sshd";
+/** What a user who is not the agent has of their own. */
+const ofAgent = new Set(["HOME", "USER", "LOGNAME", "SHELL"]);
+/** How long a session may take to end after its connection has. */
+const lastWordsMs = 5_000;
+
+/**
+ * OpenSSH's server, one process for each connection (inetd mode): nothing listens. Only certificates of the service's
+ * authority are accepted, whose principal names this agent and the user.
+ */
+export class Ssh {
+  readonly #context: RuntimeContext;
+  readonly #folder: string;
+  #hostKey: Promise<string> | null = null;
+
+  constructor(context: RuntimeContext) {
+    this.#context = context;
+    this.#folder = `${context.stateFolder}/ssh`;
+  }
+
+  /** The handlers of the calls about SSH. */
+  handlers(): Pick<GuestHandlers, "sshHostKey" | "openSsh"> {
+    return {
+      sshHostKey: async () => ({ hostKey: await this.#publicHostKey() }),
+      openSsh: ({ authority, agentId }) => this.#open(authority, agentId),
+    };
+  }
+
+  /** Made when it is first asked for, so that no template has one and no two machines the same. */
+  #publicHostKey(): Promise<string> {
+    this.#hostKey ??= this.#makeHostKey();
+    this.#hostKey.catch(() => {
+      this.#hostKey = null;
+    });
+    return this.#hostKey;
+  }
+
+  async #makeHostKey(): Promise<string> {
+    const file = `${this.#folder}/host_key`;
+    await mkdir(this.#folder, { recursive: true });
+    await chmod(this.#folder, 0o755); // sshd reads the principals with the user's rights.
+    const known = await readFile(`${file}.pub`, "utf8").catch(() => null);
+    if (known === null) await run("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", "", "-f", file]);
+    return (known ?? (await readFile(`${file}.pub`, "utf8"))).trim();
+  }
+
+  async #open(authority: string, agentId: string): Promise<Duplex> {
+    await this.#publicHostKey();
+    await mkdir(privilegeFolder, { recursive: true, mode: 0o755 });
+    await mkdir(`${this.#folder}/principals`, { recursive: true });
+    await replaceFile(`${this.#folder}/authority.pub`, `${authority}\n`);
+    for (const user of ["agent", "root"])
+      await replaceFile(`${this.#folder}/principals/${user}`, `${agentId}:${user}\n`);
+    await replaceFile(`${this.#folder}/config`, this.#config());
+    const child = spawn(program, ["-i", "-e", "-f", `${this.#folder}/config`], { stdio: "pipe", cwd: "/" });
+    child.stderr.on("data", (text: Buffer) => this.#context.log(`sshd: ${text.toString().trim()}`));
+    child.stdin.on("error", () => {});
+    await once(child, "spawn");
+    const connection = Duplex.from({ readable: child.stdout, writable: child.stdin });
+    connection.on("error", () => {});
+    connection.on("close", () => {
+      const timer = setTimeout(() => child.kill("SIGKILL"), lastWordsMs);
+      child.once("exit", () => clearTimeout(timer));
+    });
+    return connection;
+  }
+
+  /** See sshd_config(5). */
+  #config(): string {
+    const folder = this.#folder;
+    const environment = Object.entries(loginEnvironment(this.#context))
+      .filter(([name]) => !ofAgent.has(name))
+      .map(([name, value]) => `"${name}=${value}"`);
+    return `HostKey ${folder}/host_key
+PidFile none
+AuthenticationMethods publickey
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+PermitRootLogin prohibit-password
+AuthorizedKeysFile none
+TrustedUserCAKeys ${folder}/authority.pub
+AuthorizedPrincipalsFile ${folder}/principals/%u
+StrictModes no
+UsePAM no
+UseDNS no
+PrintMotd no
+PrintLastLog no
+AcceptEnv LANG LC_* COLORTERM
+SetEnv ${environment.join(" ")}
+Subsystem sftp internal-sftp
+`;
+  }
+}
