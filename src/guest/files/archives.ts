@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { statfs } from "node:fs/promises";
 import { Duplex, pipeline, Readable, Transform, Writable } from "node:stream";
 import { pipeline as piped } from "node:stream/promises";
+import { promisify } from "node:util";
 import { createGunzip } from "node:zlib";
 import type { ArchiveFolder, ExtractArchive } from "../../contract/files.ts";
 import { toFrames } from "../../platform/frames.ts";
@@ -11,6 +12,8 @@ import { FileFault } from "./faults.ts";
 import { Receiver } from "./transfers.ts";
 import type { Unfinished } from "./unfinished.ts";
 import { type Rights, spawnedAs, type Worker } from "./workers.ts";
+
+const run = promisify(execFile);
 
 /** What the machine's programs for archives are called with, and the exit codes with which an archive is whole. */
 const creators: Readonly<Record<ArchiveFolder["kind"], { command: string[]; whole: readonly number[] }>> = {
@@ -80,12 +83,20 @@ export async function receiveArchive(
   return new Receiver(path, async (bytes) => {
     try {
       await unpack(bytes, kind, temporary, rights);
+      // The place of a file must not outlive its bytes, nor the answer either, where the machine loses its power.
+      await flush(temporary);
       const { created } = await worker.ask("commitExtract", { temporary, path });
+      await flush(path);
       return { path, created, etag: null };
     } finally {
       await giveUp();
     }
   });
+}
+
+/** Writes out the file system that `path` is on. */
+async function flush(path: string): Promise<void> {
+  await run("sync", ["--file-system", path], { env: environment });
 }
 
 /**

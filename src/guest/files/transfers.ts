@@ -39,7 +39,10 @@ export async function receiveFile(worker: Worker, unfinished: Unfinished, reques
       await pipeline(bytes, into(handle));
       // The rename must not outlive the bytes where the machine loses its power.
       await handle.datasync();
-      return await worker.ask("commitUpload", { temporary });
+      const received = await worker.ask("commitUpload", { temporary });
+      // What is answered outlives the machine's power: ext4 commits the rename together with the file's own times.
+      await handle.sync();
+      return received;
     } catch (error) {
       await worker.ask("abortUpload", { temporary }).catch(() => {});
       throw error;
