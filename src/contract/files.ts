@@ -82,7 +82,7 @@ const time = z.iso.datetime();
 
 export const FileEntry = z
   .object({
-    name: z.string().meta({ description: "Its last part. Bytes that are not UTF-8 are replaced." }),
+    name: z.string().max(1_000).meta({ description: "Its last part. Bytes that are not UTF-8 are replaced." }),
     path: z.string().meta({ description: "From the listed folder; otherwise absolute." }),
     type: FileType,
     size: z.int().min(0).meta({ description: "Bytes." }),
@@ -128,9 +128,11 @@ const Target = z.object({ path: FilePath, user: FileUser });
 export type FileTarget = z.infer<typeof Target>;
 
 const entityTag = z.string().max(200);
+/** A strong one of a machine's, which goes into a header as it is (RFC 9110, 8.8.3). */
+const givenTag = entityTag.regex(/^"[\x21\x23-\x7e]*"$/);
 
 /** What is at a path, links followed. */
-export const StatResult = z.object({ entry: FileEntry, etag: entityTag });
+export const StatResult = z.object({ entry: FileEntry, etag: givenTag });
 export type StatResult = z.infer<typeof StatResult>;
 
 /** `after`: base64url of the path of the last entry of the page before. */
@@ -176,5 +178,5 @@ export const WatchFiles = Target.extend({ recursive: z.boolean() });
 export type WatchFiles = z.infer<typeof WatchFiles>;
 
 /** What a guest says at the end of what it received. */
-export const ReceivedFile = z.object({ path: z.string(), created: z.boolean(), etag: entityTag.nullable() });
+export const ReceivedFile = z.object({ path: z.string(), created: z.boolean(), etag: givenTag.nullable() });
 export type ReceivedFile = z.infer<typeof ReceivedFile>;

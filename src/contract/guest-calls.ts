@@ -226,7 +226,7 @@ export const guestCalls = {
 /** Ends a call early: after this time instead of the table's limit, or when its caller aborts. */
 export interface GuestCallOptions {
   timeoutMs?: number;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 type Asked = Pick<GuestCallOptions, "signal">;
@@ -234,14 +234,14 @@ type Asked = Pick<GuestCallOptions, "signal">;
 /**
  * One function per call in a table. A `call` rejects when it times out. A `lines` call sends its request on the first
  * step, yields items as they arrive and ends when `signal` aborts. A `duplex` call resolves when the guest has accepted
- * it.
+ * it, and rejects when that takes too long.
  */
 export type ClientOf<Table extends CallTable> = {
   [Name in keyof Table]: Table[Name] extends { kind: "call"; response: infer Response extends z.ZodType }
     ? (request: z.input<Table[Name]["request"]>, options?: GuestCallOptions) => Promise<z.output<Response>>
     : Table[Name] extends { kind: "lines"; item: infer Item extends z.ZodType }
       ? (request: z.input<Table[Name]["request"]>, options?: Asked) => AsyncGenerator<z.output<Item>[]>
-      : (request: z.input<Table[Name]["request"]>, options?: Asked) => Promise<Duplex>;
+      : (request: z.input<Table[Name]["request"]>, options?: GuestCallOptions) => Promise<Duplex>;
 };
 
 /** The calls that the server makes to a guest. */

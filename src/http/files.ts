@@ -194,8 +194,9 @@ async function* eventsOf(batches: AsyncIterable<FileEvent[]>): AsyncGenerator<Ss
 
 /** Sends the headers. Fastify would say that there are no bytes. */
 function sendHead(reply: FastifyReply): FastifyReply {
+  const head = reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);
   reply.hijack();
-  reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders).end();
+  head.end();
   return reply;
 }
 

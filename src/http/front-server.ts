@@ -22,8 +22,14 @@ export class FrontServer {
   /** The HTTP server, for Fastify. */
   readonly create = (api: RequestListener): Server => {
     // `limitReceiving` has limits of its own for what follows the headers.
-    const limits = { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: timeoutCheckMs, requestTimeout: 0 };
-    const server = createServer(limits, (request, response) => {
+    const options = {
+      headersTimeout: headersTimeoutMs,
+      connectionsCheckingInterval: timeoutCheckMs,
+      requestTimeout: 0,
+      // A request that offers any other protocol is an ordinary one (RFC 9110, 7.8).
+      shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === "websocket",
+    };
+    const server = createServer(options, (request, response) => {
       if (this.#previews.owns(request)) this.#previews.answer(request, response);
       else api(request, response);
     });

@@ -10,8 +10,9 @@ import { type TerminalSession, Terminals } from "../service/terminals.ts";
 import { findAgent } from "./agents.ts";
 import { handleSocket, type SocketParts, sendFrame } from "./sockets.ts";
 
-/** How many frames of a viewer may wait for the machine before no more are read. */
+/** How many frames of a viewer, and how many bytes, may wait for the machine before no more are read. */
 const maximumWaiting = 32;
+const maximumWaitingBytes = 1024 * 1024;
 
 /** `/agents/{name}/terminal`: terminals in an agent's machine. */
 export function terminalRoutes(agents: Agents, commands: Commands, sockets: SocketParts): FastifyPluginAsync {
@@ -42,6 +43,7 @@ class Frames {
   readonly #session: TerminalSession;
   #done: Promise<void> = Promise.resolve();
   #waiting = 0;
+  #waitingBytes = 0;
 
   constructor(socket: WebSocket, session: TerminalSession) {
     this.#socket = socket;
@@ -54,13 +56,22 @@ class Frames {
   }
 
   #take(data: RawData): void {
-    if (++this.#waiting >= maximumWaiting) this.#socket.pause();
+    const bytes = (data as Buffer).length;
+    this.#waiting += 1;
+    this.#waitingBytes += bytes;
+    if (!this.#hasRoom) this.#socket.pause();
     this.#done = this.#done
       .then(() => this.#do(data))
       .catch((error: unknown) => this.#refuse(error))
       .finally(() => {
-        if (--this.#waiting < maximumWaiting) this.#socket.resume();
+        this.#waiting -= 1;
+        this.#waitingBytes -= bytes;
+        if (this.#hasRoom) this.#socket.resume();
       });
+  }
+
+  get #hasRoom(): boolean {
+    return this.#waiting < maximumWaiting && this.#waitingBytes < maximumWaitingBytes;
   }
 
   async #do(data: RawData): Promise<void> {

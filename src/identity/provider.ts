@@ -127,6 +127,9 @@ function configurationOf(parts: LocalProviderParts, mount: string): Configuratio
   const policy = interactionPolicy.base();
   // All clients are the service's own, so users need not consent.
   policy.remove("consent");
+  // With the prefix, no page of a neighbouring host can put a session of its own in its place (RFC 6265bis).
+  const isSecure = publicUrl.startsWith("https:");
+  const sessionCookie = isSecure ? { name: "__Host-berth_session", path: "/" } : { name: "berth_session", path: mount };
   return {
     adapter: (model: string) => new RecordAdapter(model, records),
     jwks: { keys: tokenKeys.map((key) => ({ ...key })) },
@@ -137,8 +140,8 @@ function configurationOf(parts: LocalProviderParts, mount: string): Configuratio
     pkce: { required: () => true },
     cookies: {
       keys: [...cookieKeys],
-      names: { session: "berth_session", interaction: "berth_interaction", resume: "berth_resume" },
-      long: { httpOnly: true, sameSite: "lax", path: mount, signed: true },
+      names: { session: sessionCookie.name, interaction: "berth_interaction", resume: "berth_resume" },
+      long: { httpOnly: true, sameSite: "lax", path: sessionCookie.path, signed: true },
       short: { httpOnly: true, sameSite: "lax", signed: true },
     },
     ttl: {

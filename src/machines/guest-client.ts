@@ -20,6 +20,9 @@ import {
   guestCalls,
 } from "../contract/guest-calls.ts";
 
+/** How long a guest may take to begin a call with bytes in both directions. A worker for files is started meanwhile. */
+const acceptMs = 60_000;
+
 /** A control channel and its calls. */
 export class GuestConnection implements Disposable {
   readonly guest: GuestClient;
@@ -80,10 +83,10 @@ function functionOf(table: CallTable, name: string, session: ClientHttp2Session)
         }
       };
     case "duplex":
-      return async (request: unknown, { signal }: Pick<GuestCallOptions, "signal"> = {}) => {
+      return async (request: unknown, { timeoutMs = acceptMs, signal }: GuestCallOptions = {}) => {
         const inHeader = Buffer.from(JSON.stringify(request)).toString("base64url");
         const stream = start(session, name, { [requestHeader]: inHeader }, signal);
-        await accepted(stream, name);
+        await within(timeoutMs, stream, name, accepted(stream, name));
         return stream;
       };
   }
@@ -108,12 +111,26 @@ function start(
 }
 
 /** A call's whole response. */
-async function answerOf(stream: ClientHttp2Stream, name: string, timeoutMs: number): Promise<string> {
+function answerOf(stream: ClientHttp2Stream, name: string, timeoutMs: number): Promise<string> {
+  return within(
+    timeoutMs,
+    stream,
+    name,
+    accepted(stream, name).then(() => textOf(stream)),
+  );
+}
+
+/** Waits for what a guest has to send on a stream, which is destroyed if it does not in time. */
+async function within<Value>(
+  timeoutMs: number,
+  stream: ClientHttp2Stream,
+  name: string,
+  sent: Promise<Value>,
+): Promise<Value> {
   const late = new Error(`the guest did not answer ${name} within ${timeoutMs} ms`);
   const timer = setTimeout(() => stream.destroy(late), timeoutMs);
   try {
-    await accepted(stream, name);
-    return await textOf(stream);
+    return await sent;
   } finally {
     clearTimeout(timer);
   }

@@ -150,20 +150,29 @@ function toResult(
   return { id, exitCode, signal, timedOut, lost, stdout: stdout.text, stderr: stderr.text, truncated };
 }
 
-/** The first bytes of a stream. */
+/** How much room a stream has at first. */
+const firstBytes = 4_096;
+
+/** The first bytes of a stream, copied together: a guest may send them one by one. */
 class BoundedText {
-  readonly #chunks: Uint8Array[] = [];
+  #bytes = new Uint8Array(firstBytes);
   #size = 0;
   truncated = false;
 
   add(chunk: Uint8Array): void {
-    const room = maximumAnswerBytes - this.#size;
-    if (chunk.length > room) this.truncated = true;
-    if (room > 0) this.#chunks.push(chunk.subarray(0, room));
-    this.#size += Math.min(chunk.length, room);
+    const part = chunk.subarray(0, maximumAnswerBytes - this.#size);
+    if (part.length < chunk.length) this.truncated = true;
+    const size = this.#size + part.length;
+    if (size > this.#bytes.length) {
+      const larger = new Uint8Array(Math.min(Math.max(2 * this.#bytes.length, size), maximumAnswerBytes));
+      larger.set(this.#bytes.subarray(0, this.#size));
+      this.#bytes = larger;
+    }
+    this.#bytes.set(part, this.#size);
+    this.#size = size;
   }
 
   get text(): string {
-    return Buffer.concat(this.#chunks).toString("utf8");
+    return Buffer.from(this.#bytes.buffer, 0, this.#size).toString("utf8");
   }
 }

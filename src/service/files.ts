@@ -29,6 +29,8 @@ type Asking = Pick<Caller, "accountId" | "keyId">;
 
 /** The longest answer of a guest to what it received. */
 const maximumAnswer = 64 * 1024;
+/** How long a guest may take to answer when it has everything: a large archive is checked and flushed to its disk. */
+const answerMs = 600_000;
 
 /**
  * Files in an agent's machine, which is woken for them and stays awake during a transfer. Every method throws as
@@ -120,6 +122,7 @@ function through(stream: Duplex, filter: Duplex): Readable {
 /** Sends all bytes and resolves with what the guest made of them. After a refusal, the rest of the bytes is ignored. */
 async function send(stream: Duplex, bytes: Readable): Promise<WrittenFile> {
   const over = new AbortController();
+  let late: NodeJS.Timeout | undefined;
   const hash = createHash("sha256");
   let size = 0;
   const frames = toFrames();
@@ -130,7 +133,10 @@ async function send(stream: Duplex, bytes: Readable): Promise<WrittenFile> {
     size += chunk.length;
   });
   const brokenOff = sent.then(
-    () => new Promise<never>(() => {}),
+    () =>
+      new Promise<never>((_, reject) => {
+        late = setTimeout(() => reject(new Error("the guest did not answer what it received")), answerMs);
+      }),
     () => {
       throw new BerthError("request_invalid", "The upload broke off; nothing was changed.");
     },
@@ -142,6 +148,7 @@ async function send(stream: Duplex, bytes: Readable): Promise<WrittenFile> {
     throw lostError(error);
   } finally {
     over.abort();
+    clearTimeout(late);
     stream.destroy();
   }
 }

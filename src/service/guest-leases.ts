@@ -106,13 +106,14 @@ export class GuestLeases {
   }
 
   /**
-   * As `use`, for a call with bytes in both directions, which is made again where nothing was begun. The guest is in use
-   * until `held` is disposed.
+   * As `use`, for a call with bytes in both directions, which is made again where nothing was begun, unless `gone` has
+   * aborted. The guest is in use until `held` is disposed.
    */
   async open(
     agent: AgentState,
     caller: Pick<Caller, "accountId" | "keyId">,
     call: (guest: GuestClient) => Promise<Duplex>,
+    gone?: AbortSignal,
   ): Promise<{ stream: Duplex; held: Disposable }> {
     await this.admit(agent, caller);
     for (let attempt = 1; ; attempt++) {
@@ -122,7 +123,7 @@ export class GuestLeases {
       } catch (error) {
         held[Symbol.dispose]();
         const isAnswer = error instanceof BerthError && error.code !== "machine_failed";
-        if (isAnswer || attempt === callTries) throw lostError(error);
+        if (isAnswer || attempt === callTries || gone?.aborted) throw lostError(error);
       }
       await pause(firstRetryMs * 2 ** (attempt - 1));
     }

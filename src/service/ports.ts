@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import type { GuestClient } from "../contract/guest-calls.ts";
 import type { ListeningPort } from "../contract/ports.ts";
 import type { AgentState } from "./agent.ts";
 import type { Caller } from "./caller.ts";
@@ -22,10 +23,11 @@ export class Ports {
 
   /**
    * A connection to a port, each direction of which ends by itself. It keeps the machine awake while bytes move and for
-   * a minute after, and breaks when the machine sleeps. Throws `port_not_listening`.
+   * a minute after, and breaks when the machine sleeps. Given up when `gone` aborts. Throws `port_not_listening`.
    */
-  async connect(agent: AgentState, caller: Asking, port: number): Promise<Duplex> {
-    const { stream, held } = await this.#leases.open(agent, caller, (guest) => guest.connectPort({ port }));
+  async connect(agent: AgentState, caller: Asking, port: number, gone?: AbortSignal): Promise<Duplex> {
+    const call = (guest: GuestClient) => guest.connectPort({ port }, { signal: gone });
+    const { stream, held } = await this.#leases.open(agent, caller, call, gone);
     return new MachineConnection(stream, held, () => this.#leases.keepAwake(agent.id));
   }
 }

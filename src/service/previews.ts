@@ -53,6 +53,23 @@ export function previewLabel({ name, accountId }: Pick<AgentState, "name" | "acc
   return `${port}--${name}--${accountId.replaceAll("-", "").slice(0, accountDigits)}`;
 }
 
+/** What a host name's first label says. */
+interface PreviewLabel {
+  port: number;
+  /** The agent's name. */
+  name: string;
+  /** The first hexadecimal digits of the account's id. */
+  digits: string;
+}
+
+/** Null for a label that no port of an agent has. */
+export function parseLabel(label: string): PreviewLabel | null {
+  const [, port, name, digits] = /^(\d{1,5})--(.+)--([0-9a-f]{12})$/.exec(label) ?? [];
+  if (port === undefined || name === undefined || digits === undefined) return null;
+  if (String(Number(port)) !== port || Number(port) < 1 || Number(port) > 65_535) return null;
+  return { port: Number(port), name, digits };
+}
+
 /** Who may see the pages that agents serve. */
 export class Previews {
   readonly #options: PreviewOptions;
@@ -61,13 +78,10 @@ export class Previews {
     this.#options = options;
   }
 
-  /** The port that a host name's first label stands for; null if there is none. */
-  async find(label: string): Promise<PreviewTarget | null> {
-    const [, port, name, digits] = /^(\d{1,5})--(.+)--([0-9a-f]{12})$/.exec(label) ?? [];
-    if (port === undefined || name === undefined || digits === undefined) return null;
-    if (String(Number(port)) !== port || Number(port) < 1 || Number(port) > 65_535) return null;
+  /** The port that a host name's first label stands for; null if there is no such agent. */
+  async find({ port, name, digits }: PreviewLabel): Promise<PreviewTarget | null> {
     const agent = await this.#options.agents.byAccountDigits(digits, name);
-    return agent && agent.desired !== "deleted" ? { agent, port: Number(port) } : null;
+    return agent && agent.desired !== "deleted" ? { agent, port } : null;
   }
 
   /** Uses up a ticket. Returns a session for a cookie; null if the ticket is not good for these pages. */

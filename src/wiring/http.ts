@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { ServiceAddress } from "../config/address.ts";
 import type { Config } from "../config/config.ts";
+import { previewWarnings } from "../config/preview-domain.ts";
 import type { Readiness } from "../contract/health.ts";
 import { createApp } from "../http/app.ts";
 import { PreviewHosts } from "../http/previews/hosts.ts";
@@ -29,6 +30,7 @@ interface HttpParts {
 /** The service's HTTP API. The caller makes it listen. */
 export async function openHttp(parts: HttpParts): Promise<FastifyInstance> {
   const { config, logger, service, models, stores, signIn, address, metrics, readiness } = parts;
+  for (const warning of previewWarnings(config)) logger.warn(warning);
   const { version } = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8"));
   return createApp({
     version,

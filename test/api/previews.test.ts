@@ -73,7 +73,9 @@ test("a ticket is for one port, and leads nowhere else", async () => {
   const url = new URL(await berth.agent("ada").ports.preview(program.port));
   url.host = url.host.replace(/^\d+/, "1");
   expect((await ask(url.href)).status).toBe(401);
-  for (const to of ["//evil.example/", "https://evil.example/", "/\\evil.example", "/\t/evil.example"]) {
+  const leadingOut = ["//evil.example/", "https://evil.example/", "/\\evil.example", "/\t/evil.example"];
+  leadingOut.push("/.//evil.example/x", "/a/..//evil.example/", "/\t/preview//evil.example", "//", "http://:x");
+  for (const to of leadingOut) {
     const again = new URL(await berth.agent("ada").ports.preview(program.port));
     again.searchParams.set("to", to);
     const { location } = (await ask(again.href)).headers;
@@ -84,7 +86,7 @@ test("a ticket is for one port, and leads nowhere else", async () => {
 test("without a cookie there is nothing to see", async () => {
   const { origin } = await enter(program.port);
   const page = await ask(`${origin}/`, { headers: { accept: "text/html" } });
-  expect([page.status, String(page.body)]).toEqual([401, expect.stringContaining(`berth open ada ${program.port}`)]);
+  expect([page.status, String(page.body)]).toEqual([401, expect.stringContaining(`berth open AGENT ${program.port}`)]);
   const other = await ask(`${origin}/`, { headers: { cookie: "berth-preview=AAAA" } });
   expect([other.status, JSON.parse(String(other.body)).error.code]).toEqual([401, "sign_in_required"]);
 });
@@ -105,18 +107,16 @@ test("hosts of previews never reach the API, however they are written", async ()
     const page = await ask(`${origin}/agents`, { headers: { host: written, cookie, authorization: key } });
     expect([written, page.status, String(page.body)]).toEqual([written, 200, "page /agents"]);
   }
-  for (const nobody of [
-    "1--nobody--000000000000.localhost",
-    "x--y.localhost",
-    "--.localhost",
-    "99999--ada--0.localhost",
-  ]) {
+  const nobodies: [string, number, string][] = [
+    // As for an agent that there is.
+    ["1--nobody--000000000000.localhost", 401, "sign_in_required"],
+    ["x--y.localhost", 404, "preview_not_found"],
+    ["--.localhost", 404, "preview_not_found"],
+    ["99999--ada--0.localhost", 404, "preview_not_found"],
+  ];
+  for (const [nobody, ...expected] of nobodies) {
     const answer = await ask(`http://${nobody}:${port}/agents`, { headers: { authorization: key } });
-    expect([nobody, answer.status, JSON.parse(String(answer.body)).error.code]).toEqual([
-      nobody,
-      404,
-      "preview_not_found",
-    ]);
+    expect([nobody, answer.status, JSON.parse(String(answer.body)).error.code]).toEqual([nobody, ...expected]);
   }
   const stranger = await newAccount(service);
   expect((await stranger.call("GET", "/agents/ada/ports")).status).toBe(404);
@@ -172,6 +172,8 @@ test("a page sets its own cookies for its own host, and lets no other origin in"
       "strict-transport-security": "max-age=1000",
       "alt-svc": 'h3=":1"',
       "cross-origin-resource-policy": "cross-origin",
+      "clear-site-data": '"cookies"',
+      "reporting-endpoints": 'all="https://evil.example"',
     });
     response.end();
   };
@@ -179,6 +181,7 @@ test("a page sets its own cookies for its own host, and lets no other origin in"
   const { date, ...others } = headers;
   expect(others).toEqual({
     "set-cookie": ["a=1; Path=/", "b=2"],
+    "content-security-policy": "frame-ancestors 'self'",
     "cross-origin-resource-policy": "same-origin",
     "origin-agent-cluster": "?1",
     connection: "keep-alive",
@@ -354,5 +357,5 @@ test("an agent that is gone has no pages", async () => {
   await service.client.createAgent("gone");
   const { origin, cookie } = await enter(program.port, "gone");
   await service.client.call("DELETE", "/agents/gone");
-  expect((await ask(`${origin}/`, { headers: { cookie } })).status).toBe(404);
+  expect((await ask(`${origin}/`, { headers: { cookie } })).status).toBe(401);
 });

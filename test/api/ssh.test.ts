@@ -64,6 +64,23 @@ test("the config is written once, and included at the top of what was there", as
   expect(printed.stdout).toBe(await readFile(join(home, ".ssh/berth_config"), "utf8"));
 });
 
+test("a name is never a shell's to read, and a machine gets neither the user's agent nor their display", async () => {
+  const config = join(home, "ssh_config");
+  const own = await readFile(join(home, ".ssh/berth_config"), "utf8");
+  await writeFile(config, `${own}Host *\n  ForwardAgent yes\n  ForwardX11 yes\n  ForwardX11Trusted yes\n`);
+  const read = await run("ssh", ["-G", "-F", config, "ada.berth"]);
+  expect(read.stdout).toMatch(/^forwardagent no$/m);
+  expect(read.stdout).toMatch(/^forwardx11 no$/m);
+  expect(read.stdout).toMatch(/^forwardx11trusted no$/m);
+  // Only for the users that there are is anything run, and what is run has their name in quotes.
+  for (const user of ["$(touch pwned)", "`touch pwned`", "x;touch pwned", "$[1+1]"]) {
+    await run("ssh", ["-G", "-F", config, "-l", user, "ada.berth"]);
+  }
+  await expect(readFile(join(home, "pwned"))).rejects.toThrow("ENOENT");
+  expect(own).toMatch(/^Match host \*\.berth user agent,root exec ".* ssh-prepare '%n' --user '%r'"$/m);
+  expect(own).toMatch(/^ {2}ProxyCommand .* ssh-proxy '%n'$/m);
+});
+
 test.runIf(isRoot)("berth ssh runs a command with its streams and its exit code", { timeout: 60_000 }, async () => {
   const outcome = await run(launcher, ["ssh", "-u", "root", "ada", "--", "tr a-z A-Z; echo bad >&2; exit 7"], "hello");
   expect(outcome).toMatchObject({ code: 7, stdout: "HELLO", stderr: expect.stringContaining("bad") });

@@ -107,7 +107,9 @@ test("what is typed while the connection breaks is read once, and nothing that w
 }, async () => {
   const shown = new Shown("ada");
   await expect.poll(() => shown.terminal.session, { timeout: 20_000 }).not.toBe(null);
-  shown.terminal.write("stty -echo; cat > typed.txt\r");
+  // What is typed before the shell has left the terminal to the command is read by the shell's own rules.
+  shown.terminal.write("stty -echo; echo rea''dy; cat > typed.txt\r");
+  await shown.shows("ready");
   const lines = Array.from({ length: 60 }, (_, index) => `line ${index}`);
   for (const [index, line] of lines.entries()) {
     shown.terminal.write(`${line}\r`);

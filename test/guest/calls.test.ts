@@ -141,6 +141,16 @@ test("a duplex call passes bytes both ways, and each way ends by itself", async 
   expect(await text(stream)).toBe(received);
 });
 
+test("a duplex call that the guest does not take up is given up in time, or with its caller", async () => {
+  const never = () => new Promise<never>(() => {});
+  const guest = await connected(tunnels, { open: never });
+  await expect(guest.open({ port: 1 }, { timeoutMs: 100 })).rejects.toThrow("did not answer open within 100 ms");
+  const gone = new AbortController();
+  const opening = guest.open({ port: 1 }, { signal: gone.signal });
+  gone.abort();
+  await expect(opening).rejects.toThrow();
+});
+
 test("the other way round, the far end ends first", async () => {
   const accepted = Promise.withResolvers<Socket>();
   const port = await listening(createServer({ allowHalfOpen: true }, (socket) => accepted.resolve(socket)));

@@ -5,7 +5,9 @@ import { hostSuffix, type SshFiles } from "./ssh-files.ts";
 
 /**
  * The part of an ssh_config(5) for all agents of a service. `Match exec` runs before ssh reads the certificate, which is
- * therefore fresh.
+ * therefore fresh. Names come from whoever calls ssh, a repository's submodules among them: they are in single quotes,
+ * which ssh allows in none, and only the two users that there are have it run. A machine gets neither the user's agent
+ * nor their display unless ssh is told so by `-A` or `-X`.
  */
 export function sshConfig(files: SshFiles, environment: Environment): string {
   const tool = toolCommand(environment);
@@ -13,7 +15,11 @@ export function sshConfig(files: SshFiles, environment: Environment): string {
   return `# Written by berth ssh-config.
 Host *${hostSuffix}
   User agent
-Match host *${hostSuffix} exec "${tool} ssh-prepare %n --user %r"
+  ForwardAgent no
+  ForwardX11 no
+  ForwardX11Trusted no
+  UpdateHostKeys no
+Match host *${hostSuffix} user agent,root exec "${tool} ssh-prepare '%n' --user '%r'"
 Host *${hostSuffix}
   IdentityFile "${folder}/key"
   CertificateFile "${folder}/certificates/%n-%r"
@@ -22,7 +28,7 @@ Host *${hostSuffix}
   GlobalKnownHostsFile none
   HostKeyAlgorithms ssh-ed25519
   StrictHostKeyChecking yes
-  ProxyCommand ${tool} ssh-proxy %n
+  ProxyCommand ${tool} ssh-proxy '%n'
 `;
 }
 

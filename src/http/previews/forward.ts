@@ -34,6 +34,7 @@ export async function forward(
     // The answer may come before the end of the body, and be the last that the program reads.
     pipeline(request, sent).catch(() => {});
     const answer = await answerTo(sent);
+    if (answer.upgraded && !upgrading) throw new Error("the program has changed to a protocol that nobody asked for");
     if (upgrading && answer.upgraded) await tunnel(upgrading, answer.answer, answer.upgraded);
     else await pipeline(answer.answer, headed(response, answer.answer));
   } finally {
@@ -56,8 +57,9 @@ function answerTo(sent: ClientRequest): Promise<Answer> {
   });
 }
 
+/** The program's words for its status are left out: they may be such as no answer can hold. */
 function headed(response: ServerResponse, answer: IncomingMessage): ServerResponse {
-  response.writeHead(answer.statusCode!, answer.statusMessage, responseHeaders(answer));
+  response.writeHead(answer.statusCode!, responseHeaders(answer));
   response.flushHeaders();
   return response;
 }

@@ -17,9 +17,19 @@ const ofConnection = new Set([
 /** What a client may not claim. `expect` has been answered already. */
 const ofClient = new Set(["expect", "forwarded", "x-real-ip"]);
 
-/** What a page may not say: whom else it lets read it, and where else it is. */
+/** What `connection` may not name: the end of a body is told by it, or whom a request is for and from. */
+const ofMessage = new Set(["content-length", "cookie", "host", "origin", "set-cookie"]);
+
+/**
+ * What a page may not say: whom else it lets read it, where else it is, what a browser forgets of the whole domain, and
+ * whom it reports to.
+ */
 const ofPage = new Set([
   "alt-svc",
+  "clear-site-data",
+  "nel",
+  "report-to",
+  "reporting-endpoints",
   "strict-transport-security",
   "cross-origin-resource-policy",
   "origin-agent-cluster",
@@ -53,13 +63,15 @@ export function responseHeaders(answer: IncomingMessage): string[] {
     const own = hostOnly(value);
     return own === null ? [] : [name, own];
   });
-  return [...headers, "Cross-Origin-Resource-Policy", "same-origin", "Origin-Agent-Cluster", "?1"];
+  // A second policy only adds to the page's own. A browser on a connection without TLS does not say who embeds a page.
+  const framing = ["Content-Security-Policy", "frame-ancestors 'self'"];
+  return [...headers, ...framing, "Cross-Origin-Resource-Policy", "same-origin", "Origin-Agent-Cluster", "?1"];
 }
 
 /** All headers except those of the connection, and those that it names as such. */
 function remaining({ rawHeaders, headers }: IncomingMessage): [name: string, value: string][] {
   const named = (headers.connection ?? "").split(",").map((name) => name.trim().toLowerCase());
-  const dropped = new Set([...ofConnection, ...named]);
+  const dropped = new Set([...ofConnection, ...named.filter((name) => !ofMessage.has(name))]);
   const pairs: [string, string][] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!;

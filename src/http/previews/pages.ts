@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import { type ErrorCode, errorStatuses } from "../../contract/errors.ts";
 
 /** What a visitor is told in place of a page. */
@@ -11,7 +11,7 @@ export interface Notice {
   retrySeconds?: number;
 }
 
-/** For a host without an agent, and for one that is not the visitor's: nothing tells the two apart. */
+/** For a host that no port of an agent can have. */
 export const notFound: Notice = {
   status: 404,
   code: "preview_not_found",
@@ -19,12 +19,13 @@ export const notFound: Notice = {
   text: "No agent has this address.",
 };
 
-export function signInRequired(name: string, port: number): Notice {
+/** Also where there is no such agent: nothing tells the two apart. */
+export function signInRequired(port: number): Notice {
   return {
     status: 401,
     code: "sign_in_required",
     title: "This page is private",
-    text: `Its owner opens it with: berth open ${name} ${port}`,
+    text: `Its owner opens it with: berth open AGENT ${port}`,
   };
 }
 
@@ -73,6 +74,7 @@ export function sendNotice(request: IncomingMessage, response: ServerResponse, n
   const isPage = String(request.headers.accept).includes("text/html");
   const { status, code, title, text, retrySeconds } = notice;
   response.statusCode = status;
+  response.statusMessage = STATUS_CODES[status] ?? "";
   response.setHeader("content-type", isPage ? "text/html; charset=utf-8" : "application/json; charset=utf-8");
   response.setHeader("cache-control", "no-store");
   response.setHeader("referrer-policy", "no-referrer");

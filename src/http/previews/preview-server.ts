@@ -1,9 +1,10 @@
 import { type IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { FastifyBaseLogger } from "fastify";
 import { BerthError } from "../../contract/errors.ts";
 import type { Ports } from "../../service/ports.ts";
-import type { Previews, PreviewTarget, Visitor } from "../../service/previews.ts";
+import { type Previews, type PreviewTarget, parseLabel, type Visitor } from "../../service/previews.ts";
 import type { RateLimiter } from "../../service/rate-limits.ts";
 import { clientOf } from "../rate-limits.ts";
 import { isForeign } from "./foreign.ts";
@@ -83,9 +84,10 @@ export class PreviewServer {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on("error", () => {});
     const response = new ServerResponse(request);
-    response.assignSocket(socket as Parameters<ServerResponse["assignSocket"]>[0]);
+    response.assignSocket(socket as Socket);
     response.shouldKeepAlive = false;
-    response.on("finish", () => socket.end());
+    // Nothing else would end it: Node's limits of time are for sockets that it still has.
+    response.on("finish", () => (socket as Socket).destroySoon());
     void this.#answer(request, response, { socket, head });
   }
 
@@ -98,17 +100,26 @@ export class PreviewServer {
     try {
       await this.#serve(request, response, upgrading);
     } catch (error) {
-      const notice = error instanceof Refusal ? error.notice : this.#noticeOf(error);
-      sendNotice(request, response, notice);
+      this.#refuse(request, response, error instanceof Refusal ? error.notice : this.#noticeOf(error));
       // What has begun cannot be answered any more.
       if (upgrading && !response.writableEnded) upgrading.socket.destroy();
     }
   }
 
+  /** Never throws, whatever has become of the response. */
+  #refuse(request: IncomingMessage, response: ServerResponse, notice: Notice): void {
+    try {
+      sendNotice(request, response, notice);
+    } catch (error) {
+      this.#parts.logger.error({ err: error }, "a preview's notice could not be sent");
+      response.destroy();
+    }
+  }
+
   async #serve(request: IncomingMessage, response: ServerResponse, upgrading: Upgrading | null): Promise<void> {
     const target = await this.#target(request);
-    const { pathname, searchParams } = new URL(request.url!, "http://preview");
-    if (pathname === enterPath) return this.#enter(request, response, target, searchParams);
+    const [pathname, query] = request.url!.split("?", 2) as [string, string?];
+    if (pathname === enterPath) return this.#enter(request, response, target, new URLSearchParams(query));
     if (pathname.startsWith(sharePath)) return this.#enterByShare(request, response, target, pathname);
     if (isForeign(request)) throw new Refusal(foreign);
     const visitor = await this.#visitor(request, target);
@@ -117,15 +128,21 @@ export class PreviewServer {
       visitor,
       end: () => (upgrading?.socket ?? response).destroy(),
     });
-    const connection = await this.#connected(ports.connect(target.agent, visitor, target.port), target.port);
+    const gone = new AbortController();
+    (upgrading?.socket ?? response).once("close", () => gone.abort());
+    const connecting = ports.connect(target.agent, visitor, target.port, gone.signal);
+    const connection = await this.#connected(connecting, target.port);
     await forward(request, response, connection, hosts.isSecure, upgrading);
   }
 
   async #target({ headersDistinct, headers, url, socket }: IncomingMessage): Promise<PreviewTarget> {
     const { hosts, previews } = this.#parts;
     if (headersDistinct.host?.length !== 1 || !url?.startsWith("/")) throw new Refusal(badRequest);
-    const target = await previews.find(hosts.labelIn(headers.host)!);
-    if (!target) throw await this.#inVain(socket.remoteAddress, notFound);
+    const named = parseLabel(hosts.labelIn(headers.host)!);
+    if (!named) throw await this.#inVain(socket.remoteAddress, notFound);
+    const target = await previews.find(named);
+    // As for an agent that there is: nobody finds out by asking.
+    if (!target) throw await this.#inVain(socket.remoteAddress, signInRequired(named.port));
     return target;
   }
 
@@ -133,15 +150,14 @@ export class PreviewServer {
     const { hosts, previews } = this.#parts;
     const visitor = await previews.visitor(sessionsIn(headers.cookie, hosts.isSecure), target);
     if (visitor === "ended") throw await this.#inVain(socket.remoteAddress, shareEnded);
-    if (!visitor) throw await this.#inVain(socket.remoteAddress, signInRequired(target.agent.name, target.port));
+    if (!visitor) throw await this.#inVain(socket.remoteAddress, signInRequired(target.port));
     return visitor;
   }
 
   async #enter({ socket }: IncomingMessage, response: ServerResponse, target: PreviewTarget, query: URLSearchParams) {
     const session = this.#parts.previews.enter(query.get("ticket") ?? "", target);
     if (session === null) throw await this.#inVain(socket.remoteAddress, ticketUsed);
-    const to = query.get("to") ?? "/";
-    this.#welcome(response, session, /^\/(?![/\\])/.test(to) ? to : "/");
+    this.#welcome(response, session, query.get("to") ?? "/");
   }
 
   async #enterByShare({ socket }: IncomingMessage, response: ServerResponse, target: PreviewTarget, path: string) {
@@ -152,8 +168,7 @@ export class PreviewServer {
 
   #welcome(response: ServerResponse, session: string, path: string): void {
     response.writeHead(303, {
-      // As it is: only what no header may carry is encoded.
-      location: new URL(path, "http://preview").href.slice("http://preview".length),
+      location: ownPath(path),
       "set-cookie": sessionCookie(session, this.#parts.hosts.isSecure),
       "cache-control": "no-store",
       "referrer-policy": "no-referrer",
@@ -212,6 +227,14 @@ export class PreviewServer {
       }
     }
   }
+}
+
+/** A path of the preview's own, for a header. Encodes what no header may carry; `/` for what would lead elsewhere. */
+function ownPath(path: string): string {
+  const base = "http://preview";
+  if (!URL.canParse(path, base)) return "/";
+  const { origin, pathname, href } = new URL(path, base);
+  return origin === base && !pathname.startsWith("//") ? href.slice(base.length) : "/";
 }
 
 const badRequest: Notice = {
