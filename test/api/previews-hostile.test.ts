@@ -81,7 +81,7 @@ function answering(answer: string): void {
 test("no answer of a program ends the service", async () => {
   const ending = "Content-Length: 2\r\nConnection: close\r\n\r\nok";
   const answers: [string, RegExp][] = [
-    [`HTTP/1.1 200 O\x01K\r\n${ending}`, /^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\nok$/],
+    [`HTTP/1.1 200 O\x01K\r\n${ending}`, /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nok$/],
     [`HTTP/1.1 200 \xff\xfe\r\n${ending}`, /^HTTP\/1\.1 200 OK/],
     [`HTTP/1.1 999 \r\n${ending}`, /^HTTP\/1\.1 999/],
     [`HTTP/1.1 099 x\r\n${ending}`, /^HTTP\/1\.1 502/],

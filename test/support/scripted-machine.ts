@@ -57,7 +57,7 @@ const runner = await createRunner({
     gid: process.getgid!(),
     home: folder,
     stateFolder: folder,
-    packages: "",
+    packages: join(import.meta.dirname, "../../node_modules"),
     gatewayUrl,
     proxyUrl: "",
     environmentFile: "/dev/null",
