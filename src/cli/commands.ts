@@ -100,6 +100,7 @@ const loads: Readonly<Record<string, Load>> = {
   "billing top-up": () => import("./commands/billing-top-up.ts"),
   completion: () => import("./commands/completion.ts"),
   audit: () => import("./commands/audit.ts"),
+  events: () => import("./commands/events.ts"),
   api: () => import("./commands/api.ts"),
   "admin users list": () => import("./commands/admin-users-list.ts"),
   "admin users add": () => import("./commands/admin-users-add.ts"),

@@ -73,6 +73,7 @@ const commands: Record<string, string> = {
   "POST /keys": "keys create",
   "DELETE /keys/{id}": `keys revoke ${id} --yes`,
   "GET /audit": "audit",
+  "GET /events": "events",
   "GET /billing": "billing show",
   "PATCH /billing": "billing limit 10",
   "GET /billing/entries": "billing entries",

@@ -50,7 +50,7 @@ const verdicts = ["allowed", "refused"] as const;
  * service itself; `port_refused`: port 25, for mail; `denied_by_operator`, `not_allowed_by_operator`, `denied`,
  * `not_allowed`: the lists; `too_many`: the agent has too many connections, or began too many within a minute.
  */
-const refusals = [
+export const EgressRefusal = z.enum([
   "destination_invalid",
   "inside",
   "port_refused",
@@ -59,8 +59,8 @@ const refusals = [
   "denied",
   "not_allowed",
   "too_many",
-] as const;
-export type EgressRefusal = (typeof refusals)[number];
+]);
+export type EgressRefusal = z.infer<typeof EgressRefusal>;
 
 /**
  * The outcome of an allowed connection. `closed`: both ends closed it; `reset`: one end reset it, or the machine was
@@ -81,7 +81,7 @@ export const EgressLogEntry = z
     startedAt: z.iso.datetime(),
     finishedAt: z.iso.datetime(),
     verdict: z.enum(verdicts),
-    reason: z.enum(refusals).nullable().meta({ description: "Why it was refused." }),
+    reason: EgressRefusal.nullable().meta({ description: "Why it was refused." }),
     outcome: z.enum(outcomes).nullable().meta({ description: "What came of it, where it was allowed." }),
     host: z.string().meta({ description: "As it was asked for; `*` for refusals of many hosts together." }),
     port: z.int().nullable(),

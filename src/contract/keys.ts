@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { AgentName } from "./agents.ts";
 
-/** `full`: all that its account may do. `agent`: an external agent key, for chats with selected agents. */
 const keyKinds = ["full", "agent"] as const;
+
+/** `full`: all that its account may do. `agent`: an external agent key, for chats with selected agents. */
+export const KeyKind = z.enum(keyKinds);
 
 /** A caller's credential: a key of either kind, or a token of the identity provider. */
 export const credentials = [...keyKinds, "token"] as const;
@@ -32,7 +34,7 @@ const CreditLimit = z
 export const CreateKey = z
   .strictObject({
     name: Name.optional(),
-    kind: z.enum(keyKinds).default("full"),
+    kind: KeyKind.default("full"),
     agents: z
       .array(AgentName)
       .min(1)
@@ -49,7 +51,7 @@ export const KeyRecord = z
   .object({
     id: z.uuid(),
     name: z.string().nullable(),
-    kind: z.enum(keyKinds),
+    kind: KeyKind,
     agents: z.array(z.string()).nullable().meta({ description: "Null for a full key." }),
     creditLimit: z.string().nullable(),
     keyPrefix: z.string().meta({ description: "The first 12 characters." }),

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { numberAccountEvents } from "./account-events.ts";
 import type { Database } from "./database.ts";
 
 /** How long expiring data is kept. */
@@ -16,6 +17,26 @@ const batch = 1_000;
 
 /** The most connections that are kept per agent. */
 const keptConnections = 100_000;
+
+/** How long an account's events are kept, and how many of them. */
+const keptEventDays = 7;
+const keptEvents = 100_000;
+
+/** Removes the oldest events of each account, and keeps up to which. A reader who asks for more is told. */
+const eventRemoval = sql`
+  with beyond as (
+    select account_id, max(number) as number from (
+      select account_id, number, at, row_number() over (partition by account_id order by number desc) as place
+      from account_events where number is not null
+    ) placed
+    where place > ${keptEvents} or at < now() - make_interval(days => ${keptEventDays}::integer)
+    group by account_id
+  ), removed as (
+    delete from account_events using beyond
+    where account_events.account_id = beyond.account_id and account_events.number <= beyond.number
+  )
+  insert into account_events_removed select * from beyond
+  on conflict (account_id) do update set number = excluded.number`;
 
 /** One delete statement per table. */
 function removals({ auditDays, networkLogDays }: Retention): RawBuilder<unknown>[] {
@@ -64,7 +85,8 @@ function turnRemovals({ turnDays, maximumStoredBytes }: Retention): RawBuilder<u
 
 /** Removes expired data. Called once an hour: nothing may rely on a row being removed in time. */
 export async function cleanUp(database: Database, retention: Retention): Promise<void> {
-  for (const removal of removals(retention)) await removal.execute(database);
+  await numberAccountEvents(database);
+  for (const removal of [eventRemoval, ...removals(retention)]) await removal.execute(database);
   for (const step of [measureTurns, ...turnRemovals(retention)]) {
     for (let changed = batch; changed >= batch; ) changed = Number((await step.execute(database)).numAffectedRows ?? 0);
   }

@@ -14,6 +14,7 @@ import type { Machines } from "../machines/machines.ts";
 import { StripePayments } from "../payments/stripe.ts";
 import { DiskReserve } from "../platform/disk-reserve.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
+import { AccountEvents } from "../service/account-events.ts";
 import { Agents } from "../service/agents.ts";
 import { Billing } from "../service/billing.ts";
 import { Commands } from "../service/commands.ts";
@@ -120,6 +121,7 @@ export function openService(parts: ServiceParts) {
   return {
     agents,
     turns,
+    events: new AccountEvents(stores.accountEvents, log),
     commands: new Commands(leases),
     files: new Files(leases),
     ports: new Ports(leases),

@@ -1,6 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { Sealer } from "../identity/sealing.ts";
 import { fromCredits } from "../service/credits.ts";
+import { AccountEventStore } from "../store/account-events.ts";
 import { AccountStore } from "../store/accounts.ts";
 import { SecretStore } from "../store/agent-secrets.ts";
 import { AgentStore } from "../store/agents.ts";
@@ -26,6 +27,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
   const machinePrice = fromCredits(config.machinePrice);
   const { requests, account, address, agents, keys } = config.rateLimits;
   return {
+    accountEvents: new AccountEventStore(database),
     accounts: new AccountStore(database, startingCredits),
     agents: new AgentStore(database, host, machinePrice),
     audit: new AuditStore(database),

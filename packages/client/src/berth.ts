@@ -10,6 +10,7 @@ import {
 import type {
   Account,
   AccountCredits,
+  AccountEvent,
   Agent,
   AuditEntry,
   Billing,
@@ -67,6 +68,14 @@ export class Berth {
   /** Whose credentials these are. */
   account(options: RequestOptions = {}): Promise<Account> {
     return this.connection.call("getAccount", options);
+  }
+
+  /**
+   * What happens in the account from now on, or after the event whose id is `after`, until `signal` aborts or the events
+   * are read no more. To miss nothing: wait for the first event, then list.
+   */
+  events({ after, ...options }: RequestOptions & Query<"getEvents"> = {}): AsyncGenerator<AccountEvent> {
+    return this.connection.follow("getEvents", { query: { after }, isLast: () => false, ...options });
   }
 
   /** What was changed, the newest first. */

@@ -62,6 +62,13 @@ async function numbers(events: AsyncIterable<Counted>): Promise<number[]> {
   return (await Array.fromAsync(events)).map(({ n }) => n);
 }
 
+test("a stream that was whole counts as no attempt when it breaks, even without events", async () => {
+  const quiet = Array.from({ length: 6 }, () => stream([]));
+  const { client, paths } = await serve(...quiet, stream([1, 2, 3, 4]));
+  expect(await numbers(follow(client))).toEqual([1, 2, 3, 4]);
+  expect(paths).toHaveLength(7);
+});
+
 test("a stream is followed to its last event", async () => {
   const { client, paths } = await serve(stream([1, 2, 3, 4]));
   expect(await numbers(follow(client))).toEqual([1, 2, 3, 4]);

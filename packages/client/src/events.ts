@@ -30,11 +30,14 @@ export async function* followEvents<Event>(
   let lastId: string | null = null;
   let response: Response | null = await open(null, false);
   for (let tries = 0; ; tries++) {
-    for await (const { id, data } of response ? messages(response, signal) : []) {
+    const isAlive = () => {
+      tries = 0;
+    };
+    for await (const { id, data } of response ? messages(response, signal, isAlive) : []) {
       // Never repeat an event, whatever the service sends.
       if (id !== undefined && lastId !== null && Number(id) <= Number(lastId)) continue;
       lastId = id ?? lastId;
-      tries = 0;
+      isAlive();
       const event = parse<Event>(data);
       yield event;
       if (options.isLast(event)) return;
@@ -58,13 +61,16 @@ async function reopen(open: () => Promise<Response>): Promise<Response | null> {
   }
 }
 
-/** The messages of one connection. Ends without an error when the connection does. */
-async function* messages(response: Response, signal: AbortSignal | undefined) {
+/**
+ * The messages of one connection. Ends without an error when the connection does. `isAlive` is called for each comment,
+ * with which the service shows that a stream without messages is whole.
+ */
+async function* messages(response: Response, signal: AbortSignal | undefined, isAlive: () => void) {
   if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
     throw new NotBerthError("What answers there is not Berth: an event stream was expected.");
   }
   const found: { id: string | undefined; data: string }[] = [];
-  const parser = createParser({ onEvent: ({ id, data }) => found.push({ id, data }) });
+  const parser = createParser({ onEvent: ({ id, data }) => found.push({ id, data }), onComment: isAlive });
   // Not every browser can iterate over a stream.
   const reader = response.body!.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>).getReader();
   try {

@@ -1,11 +1,12 @@
 import { z } from "zod";
+import { AccountEvent, AccountEventsQuery } from "../../contract/account-events.ts";
 import { ListQuery } from "../../contract/agents.ts";
 import { AuditList, AuditQuery } from "../../contract/audit.ts";
 import { CreatedKey, CreateKey, KeyList, KeyParams } from "../../contract/keys.ts";
 import { AccountRecord } from "../../contract/sign-in.ts";
 import { account, route } from "../route.ts";
 
-/** The caller's account, its keys and its audit log. */
+/** The caller's account, its events, its keys and its audit log. */
 export const accountRoutes = {
   getAccount: route({
     method: "GET",
@@ -13,6 +14,17 @@ export const accountRoutes = {
     summary: "Show the account that is asking",
     responses: { 200: AccountRecord },
     permission: account,
+  }),
+  getEvents: route({
+    method: "GET",
+    path: "/events",
+    summary: "Follow what happens in the account",
+    description:
+      "Agents, turns, credits, refused connections and keys, as an event stream without end. Open it first, then list: it begins with `events.opened`, and all that happens after it follows. Events are kept for seven days.",
+    query: AccountEventsQuery,
+    responses: {},
+    permission: account,
+    stream: AccountEvent,
   }),
   listKeys: route({
     method: "GET",

@@ -50,6 +50,7 @@ export const operations = {
   setSecret: { method: "PUT", path: "/agents/{name}/secrets/{secret}" },
   removeSecret: { method: "DELETE", path: "/agents/{name}/secrets/{secret}" },
   getAccount: { method: "GET", path: "/account" },
+  getEvents: { method: "GET", path: "/events" },
   listKeys: { method: "GET", path: "/keys" },
   createKey: { method: "POST", path: "/keys" },
   revokeKey: { method: "DELETE", path: "/keys/{id}" },
@@ -118,6 +119,7 @@ export interface Operations {
   setSecret: { data: types.SetSecretData; answer: types.Secret; event: null };
   removeSecret: { data: types.RemoveSecretData; answer: null; event: null };
   getAccount: { data: types.GetAccountData; answer: types.Account; event: null };
+  getEvents: { data: types.GetEventsData; answer: null; event: types.AccountEvent };
   listKeys: { data: types.ListKeysData; answer: types.KeyList; event: null };
   createKey: { data: types.CreateKeyData; answer: types.CreatedKey; event: null };
   revokeKey: { data: types.RevokeKeyData; answer: null; event: null };

@@ -33,6 +33,161 @@ export type AccountCreditsList = {
     nextCursor: string | null;
 };
 
+export type AccountEvent = {
+    type: 'events.opened';
+    /**
+     * The place in the stream, to go on from later. It rises, with gaps.
+     */
+    id: number;
+    at: string;
+} | {
+    type: 'events.dropped';
+    /**
+     * The place in the stream, to go on from later. It rises, with gaps.
+     */
+    id: number;
+    at: string;
+} | {
+    type: 'agent.created';
+    /**
+     * The place in the stream, to go on from later. It rises, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The agent's name.
+     */
+    agent: string;
+    runtime: string;
+    model: string | null;
+    /**
+     * What the agent's machine is doing.
+     */
+    status: 'provisioning' | 'ready' | 'suspended' | 'failed' | 'deleting';
+    /**
+     * The state that the agent is brought to: `running` while it is `suspended` is a wake.
+     */
+    desired: 'running' | 'suspended' | 'deleted';
+    conversation: number;
+    error: Fault | null;
+} | {
+    type: 'agent.changed';
+    /**
+     * The place in the stream, to go on from later. It rises, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The agent's name.
+     */
+    agent: string;
+    runtime: string;
+    model: string | null;
+    /**
+     * What the agent's machine is doing.
+     */
+    status: 'provisioning' | 'ready' | 'suspended' | 'failed' | 'deleting';
+    /**
+     * The state that the agent is brought to: `running` while it is `suspended` is a wake.
+     */
+    desired: 'running' | 'suspended' | 'deleted';
+    conversation: number;
+    error: Fault | null;
+} | {
+    type: 'agent.deleted';
+    /**
+     * The place in the stream, to go on from later. It rises, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The agent's name.
+     */
+    agent: string;
+} | {
+    type: 'turn.started';
+    /**
+     * The place in the stream, to go on from later. It rises, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The agent's name.
+     */
+    agent: string;
+    turnId: string;
+    /**
+     * The first 200 characters.
+     */
+    message: string;
+} | {
+    type: 'turn.ended';
+    /**
+     * The place in the stream, to go on from later. It rises, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The agent's name.
+     */
+    agent: string;
+    turnId: string;
+    status: 'completed' | 'failed' | 'cancelled';
+    /**
+     * Set when the status is `failed`.
+     */
+    error: Fault | null;
+} | {
+    type: 'credits.changed';
+    /**
+     * The place in the stream, to go on from later. It rises, with gaps.
+     */
+    id: number;
+    at: string;
+    balance: string;
+} | {
+    type: 'host.refused';
+    /**
+     * The place in the stream, to go on from later. It rises, with gaps.
+     */
+    id: number;
+    at: string;
+    /**
+     * The agent's name.
+     */
+    agent: string;
+    /**
+     * `*` for refusals of many hosts together.
+     */
+    host: string;
+    port: number | null;
+    reason: 'destination_invalid' | 'inside' | 'port_refused' | 'denied_by_operator' | 'not_allowed_by_operator' | 'denied' | 'not_allowed' | 'too_many';
+    /**
+     * How many connections this is.
+     */
+    count: number;
+} | {
+    type: 'key.created';
+    /**
+     * The place in the stream, to go on from later. It rises, with gaps.
+     */
+    id: number;
+    at: string;
+    keyId: string;
+    name: string | null;
+    kind: 'full' | 'agent';
+} | {
+    type: 'key.revoked';
+    /**
+     * The place in the stream, to go on from later. It rises, with gaps.
+     */
+    id: number;
+    at: string;
+    keyId: string;
+    name: string | null;
+    kind: 'full' | 'agent';
+};
+
 export type Agent = {
     name: string;
     /**
@@ -2963,6 +3118,36 @@ export type GetAccountResponses = {
 };
 
 export type GetAccountResponse = GetAccountResponses[keyof GetAccountResponses];
+
+export type GetEventsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Only events after this one's id; without it, those from now on. The header `last-event-id` takes precedence.
+         */
+        after?: number;
+    };
+    url: '/events';
+};
+
+export type GetEventsErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetEventsError = GetEventsErrors[keyof GetEventsErrors];
+
+export type GetEventsResponses = {
+    /**
+     * Default Response
+     */
+    200: AccountEvent;
+};
+
+export type GetEventsResponse = GetEventsResponses[keyof GetEventsResponses];
 
 export type ListKeysData = {
     body?: never;
