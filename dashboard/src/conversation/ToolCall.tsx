@@ -15,7 +15,10 @@ export function ToolCall({ tool }: { tool: ToolPart }) {
   return (
     <details className="group/tool rounded-lg border bg-surface text-sm open:shadow-xs">
       <summary className="flex cursor-pointer list-none items-center gap-2 rounded-lg px-3 py-2">
-        <ChevronRight className="size-4 shrink-0 text-muted transition-transform group-open/tool:rotate-90" aria-hidden />
+        <ChevronRight
+          className="size-4 shrink-0 text-muted transition-transform group-open/tool:rotate-90"
+          aria-hidden
+        />
         <Icon
           className={`size-4 shrink-0 ${isRunning ? "animate-spin text-accent" : status === "failed" ? "text-bad" : "text-good"}`}
           aria-label={isRunning ? "running" : status}
@@ -37,7 +40,10 @@ function Block({ label, value }: { label: string; value: unknown }) {
   return (
     <div className="grid gap-1">
       <p className="text-xs font-medium text-muted">{label}</p>
-      <pre className="max-h-80 overflow-auto rounded-md bg-sunken p-3 font-mono text-[13px] whitespace-pre-wrap wrap-anywhere" tabIndex={0}>
+      <pre
+        className="max-h-80 overflow-auto rounded-md bg-sunken p-3 font-mono text-[13px] whitespace-pre-wrap wrap-anywhere"
+        tabIndex={0}
+      >
         {text.slice(0, shownCharacters)}
         {text.length > shownCharacters && `\n… ${text.length - shownCharacters} characters more`}
       </pre>
@@ -50,7 +56,11 @@ export function textOf(value: unknown): string {
   if (value === undefined || value === null) return "";
   if (typeof value === "string") return value;
   if (Array.isArray(value) && value.every((each) => typeof each === "object" && each !== null)) {
-    const texts = value.map((each) => (each as { text?: unknown; content?: { text?: unknown } }).text ?? (each as { content?: { text?: unknown } }).content?.text);
+    const texts = value.map(
+      (each) =>
+        (each as { text?: unknown; content?: { text?: unknown } }).text ??
+        (each as { content?: { text?: unknown } }).content?.text,
+    );
     if (texts.every((text) => typeof text === "string")) return texts.join("\n");
   }
   const { command } = value as { command?: unknown };
@@ -62,7 +72,11 @@ const lineTones = { "+": "bg-good-soft text-good", "-": "bg-bad-soft text-bad", 
 
 function Diff({ lines }: { lines: { sign: "+" | "-" | " "; text: string }[] }) {
   return (
-    <pre className="max-h-96 overflow-auto rounded-md bg-sunken py-2 font-mono text-[13px]" tabIndex={0} aria-label="Changes">
+    <pre
+      className="max-h-96 overflow-auto rounded-md bg-sunken py-2 font-mono text-[13px]"
+      tabIndex={0}
+      aria-label="Changes"
+    >
       {lines.map(({ sign, text }, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other name, and never move
         <div key={at} className={`px-3 whitespace-pre-wrap wrap-anywhere ${lineTones[sign]}`}>

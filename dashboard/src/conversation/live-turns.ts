@@ -1,17 +1,18 @@
-import { useSyncExternalStore } from "react";
 import { isLast, type Reply, type TurnEvent } from "@berth/client";
+import { useSyncExternalStore } from "react";
 import { berth } from "../api/client.ts";
+import { onReachableAgain } from "../api/reachability.ts";
 import { messageOf } from "../ui/message.ts";
 import { emptyTurn, isOver, reduceTurn, type TurnState } from "./turn-state.ts";
 
 const include = ["status", "reasoning", "tools", "usage"] as const;
-/** How many turns are read at once: the service has a limit for streams. */
+/** How many turns of the past are read at once: the service has a limit for streams. */
 const atOnce = 4;
 /** How many turns that are over are remembered. */
 const remembered = 200;
 
 /** What is known of a turn, and what has gone wrong with reading it. */
-export interface LiveTurn {
+interface LiveTurn {
   state: TurnState;
   /** The connection is broken and is being opened again. */
   isBroken: boolean;
@@ -21,7 +22,7 @@ export interface LiveTurn {
 const unread: LiveTurn = { state: emptyTurn, isBroken: false, error: null };
 
 /** The turns of an agent whose events are read, each once, by whoever shows it. */
-export class LiveTurns {
+class LiveTurns {
   readonly #agent: string;
   readonly #turns = new Map<string, Reading>();
   #free = atOnce;
@@ -29,22 +30,42 @@ export class LiveTurns {
 
   constructor(agent: string) {
     this.#agent = agent;
+    // A turn whose reading was given up while the service was away.
+    onReachableAgain(() => {
+      for (const reading of this.#turns.values()) reading.resume();
+    });
   }
 
-  /** The turn's reading, which goes on while somebody subscribes to it, and to its end once it has begun. */
+  /** The reading of a turn that has begun. It begins when somebody subscribes to it. */
   of(turnId: string, isRunning: boolean): Reading {
     const known = this.#turns.get(turnId);
     if (known) return known;
-    const reply = () => berth.agent(this.#agent).reply(turnId, { include, onBroken: () => reading.broke() });
-    const reading = new Reading(reply, isRunning ? null : this.#turn);
+    const open = (onBroken: () => void) => berth.agent(this.#agent).reply(turnId, { include, onBroken });
+    const reading = new Reading(open, isRunning ? null : this.#inTurn);
     this.#turns.set(turnId, reading);
     this.#forget();
     return reading;
   }
 
-  /** A turn that this page has begun, whose reply is being read already. */
-  begun(turnId: string, reading: Reading): void {
+  /** Sends a message. Resolves with its turn's id as soon as the service has taken it. Throws as `Connection.call`. */
+  async begin(message: string): Promise<string> {
+    const agent = berth.agent(this.#agent);
+    let sent: Reply | null = null;
+    const begun = Promise.withResolvers<string>();
+    const open = (onBroken: () => void) => {
+      if (sent === null) {
+        sent = agent.chat(message, { include, onBroken });
+        sent.turnId.then(begun.resolve, begun.reject);
+        return sent;
+      }
+      return turnId === null ? sent : agent.reply(turnId, { include, onBroken });
+    };
+    let turnId: string | null = null;
+    const reading = new Reading(open, null);
+    reading.begin();
+    turnId = await begun.promise;
     this.#turns.set(turnId, reading);
+    return turnId;
   }
 
   #forget(): void {
@@ -54,8 +75,8 @@ export class LiveTurns {
     }
   }
 
-  /** Resolves when it is one's turn to read; then to be called with what is done. */
-  #turn = async (read: () => Promise<void>): Promise<void> => {
+  /** Reads when it is one's turn. */
+  #inTurn = async (read: () => Promise<void>): Promise<void> => {
     if (this.#free === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#free -= 1;
     try {
@@ -68,19 +89,28 @@ export class LiveTurns {
   };
 }
 
+const byAgent = new Map<string, LiveTurns>();
+
+/** The readings of an agent's turns, which outlive the view that shows them. */
+export function liveTurnsOf(agent: string): LiveTurns {
+  const known = byAgent.get(agent) ?? new LiveTurns(agent);
+  byAgent.set(agent, known);
+  return known;
+}
+
 type Turnstile = (read: () => Promise<void>) => Promise<void>;
 
 /** One reading of a turn's events. Readers are told once a frame at most. */
-export class Reading {
+class Reading {
   #live = unread;
-  readonly #open: () => Reply;
+  readonly #open: (onBroken: () => void) => Reply;
   /** Null: at once, for a turn that runs. */
   readonly #turnstile: Turnstile | null;
   readonly #changed = new Set<() => void>();
   #isBegun = false;
   #frame = 0;
 
-  constructor(open: () => Reply, turnstile: Turnstile | null) {
+  constructor(open: (onBroken: () => void) => Reply, turnstile: Turnstile | null) {
     this.#open = open;
     this.#turnstile = turnstile;
   }
@@ -104,31 +134,43 @@ export class Reading {
   begin(): void {
     if (this.#isBegun) return;
     this.#isBegun = true;
-    void (this.#turnstile ? this.#turnstile(() => this.#read()) : this.#read());
+    if (this.#turnstile) void this.#turnstile(() => this.#readIfWanted());
+    else void this.#read();
   }
 
-  broke(): void {
-    this.#set({ ...this.#live, isBroken: true });
+  /** Reads again from the start what was given up. */
+  resume(): void {
+    if (this.#live.error !== null && this.#changed.size > 0) this.begin();
+  }
+
+  /** Who scrolls by does not wait for what they have passed. */
+  async #readIfWanted(): Promise<void> {
+    if (this.#changed.size > 0) return this.#read();
+    this.#isBegun = false;
   }
 
   async #read(): Promise<void> {
+    let state = emptyTurn;
     try {
-      for await (const event of this.#open()) this.#take(event);
+      for await (const event of this.#open(() => this.#set({ ...this.#live, isBroken: true }))) {
+        state = this.#take(state, event);
+      }
     } catch (error) {
       this.#isBegun = false;
       this.#set({ ...this.#live, isBroken: false, error: messageOf(error) });
     }
   }
 
-  #take(event: TurnEvent): void {
+  #take(before: TurnState, event: TurnEvent): TurnState {
     const now = this.#turnstile === null ? Date.now() : null;
-    const state = reduceTurn(this.#live.state, event, now);
+    const state = reduceTurn(before, event, now);
     this.#set({ state, isBroken: false, error: null }, isLast(event));
+    return state;
   }
 
-  #set(live: LiveTurn, atOnce = false): void {
+  #set(live: LiveTurn, isUrgent = false): void {
     this.#live = live;
-    if (atOnce) return this.#tell();
+    if (isUrgent) return this.#tell();
     // A page in the background has no frames, and nobody who looks.
     this.#frame ||= requestAnimationFrame(() => this.#tell());
   }
@@ -141,6 +183,7 @@ export class Reading {
 }
 
 /** What is known of a turn, live. */
-export function useReading(reading: Reading): LiveTurn {
+export function useLiveTurn(agent: string, turnId: string, isRunning: boolean): LiveTurn {
+  const reading = liveTurnsOf(agent).of(turnId, isRunning);
   return useSyncExternalStore(reading.subscribe, () => reading.current);
 }

@@ -72,7 +72,10 @@ function withText(parts: readonly Part[], kind: "text" | "reasoning", delta: str
   return [...parts, { kind, text: delta }];
 }
 
-type ToolEvent = Extract<TurnEvent, { type: "response.tool_call.started" | "response.tool_call.updated" | "response.tool_call.completed" }>;
+type ToolEvent = Extract<
+  TurnEvent,
+  { type: "response.tool_call.started" | "response.tool_call.updated" | "response.tool_call.completed" }
+>;
 
 function withTool(parts: readonly Part[], event: ToolEvent, now: number | null): Part[] {
   const at = parts.findLastIndex((part) => part.kind === "tool" && part.id === event.id);

@@ -12,9 +12,19 @@ const tones: Readonly<Record<Tone, string>> = {
 };
 
 /** A word about a state. `isLive`: it is going on. */
-export function Badge({ tone = "neutral", isLive = false, children }: { tone?: Tone; isLive?: boolean; children: ReactNode }) {
+export function Badge({
+  tone = "neutral",
+  isLive = false,
+  children,
+}: {
+  tone?: Tone;
+  isLive?: boolean;
+  children: ReactNode;
+}) {
   return (
-    <span className={classes("inline-flex items-center gap-1.5 rounded-full px-2 py-0.5 text-xs font-medium", tones[tone])}>
+    <span
+      className={classes("inline-flex items-center gap-1.5 rounded-full px-2 py-0.5 text-xs font-medium", tones[tone])}
+    >
       <span className={classes("size-1.5 rounded-full bg-current", isLive && "animate-pulse")} aria-hidden />
       {children}
     </span>

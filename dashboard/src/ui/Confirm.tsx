@@ -52,7 +52,9 @@ export function Confirm({ trigger, title, children, action, word, onConfirm }: C
         >
           {word !== undefined && (
             <Field label={`Type ${word} to go on`}>
-              {(props) => <Input {...props} value={typed} autoComplete="off" onChange={(event) => setTyped(event.target.value)} />}
+              {(props) => (
+                <Input {...props} value={typed} autoComplete="off" onChange={(event) => setTyped(event.target.value)} />
+              )}
             </Field>
           )}
           {error && <Notice tone="bad">{error}</Notice>}

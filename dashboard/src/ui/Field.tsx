@@ -23,7 +23,11 @@ export function Field({ label, hint, error = null, className, children }: FieldP
       </label>
       {children({ id, ...about, ...(error ? { "aria-invalid": true as const } : {}) })}
       {(hint || error) && (
-        <p id={`${id}-about`} className={classes("text-sm", error ? "text-bad" : "text-muted")} role={error ? "alert" : undefined}>
+        <p
+          id={`${id}-about`}
+          className={classes("text-sm", error ? "text-bad" : "text-muted")}
+          role={error ? "alert" : undefined}
+        >
           {error ?? hint}
         </p>
       )}

@@ -19,7 +19,10 @@ export function Notice({ tone = "neutral", title, children, action }: NoticeProp
   return (
     <div
       role={tone === "bad" ? "alert" : "status"}
-      className={classes("flex flex-wrap items-center gap-x-4 gap-y-2 rounded-xl border px-4 py-3 text-sm", tones[tone])}
+      className={classes(
+        "flex flex-wrap items-center gap-x-4 gap-y-2 rounded-xl border px-4 py-3 text-sm",
+        tones[tone],
+      )}
     >
       <div className="min-w-0 flex-1">
         {title && <p className="font-medium">{title}</p>}
