@@ -121,9 +121,13 @@ function pageOf(to = ""): string {
 
 /** Only the dashboard itself has a use for these; a cookie comes along from a neighbouring host's page, too. */
 function requireSameOrigin({ headers }: FastifyRequest): void {
-  const site = headers["sec-fetch-site"];
-  if (site !== undefined && site !== "same-origin")
-    throw new BerthError("request_invalid", "Only the dashboard's own pages may ask for this.");
+  const { "sec-fetch-site": site, origin, host } = headers;
+  const isForeign = site !== undefined ? site !== "same-origin" : origin !== undefined && !isOf(origin, host);
+  if (isForeign) throw new BerthError("forbidden", "Only the dashboard's own pages may ask for this.");
+}
+
+function isOf(origin: string, host: string | undefined): boolean {
+  return URL.canParse(origin) && new URL(origin).host === host;
 }
 
 /** The dashboard's cookies, as headers. */
