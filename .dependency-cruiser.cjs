@@ -34,6 +34,13 @@ module.exports = {
       to: { path: "^packages/" },
     },
     {
+      name: "dashboard-is-a-client",
+      comment: "The dashboard knows the service by its API alone.",
+      severity: "error",
+      from: { path: "^dashboard/" },
+      to: { path: "^(src|image|test|bench|scripts)/" },
+    },
+    {
       name: "contract-has-no-io",
       comment: "The contract is read by every part, the guest and the tool among them: a schema library only.",
       severity: "error",

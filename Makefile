@@ -4,12 +4,12 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help up setup image browser test test-long test-openclaw check openapi format bench clean
+.PHONY: help up setup image dashboard browser test test-long test-openclaw check openapi format bench clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
 
-up: image ## set up what is missing and start Berth in the foreground
+up: image dashboard ## set up what is missing and start Berth in the foreground
 	@./berth up
 
 setup: node_modules/.package-lock.json ## Debian packages, system users, npm packages
@@ -21,16 +21,23 @@ node_modules/.package-lock.json: package.json package-lock.json
 image: setup ## build the guest image where it is not in the cache
 	@node image/build.ts
 
+dashboard: dashboard/dist/index.html ## build the web dashboard where its source has changed
+
+dashboard_sources := $(shell find dashboard packages/client/src -name dist -prune -o -name node_modules -prune -o -type f -print)
+
+dashboard/dist/index.html: node_modules/.package-lock.json $(dashboard_sources)
+	@vite build dashboard --logLevel warn
+
 check: node_modules/.package-lock.json ## types, lint, format, import rules, dead code
 	@scripts/check
 
 browser: ## the browser and the other programs of the tests
 	@scripts/setup chromium inotify-tools openssh-client openssh-server rsync unzip zip
 
-test: image browser check ## all tests but the long ones: a quarter of an hour without KVM
+test: image dashboard browser check ## all tests but the long ones: a quarter of an hour without KVM
 	@scripts/test
 
-test-long: image ## soaks, the real runtimes, and machines in all their states
+test-long: image dashboard ## soaks, the real runtimes, and machines in all their states
 	@scripts/test-long
 
 test-openclaw: image ## OpenClaw's whole life in a real machine: without KVM, about an hour
@@ -55,4 +62,4 @@ bench: image ## measure the hot paths
 	@node bench/machine.ts
 
 clean: ## remove what make made here (not the data folder, not the image cache)
-	rm -rf node_modules image/.built
+	rm -rf node_modules dashboard/dist image/.built

@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 // CONTRIBUTING.md says which and why.
 
 /** What needs no virtual machine and is not long by nature. */
-const fast = ["{src,packages}/**/*.test.ts", "test/{api,faults,gateway,guest,packages}/**/*.test.ts"];
+const fast = ["{src,packages}/**/*.test.ts", "test/{api,dashboard,faults,gateway,guest,packages}/**/*.test.ts"];
 /** A real machine, as far as a minute's change may break it. */
 const machine = ["test/vm/{agent,confinement,isolation,opened,tool}.test.ts"];
 /** Soaks, the real runtimes, and what machines do in all their states. */

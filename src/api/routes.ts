@@ -5,6 +5,7 @@ import { billingRoutes } from "./routes/billing.ts";
 import { catalogRoutes } from "./routes/catalog.ts";
 import { chatRoutes } from "./routes/chat.ts";
 import { commandRoutes } from "./routes/commands.ts";
+import { dashboardRoutes } from "./routes/dashboard.ts";
 import { egressRoutes } from "./routes/egress.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { portRoutes } from "./routes/ports.ts";
@@ -18,6 +19,7 @@ import { terminalRoutes } from "./routes/terminals.ts";
  */
 export const routes = {
   ...publicRoutes,
+  ...dashboardRoutes,
   ...agentRoutes,
   ...chatRoutes,
   ...commandRoutes,

@@ -1,6 +1,6 @@
 import { UnreachableError } from "@berth/client";
 import * as openid from "openid-client";
-import { ProtectedResource } from "../contract/sign-in.ts";
+import { audienceParameters, ProtectedResource } from "../contract/sign-in.ts";
 import { CliError } from "./errors.ts";
 import type { Login } from "./stored-logins.ts";
 
@@ -72,11 +72,6 @@ async function discover(issuer: string, clientId: string): Promise<openid.Config
   // A service on this machine or in a private network may have no certificate. Its address says so.
   const execute = new URL(issuer).protocol === "http:" ? [openid.allowInsecureRequests] : [];
   return openid.discovery(new URL(issuer), clientId, undefined, openid.None(), { execute });
-}
-
-/** Providers name a token's audience differently: `resource` (RFC 8707) or `audience`. */
-function audienceParameters(audience: string): Record<string, string> {
-  return URL.canParse(audience) ? { audience, resource: audience } : { audience };
 }
 
 function toLogin(

@@ -32,3 +32,24 @@ export const AccountRecord = z
   })
   .meta({ id: "Account" });
 export type AccountRecord = z.infer<typeof AccountRecord>;
+
+/** Providers name a token's audience differently: `resource` (RFC 8707) or `audience`. */
+export function audienceParameters(audience: string): Record<string, string> {
+  return URL.canParse(audience) ? { audience, resource: audience } : { audience };
+}
+
+/** The path of the dashboard's pages, which the dashboard itself tells apart. */
+export const dashboardPrefix = "/-";
+
+/** Where a browser begins to sign in to the dashboard. */
+export const dashboardSignIn = "/dashboard/sign-in";
+
+/** Where to go after the sign-in: a path of the dashboard. */
+export const SignInQuery = z.object({ to: z.string().max(2_000).optional() });
+
+/** What a page of the dashboard sends its requests with. */
+export const DashboardToken = z.object({ accessToken: z.string(), expiresAt: z.iso.datetime() });
+
+export const SignOutQuery = z.object({ everywhere: z.stringbool().default(false) });
+/** `signOutUrl`: a page of the identity provider where the browser is to go; null if there is none. */
+export const SignedOut = z.object({ signOutUrl: z.url().nullable() });

@@ -18,6 +18,7 @@ import type { Agents } from "../service/agents.ts";
 import type { Billing } from "../service/billing.ts";
 import { countedAs } from "../service/caller.ts";
 import type { Commands } from "../service/commands.ts";
+import type { DashboardSessions } from "../service/dashboard-sessions.ts";
 import type { AgentEgress } from "../service/egress.ts";
 import type { Files } from "../service/files.ts";
 import type { IdempotencyRows } from "../service/idempotency.ts";
@@ -44,6 +45,7 @@ import { catalogRoutes } from "./catalog.ts";
 import { chatRoutes, turnRoutes } from "./chat.ts";
 import { commandRoutes } from "./commands.ts";
 import { creditRoutes } from "./credits.ts";
+import { dashboardRoutes } from "./dashboard.ts";
 import { egressRoutes } from "./egress.ts";
 import { answerClientError, errorBody, handleError } from "./errors.ts";
 import { fileRoutes } from "./files.ts";
@@ -108,6 +110,11 @@ export interface AppOptions {
   /** Addresses and networks of the proxies that are trusted to report a client's address. */
   trustedProxies: readonly string[];
   idempotencyKeys: IdempotencyRows;
+  dashboardSessions: DashboardSessions;
+  /** The folder of the built dashboard. */
+  dashboardFolder: string;
+  /** Without a trailing slash. */
+  publicUrl: () => string;
 }
 
 /** The HTTP API. The caller makes it listen. */
@@ -199,6 +206,8 @@ async function addRoutes(
   await app.register(protectedResourceRoutes(options.protectedResource));
   await app.register(paymentEventRoutes(billing, limitAddress));
   if (signIn) await app.register(signInRoutes((...request) => signIn.handle(...request), limitAddress));
+  const { dashboardFolder: folder, dashboardSessions: sessions, publicUrl } = options;
+  await app.register(dashboardRoutes({ folder, sessions, publicUrl, limitAddress }));
   handle(app, routes.getDocument, async (request, reply) => {
     await limitAddress(request, reply);
     return app.swagger();

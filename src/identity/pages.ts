@@ -42,13 +42,6 @@ ${nameField}
   );
 }
 
-export function readyPage(name: string): string {
-  return page(
-    "Your password is set",
-    html`<p>You can sign in as ${name} now. For the command line tool: berth login</p>`,
-  );
-}
-
 /** The page for entering the code that the CLI shows. */
 export function deviceCodePage(options: {
   action: string;

@@ -199,7 +199,7 @@ function featuresOf(mount: string): NonNullable<Configuration["features"]> {
     pushedAuthorizationRequests: { enabled: false },
     // Access tokens are for the service, where `GET /account` returns the user.
     userinfo: { enabled: false },
-    revocation: { enabled: true, allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId },
+    revocation: { enabled: true, allowedPolicy: maySignOut },
     resourceIndicators: {
       enabled: true,
       defaultResource: () => localAudience,
@@ -239,6 +239,19 @@ function featuresOf(mount: string): NonNullable<Configuration["features"]> {
       },
     },
   };
+}
+
+/** Who signs out of the dashboard signs out of the browser, too: the next sign-in asks for the password. */
+async function maySignOut(
+  { oidc }: KoaContextWithOIDC,
+  client: { clientId: string },
+  token: { clientId?: string | undefined; sessionUid?: string | undefined },
+): Promise<boolean> {
+  if (token.clientId !== client.clientId) return false;
+  if (client.clientId === dashboardClient && token.sessionUid !== undefined) {
+    await (await oidc.provider.Session.findByUid(token.sessionUid))?.destroy();
+  }
+  return true;
 }
 
 function codeComplaint({ name }: Error): string {

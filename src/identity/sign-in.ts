@@ -2,12 +2,14 @@ import { text } from "node:stream/consumers";
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import type { ErrorBody } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
+import { dashboardSignIn } from "../contract/sign-in.ts";
 import { Password, UserName, userNameKey } from "../contract/users.ts";
 import type { AttemptLimits, SignInAttempt } from "../service/sign-in-attempt.ts";
+import { admit, takeAdmission } from "./admission-cookie.ts";
 import { deviceOf, rememberDevice } from "./device-cookie.ts";
 import { pageHeaders } from "./html.ts";
 import { hashLinkToken } from "./links.ts";
-import { errorPage, readyPage, signInPage, welcomePage } from "./pages.ts";
+import { errorPage, signInPage, welcomePage } from "./pages.ts";
 import { hashPassword, isPassword } from "./passwords.ts";
 
 /** An action of a user, or of somebody who does not know their password, for the account's audit log. */
@@ -46,6 +48,8 @@ export interface SignInParts {
   record: (action: SignInAction) => Promise<void>;
   /** The path at which the provider is mounted. */
   mount: string;
+  /** The service's public URL, without a trailing slash. */
+  publicUrl: string;
 }
 
 /** Serves the pages for signing in and setting a password. The provider handles everything else. */
@@ -103,7 +107,12 @@ async function isBarred(ctx: Context, { attempts }: SignInParts, attempt: SignIn
 }
 
 async function showSignIn(ctx: Context, parts: SignInParts): Promise<void> {
-  if (await hasBegun(ctx, parts)) answer(ctx, 200, signInPage({ action: parts.mount + ctx.path }));
+  if (!(await hasBegun(ctx, parts))) return;
+  const admitted = takeAdmission(ctx, parts.mount);
+  const user = admitted === null ? null : await parts.users.byId(admitted);
+  if (admitted === null || !user || user.disabledAt)
+    return answer(ctx, 200, signInPage({ action: parts.mount + ctx.path }));
+  redirect(ctx, await parts.provider.interactionResult(ctx.req, ctx.res, { login: { accountId: admitted } }));
 }
 
 async function signIn(ctx: Context, parts: SignInParts): Promise<void> {
@@ -154,7 +163,7 @@ async function showWelcome(ctx: Context, { users, mount }: SignInParts): Promise
   answer(ctx, 200, welcomePage({ action: mount + welcomePath, token, name: link.name }));
 }
 
-async function setPassword(ctx: Context, { users, record, mount }: SignInParts): Promise<void> {
+async function setPassword(ctx: Context, { users, record, mount, publicUrl }: SignInParts): Promise<void> {
   const form = await readForm(ctx);
   if (!form) return;
   const token = form.get("token") ?? "";
@@ -174,8 +183,11 @@ async function setPassword(ctx: Context, { users, record, mount }: SignInParts):
   if (!used) return linkHasEnded(ctx);
   rememberDevice(ctx, userNameKey(name.data), mount);
   const user = await users.byName(name.data);
-  if (user) await record({ ...of(ctx, user.id), operation: "set a password", status: 200 });
-  answer(ctx, 200, readyPage(name.data));
+  if (user) {
+    await record({ ...of(ctx, user.id), operation: "set a password", status: 200 });
+    admit(ctx, user.id, mount);
+  }
+  redirect(ctx, `${publicUrl}${dashboardSignIn}`);
 }
 
 function linkHasEnded(ctx: Context): void {

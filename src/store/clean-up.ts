@@ -43,6 +43,7 @@ function removals({ auditDays, networkLogDays }: Retention): RawBuilder<unknown>
   return [
     sql`delete from idempotency_keys where created_at < now() - interval '24 hours'`,
     sql`delete from oidc_records where expires_at < now()`,
+    sql`delete from dashboard_sessions where expires_at < now()`,
     sql`delete from user_links where expires_at < now()`,
     sql`delete from rate_limits where expire < extract(epoch from now()) * 1000`,
     sql`delete from sign_in_attempts where expire < extract(epoch from now()) * 1000`,

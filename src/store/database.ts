@@ -163,6 +163,14 @@ export interface Tables {
     created_at: Generated<Date>;
     expires_at: Date | null;
   };
+  dashboard_sessions: {
+    id_hash: Buffer;
+    account_id: string;
+    tokens: Buffer;
+    renewing_until: Date | null;
+    created_at: Generated<Date>;
+    expires_at: Date;
+  };
   agent_secrets: {
     agent_id: string;
     name: string;

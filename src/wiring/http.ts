@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { ServiceAddress } from "../config/address.ts";
@@ -49,5 +50,7 @@ export async function openHttp(parts: HttpParts): Promise<FastifyInstance> {
     auditLog: stores.audit,
     protectedResource: () => protectedResource(config, address.public),
     signIn,
+    dashboardFolder: fileURLToPath(new URL("../../dashboard/dist", import.meta.url)),
+    publicUrl: () => address.public,
   });
 }

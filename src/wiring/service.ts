@@ -19,6 +19,7 @@ import { Agents } from "../service/agents.ts";
 import { Billing } from "../service/billing.ts";
 import { Commands } from "../service/commands.ts";
 import { fromCredits } from "../service/credits.ts";
+import { DashboardSessions } from "../service/dashboard-sessions.ts";
 import { AgentEgress } from "../service/egress.ts";
 import { Files } from "../service/files.ts";
 import { GuestLeases } from "../service/guest-leases.ts";
@@ -38,6 +39,7 @@ import { Turns } from "../service/turns.ts";
 import { Users } from "../service/users.ts";
 import type { PostgresLedger } from "../store/ledger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { webProvider } from "./sign-in.ts";
 import type { Stores } from "./stores.ts";
 
 /** The adapters that the application uses. */
@@ -136,6 +138,12 @@ export function openService(parts: ServiceParts) {
     billing,
     secrets,
     egress: agentEgress,
+    dashboardSessions: new DashboardSessions({
+      rows: stores.dashboardSessions,
+      provider: webProvider(config, signIn, address),
+      principals,
+      sealing: sealer,
+    }),
   };
 }
 

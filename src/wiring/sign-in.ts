@@ -1,11 +1,14 @@
 import type { Logger } from "pino";
+import type { ServiceAddress } from "../config/address.ts";
 import type { Config } from "../config/config.ts";
 import { dashboardClient, type ProtectedResource, signInPrefix, toolClient } from "../contract/sign-in.ts";
 import { clientOf } from "../http/rate-limits.ts";
+import { fetchInProcess } from "../identity/in-process.ts";
 import { LocalSignIn } from "../identity/local-sign-in.ts";
 import { createCookieKey, createTokenKey, localAudience } from "../identity/provider.ts";
 import type { Sealer } from "../identity/sealing.ts";
 import type { SignInAction } from "../identity/sign-in.ts";
+import { WebSignIn } from "../identity/web-sign-in.ts";
 import { AuditStore } from "../store/audit.ts";
 import type { Database } from "../store/database.ts";
 import { providerKeys, replaceProviderKeys } from "../store/provider-keys.ts";
@@ -63,6 +66,18 @@ export function protectedResource({ oidc }: Config, publicUrl: string): Protecte
     berth_tool_client_id: oidc?.clientId ?? toolClient,
     berth_dashboard_client_id: oidc?.clientId ?? dashboardClient,
   };
+}
+
+/** The identity provider as the dashboard signs in there. */
+export function webProvider({ oidc }: Config, signIn: LocalSignIn | null, address: ServiceAddress): WebSignIn {
+  const redirectUri = () => `${address.public}/`;
+  if (oidc) {
+    const { issuer, clientId, audience } = oidc;
+    return new WebSignIn({ issuer: () => issuer, clientId, audience, redirectUri });
+  }
+  const issuer = () => address.public + signInPrefix;
+  const fetch = fetchInProcess(issuer, (request, response) => signIn!.handle(request, response, "127.0.0.1"));
+  return new WebSignIn({ issuer, clientId: dashboardClient, audience: null, redirectUri, fetch });
 }
 
 /** Writes users' actions to their accounts' audit log. Never rejects. */

@@ -7,6 +7,7 @@ import { SecretStore } from "../store/agent-secrets.ts";
 import { AgentStore } from "../store/agents.ts";
 import { AuditStore } from "../store/audit.ts";
 import { BillingStore } from "../store/billing.ts";
+import { DashboardSessionStore } from "../store/dashboard-sessions.ts";
 import type { Database } from "../store/database.ts";
 import { EgressLogStore } from "../store/egress-log.ts";
 import { EgressRuleStore } from "../store/egress-rules.ts";
@@ -32,6 +33,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     agents: new AgentStore(database, host, machinePrice),
     audit: new AuditStore(database),
     billing: new BillingStore(database),
+    dashboardSessions: new DashboardSessionStore(database),
     egressLog: new EgressLogStore(database),
     egressRules: new EgressRuleStore(database),
     idempotency: new IdempotencyStore(database, sealer),

@@ -1,0 +1,118 @@
+import type { Agent } from "@berth/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, Outlet } from "@tanstack/react-router";
+import { ChevronLeft } from "lucide-react";
+import { Installing } from "../agents/Installing.tsx";
+import { AgentBadge } from "../agents/status.tsx";
+import { berth } from "../api/client.ts";
+import { useAccountChanges } from "../api/live.ts";
+import { agentQuery } from "../api/queries.ts";
+import { Button } from "../ui/Button.tsx";
+import { Loaded } from "../ui/Loaded.tsx";
+import { messageOf } from "../ui/message.ts";
+import { Notice } from "../ui/Notice.tsx";
+import { useAction } from "../ui/use-action.ts";
+import { useTitle } from "../ui/View.tsx";
+import { useAgentName } from "./agent-name.ts";
+
+const tabs = [
+  { to: "/agents/$name", name: "Conversation" },
+  { to: "/agents/$name/files", name: "Files" },
+  { to: "/agents/$name/terminal", name: "Terminal" },
+  { to: "/agents/$name/ports", name: "Ports" },
+  { to: "/agents/$name/turns", name: "Turns" },
+  { to: "/agents/$name/logs", name: "Logs" },
+  { to: "/agents/$name/network", name: "Network" },
+  { to: "/agents/$name/secrets", name: "Secrets" },
+  { to: "/agents/$name/settings", name: "Settings" },
+] as const;
+
+/** One agent: its name and status over its tabs. */
+export function AgentPage() {
+  const name = useAgentName();
+  const queries = useQueryClient();
+  const query = useQuery(agentQuery(name));
+  useTitle(name);
+  useAccountChanges(() => void queries.invalidateQueries({ queryKey: ["agents", name], exact: true }));
+  return (
+    <>
+      <header className="border-b bg-surface px-3 pt-2 md:px-6 md:pt-4">
+        <div className="flex min-w-0 items-center gap-2">
+          <Link to="/agents" aria-label="All agents" className="-ml-1 rounded-lg p-1 text-muted hover:bg-sunken">
+            <ChevronLeft className="size-5" aria-hidden />
+          </Link>
+          <h1 className="truncate text-lg font-semibold">{name}</h1>
+          {query.data && <AgentBadge status={query.data.status} />}
+          <span className="ml-auto hidden truncate text-sm text-muted sm:inline">
+            {query.data && [query.data.runtime, query.data.model].filter(Boolean).join(", ")}
+          </span>
+        </div>
+        <nav aria-label={`Views of ${name}`} className="-mx-3 mt-1 flex overflow-x-auto px-3 md:-mx-6 md:px-6">
+          {tabs.map(({ to, name: label }) => (
+            <Link
+              key={to}
+              to={to}
+              params={{ name }}
+              activeOptions={{ exact: to === "/agents/$name" }}
+              className="border-b-2 border-transparent px-2.5 py-2 text-sm whitespace-nowrap text-muted hover:text-ink"
+              activeProps={{ className: "!border-accent !text-ink font-medium" }}
+            >
+              {label}
+            </Link>
+          ))}
+        </nav>
+      </header>
+      <div className="flex min-h-0 flex-1 flex-col">
+        {query.data ? (
+          <OfStatus agent={query.data} />
+        ) : (
+          <div className="p-6">
+            <Loaded query={query}>{() => null}</Loaded>
+          </div>
+        )}
+      </div>
+    </>
+  );
+}
+
+function OfStatus({ agent }: { agent: Agent }) {
+  if (agent.status === "provisioning") {
+    return (
+      <div className="px-4 pt-[8vh]">
+        <Installing name={agent.name} />
+      </div>
+    );
+  }
+  return (
+    <>
+      {agent.status === "failed" && <FailedAgent agent={agent} />}
+      <Outlet />
+    </>
+  );
+}
+
+/** Why it failed, and what can be done. */
+function FailedAgent({ agent: { name, error } }: { agent: Agent }) {
+  const queries = useQueryClient();
+  const recover = useAction(async () => {
+    if (error?.code === "machine_lost") await berth.agent(name).restart({ machine: "new" });
+    else await berth.agent(name).resume();
+    await queries.invalidateQueries({ queryKey: ["agents", name] });
+  });
+  const isLost = error?.code === "machine_lost";
+  return (
+    <div className="p-3">
+      <Notice
+        tone="bad"
+        title={`${name} has failed`}
+        action={
+          <Button onClick={() => recover.run()} isBusy={recover.isBusy}>
+            {isLost ? "Start an empty machine" : "Try again"}
+          </Button>
+        }
+      >
+        {error?.message} {isLost && "Its files are gone."} {recover.error !== null && messageOf(recover.error)}
+      </Notice>
+    </div>
+  );
+}

@@ -1,0 +1,148 @@
+import type { ListeningPort } from "@berth/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { berth } from "../api/client.ts";
+import { portsQuery, sharesQuery } from "../api/queries.ts";
+import { Button } from "../ui/Button.tsx";
+import { Once } from "../ui/CopyButton.tsx";
+import { Loaded } from "../ui/Loaded.tsx";
+import { messageOf } from "../ui/message.ts";
+import { Empty, Notice } from "../ui/Notice.tsx";
+import { Table } from "../ui/Table.tsx";
+import { Time } from "../ui/Time.tsx";
+import { useAction } from "../ui/use-action.ts";
+import { Section } from "../ui/View.tsx";
+import { useAgentName } from "./agent-name.ts";
+import { Tab } from "./Tab.tsx";
+
+/** What listens in the machine, and who may see it. */
+export function Ports() {
+  const name = useAgentName();
+  const queries = useQueryClient();
+  const ports = useQuery(portsQuery(name));
+  const [link, setLink] = useState<string | null>(null);
+  const share = useAction(async (port: number) => {
+    const { url } = await berth.agent(name).ports.share(port);
+    setLink(url);
+    await queries.invalidateQueries({ queryKey: sharesQuery(name).queryKey });
+  });
+  const preview = useAction((port: number) => openPreview(name, port));
+  const error = share.error ?? preview.error;
+  return (
+    <Tab>
+      <Section
+        title="What listens"
+        actions={
+          <Button onClick={() => void ports.refetch()} isBusy={ports.isFetching}>
+            Look again
+          </Button>
+        }
+      >
+        {error !== null && <Notice tone="bad">{messageOf(error)}</Notice>}
+        {link !== null && (
+          <div className="grid gap-2">
+            <p className="text-sm">Anybody who has this link sees the pages of that port. It is shown this once.</p>
+            <Once text={link} label="Copy the link" />
+          </div>
+        )}
+        <Loaded query={ports}>
+          {(listening) =>
+            listening.length === 0 ? (
+              <Empty title="Nothing listens">Ask the agent to start a server, then look again.</Empty>
+            ) : (
+              <Table label="Ports" head={["Port", "Program", "Address", "Since", ""]}>
+                {listening.map((each) => (
+                  <Row
+                    key={`${each.address} ${each.port}`}
+                    of={each}
+                    onOpen={() => preview.run(each.port)}
+                    onShare={() => share.run(each.port)}
+                  />
+                ))}
+              </Table>
+            )
+          }
+        </Loaded>
+      </Section>
+      <Shares name={name} />
+    </Tab>
+  );
+}
+
+/** A tab that is opened after the click has passed would be taken for an advertisement, so it is opened first. */
+async function openPreview(name: string, port: number): Promise<void> {
+  const tab = window.open("about:blank");
+  try {
+    const url = await berth.agent(name).ports.preview(port);
+    if (!tab) return location.assign(url);
+    // The page is the agent's work: it gets no hold of this one.
+    tab.opener = null;
+    tab.location.replace(url);
+  } catch (error) {
+    tab?.close();
+    throw error;
+  }
+}
+
+interface RowProps {
+  of: ListeningPort;
+  onOpen: () => void;
+  onShare: () => void;
+}
+
+function Row({ of: { port, program, address, since }, onOpen, onShare }: RowProps) {
+  return (
+    <tr>
+      <td className="font-medium tabular-nums">{port}</td>
+      <td>{program}</td>
+      <td className="font-mono text-[13px] text-muted">{address}</td>
+      <td className="whitespace-nowrap text-muted">{since && <Time at={since} />}</td>
+      <td>
+        <div className="flex justify-end gap-2">
+          <Button onClick={onOpen}>Open</Button>
+          <Button kind="quiet" onClick={onShare}>
+            Share
+          </Button>
+        </div>
+      </td>
+    </tr>
+  );
+}
+
+function Shares({ name }: { name: string }) {
+  const queries = useQueryClient();
+  const query = useQuery(sharesQuery(name));
+  const end = useAction(async (id: string) => {
+    await berth.agent(name).ports.removeShare(id);
+    await queries.invalidateQueries({ queryKey: sharesQuery(name).queryKey });
+  });
+  return (
+    <Section title="Public links">
+      {end.error !== null && <Notice tone="bad">{messageOf(end.error)}</Notice>}
+      <Loaded query={query}>
+        {(shares) =>
+          shares.length === 0 ? (
+            <p className="text-sm text-muted">None. Share a port to show its pages to anybody.</p>
+          ) : (
+            <Table label="Public links" head={["Port", "Made", "Ends", ""]}>
+              {shares.map(({ id, port, createdAt, expiresAt }) => (
+                <tr key={id}>
+                  <td className="font-medium tabular-nums">{port}</td>
+                  <td className="text-muted">
+                    <Time at={createdAt} />
+                  </td>
+                  <td className="text-muted">{expiresAt ? <Time at={expiresAt} /> : "never"}</td>
+                  <td className="text-right">
+                    <Button kind="quiet" onClick={() => end.run(id)}>
+                      End it
+                    </Button>
+                  </td>
+                </tr>
+              ))}
+            </Table>
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}

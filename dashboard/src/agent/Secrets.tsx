@@ -1,0 +1,167 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { berth } from "../api/client.ts";
+import { secretsQuery } from "../api/queries.ts";
+import { Button } from "../ui/Button.tsx";
+import { Confirm } from "../ui/Confirm.tsx";
+import { Dialog } from "../ui/Dialog.tsx";
+import { Field, Input } from "../ui/Field.tsx";
+import { Loaded } from "../ui/Loaded.tsx";
+import { messageOf } from "../ui/message.ts";
+import { Empty, Notice } from "../ui/Notice.tsx";
+import { Table } from "../ui/Table.tsx";
+import { Time } from "../ui/Time.tsx";
+import { useAction } from "../ui/use-action.ts";
+import { Section } from "../ui/View.tsx";
+import { useAgentName } from "./agent-name.ts";
+import { Tab } from "./Tab.tsx";
+
+/** Values that the agent can use and not read. */
+export function Secrets() {
+  const name = useAgentName();
+  const queries = useQueryClient();
+  const query = useQuery(secretsQuery(name));
+  const refresh = () => queries.invalidateQueries({ queryKey: secretsQuery(name).queryKey });
+  return (
+    <Tab>
+      <Section title="Secrets" actions={<SetSecret name={name} onDone={refresh} />}>
+        <p className="text-sm text-muted">
+          The agent sees a placeholder. The value takes its place on the way to the secret's hosts, and nowhere else.
+        </p>
+        <Loaded query={query}>
+          {(secrets) =>
+            secrets.length === 0 ? (
+              <Empty title="No secrets yet">A token for a service that the agent is to use, say.</Empty>
+            ) : (
+              <Table label="Secrets" head={["Name", "Hosts", "Placeholder", "Set", ""]}>
+                {secrets.map((secret) => (
+                  <tr key={secret.name}>
+                    <td className="font-mono text-[13px]">{secret.name}</td>
+                    <td className="text-muted">{secret.hosts.join(", ")}</td>
+                    <td className="font-mono text-[13px] text-muted">{secret.placeholder}</td>
+                    <td className="whitespace-nowrap text-muted">
+                      <Time at={secret.updatedAt} />
+                    </td>
+                    <td className="text-right">
+                      <Confirm
+                        trigger={(open) => (
+                          <Button kind="quiet" onClick={open}>
+                            Remove
+                          </Button>
+                        )}
+                        title={`Remove ${secret.name}?`}
+                        action="Remove"
+                        onConfirm={async () => {
+                          await berth.agent(name).secrets.remove(secret.name);
+                          await refresh();
+                        }}
+                      >
+                        What the agent does with it fails from then on.
+                      </Confirm>
+                    </td>
+                  </tr>
+                ))}
+              </Table>
+            )
+          }
+        </Loaded>
+      </Section>
+    </Tab>
+  );
+}
+
+function SetSecret({ name, onDone }: { name: string; onDone: () => Promise<unknown> }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button kind="primary" onClick={() => setOpen(true)}>
+        Set a secret
+      </Button>
+      <Dialog
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        title="Set a secret"
+        description="A name that is there already gets the new value."
+      >
+        <SecretForm
+          name={name}
+          onDone={async () => {
+            await onDone();
+            setOpen(false);
+          }}
+          onCancel={() => setOpen(false)}
+        />
+      </Dialog>
+    </>
+  );
+}
+
+interface FormProps {
+  name: string;
+  onDone: () => Promise<unknown>;
+  onCancel: () => void;
+}
+
+function SecretForm({ name, onDone, onCancel }: FormProps) {
+  const [secret, setSecret] = useState("");
+  const [value, setValue] = useState("");
+  const [hosts, setHosts] = useState("");
+  const save = useAction(async () => {
+    const listed = hosts.split(/[\s,]+/).filter((host) => host !== "");
+    await berth.agent(name).secrets.set(secret.trim(), { value, hosts: listed });
+    await onDone();
+  });
+  return (
+    <form
+      className="grid gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save.run();
+      }}
+    >
+      <Field label="Name" hint="The environment variable with the placeholder: GITHUB_TOKEN">
+        {(props) => (
+          <Input
+            {...props}
+            required
+            value={secret}
+            autoComplete="off"
+            autoCapitalize="characters"
+            spellCheck={false}
+            onChange={(event) => setSecret(event.target.value)}
+          />
+        )}
+      </Field>
+      <Field label="Value">
+        {(props) => (
+          <Input
+            {...props}
+            required
+            type="password"
+            value={value}
+            autoComplete="new-password"
+            onChange={(event) => setValue(event.target.value)}
+          />
+        )}
+      </Field>
+      <Field label="Hosts" hint="Where it may go, with commas between: api.github.com">
+        {(props) => (
+          <Input
+            {...props}
+            required
+            value={hosts}
+            autoComplete="off"
+            onChange={(event) => setHosts(event.target.value)}
+          />
+        )}
+      </Field>
+      {save.error !== null && <Notice tone="bad">{messageOf(save.error)}</Notice>}
+      <div className="flex justify-end gap-2">
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button type="submit" kind="primary" isBusy={save.isBusy}>
+          Set it
+        </Button>
+      </div>
+    </form>
+  );
+}

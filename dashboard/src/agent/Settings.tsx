@@ -1,0 +1,197 @@
+import type { Agent } from "@berth/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { modelLabel } from "../agents/model-label.ts";
+import { statuses } from "../agents/status.tsx";
+import { berth } from "../api/client.ts";
+import { agentQuery, modelsQuery, runtimesQuery, turnsQuery } from "../api/queries.ts";
+import { Button } from "../ui/Button.tsx";
+import { Confirm } from "../ui/Confirm.tsx";
+import { Field, Select, TextArea } from "../ui/Field.tsx";
+import { Loaded } from "../ui/Loaded.tsx";
+import { messageOf } from "../ui/message.ts";
+import { Notice } from "../ui/Notice.tsx";
+import { useAction } from "../ui/use-action.ts";
+import { Section } from "../ui/View.tsx";
+import { useAgentName } from "./agent-name.ts";
+import { Tab } from "./Tab.tsx";
+
+export function Settings() {
+  const query = useQuery(agentQuery(useAgentName()));
+  return (
+    <Tab>
+      <Loaded query={query}>
+        {(agent) => (
+          <>
+            <Behaviour key={agent.name} agent={agent} />
+            <Machine agent={agent} />
+            <Danger name={agent.name} />
+          </>
+        )}
+      </Loaded>
+    </Tab>
+  );
+}
+
+/** What holds from the next turn on. */
+function Behaviour({ agent }: { agent: Agent }) {
+  const queries = useQueryClient();
+  const { data: models = [] } = useQuery(modelsQuery);
+  const [model, setModel] = useState(agent.model ?? "");
+  const [instructions, setInstructions] = useState(agent.instructions ?? "");
+  const save = useAction(async () => {
+    const changed = await berth.agent(agent.name).update({ model: model || null, instructions: instructions || null });
+    queries.setQueryData(agentQuery(agent.name).queryKey, changed);
+  });
+  const isChanged = model !== (agent.model ?? "") || instructions !== (agent.instructions ?? "");
+  const usable = models.filter(({ runtimes }) => runtimes.includes(agent.runtime));
+  return (
+    <Section title="Behaviour">
+      <form
+        className="grid gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.run();
+        }}
+      >
+        <Field label="Model" hint="Holds from the next turn on. Prices are credits for a million tokens.">
+          {(props) => (
+            <Select {...props} value={model} onChange={(event) => setModel(event.target.value)} className="max-w-xl">
+              <option value="">The runtime's default</option>
+              {model !== "" && !usable.some(({ id }) => id === model) && <option value={model}>{model}</option>}
+              {usable.map((each) => (
+                <option key={each.id} value={each.id}>
+                  {modelLabel(each)}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+        <Field label="Instructions" hint="What the agent is told in every turn.">
+          {(props) => (
+            <TextArea
+              {...props}
+              rows={12}
+              value={instructions}
+              onChange={(event) => setInstructions(event.target.value)}
+              className="font-mono text-[13px]"
+            />
+          )}
+        </Field>
+        {save.error !== null && <Notice tone="bad">{messageOf(save.error)}</Notice>}
+        <div>
+          <Button type="submit" kind="primary" disabled={!isChanged} isBusy={save.isBusy}>
+            Save
+          </Button>
+        </div>
+      </form>
+    </Section>
+  );
+}
+
+function Machine({ agent: { name, status, resources, runtime } }: { agent: Agent }) {
+  const queries = useQueryClient();
+  const { data: runtimes = [] } = useQuery(runtimesQuery);
+  const handle = berth.agent(name);
+  const refresh = () => queries.invalidateQueries({ queryKey: agentQuery(name).queryKey });
+  const act = useAction(async (what: "suspend" | "resume") => {
+    await handle[what]();
+    await refresh();
+  });
+  const reset = runtimes.find((each) => each.name === runtime)?.abilities.reset;
+  return (
+    <Section title="Machine">
+      <p className="text-sm text-muted">
+        {resources.cpus} processors, {resources.memoryMiB} MiB of memory, {resources.diskGiB} GiB of disk.
+      </p>
+      <div className="grid gap-3 rounded-xl border bg-surface p-4">
+        <Row title="Sleep" text="It sleeps by itself when nothing needs it, and wakes with the next message.">
+          {status === "suspended" ? (
+            <Button onClick={() => act.run("resume")} isBusy={act.isBusy}>
+              Wake
+            </Button>
+          ) : (
+            <Button onClick={() => act.run("suspend")} isBusy={act.isBusy} disabled={!statuses[status].maySuspend}>
+              Suspend
+            </Button>
+          )}
+        </Row>
+        <Row title="Restart" text="Boots again from the disk. A running turn ends as failed.">
+          <Confirm
+            trigger={(open) => <Button onClick={open}>Restart</Button>}
+            title={`Restart ${name}?`}
+            action="Restart"
+            onConfirm={async () => {
+              await handle.restart();
+              await refresh();
+            }}
+          >
+            Programs that run in its machine end, and so does a running turn. Its files stay.
+          </Confirm>
+        </Row>
+        <Row title="New conversation" text="Forgets what was said. The files stay.">
+          <Confirm
+            trigger={(open) => (
+              <Button onClick={open} disabled={reset?.supported === false}>
+                Start anew
+              </Button>
+            )}
+            title="Start a new conversation?"
+            action="Start anew"
+            onConfirm={async () => {
+              await handle.reset();
+              await queries.invalidateQueries({ queryKey: turnsQuery(name).queryKey });
+            }}
+          >
+            {name} forgets what was said so far. You can still read it here.
+          </Confirm>
+        </Row>
+      </div>
+      {act.error !== null && <Notice tone="bad">{messageOf(act.error)}</Notice>}
+    </Section>
+  );
+}
+
+function Row({ title, text, children }: { title: string; text: string; children: ReactNode }) {
+  return (
+    <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-2">
+      <div className="min-w-0 flex-1 basis-52">
+        <p className="text-sm font-medium">{title}</p>
+        <p className="text-sm text-muted">{text}</p>
+      </div>
+      {children}
+    </div>
+  );
+}
+
+function Danger({ name }: { name: string }) {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  return (
+    <Section title="Danger zone">
+      <div className="rounded-xl border !border-bad/40 bg-surface p-4">
+        <Row title="Delete this agent" text="Its machine goes with every file in it. This cannot be undone.">
+          <Confirm
+            trigger={(open) => (
+              <Button kind="danger" onClick={open}>
+                Delete
+              </Button>
+            )}
+            title={`Delete ${name}?`}
+            action="Delete"
+            word={name}
+            onConfirm={async () => {
+              await berth.agent(name).delete();
+              await navigate({ to: "/agents" });
+              queries.removeQueries({ queryKey: ["agents", name] });
+              await queries.invalidateQueries({ queryKey: ["agents"], exact: true });
+            }}
+          >
+            Its machine goes with every file in it. This cannot be undone.
+          </Confirm>
+        </Row>
+      </div>
+    </Section>
+  );
+}

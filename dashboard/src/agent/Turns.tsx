@@ -1,0 +1,79 @@
+import type { Turn } from "@berth/client";
+import { useTurns } from "../conversation/turn-list.ts";
+import { Badge, type Tone } from "../ui/Badge.tsx";
+import { Button } from "../ui/Button.tsx";
+import { credits } from "../ui/credits.ts";
+import { Loaded } from "../ui/Loaded.tsx";
+import { Empty } from "../ui/Notice.tsx";
+import { Table } from "../ui/Table.tsx";
+import { duration, Time } from "../ui/Time.tsx";
+import { useAgentName } from "./agent-name.ts";
+import { Tab } from "./Tab.tsx";
+
+const tones: Readonly<Record<Turn["status"], Tone>> = {
+  running: "accent",
+  completed: "good",
+  failed: "bad",
+  cancelled: "neutral",
+};
+const number = new Intl.NumberFormat("en");
+
+/** What the agent did, with what it took. */
+export function Turns() {
+  const { query, turns } = useTurns(useAgentName());
+  return (
+    <Tab>
+      <Loaded query={query}>
+        {() =>
+          turns.length === 0 ? (
+            <Empty title="No turns yet">A turn is a message and everything that the agent does about it.</Empty>
+          ) : (
+            <div className="grid gap-3">
+              <Table label="Turns" head={["Message", "Status", "Began", "Took", "Tokens in, out", "Credits", "Model"]}>
+                {turns.toReversed().map((turn) => (
+                  <Row key={turn.id} turn={turn} />
+                ))}
+              </Table>
+              {query.hasNextPage && (
+                <Button
+                  className="justify-self-center"
+                  isBusy={query.isFetchingNextPage}
+                  onClick={() => void query.fetchNextPage()}
+                >
+                  Older
+                </Button>
+              )}
+            </div>
+          )
+        }
+      </Loaded>
+    </Tab>
+  );
+}
+
+function Row({ turn: { message, status, createdAt, finishedAt, usage, model, error } }: { turn: Turn }) {
+  return (
+    <tr>
+      <td className="max-w-72 min-w-40">
+        <p className="truncate">{message}</p>
+        {error && <p className="text-[13px] wrap-anywhere text-bad">{error.message}</p>}
+      </td>
+      <td>
+        <Badge tone={tones[status]} isLive={status === "running"}>
+          {status === "cancelled" ? "interrupted" : status}
+        </Badge>
+      </td>
+      <td className="whitespace-nowrap text-muted">
+        <Time at={createdAt} />
+      </td>
+      <td className="whitespace-nowrap text-muted tabular-nums">
+        {finishedAt && duration(Date.parse(finishedAt) - Date.parse(createdAt))}
+      </td>
+      <td className="whitespace-nowrap text-muted tabular-nums">
+        {number.format(usage.inputTokens)}, {number.format(usage.outputTokens)}
+      </td>
+      <td className="text-muted tabular-nums">{usage.credits !== null && credits(usage.credits)}</td>
+      <td className="whitespace-nowrap text-muted">{model}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,210 @@
+import type { Agent } from "@berth/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { berth } from "../api/client.ts";
+import { agentsQuery } from "../api/queries.ts";
+import { Button, buttonClasses } from "../ui/Button.tsx";
+import { Confirm } from "../ui/Confirm.tsx";
+import { Input, Select } from "../ui/Field.tsx";
+import { Loaded } from "../ui/Loaded.tsx";
+import { messageOf } from "../ui/message.ts";
+import { Empty, Notice } from "../ui/Notice.tsx";
+import { Table } from "../ui/Table.tsx";
+import { Time } from "../ui/Time.tsx";
+import { View } from "../ui/View.tsx";
+import { AgentBadge, statuses } from "./status.tsx";
+
+type Status = Agent["status"];
+
+const orders = {
+  active: { name: "Last active", compare: (a: Agent, b: Agent) => b.lastActiveAt.localeCompare(a.lastActiveAt) },
+  name: { name: "Name", compare: (a: Agent, b: Agent) => a.name.localeCompare(b.name) },
+  created: { name: "Newest", compare: (a: Agent, b: Agent) => b.createdAt.localeCompare(a.createdAt) },
+};
+type Order = keyof typeof orders;
+
+export function AgentList() {
+  const query = useQuery(agentsQuery);
+  return (
+    <View title="Agents" actions={<CreateLink />}>
+      <Loaded query={query}>
+        {(agents) =>
+          agents.length === 0 ? (
+            <Empty title="No agents yet" action={<CreateLink />}>
+              An agent is a program with a model, in a machine of its own. It is there in a second.
+            </Empty>
+          ) : (
+            <Found agents={agents} />
+          )
+        }
+      </Loaded>
+    </View>
+  );
+}
+
+function CreateLink() {
+  return (
+    <Link to="/create-agent" className={buttonClasses("primary")}>
+      Create agent
+    </Link>
+  );
+}
+
+function Found({ agents }: { agents: readonly Agent[] }) {
+  const [search, setSearch] = useState("");
+  const [status, setStatus] = useState<Status | "">("");
+  const [order, setOrder] = useState<Order>("active");
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const shown = agents
+    .filter(({ name, runtime }) => name.includes(search.toLowerCase().trim()) || runtime.includes(search.trim()))
+    .filter((agent) => status === "" || agent.status === status)
+    .toSorted(orders[order].compare);
+  const selected = shown.filter(({ name }) => chosen.has(name));
+  const select = (name: string, isChosen: boolean) => {
+    const next = new Set(chosen);
+    if (isChosen) next.add(name);
+    else next.delete(name);
+    setChosen(next);
+  };
+  const areAllChosen = shown.length > 0 && selected.length === shown.length;
+  return (
+    <div className="grid gap-3">
+      <div className="flex flex-wrap gap-2">
+        <Input
+          type="search"
+          aria-label="Search agents"
+          placeholder="Search"
+          className="max-w-64 flex-1 basis-40"
+          value={search}
+          onChange={(event) => setSearch(event.target.value)}
+        />
+        <Select
+          aria-label="Status"
+          className="!w-auto"
+          value={status}
+          onChange={(event) => setStatus(event.target.value as Status | "")}
+        >
+          <option value="">Any status</option>
+          {Object.entries(statuses).map(([value, { word }]) => (
+            <option key={value} value={value}>
+              {word}
+            </option>
+          ))}
+        </Select>
+        <Select
+          aria-label="Order"
+          className="!w-auto"
+          value={order}
+          onChange={(event) => setOrder(event.target.value as Order)}
+        >
+          {Object.entries(orders).map(([value, { name }]) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </Select>
+      </div>
+      {selected.length > 0 && <Selected agents={selected} onDone={() => setChosen(new Set())} />}
+      {shown.length === 0 ? (
+        <Empty title="No agent is like that">Change the search or the status.</Empty>
+      ) : (
+        <Table
+          label="Agents"
+          head={[
+            <input
+              key="all"
+              type="checkbox"
+              aria-label="Select all"
+              checked={areAllChosen}
+              onChange={() => setChosen(areAllChosen ? new Set() : new Set(shown.map(({ name }) => name)))}
+            />,
+            "Name",
+            "Status",
+            "Runtime",
+            "Model",
+            "Last active",
+          ]}
+        >
+          {shown.map((agent) => (
+            <Row key={agent.name} agent={agent} isChosen={chosen.has(agent.name)} onChoose={select} />
+          ))}
+        </Table>
+      )}
+    </div>
+  );
+}
+
+interface RowProps {
+  agent: Agent;
+  isChosen: boolean;
+  onChoose: (name: string, isChosen: boolean) => void;
+}
+
+function Row({ agent: { name, status, runtime, model, lastActiveAt }, isChosen, onChoose }: RowProps) {
+  return (
+    <tr className="hover:bg-sunken">
+      <td className="w-8">
+        <input
+          type="checkbox"
+          aria-label={`Select ${name}`}
+          checked={isChosen}
+          onChange={(event) => onChoose(name, event.target.checked)}
+        />
+      </td>
+      <td>
+        <Link to="/agents/$name" params={{ name }} className="font-medium hover:underline">
+          {name}
+        </Link>
+      </td>
+      <td className="whitespace-nowrap">
+        <AgentBadge status={status} />
+      </td>
+      <td className="text-muted">{runtime}</td>
+      <td className="text-muted">{model ?? "its default"}</td>
+      <td className="whitespace-nowrap text-muted">
+        <Time at={lastActiveAt} />
+      </td>
+    </tr>
+  );
+}
+
+/** What can be done with several at once. */
+function Selected({ agents, onDone }: { agents: readonly Agent[]; onDone: () => void }) {
+  const queries = useQueryClient();
+  const [failures, setFailures] = useState<string[]>([]);
+  const names = agents.map(({ name }) => name);
+  const doToAll = async (action: (name: string) => Promise<unknown>) => {
+    const outcomes = await Promise.allSettled(names.map(action));
+    setFailures(
+      outcomes.flatMap((each, at) => (each.status === "rejected" ? `${names[at]}: ${messageOf(each.reason)}` : [])),
+    );
+    await queries.invalidateQueries({ queryKey: ["agents"] });
+    if (outcomes.every(({ status }) => status === "fulfilled")) onDone();
+  };
+  const suspendable = agents.filter(({ status }) => statuses[status].maySuspend);
+  const count = names.length === 1 ? names[0] : `${names.length} agents`;
+  return (
+    <section aria-label="Selected agents" className="grid gap-2 rounded-xl border bg-accent-soft p-2 pl-4">
+      <div className="flex flex-wrap items-center gap-2 text-sm">
+        <span className="mr-auto">{agents.length} selected</span>
+        <Button disabled={suspendable.length === 0} onClick={() => void doToAll((name) => berth.agent(name).suspend())}>
+          Suspend
+        </Button>
+        <Confirm
+          trigger={(open) => (
+            <Button kind="danger" onClick={open}>
+              Delete
+            </Button>
+          )}
+          title={`Delete ${count}?`}
+          action={`Delete ${count}`}
+          onConfirm={() => doToAll((name) => berth.agent(name).delete())}
+        >
+          Their machines go with every file in them. This cannot be undone.
+        </Confirm>
+      </div>
+      {failures.length > 0 && <Notice tone="bad">{failures.join("\n")}</Notice>}
+    </section>
+  );
+}

@@ -1,0 +1,187 @@
+import { ApiError, type Model, type Runtime } from "@berth/client";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { Check, Minus } from "lucide-react";
+import { useState } from "react";
+import { berth } from "../api/client.ts";
+import { modelsQuery, runtimesQuery } from "../api/queries.ts";
+import { Button } from "../ui/Button.tsx";
+import { classes } from "../ui/classes.ts";
+import { Field, Input, Select, TextArea } from "../ui/Field.tsx";
+import { Loaded } from "../ui/Loaded.tsx";
+import { messageOf } from "../ui/message.ts";
+import { Notice } from "../ui/Notice.tsx";
+import { View } from "../ui/View.tsx";
+import { modelLabel } from "./model-label.ts";
+
+/** As the API says. */
+const namePattern = /^[a-z][a-z0-9-]{1,28}[a-z0-9]$/;
+const nameRule = "3 to 30 small letters, digits and hyphens. Starts with a letter, does not end with a hyphen.";
+
+export function CreateAgent() {
+  const runtimes = useQuery(runtimesQuery);
+  const models = useQuery(modelsQuery);
+  return (
+    <View title="Create an agent">
+      <Loaded query={runtimes}>
+        {(allRuntimes) => (
+          <Loaded query={models}>{(allModels) => <Form runtimes={allRuntimes} models={allModels} />}</Loaded>
+        )}
+      </Loaded>
+    </View>
+  );
+}
+
+function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: readonly Model[] }) {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const [name, setName] = useState("");
+  const [runtime, setRuntime] = useState(runtimes[0]?.name ?? "");
+  const [model, setModel] = useState("");
+  const [instructions, setInstructions] = useState("");
+  const [isNameLeft, setNameLeft] = useState(false);
+  const usable = models.filter((each) => each.runtimes.includes(runtime));
+  const create = useMutation({
+    mutationFn: () =>
+      berth.agents.create({
+        name,
+        runtime,
+        ...(usable.some(({ id }) => id === model) ? { model } : {}),
+        ...(instructions.trim() === "" ? {} : { instructions }),
+      }),
+    onSuccess: async (agent) => {
+      queries.setQueryData(["agents", agent.name], agent);
+      await navigate({ to: "/agents/$name", params: { name: agent.name } });
+    },
+  });
+  const isNameGood = namePattern.test(name);
+  const ofName = create.error instanceof ApiError && /^agent_(exists|name)/.test(create.error.code ?? "");
+  const nameError = ofName ? messageOf(create.error) : isNameLeft && name !== "" && !isNameGood ? nameRule : null;
+  return (
+    <form
+      className="grid gap-6"
+      onSubmit={(event) => {
+        event.preventDefault();
+        setNameLeft(true);
+        if (isNameGood) create.mutate();
+      }}
+    >
+      <Field label="Name" hint={nameRule} error={nameError}>
+        {(props) => (
+          <Input
+            {...props}
+            value={name}
+            onChange={(event) => {
+              setName(event.target.value);
+              create.reset();
+            }}
+            onBlur={() => setNameLeft(true)}
+            required
+            maxLength={30}
+            autoComplete="off"
+            autoCapitalize="none"
+            spellCheck={false}
+            className="max-w-sm"
+          />
+        )}
+      </Field>
+      <fieldset className="grid gap-2">
+        <legend className="mb-1.5 text-sm font-medium">Runtime</legend>
+        <div className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
+          {runtimes.map((each) => (
+            <RuntimeCard
+              key={each.name}
+              runtime={each}
+              isChosen={each.name === runtime}
+              onChoose={() => setRuntime(each.name)}
+            />
+          ))}
+        </div>
+      </fieldset>
+      <Field label="Model" hint="What a million tokens costs in credits, in and out. It can be changed later.">
+        {(props) => (
+          <Select {...props} value={model} onChange={(event) => setModel(event.target.value)} className="max-w-xl">
+            <option value="">The runtime's default{defaultOf(runtimes, runtime)}</option>
+            {usable.map((each) => (
+              <option key={each.id} value={each.id}>
+                {modelLabel(each)}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      <Field
+        label="Instructions"
+        hint="What the agent is told in every turn: who it is, what it does, how it answers. Optional."
+      >
+        {(props) => (
+          <TextArea
+            {...props}
+            rows={12}
+            value={instructions}
+            onChange={(event) => setInstructions(event.target.value)}
+            className="font-mono text-[13px]"
+          />
+        )}
+      </Field>
+      {create.error && !ofName && <Notice tone="bad">{messageOf(create.error)}</Notice>}
+      <div>
+        <Button type="submit" kind="primary" isBusy={create.isPending}>
+          Create agent
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function defaultOf(runtimes: readonly Runtime[], name: string): string {
+  const model = runtimes.find((each) => each.name === name)?.defaultModel;
+  return model ? `: ${model}` : "";
+}
+
+const abilityWords: Readonly<Record<keyof Runtime["abilities"], string>> = {
+  instructions: "Takes instructions",
+  model: "Takes any of its models",
+  reset: "Starts a new conversation",
+  cancel: "Can be interrupted",
+  tools: "Shows its tools",
+  reasoning: "Shows its reasoning",
+  usage: "Counts its tokens",
+};
+
+interface CardProps {
+  runtime: Runtime;
+  isChosen: boolean;
+  onChoose: () => void;
+}
+
+function RuntimeCard({ runtime: { name, version, abilities }, isChosen, onChoose }: CardProps) {
+  return (
+    <label
+      className={classes(
+        "grid cursor-pointer content-start gap-2 rounded-xl border bg-surface p-4 has-focus-visible:outline-2 has-focus-visible:outline-accent",
+        isChosen && "!border-accent ring-1 ring-accent",
+      )}
+    >
+      <span className="flex items-center gap-2">
+        <input type="radio" name="runtime" checked={isChosen} onChange={onChoose} />
+        <span className="font-medium">{name}</span>
+        <span className="ml-auto text-xs text-muted">{version}</span>
+      </span>
+      <span className="grid gap-1 text-[13px]">
+        {Object.entries(abilityWords).map(([ability, words]) => {
+          const { supported, reason } = abilities[ability as keyof Runtime["abilities"]];
+          const Icon = supported ? Check : Minus;
+          return (
+            <span key={ability} className="flex gap-2 text-muted">
+              <Icon className={classes("mt-0.5 size-3.5 shrink-0", supported && "text-good")} aria-hidden />
+              <span>
+                {supported ? words : `Not: ${words.toLowerCase()}.`} {reason}
+              </span>
+            </span>
+          );
+        })}
+      </span>
+    </label>
+  );
+}

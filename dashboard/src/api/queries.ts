@@ -1,0 +1,171 @@
+import { ApiError, type Turn } from "@berth/client";
+import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react-query";
+import { berth } from "./client.ts";
+
+// What views read, each under one name. What changes by itself is read again when live.ts tells.
+
+/** More agents than anybody looks through. */
+const mostAgents = 1_000;
+const mostKeys = 500;
+const mostConnections = 200;
+/** Turns asked for at a time. */
+const turnPage = 30;
+const listPage = 50;
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 30_000,
+      // The client tries again by itself what is worth it. A token that was refused is replaced.
+      retry: (count, error) => count === 0 && error instanceof ApiError && error.statusCode === 401,
+      retryDelay: 0,
+      // The client finds out by itself; a page of this machine works without a network, too.
+      networkMode: "always",
+    },
+    mutations: { networkMode: "always" },
+  },
+});
+
+export const accountQuery = queryOptions({
+  queryKey: ["account"],
+  queryFn: () => berth.account(),
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+export const agentsQuery = queryOptions({
+  queryKey: ["agents"],
+  queryFn: async () => (await berth.agents.list().take(mostAgents)).data,
+});
+
+export function agentQuery(name: string) {
+  return queryOptions({ queryKey: ["agents", name], queryFn: () => berth.agent(name).get() });
+}
+
+export const runtimesQuery = queryOptions({
+  queryKey: ["runtimes"],
+  queryFn: () => berth.runtimes(),
+  staleTime: 300_000,
+});
+
+export const modelsQuery = queryOptions({
+  queryKey: ["models"],
+  queryFn: () => berth.models().all(),
+  staleTime: 300_000,
+});
+
+export const keysQuery = queryOptions({
+  queryKey: ["keys"],
+  queryFn: async () => (await berth.keys.list().take(mostKeys)).data,
+});
+
+export const billingQuery = queryOptions({ queryKey: ["billing"], queryFn: () => berth.billing.get() });
+
+/** The newest first. They are kept true by whoever shows them, so that no page is fetched twice. */
+export function turnsQuery(name: string) {
+  return infiniteQueryOptions({
+    queryKey: ["agents", name, "turns"],
+    queryFn: ({ pageParam }) => turnsFrom(name, pageParam, turnPage),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** A page of an agent's turns, the newest first. */
+export function turnsFrom(name: string, cursor: string | null, limit: number) {
+  const query = cursor === null ? { limit } : { limit, cursor };
+  return berth.connection.call("listTurns", { path: { name }, query });
+}
+
+/** What an agent did last. */
+export function lastTurnQuery(name: string) {
+  return queryOptions({
+    queryKey: ["agents", name, "last turn"],
+    queryFn: async (): Promise<Turn | null> => (await turnsFrom(name, null, 1)).data[0] ?? null,
+  });
+}
+
+export function networkQuery(name: string) {
+  return queryOptions({ queryKey: ["agents", name, "network"], queryFn: () => berth.agent(name).network.get() });
+}
+
+export function connectionsQuery(name: string, verdict: "allowed" | "refused" | null) {
+  return queryOptions({
+    queryKey: ["agents", name, "connections", verdict],
+    queryFn: async () =>
+      (
+        await berth
+          .agent(name)
+          .network.log(verdict === null ? {} : { verdict })
+          .take(mostConnections)
+      ).data,
+  });
+}
+
+export function secretsQuery(name: string) {
+  return queryOptions({ queryKey: ["agents", name, "secrets"], queryFn: () => berth.agent(name).secrets.list() });
+}
+
+export function portsQuery(name: string) {
+  return queryOptions({ queryKey: ["agents", name, "ports"], queryFn: () => berth.agent(name).ports.list() });
+}
+
+export function sharesQuery(name: string) {
+  return queryOptions({ queryKey: ["agents", name, "shares"], queryFn: () => berth.agent(name).ports.shares() });
+}
+
+export function folderQuery(name: string, path: string) {
+  return queryOptions({
+    queryKey: ["agents", name, "files", path],
+    queryFn: () => berth.agent(name).files.list(path).take(5_000),
+  });
+}
+
+export type UsageGroup = "day" | "agent" | "model" | "key";
+
+export function usageQuery(by: UsageGroup, since: string) {
+  return queryOptions({ queryKey: ["billing", "usage", by, since], queryFn: () => berth.billing.usage({ by, since }) });
+}
+
+export type EntryFilter = NonNullable<Parameters<typeof berth.billing.entries>[0]>;
+
+export function entriesQuery(filter: EntryFilter) {
+  return infiniteQueryOptions({
+    queryKey: ["billing", "entries", filter],
+    queryFn: ({ pageParam }) =>
+      berth.connection.call("listEntries", {
+        query: { ...filter, limit: listPage, ...(pageParam === null ? {} : { cursor: pageParam }) },
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  });
+}
+
+export function auditQuery(agent: string | null) {
+  return infiniteQueryOptions({
+    queryKey: ["audit", agent],
+    queryFn: ({ pageParam }) =>
+      berth.connection.call("listAuditEntries", {
+        query: {
+          limit: listPage,
+          ...(agent === null ? {} : { agent }),
+          ...(pageParam === null ? {} : { cursor: pageParam }),
+        },
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  });
+}
+
+export const usersQuery = queryOptions({ queryKey: ["users"], queryFn: () => berth.admin.users().all() });
+
+export const allCreditsQuery = queryOptions({ queryKey: ["all credits"], queryFn: () => berth.admin.credits().all() });
+
+export const readinessQuery = queryOptions({
+  queryKey: ["readiness"],
+  // What is not ready is an answer, too.
+  queryFn: async () => {
+    const response = await berth.connection.send("GET", "/readyz");
+    return (await response.json()) as Awaited<ReturnType<typeof berth.connection.call<"getReadiness">>>;
+  },
+});

@@ -1,0 +1,104 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import { agentsQuery, auditQuery } from "../api/queries.ts";
+import { Badge } from "../ui/Badge.tsx";
+import { Button } from "../ui/Button.tsx";
+import { Input, Select } from "../ui/Field.tsx";
+import { Loaded } from "../ui/Loaded.tsx";
+import { Empty } from "../ui/Notice.tsx";
+import { Table } from "../ui/Table.tsx";
+import { Time } from "../ui/Time.tsx";
+import { View } from "../ui/View.tsx";
+
+type Outcome = "" | "done" | "refused";
+
+/** Who did what, from where, and what came of it. */
+export function Audit() {
+  const { agent } = useSearch({ from: "/shell/audit" });
+  const navigate = useNavigate();
+  const { data: agents = [] } = useQuery(agentsQuery);
+  const query = useInfiniteQuery(auditQuery(agent ?? null));
+  const [search, setSearch] = useState("");
+  const [outcome, setOutcome] = useState<Outcome>("");
+  return (
+    <View title="Audit">
+      <div className="flex flex-wrap gap-2">
+        <Select
+          aria-label="Agent"
+          className="!w-auto"
+          value={agent ?? ""}
+          onChange={({ target: { value } }) =>
+            void navigate({ to: "/audit", search: value === "" ? {} : { agent: value } })
+          }
+        >
+          <option value="">Any agent</option>
+          {agents.map(({ name }) => (
+            <option key={name}>{name}</option>
+          ))}
+        </Select>
+        <Select
+          aria-label="Outcome"
+          className="!w-auto"
+          value={outcome}
+          onChange={(event) => setOutcome(event.target.value as Outcome)}
+        >
+          <option value="">Any outcome</option>
+          <option value="done">Done</option>
+          <option value="refused">Refused</option>
+        </Select>
+        <Input
+          type="search"
+          aria-label="Search what is shown"
+          placeholder="Search"
+          className="max-w-64 flex-1 basis-40"
+          value={search}
+          onChange={(event) => setSearch(event.target.value)}
+        />
+      </div>
+      <Loaded query={query}>
+        {({ pages }) => {
+          const entries = pages
+            .flatMap(({ data }) => data)
+            .filter(({ status }) => outcome === "" || (outcome === "refused") === status >= 400)
+            .filter(({ operation, address, code, agent: of }) =>
+              [operation, address, code, of].join(" ").toLowerCase().includes(search.toLowerCase()),
+            );
+          if (entries.length === 0) return <Empty title="Nothing like that has been done" />;
+          return (
+            <Table label="Audit" head={["When", "What", "Agent", "Outcome", "With", "From", "Request"]}>
+              {entries.map(({ id, at, operation, agent: of, status, code, credential, keyId, address, requestId }) => (
+                <tr key={id}>
+                  <td className="whitespace-nowrap text-muted">
+                    <Time at={at} />
+                  </td>
+                  <td>{operation}</td>
+                  <td className="text-muted">{of}</td>
+                  <td>
+                    <Badge tone={status < 400 ? "good" : "bad"}>{code ?? "done"}</Badge>
+                  </td>
+                  <td className="whitespace-nowrap text-muted" title={keyId ?? undefined}>
+                    {credential === "token" ? "a sign-in" : credential === null ? "nothing" : "a key"}
+                  </td>
+                  <td className="font-mono text-[13px] text-muted">{address}</td>
+                  <td className="font-mono text-[13px] text-muted" title={requestId}>
+                    {requestId.slice(0, 8)}
+                  </td>
+                </tr>
+              ))}
+            </Table>
+          );
+        }}
+      </Loaded>
+      {query.hasNextPage && (
+        <Button
+          className="justify-self-center"
+          isBusy={query.isFetchingNextPage}
+          onClick={() => void query.fetchNextPage()}
+        >
+          Older
+        </Button>
+      )}
+    </View>
+  );
+}

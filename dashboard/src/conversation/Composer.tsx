@@ -1,0 +1,115 @@
+import { Link } from "@tanstack/react-router";
+import { ArrowUp, Pencil, Square, X } from "lucide-react";
+import { type KeyboardEvent, useEffect, useRef } from "react";
+import { isRefusal } from "../api/client.ts";
+import { Button, buttonClasses } from "../ui/Button.tsx";
+import { messageOf } from "../ui/message.ts";
+import { Notice } from "../ui/Notice.tsx";
+import type { useSender } from "./use-sender.ts";
+
+interface ComposerProps {
+  agent: string;
+  draft: string;
+  onDraft: (text: string) => void;
+  sender: ReturnType<typeof useSender>;
+  /** Null while nothing runs. */
+  onInterrupt: (() => void) | null;
+}
+
+/** Where messages are written, below those that wait. */
+export function Composer({ agent, draft, onDraft, sender, onInterrupt }: ComposerProps) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const isEmpty = draft.trim() === "";
+  const send = () => {
+    if (isEmpty) return;
+    sender.add(draft.trim());
+    onDraft("");
+  };
+  const edit = (at: number) => {
+    onDraft(sender.queue[at]!);
+    sender.remove(at);
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    send();
+  };
+  // What was put here to be edited is gone on with.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: at each edit, not at each key
+  useEffect(() => {
+    if (document.activeElement === document.body || document.activeElement?.closest("article, ol"))
+      field.current?.focus();
+  }, [draft]);
+  return (
+    <div className="px-3 pb-[max(0.75rem,env(safe-area-inset-bottom))] md:px-4">
+      <div className="mx-auto grid w-full max-w-3xl gap-2">
+        {sender.refusal !== null && <Refused error={sender.refusal} onAgain={sender.again} />}
+        {sender.queue.length > 0 && (
+          <ol aria-label="Messages that wait" className="grid gap-1">
+            {sender.queue.map((message, at) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the place in the queue is what a message is called by
+              <li
+                key={at}
+                className="flex items-center gap-1 rounded-lg border border-dashed bg-surface py-0.5 pr-1 pl-3 text-sm"
+              >
+                <span className="min-w-0 flex-1 truncate text-muted">{message}</span>
+                <Button kind="quiet" aria-label={`Edit: ${message}`} onClick={() => edit(at)}>
+                  <Pencil className="size-4" aria-hidden />
+                </Button>
+                <Button kind="quiet" aria-label={`Remove: ${message}`} onClick={() => sender.remove(at)}>
+                  <X className="size-4" aria-hidden />
+                </Button>
+              </li>
+            ))}
+          </ol>
+        )}
+        <div className="flex items-end gap-2 rounded-2xl border border-line-strong bg-surface p-2 has-[textarea:focus-visible]:outline-2 has-[textarea:focus-visible]:outline-accent">
+          <textarea
+            ref={field}
+            aria-label={`Message to ${agent}`}
+            placeholder={sender.isBusy ? "Waits until the turn has ended" : "Message"}
+            value={draft}
+            rows={1}
+            onChange={(event) => onDraft(event.target.value)}
+            onKeyDown={press}
+            className="field-sizing-content max-h-[40vh] min-h-9 flex-1 resize-none bg-transparent px-2 py-1.5 text-base outline-none placeholder:text-muted md:text-[15px]"
+          />
+          {onInterrupt && (
+            <Button aria-label="Interrupt" title="Interrupt (Esc)" onClick={onInterrupt}>
+              <Square className="size-4 fill-current" aria-hidden />
+            </Button>
+          )}
+          <Button
+            kind="primary"
+            aria-label={sender.isBusy ? "Add to the queue" : "Send"}
+            disabled={isEmpty}
+            onClick={send}
+          >
+            <ArrowUp className="size-4" aria-hidden />
+          </Button>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Refused({ error, onAgain }: { error: unknown; onAgain: () => void }) {
+  return (
+    <Notice
+      tone="bad"
+      title="The message was not sent"
+      action={
+        <span className="flex gap-2">
+          {isRefusal(error, "insufficient_credits") && (
+            <Link to="/credits" className={buttonClasses()}>
+              Credits
+            </Link>
+          )}
+          <Button onClick={onAgain}>Send again</Button>
+        </span>
+      }
+    >
+      {messageOf(error)}
+    </Notice>
+  );
+}

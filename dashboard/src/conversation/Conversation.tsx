@@ -1,0 +1,197 @@
+import type { Turn } from "@berth/client";
+import { useQuery } from "@tanstack/react-query";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { ArrowDown } from "lucide-react";
+import { useEffect, useEffectEvent, useLayoutEffect, useRef } from "react";
+import { useAgentName } from "../agent/agent-name.ts";
+import { berth } from "../api/client.ts";
+import { agentQuery } from "../api/queries.ts";
+import { Loaded } from "../ui/Loaded.tsx";
+import { Composer } from "./Composer.tsx";
+import { useStoredState } from "./stored-state.ts";
+import { TurnView } from "./TurnView.tsx";
+import { useTurns } from "./turn-list.ts";
+import { useSender } from "./use-sender.ts";
+
+export function Conversation() {
+  const name = useAgentName();
+  return <ConversationWith key={name} name={name} />;
+}
+
+function ConversationWith({ name }: { name: string }) {
+  const { data: agent } = useQuery(agentQuery(name));
+  const { query, turns, begun, ended, refresh } = useTurns(name);
+  const [draft, setDraft] = useStoredState(`draft ${name}`, "");
+  const running = turns.findLast(({ status }) => status === "running");
+  const sender = useSender(name, {
+    isRunning: running !== undefined,
+    onBegun: begun,
+    onElsewhere: () => void refresh().catch(() => {}),
+  });
+  const interrupt = () => {
+    // It may have ended in the same moment; then there is nothing to do.
+    if (running)
+      void berth
+        .agent(name)
+        .cancel(running.id)
+        .catch(() => {});
+  };
+  useEscape(interrupt);
+  return (
+    <div className="flex min-h-0 flex-1 flex-col">
+      <Loaded query={query}>
+        {() => (
+          <Turns
+            agent={name}
+            isAsleep={agent?.status === "suspended"}
+            turns={turns}
+            sending={sender.sending}
+            onOlder={query.hasNextPage && !query.isFetchingNextPage ? () => void query.fetchNextPage() : null}
+            onEnded={(id) => void ended(id).catch(() => {})}
+            onEdit={setDraft}
+            onSendAgain={sender.add}
+          />
+        )}
+      </Loaded>
+      <Composer
+        agent={name}
+        draft={draft}
+        onDraft={setDraft}
+        sender={sender}
+        onInterrupt={running ? interrupt : null}
+      />
+    </div>
+  );
+}
+
+function useEscape(act: () => void): void {
+  const press = useEffectEvent((event: KeyboardEvent) => {
+    if (event.key === "Escape" && !event.defaultPrevented && !document.querySelector("[role=dialog]")) act();
+  });
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => press(event);
+    document.addEventListener("keydown", listen);
+    return () => document.removeEventListener("keydown", listen);
+  }, []);
+}
+
+interface TurnsProps {
+  agent: string;
+  isAsleep: boolean;
+  turns: readonly Turn[];
+  sending: string | null;
+  /** Null while there are none, or they are on their way. */
+  onOlder: (() => void) | null;
+  onEnded: (id: string) => void;
+  onEdit: (message: string) => void;
+  onSendAgain: (message: string) => void;
+}
+
+/** From here on, the end is in view. */
+const nearEnd = 120;
+
+/** The turns, of which only those in view are in the page. */
+function Turns({ agent, isAsleep, turns, sending, onOlder, onEnded, onEdit, onSendAgain }: TurnsProps) {
+  const scroller = useRef<HTMLElement>(null);
+  const virtualizer = useVirtualizer({
+    count: turns.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 180,
+    getItemKey: (at) => turns[at]?.id ?? at,
+    anchorTo: "end",
+    followOnAppend: true,
+    scrollEndThreshold: nearEnd,
+    overscan: 4,
+    paddingEnd: 24,
+  });
+  const items = virtualizer.getVirtualItems();
+  useLayoutEffect(() => virtualizer.scrollToEnd(), [virtualizer]);
+  const isAtStart = items[0] !== undefined && items[0].index < 3;
+  const older = useEffectEvent(() => onOlder?.());
+  const canGrow = isAtStart && onOlder !== null;
+  useEffect(() => {
+    if (canGrow) older();
+  }, [canGrow]);
+  useEffect(() => {
+    if (sending !== null) virtualizer.scrollToEnd();
+  }, [sending, virtualizer]);
+  if (turns.length === 0 && sending === null) return <NoTurns agent={agent} />;
+  return (
+    <div className="relative min-h-0 flex-1">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with the keyboard */}
+      <section
+        ref={scroller}
+        aria-label="Conversation"
+        tabIndex={0}
+        className="h-full overflow-y-auto overflow-x-hidden px-4 [overflow-anchor:none] focus-visible:-outline-offset-2"
+      >
+        <div className="relative mx-auto w-full max-w-3xl" style={{ height: virtualizer.getTotalSize() }}>
+          {items.map(({ key, index, start }) => {
+            const turn = turns[index]!;
+            return (
+              <div
+                key={key}
+                ref={virtualizer.measureElement}
+                data-index={index}
+                className="absolute inset-x-0 top-0"
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                {index > 0 && turns[index - 1]!.conversation !== turn.conversation && <NewConversation />}
+                <TurnView
+                  agent={agent}
+                  turn={turn}
+                  isAsleep={isAsleep}
+                  onEnded={onEnded}
+                  onEdit={onEdit}
+                  onSendAgain={onSendAgain}
+                />
+              </div>
+            );
+          })}
+        </div>
+        {sending !== null && <Sending message={sending} />}
+      </section>
+      {turns.length > 0 && !virtualizer.isAtEnd(nearEnd) && (
+        <button
+          type="button"
+          aria-label="To the newest"
+          onClick={() => virtualizer.scrollToEnd()}
+          className="absolute right-4 bottom-3 rounded-full border bg-raised p-2 shadow-md hover:bg-sunken"
+        >
+          <ArrowDown className="size-4" aria-hidden />
+        </button>
+      )}
+    </div>
+  );
+}
+
+function NoTurns({ agent }: { agent: string }) {
+  return (
+    <div className="grid min-h-0 flex-1 place-content-center gap-1 p-6 text-center">
+      <p className="text-lg font-semibold">{agent} is ready</p>
+      <p className="text-sm text-muted">
+        Write what it is to do. It works in a machine of its own, and keeps its files.
+      </p>
+    </div>
+  );
+}
+
+function NewConversation() {
+  return (
+    <p className="flex items-center gap-3 pt-6 text-xs text-muted before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
+      A new conversation
+    </p>
+  );
+}
+
+/** On its way to the service. */
+function Sending({ message }: { message: string }) {
+  return (
+    <div className="mx-auto w-full max-w-3xl pb-6">
+      <p className="ml-auto w-fit max-w-[85%] rounded-2xl bg-accent-soft px-4 py-2.5 whitespace-pre-wrap wrap-anywhere">
+        {message}
+      </p>
+      <p className="mt-3 text-sm text-muted">sending…</p>
+    </div>
+  );
+}

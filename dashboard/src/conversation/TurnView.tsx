@@ -1,0 +1,138 @@
+import type { Turn } from "@berth/client";
+import { Link } from "@tanstack/react-router";
+import { ChevronRight, Pencil } from "lucide-react";
+import { lazy, memo, Suspense, useEffect, useEffectEvent } from "react";
+import { Button, buttonClasses } from "../ui/Button.tsx";
+import { CopyButton } from "../ui/CopyButton.tsx";
+import { credits } from "../ui/credits.ts";
+import { Notice } from "../ui/Notice.tsx";
+import { duration, Time } from "../ui/Time.tsx";
+import { useLiveTurn } from "./live-turns.ts";
+import { phaseWords } from "./phase-words.ts";
+import { ToolCall } from "./ToolCall.tsx";
+import { isOver, type Part, type Phase } from "./turn-state.ts";
+
+const Markdown = lazy(async () => ({ default: (await import("./Markdown.tsx")).Markdown }));
+
+interface TurnProps {
+  agent: string;
+  turn: Turn;
+  /** The agent's machine sleeps. */
+  isAsleep: boolean;
+  onEnded: (id: string) => void;
+  onEdit: (message: string) => void;
+  onSendAgain: (message: string) => void;
+}
+
+/** A message and what came of it. */
+export const TurnView = memo(
+  function TurnView({ agent, turn, isAsleep, onEnded, onEdit, onSendAgain }: TurnProps) {
+    const { state, isBroken, error } = useLiveTurn(agent, turn.id, turn.status === "running");
+    const hasJustEnded = isOver(state.phase) && turn.status === "running";
+    const tellEnd = useEffectEvent(() => onEnded(turn.id));
+    useEffect(() => {
+      if (hasJustEnded) tellEnd();
+    }, [hasJustEnded]);
+    const isRunning = turn.status === "running" && !isOver(state.phase);
+    const parts: readonly Part[] =
+      state.parts.length > 0 || turn.reply === "" ? state.parts : [{ kind: "text", text: turn.reply }];
+    const reply = parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n\n");
+    const phase = isOver(state.phase) ? state.phase : phaseOf(turn, state.phase);
+    return (
+      <article aria-label={`Turn: ${turn.message.slice(0, 80)}`} className="group/turn grid gap-3 pt-6">
+        <div className="flex items-start justify-end gap-1">
+          <Button
+            kind="quiet"
+            aria-label="Edit and send again"
+            title="Edit and send again"
+            className="opacity-0 group-hover/turn:opacity-100 focus-visible:opacity-100 pointer-coarse:opacity-100"
+            onClick={() => onEdit(turn.message)}
+          >
+            <Pencil className="size-4" aria-hidden />
+          </Button>
+          <p className="max-w-[85%] rounded-2xl bg-accent-soft px-4 py-2.5 whitespace-pre-wrap wrap-anywhere">
+            {turn.message}
+          </p>
+        </div>
+        {parts.map((part, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: parts are only added, never moved
+          <PartView key={at} part={part} isStreaming={isRunning && at === parts.length - 1} />
+        ))}
+        {isRunning && (
+          <p className="flex items-center gap-2 text-sm text-muted" role="status">
+            <span className="size-2 animate-pulse rounded-full bg-accent" aria-hidden />
+            {isBroken
+              ? "The connection broke. It is being opened again…"
+              : phaseWords(phase, isAsleep, parts.length > 0)}
+          </p>
+        )}
+        {isRunning && error && <Notice tone="warn">{error}</Notice>}
+        <Outcome phase={phase} onSendAgain={() => onSendAgain(turn.message)} />
+        {!isRunning && <Facts turn={turn} cost={turn.usage.credits ?? state.usage?.credits ?? null} reply={reply} />}
+      </article>
+    );
+  },
+  (before, after) => before.turn === after.turn && before.isAsleep === after.isAsleep,
+);
+
+/** What the list tells, where the events have not come yet. */
+function phaseOf({ status, error }: Turn, live: Phase): Phase {
+  if (status === "failed") return { name: "failed", code: error?.code ?? "", message: error?.message ?? "" };
+  return status === "running" ? live : { name: status };
+}
+
+function PartView({ part, isStreaming }: { part: Part; isStreaming: boolean }) {
+  if (part.kind === "tool") return <ToolCall tool={part} />;
+  if (part.kind === "reasoning") return <Reasoning text={part.text} isStreaming={isStreaming} />;
+  return (
+    <Suspense fallback={<p className="whitespace-pre-wrap wrap-anywhere">{part.text}</p>}>
+      <Markdown text={part.text} isStreaming={isStreaming} />
+    </Suspense>
+  );
+}
+
+function Reasoning({ text, isStreaming }: { text: string; isStreaming: boolean }) {
+  return (
+    <details className="group/reasoning text-sm text-muted">
+      <summary className="flex cursor-pointer list-none items-center gap-1.5">
+        <ChevronRight className="size-4 transition-transform group-open/reasoning:rotate-90" aria-hidden />
+        {isStreaming ? "Reasoning…" : "Reasoning"}
+      </summary>
+      <p className="mt-2 ml-2 border-l-2 pl-4 whitespace-pre-wrap wrap-anywhere">{text}</p>
+    </details>
+  );
+}
+
+function Outcome({ phase, onSendAgain }: { phase: Phase; onSendAgain: () => void }) {
+  if (phase.name === "cancelled") return <p className="text-sm text-muted">Interrupted.</p>;
+  if (phase.name !== "failed") return null;
+  return (
+    <Notice
+      tone="bad"
+      title="This turn failed"
+      action={
+        phase.code === "insufficient_credits" ? (
+          <Link to="/credits" className={buttonClasses()}>
+            Credits
+          </Link>
+        ) : (
+          <Button onClick={onSendAgain}>Send again</Button>
+        )
+      }
+    >
+      {phase.message}
+    </Notice>
+  );
+}
+
+/** When, how long, for how much. */
+function Facts({ turn: { createdAt, finishedAt }, cost, reply }: { turn: Turn; cost: string | null; reply: string }) {
+  return (
+    <p className="flex min-h-9 flex-wrap items-center gap-x-3 text-xs text-muted">
+      <Time at={createdAt} />
+      {finishedAt && <span>{duration(Date.parse(finishedAt) - Date.parse(createdAt))}</span>}
+      {cost !== null && <span>{credits(cost)} credits</span>}
+      {reply !== "" && <CopyButton text={reply} label="Copy the answer" isSmall />}
+    </p>
+  );
+}

@@ -1,0 +1,189 @@
+import { isLast, type Reply, type TurnEvent } from "@berth/client";
+import { useSyncExternalStore } from "react";
+import { berth } from "../api/client.ts";
+import { onReachableAgain } from "../api/reachability.ts";
+import { messageOf } from "../ui/message.ts";
+import { emptyTurn, isOver, reduceTurn, type TurnState } from "./turn-state.ts";
+
+const include = ["status", "reasoning", "tools", "usage"] as const;
+/** How many turns of the past are read at once: the service has a limit for streams. */
+const atOnce = 4;
+/** How many turns that are over are remembered. */
+const remembered = 200;
+
+/** What is known of a turn, and what has gone wrong with reading it. */
+interface LiveTurn {
+  state: TurnState;
+  /** The connection is broken and is being opened again. */
+  isBroken: boolean;
+  error: string | null;
+}
+
+const unread: LiveTurn = { state: emptyTurn, isBroken: false, error: null };
+
+/** The turns of an agent whose events are read, each once, by whoever shows it. */
+class LiveTurns {
+  readonly #agent: string;
+  readonly #turns = new Map<string, Reading>();
+  #free = atOnce;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(agent: string) {
+    this.#agent = agent;
+    // A turn whose reading was given up while the service was away.
+    onReachableAgain(() => {
+      for (const reading of this.#turns.values()) reading.resume();
+    });
+  }
+
+  /** The reading of a turn that has begun. It begins when somebody subscribes to it. */
+  of(turnId: string, isRunning: boolean): Reading {
+    const known = this.#turns.get(turnId);
+    if (known) return known;
+    const open = (onBroken: () => void) => berth.agent(this.#agent).reply(turnId, { include, onBroken });
+    const reading = new Reading(open, isRunning ? null : this.#inTurn);
+    this.#turns.set(turnId, reading);
+    this.#forget();
+    return reading;
+  }
+
+  /** Sends a message. Resolves with its turn's id as soon as the service has taken it. Throws as `Connection.call`. */
+  async begin(message: string): Promise<string> {
+    const agent = berth.agent(this.#agent);
+    let sent: Reply | null = null;
+    const begun = Promise.withResolvers<string>();
+    const open = (onBroken: () => void) => {
+      if (sent === null) {
+        sent = agent.chat(message, { include, onBroken });
+        sent.turnId.then(begun.resolve, begun.reject);
+        return sent;
+      }
+      return turnId === null ? sent : agent.reply(turnId, { include, onBroken });
+    };
+    let turnId: string | null = null;
+    const reading = new Reading(open, null);
+    reading.begin();
+    turnId = await begun.promise;
+    this.#turns.set(turnId, reading);
+    return turnId;
+  }
+
+  #forget(): void {
+    for (const [id, reading] of this.#turns) {
+      if (this.#turns.size <= remembered) return;
+      if (reading.isIdle) this.#turns.delete(id);
+    }
+  }
+
+  /** Reads when it is one's turn. */
+  #inTurn = async (read: () => Promise<void>): Promise<void> => {
+    if (this.#free === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#free -= 1;
+    try {
+      await read();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#free += 1;
+    }
+  };
+}
+
+const byAgent = new Map<string, LiveTurns>();
+
+/** The readings of an agent's turns, which outlive the view that shows them. */
+export function liveTurnsOf(agent: string): LiveTurns {
+  const known = byAgent.get(agent) ?? new LiveTurns(agent);
+  byAgent.set(agent, known);
+  return known;
+}
+
+type Turnstile = (read: () => Promise<void>) => Promise<void>;
+
+/** One reading of a turn's events. Readers are told once a frame at most. */
+class Reading {
+  #live = unread;
+  readonly #open: (onBroken: () => void) => Reply;
+  /** Null: at once, for a turn that runs. */
+  readonly #turnstile: Turnstile | null;
+  readonly #changed = new Set<() => void>();
+  #isBegun = false;
+  #frame = 0;
+
+  constructor(open: (onBroken: () => void) => Reply, turnstile: Turnstile | null) {
+    this.#open = open;
+    this.#turnstile = turnstile;
+  }
+
+  get current(): LiveTurn {
+    return this.#live;
+  }
+
+  /** Whether nobody is interested, and nothing more will come. */
+  get isIdle(): boolean {
+    return this.#changed.size === 0 && (isOver(this.#live.state.phase) || !this.#isBegun);
+  }
+
+  subscribe = (changed: () => void): (() => void) => {
+    this.#changed.add(changed);
+    this.begin();
+    return () => this.#changed.delete(changed);
+  };
+
+  /** Reads, if that has not begun. */
+  begin(): void {
+    if (this.#isBegun) return;
+    this.#isBegun = true;
+    if (this.#turnstile) void this.#turnstile(() => this.#readIfWanted());
+    else void this.#read();
+  }
+
+  /** Reads again from the start what was given up. */
+  resume(): void {
+    if (this.#live.error !== null && this.#changed.size > 0) this.begin();
+  }
+
+  /** Who scrolls by does not wait for what they have passed. */
+  async #readIfWanted(): Promise<void> {
+    if (this.#changed.size > 0) return this.#read();
+    this.#isBegun = false;
+  }
+
+  async #read(): Promise<void> {
+    let state = emptyTurn;
+    try {
+      for await (const event of this.#open(() => this.#set({ ...this.#live, isBroken: true }))) {
+        state = this.#take(state, event);
+      }
+    } catch (error) {
+      this.#isBegun = false;
+      this.#set({ ...this.#live, isBroken: false, error: messageOf(error) });
+    }
+  }
+
+  #take(before: TurnState, event: TurnEvent): TurnState {
+    const now = this.#turnstile === null ? Date.now() : null;
+    const state = reduceTurn(before, event, now);
+    this.#set({ state, isBroken: false, error: null }, isLast(event));
+    return state;
+  }
+
+  #set(live: LiveTurn, isUrgent = false): void {
+    this.#live = live;
+    if (isUrgent) return this.#tell();
+    // A page in the background has no frames, and nobody who looks.
+    this.#frame ||= requestAnimationFrame(() => this.#tell());
+  }
+
+  #tell(): void {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+    for (const changed of this.#changed) changed();
+  }
+}
+
+/** What is known of a turn, live. */
+export function useLiveTurn(agent: string, turnId: string, isRunning: boolean): LiveTurn {
+  const reading = liveTurnsOf(agent).of(turnId, isRunning);
+  return useSyncExternalStore(reading.subscribe, () => reading.current);
+}

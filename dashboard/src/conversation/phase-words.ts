@@ -1,0 +1,18 @@
+import { duration } from "../ui/Time.tsx";
+import type { Phase } from "./turn-state.ts";
+
+const ordinals = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
+
+/** What a turn that has not ended is doing. `isAsleep`: its machine was, when that was last known. */
+export function phaseWords(phase: Phase, isAsleep: boolean, hasSaid: boolean): string {
+  switch (phase.name) {
+    case "sent":
+      return isAsleep ? "waking…" : "starting…";
+    case "queued":
+      return `${ordinals[phase.position - 1] ?? `number ${phase.position}`} in the queue for a machine…`;
+    case "working":
+      return hasSaid ? "working…" : phase.wakeMs > 0 ? `woke in ${duration(phase.wakeMs)}, thinking…` : "thinking…";
+    default:
+      return "";
+  }
+}

@@ -1,0 +1,81 @@
+import type { Turn, TurnList } from "@berth/client";
+import { type InfiniteData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { berth } from "../api/client.ts";
+import { useAccountChanges } from "../api/live.ts";
+import { turnsFrom, turnsQuery } from "../api/queries.ts";
+
+type Pages = InfiniteData<TurnList, string | null>;
+
+/** How many turns at the end are looked at for news. */
+const newest = 5;
+
+/** An agent's turns, the oldest first, kept true; more of them with `older`. */
+export function useTurns(name: string) {
+  const queries = useQueryClient();
+  const options = turnsQuery(name);
+  const query = useInfiniteQuery(options);
+  const turns = useMemo(() => query.data?.pages.flatMap(({ data }) => data).toReversed() ?? [], [query.data]);
+  const take = (fresh: readonly Turn[]) => {
+    queries.setQueryData<Pages>(options.queryKey, (known) => known && merged(known, fresh));
+  };
+  const refresh = async () => {
+    const { data } = await turnsFrom(name, null, newest);
+    const known = queries.getQueryData<Pages>(options.queryKey)?.pages[0]?.data ?? [];
+    const isGap = data.length === newest && !data.some(({ id }) => known.some((turn) => turn.id === id));
+    if (isGap) await queries.invalidateQueries({ queryKey: options.queryKey });
+    else take(data);
+  };
+  useAccountChanges(() => void refresh().catch(() => {}));
+  return {
+    query,
+    turns,
+    /** A turn that this page has begun. */
+    begun: (id: string, message: string) => take([justBegun(id, message, turns.at(-1)?.conversation ?? 1)]),
+    /** Reads again a turn that has ended. */
+    ended: async (id: string) => {
+      take([await berth.agent(name).turn(id)]);
+      await queries.invalidateQueries({ queryKey: ["billing"] });
+    },
+    refresh,
+  };
+}
+
+/** A turn that was over does not run again: an answer may be older than what is known. */
+function merged(known: Pages, fresh: readonly Turn[]): Pages {
+  const byId = new Map(fresh.map((turn) => [turn.id, turn]));
+  const pages = known.pages.map((page) => ({
+    ...page,
+    data: page.data.map((turn) => {
+      const next = byId.get(turn.id);
+      byId.delete(turn.id);
+      return next && (next.status !== "running" || turn.status === "running") ? next : turn;
+    }),
+  }));
+  const [first, ...rest] = pages;
+  if (!first) return known;
+  return { ...known, pages: [{ ...first, data: [...byId.values(), ...first.data] }, ...rest] };
+}
+
+function justBegun(id: string, message: string, conversation: number): Turn {
+  return {
+    id,
+    conversation,
+    message,
+    reply: "",
+    replyTruncated: false,
+    status: "running",
+    error: null,
+    model: null,
+    usage: {
+      inputTokens: 0,
+      outputTokens: 0,
+      cacheReadTokens: 0,
+      cacheWriteTokens: 0,
+      reasoningTokens: 0,
+      credits: null,
+    },
+    createdAt: new Date().toISOString(),
+    finishedAt: null,
+  };
+}

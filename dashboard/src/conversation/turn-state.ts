@@ -1,0 +1,95 @@
+import type { TurnEvent, Usage } from "@berth/client";
+
+/** A tool call of the runtime. Times are of this page, and only of calls that it has seen happen. */
+export interface ToolPart {
+  kind: "tool";
+  id: string;
+  title: string;
+  status: string;
+  input: unknown;
+  output: unknown;
+  startedAt: number | null;
+  endedAt: number | null;
+}
+
+/** A piece of a reply, in the order in which it was said. */
+export type Part = { kind: "text" | "reasoning"; text: string } | ToolPart;
+
+export type Phase =
+  | { name: "sent" }
+  | { name: "queued"; position: number }
+  | { name: "working"; wakeMs: number }
+  | { name: "completed" | "cancelled" }
+  | { name: "failed"; code: string; message: string };
+
+/** A turn as far as its events have come. */
+export interface TurnState {
+  phase: Phase;
+  parts: readonly Part[];
+  usage: Usage | null;
+}
+
+export const emptyTurn: TurnState = { phase: { name: "sent" }, parts: [], usage: null };
+
+/** Whether a turn in this phase has ended. */
+export function isOver({ name }: Phase): boolean {
+  return name === "completed" || name === "failed" || name === "cancelled";
+}
+
+/**
+ * The state after an event. `now`: when it was seen, in milliseconds since 1970; null for an event of the past. Events
+ * that are not known change nothing.
+ */
+export function reduceTurn(state: TurnState, event: TurnEvent, now: number | null): TurnState {
+  switch (event.type) {
+    case "response.queued":
+      return { ...state, phase: { name: "queued", position: event.position } };
+    case "response.in_progress":
+      return { ...state, phase: { name: "working", wakeMs: event.wakeMs } };
+    case "response.output_text.delta":
+      return { ...state, parts: withText(state.parts, "text", event.delta) };
+    case "response.reasoning_text.delta":
+      return { ...state, parts: withText(state.parts, "reasoning", event.delta) };
+    case "response.tool_call.started":
+    case "response.tool_call.updated":
+    case "response.tool_call.completed":
+      return { ...state, parts: withTool(state.parts, event, now) };
+    case "response.completed":
+    case "response.cancelled": {
+      const name = event.type === "response.completed" ? "completed" : "cancelled";
+      return { ...state, phase: { name }, usage: event.usage ?? state.usage };
+    }
+    case "response.failed":
+      return { ...state, phase: { name: "failed", ...event.error }, usage: event.usage ?? state.usage };
+    default:
+      return state;
+  }
+}
+
+function withText(parts: readonly Part[], kind: "text" | "reasoning", delta: string): Part[] {
+  const last = parts.at(-1);
+  if (last?.kind === kind) return [...parts.slice(0, -1), { kind, text: last.text + delta }];
+  return [...parts, { kind, text: delta }];
+}
+
+type ToolEvent = Extract<
+  TurnEvent,
+  { type: "response.tool_call.started" | "response.tool_call.updated" | "response.tool_call.completed" }
+>;
+
+function withTool(parts: readonly Part[], event: ToolEvent, now: number | null): Part[] {
+  const at = parts.findLastIndex((part) => part.kind === "tool" && part.id === event.id);
+  const before = parts[at] as ToolPart | undefined;
+  const isEnd = event.type === "response.tool_call.completed";
+  const after: ToolPart = {
+    kind: "tool",
+    id: event.id,
+    title: event.title ?? event.name ?? before?.title ?? "tool",
+    status: event.status ?? (isEnd ? "completed" : (before?.status ?? "in_progress")),
+    input: event.input ?? before?.input,
+    output: event.output ?? before?.output,
+    startedAt: before ? before.startedAt : now,
+    endedAt: isEnd ? now : (before?.endedAt ?? null),
+  };
+  return before ? parts.with(at, after) : [...parts, after];
+}

@@ -1,0 +1,199 @@
+import type { Key } from "@berth/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { berth } from "../api/client.ts";
+import { agentsQuery, keysQuery } from "../api/queries.ts";
+import { Badge } from "../ui/Badge.tsx";
+import { Button } from "../ui/Button.tsx";
+import { Confirm } from "../ui/Confirm.tsx";
+import { Once } from "../ui/CopyButton.tsx";
+import { credits } from "../ui/credits.ts";
+import { Dialog } from "../ui/Dialog.tsx";
+import { Field, Input, Select } from "../ui/Field.tsx";
+import { Loaded } from "../ui/Loaded.tsx";
+import { messageOf } from "../ui/message.ts";
+import { Empty, Notice } from "../ui/Notice.tsx";
+import { Table } from "../ui/Table.tsx";
+import { Time } from "../ui/Time.tsx";
+import { useAction } from "../ui/use-action.ts";
+import { View } from "../ui/View.tsx";
+
+export function Keys() {
+  const query = useQuery(keysQuery);
+  return (
+    <View title="Keys" actions={<MakeKey />}>
+      <Loaded query={query}>
+        {(keys) =>
+          keys.length === 0 ? (
+            <Empty title="No keys yet">
+              A key is what a program signs in with: the API, the command line tool, a script.
+            </Empty>
+          ) : (
+            <Table label="Keys" head={["Name", "Kind", "Agents", "Begins with", "Limit", "Last used", "Expires", ""]}>
+              {keys.map((key) => (
+                <Row key={key.id} of={key} />
+              ))}
+            </Table>
+          )
+        }
+      </Loaded>
+    </View>
+  );
+}
+
+function Row({ of: { id, name, kind, agents, keyPrefix, creditLimit, lastUsedAt, expiresAt } }: { of: Key }) {
+  const queries = useQueryClient();
+  const isExpired = expiresAt !== null && Date.parse(expiresAt) < Date.now();
+  return (
+    <tr>
+      <td className="font-medium">{name ?? <span className="text-muted">without a name</span>}</td>
+      <td>
+        <Badge tone={kind === "full" ? "warn" : "neutral"}>{kind === "full" ? "everything" : "some agents"}</Badge>
+      </td>
+      <td className="text-muted">{agents?.join(", ") ?? "all"}</td>
+      <td className="font-mono text-[13px]">{keyPrefix}…</td>
+      <td className="whitespace-nowrap text-muted">
+        {creditLimit === null ? "none" : `${credits(creditLimit)} credits`}
+      </td>
+      <td className="whitespace-nowrap text-muted">{lastUsedAt ? <Time at={lastUsedAt} /> : "never"}</td>
+      <td className="whitespace-nowrap text-muted">
+        {isExpired ? <Badge tone="bad">expired</Badge> : expiresAt ? <Time at={expiresAt} /> : "never"}
+      </td>
+      <td className="text-right">
+        <Confirm
+          trigger={(open) => (
+            <Button kind="quiet" onClick={open}>
+              Revoke
+            </Button>
+          )}
+          title={`Revoke ${name ?? keyPrefix}?`}
+          action="Revoke"
+          onConfirm={async () => {
+            await berth.keys.revoke(id);
+            await queries.invalidateQueries({ queryKey: keysQuery.queryKey });
+          }}
+        >
+          Programs that use it are refused from now on.
+        </Confirm>
+      </td>
+    </tr>
+  );
+}
+
+function MakeKey() {
+  const [isOpen, setOpen] = useState(false);
+  const [secret, setSecret] = useState<string | null>(null);
+  const close = () => {
+    setOpen(false);
+    setSecret(null);
+  };
+  return (
+    <>
+      <Button kind="primary" onClick={() => setOpen(true)}>
+        Make a key
+      </Button>
+      <Dialog isOpen={isOpen} onClose={close} title={secret === null ? "Make a key" : "Copy the key now"}>
+        {secret === null ? (
+          <KeyForm onMade={setSecret} onCancel={close} />
+        ) : (
+          <div className="grid gap-4">
+            <p className="text-sm text-muted">It is shown this once. Whoever has it can do what the key may do.</p>
+            <Once text={secret} label="Copy the key" />
+            <Button kind="primary" onClick={close}>
+              Done
+            </Button>
+          </div>
+        )}
+      </Dialog>
+    </>
+  );
+}
+
+function KeyForm({ onMade, onCancel }: { onMade: (key: string) => void; onCancel: () => void }) {
+  const queries = useQueryClient();
+  const { data: allAgents = [] } = useQuery(agentsQuery);
+  const [name, setName] = useState("");
+  const [kind, setKind] = useState<Key["kind"]>("full");
+  const [agents, setAgents] = useState<readonly string[]>([]);
+  const [limit, setLimit] = useState("");
+  const [days, setDays] = useState("");
+  const make = useAction(async () => {
+    const { key } = await berth.keys.create({
+      name: name.trim() || null,
+      kind,
+      ...(kind === "agent" ? { agents: [...agents] } : {}),
+      creditLimit: limit.trim() || null,
+      expiresAt: days === "" ? null : new Date(Date.now() + Number(days) * 86_400_000).toISOString(),
+    });
+    await queries.invalidateQueries({ queryKey: keysQuery.queryKey });
+    onMade(key);
+  });
+  return (
+    <form
+      className="grid gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        make.run();
+      }}
+    >
+      <Field label="Name" hint="What it is for.">
+        {(props) => (
+          <Input {...props} value={name} onChange={(event) => setName(event.target.value)} autoComplete="off" />
+        )}
+      </Field>
+      <Field label="Kind">
+        {(props) => (
+          <Select {...props} value={kind} onChange={(event) => setKind(event.target.value as Key["kind"])}>
+            <option value="full">Everything in this account</option>
+            <option value="agent">Talks with some agents, and nothing else</option>
+          </Select>
+        )}
+      </Field>
+      {kind === "agent" && (
+        <fieldset className="grid gap-1">
+          <legend className="mb-1 text-sm font-medium">Agents</legend>
+          {allAgents.length === 0 && <p className="text-sm text-muted">There are none yet.</p>}
+          <div className="grid max-h-40 gap-1 overflow-y-auto">
+            {allAgents.map((agent) => (
+              <label key={agent.name} className="flex items-center gap-2 text-sm">
+                <input
+                  type="checkbox"
+                  checked={agents.includes(agent.name)}
+                  onChange={({ target }) =>
+                    setAgents(target.checked ? [...agents, agent.name] : agents.filter((each) => each !== agent.name))
+                  }
+                />
+                {agent.name}
+              </label>
+            ))}
+          </div>
+        </fieldset>
+      )}
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field label="Credit limit" hint="What it may spend. Empty: no limit.">
+          {(props) => (
+            <Input {...props} value={limit} inputMode="decimal" onChange={(event) => setLimit(event.target.value)} />
+          )}
+        </Field>
+        <Field label="Expires">
+          {(props) => (
+            <Select {...props} value={days} onChange={(event) => setDays(event.target.value)}>
+              <option value="">Never</option>
+              <option value="7">In a week</option>
+              <option value="30">In 30 days</option>
+              <option value="90">In 90 days</option>
+              <option value="365">In a year</option>
+            </Select>
+          )}
+        </Field>
+      </div>
+      {make.error !== null && <Notice tone="bad">{messageOf(make.error)}</Notice>}
+      <div className="flex justify-end gap-2">
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button type="submit" kind="primary" isBusy={make.isBusy} disabled={kind === "agent" && agents.length === 0}>
+          Make the key
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,21 @@
+import { CSPProvider } from "@base-ui/react/csp-provider";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { queries } from "./api/queries.ts";
+import { router } from "./router.tsx";
+import { applyTheme } from "./shell/theme.ts";
+import "./styles.css";
+
+applyTheme();
+createRoot(document.getElementById("root")!).render(
+  <StrictMode>
+    {/* The server's policy allows no style elements; what they would hold is in styles.css. */}
+    <CSPProvider disableStyleElements>
+      <QueryClientProvider client={queries}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </CSPProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,298 @@
+import type { AccountCredits, User } from "@berth/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { berth } from "../api/client.ts";
+import { allCreditsQuery, readinessQuery, runtimesQuery, usersQuery } from "../api/queries.ts";
+import { Badge } from "../ui/Badge.tsx";
+import { Button } from "../ui/Button.tsx";
+import { Confirm } from "../ui/Confirm.tsx";
+import { Once } from "../ui/CopyButton.tsx";
+import { credits } from "../ui/credits.ts";
+import { Dialog } from "../ui/Dialog.tsx";
+import { Field, Input } from "../ui/Field.tsx";
+import { Loaded } from "../ui/Loaded.tsx";
+import { messageOf } from "../ui/message.ts";
+import { Notice } from "../ui/Notice.tsx";
+import { Table } from "../ui/Table.tsx";
+import { Time } from "../ui/Time.tsx";
+import { useAction } from "../ui/use-action.ts";
+import { Section, View } from "../ui/View.tsx";
+
+/** What the operator of the installation looks after. */
+export function Operator() {
+  return (
+    <View title="Operator">
+      <Readiness />
+      <Users />
+      <Accounts />
+      <Versions />
+    </View>
+  );
+}
+
+function Readiness() {
+  const query = useQuery({ ...readinessQuery, refetchInterval: 15_000 });
+  return (
+    <Section title="Health">
+      <Loaded query={query}>
+        {({ checks }) => (
+          <ul className="grid gap-2 sm:grid-cols-3">
+            {Object.entries(checks).map(([name, { ok, message }]) => (
+              <li key={name} className="grid content-start gap-1 rounded-xl border bg-surface p-4 text-sm">
+                <div className="flex items-center justify-between gap-2">
+                  <span className="font-medium capitalize">{name}</span>
+                  <Badge tone={ok ? "good" : "bad"}>{ok ? "well" : "missing"}</Badge>
+                </div>
+                <p className="wrap-anywhere text-muted">{message}</p>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+const userTones = { invited: "accent", active: "good", disabled: "neutral" } as const;
+
+function Users() {
+  const query = useQuery(usersQuery);
+  const [link, setLink] = useState<{ name: string; url: string } | null>(null);
+  const show = (name: string, url: string) => setLink({ name, url });
+  return (
+    <Section title="Users" actions={<AddUser onLink={show} />}>
+      {link && (
+        <div className="grid gap-2">
+          <p className="text-sm">Give this link to {link.name}, who sets a password with it. It works once.</p>
+          <Once text={link.url} label="Copy the link" />
+        </div>
+      )}
+      <Loaded query={query}>
+        {(users) => (
+          <Table label="Users" head={["Name", "Status", "Added", ""]}>
+            {users.map((user) => (
+              <UserRow key={user.name} user={user} onLink={show} />
+            ))}
+          </Table>
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+function UserRow({ user, onLink }: { user: User; onLink: (name: string, url: string) => void }) {
+  const { name, operator, status, createdAt } = user;
+  const queries = useQueryClient();
+  const refresh = () => queries.invalidateQueries({ queryKey: usersQuery.queryKey });
+  const enable = useAction(async () => {
+    await berth.admin.enableUser(name);
+    await refresh();
+  });
+  return (
+    <tr>
+      <td className="font-medium">
+        {name} {operator && <span className="font-normal text-muted">(operator)</span>}
+      </td>
+      <td>
+        <Badge tone={userTones[status]}>{status}</Badge>
+      </td>
+      <td className="whitespace-nowrap text-muted">
+        <Time at={createdAt} />
+      </td>
+      <td>
+        <div className="flex justify-end gap-1">
+          <Confirm
+            trigger={(open) => (
+              <Button kind="quiet" onClick={open}>
+                New link
+              </Button>
+            )}
+            title={`A new link for ${name}?`}
+            action="Make the link"
+            onConfirm={async () => {
+              const { link } = await berth.admin.resetUser(name);
+              onLink(name, link);
+              await refresh();
+            }}
+          >
+            The password ends, and {name} is signed out everywhere.
+          </Confirm>
+          {status === "disabled" ? (
+            <Button kind="quiet" isBusy={enable.isBusy} onClick={() => enable.run()}>
+              Enable
+            </Button>
+          ) : (
+            !operator && (
+              <Confirm
+                trigger={(open) => (
+                  <Button kind="quiet" onClick={open}>
+                    Disable
+                  </Button>
+                )}
+                title={`Disable ${name}?`}
+                action="Disable"
+                onConfirm={async () => {
+                  await berth.admin.disableUser(name);
+                  await refresh();
+                }}
+              >
+                {name} is signed out, and keys of that account are refused, until you enable it again.
+              </Confirm>
+            )
+          )}
+        </div>
+      </td>
+    </tr>
+  );
+}
+
+function AddUser({ onLink }: { onLink: (name: string, url: string) => void }) {
+  const queries = useQueryClient();
+  const [isOpen, setOpen] = useState(false);
+  const [name, setName] = useState("");
+  const add = useAction(async () => {
+    const user = await berth.admin.createUser({ name: name.trim() });
+    onLink(user.name, user.link);
+    await queries.invalidateQueries({ queryKey: usersQuery.queryKey });
+    setName("");
+    setOpen(false);
+  });
+  return (
+    <>
+      <Button kind="primary" onClick={() => setOpen(true)}>
+        Add a user
+      </Button>
+      <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title="Add a user">
+        <form
+          className="grid gap-4"
+          onSubmit={(event) => {
+            event.preventDefault();
+            add.run();
+          }}
+        >
+          <Field label="Name" error={add.error === null ? null : messageOf(add.error)}>
+            {(props) => (
+              <Input
+                {...props}
+                required
+                value={name}
+                autoComplete="off"
+                onChange={(event) => setName(event.target.value)}
+              />
+            )}
+          </Field>
+          <div className="flex justify-end gap-2">
+            <Button onClick={() => setOpen(false)}>Cancel</Button>
+            <Button type="submit" kind="primary" isBusy={add.isBusy}>
+              Add
+            </Button>
+          </div>
+        </form>
+      </Dialog>
+    </>
+  );
+}
+
+function Accounts() {
+  const query = useQuery(allCreditsQuery);
+  return (
+    <Section title="Credits of all accounts">
+      <Loaded query={query}>
+        {(accounts) => (
+          <Table label="Credits of all accounts" head={["Account", "Balance", "Held", "Spent this month", "Limit", ""]}>
+            {accounts.map((account) => (
+              <tr key={account.accountId}>
+                <td className="font-medium">{account.name}</td>
+                <td className="tabular-nums">{credits(account.balance)}</td>
+                <td className="text-muted tabular-nums">{credits(account.held)}</td>
+                <td className="text-muted tabular-nums">{credits(account.spentThisMonth)}</td>
+                <td className="text-muted tabular-nums">
+                  {account.monthlyLimit === null ? "none" : credits(account.monthlyLimit)}
+                </td>
+                <td className="text-right">
+                  <Grant account={account} />
+                </td>
+              </tr>
+            ))}
+          </Table>
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+function Grant({ account: { accountId, name } }: { account: AccountCredits }) {
+  const queries = useQueryClient();
+  const [isOpen, setOpen] = useState(false);
+  const [amount, setAmount] = useState("");
+  const [note, setNote] = useState("");
+  const give = useAction(async () => {
+    await berth.admin.grantCredits({
+      account: accountId,
+      credits: amount.trim(),
+      ...(note.trim() === "" ? {} : { note: note.trim() }),
+    });
+    await queries.invalidateQueries({ queryKey: allCreditsQuery.queryKey });
+    await queries.invalidateQueries({ queryKey: ["billing"] });
+    setOpen(false);
+  });
+  return (
+    <>
+      <Button kind="quiet" onClick={() => setOpen(true)}>
+        Give credits
+      </Button>
+      <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title={`Give credits to ${name}`}>
+        <form
+          className="grid gap-4"
+          onSubmit={(event) => {
+            event.preventDefault();
+            give.run();
+          }}
+        >
+          <Field label="Credits">
+            {(props) => (
+              <Input
+                {...props}
+                required
+                value={amount}
+                inputMode="decimal"
+                onChange={(event) => setAmount(event.target.value)}
+              />
+            )}
+          </Field>
+          <Field label="Note" hint="What it is for. The account's ledger shows it.">
+            {(props) => <Input {...props} value={note} onChange={(event) => setNote(event.target.value)} />}
+          </Field>
+          {give.error !== null && <Notice tone="bad">{messageOf(give.error)}</Notice>}
+          <div className="flex justify-end gap-2">
+            <Button onClick={() => setOpen(false)}>Cancel</Button>
+            <Button type="submit" kind="primary" isBusy={give.isBusy}>
+              Give
+            </Button>
+          </div>
+        </form>
+      </Dialog>
+    </>
+  );
+}
+
+function Versions() {
+  const query = useQuery(runtimesQuery);
+  return (
+    <Section title="Versions">
+      <Loaded query={query}>
+        {(runtimes) => (
+          <Table label="Versions" head={["Runtime", "Package", "Version"]}>
+            {runtimes.map(({ name, package: npm, version }) => (
+              <tr key={name}>
+                <td className="font-medium">{name}</td>
+                <td className="font-mono text-[13px] text-muted">{npm}</td>
+                <td className="tabular-nums">{version ?? "unknown"}</td>
+              </tr>
+            ))}
+          </Table>
+        )}
+      </Loaded>
+    </Section>
+  );
+}

@@ -1,0 +1,164 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from "@tanstack/react-router";
+import { accountQuery, queries } from "./api/queries.ts";
+import { Failed } from "./shell/Failed.tsx";
+import { NotFound } from "./shell/NotFound.tsx";
+import { Shell } from "./shell/Shell.tsx";
+import { SignedOut } from "./shell/SignedOut.tsx";
+import { Loading } from "./ui/Notice.tsx";
+
+// Each view is a file of its own, fetched when it is gone to.
+
+const root = createRootRoute({ component: Outlet });
+
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: "shell",
+  loader: () => queries.ensureQueryData(accountQuery),
+  component: Shell,
+});
+
+const signedOut = createRoute({
+  getParentRoute: () => root,
+  path: "/signed-out",
+  validateSearch: ({ message }): { message?: string } => (typeof message === "string" ? { message } : {}),
+  component: SignedOut,
+});
+
+const home = createRoute({
+  getParentRoute: () => shell,
+  path: "/",
+  component: lazyRouteComponent(() => import("./home/Home.tsx"), "Home"),
+});
+
+const agents = createRoute({
+  getParentRoute: () => shell,
+  path: "/agents",
+  component: lazyRouteComponent(() => import("./agents/AgentList.tsx"), "AgentList"),
+});
+
+const createAgent = createRoute({
+  getParentRoute: () => shell,
+  path: "/create-agent",
+  component: lazyRouteComponent(() => import("./agents/CreateAgent.tsx"), "CreateAgent"),
+});
+
+const agent = createRoute({
+  getParentRoute: () => shell,
+  path: "/agents/$name",
+  component: lazyRouteComponent(() => import("./agent/AgentPage.tsx"), "AgentPage"),
+});
+
+const conversation = createRoute({
+  getParentRoute: () => agent,
+  path: "/",
+  component: lazyRouteComponent(() => import("./conversation/Conversation.tsx"), "Conversation"),
+});
+
+const files = createRoute({
+  getParentRoute: () => agent,
+  path: "/files",
+  validateSearch: ({ path }): { path?: string } => (typeof path === "string" ? { path } : {}),
+  component: lazyRouteComponent(() => import("./agent/Files.tsx"), "Files"),
+});
+
+const terminal = createRoute({
+  getParentRoute: () => agent,
+  path: "/terminal",
+  component: lazyRouteComponent(() => import("./agent/TerminalTab.tsx"), "TerminalTab"),
+});
+
+const ports = createRoute({
+  getParentRoute: () => agent,
+  path: "/ports",
+  component: lazyRouteComponent(() => import("./agent/Ports.tsx"), "Ports"),
+});
+
+const turns = createRoute({
+  getParentRoute: () => agent,
+  path: "/turns",
+  component: lazyRouteComponent(() => import("./agent/Turns.tsx"), "Turns"),
+});
+
+const logs = createRoute({
+  getParentRoute: () => agent,
+  path: "/logs",
+  component: lazyRouteComponent(() => import("./agent/Logs.tsx"), "Logs"),
+});
+
+const network = createRoute({
+  getParentRoute: () => agent,
+  path: "/network",
+  component: lazyRouteComponent(() => import("./agent/Network.tsx"), "Network"),
+});
+
+const secrets = createRoute({
+  getParentRoute: () => agent,
+  path: "/secrets",
+  component: lazyRouteComponent(() => import("./agent/Secrets.tsx"), "Secrets"),
+});
+
+const settings = createRoute({
+  getParentRoute: () => agent,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("./agent/Settings.tsx"), "Settings"),
+});
+
+const keys = createRoute({
+  getParentRoute: () => shell,
+  path: "/keys",
+  component: lazyRouteComponent(() => import("./keys/Keys.tsx"), "Keys"),
+});
+
+const credits = createRoute({
+  getParentRoute: () => shell,
+  path: "/credits",
+  component: lazyRouteComponent(() => import("./credits/Credits.tsx"), "Credits"),
+});
+
+const audit = createRoute({
+  getParentRoute: () => shell,
+  path: "/audit",
+  validateSearch: ({ agent }): { agent?: string } => (typeof agent === "string" ? { agent } : {}),
+  component: lazyRouteComponent(() => import("./audit/Audit.tsx"), "Audit"),
+});
+
+const operator = createRoute({
+  getParentRoute: () => shell,
+  path: "/operator",
+  beforeLoad: async () => {
+    if (!(await queries.ensureQueryData(accountQuery)).operator) throw redirect({ to: "/" });
+  },
+  component: lazyRouteComponent(() => import("./operator/Operator.tsx"), "Operator"),
+});
+
+const ofAgent = agent.addChildren([conversation, files, terminal, ports, turns, logs, network, secrets, settings]);
+const inShell = shell.addChildren([home, agents, createAgent, ofAgent, keys, credits, audit, operator]);
+
+/** The identity provider leads back to `/`. */
+if (!location.pathname.startsWith("/-")) history.replaceState(null, "", `/-/${location.search}`);
+
+export const router = createRouter({
+  routeTree: root.addChildren([inShell, signedOut]),
+  basepath: "/-",
+  defaultPreload: "intent",
+  defaultErrorComponent: Failed,
+  defaultNotFoundComponent: NotFound,
+  defaultPendingComponent: () => (
+    <div className="p-6">
+      <Loading />
+    </div>
+  ),
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,25 @@
+import type { ErrorComponentProps } from "@tanstack/react-router";
+import { useRouter } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { onReachableAgain } from "../api/reachability.ts";
+import { Button } from "../ui/Button.tsx";
+import { messageOf } from "../ui/message.ts";
+import { Notice } from "../ui/Notice.tsx";
+
+/** Stands where a view failed. It tries again by itself when the service answers again. */
+export function Failed({ error, reset }: ErrorComponentProps) {
+  const router = useRouter();
+  const again = () => {
+    reset();
+    void router.invalidate();
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `again` does the same whichever it is
+  useEffect(() => onReachableAgain(again), []);
+  return (
+    <div className="p-6">
+      <Notice tone="bad" title="This view cannot be shown" action={<Button onClick={again}>Try again</Button>}>
+        {messageOf(error)}
+      </Notice>
+    </div>
+  );
+}

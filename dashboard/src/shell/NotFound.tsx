@@ -1,0 +1,18 @@
+import { Link } from "@tanstack/react-router";
+import { buttonClasses } from "../ui/Button.tsx";
+import { Empty } from "../ui/Notice.tsx";
+
+export function NotFound() {
+  return (
+    <div className="p-6">
+      <Empty
+        title="There is no such page"
+        action={
+          <Link to="/" className={buttonClasses("primary")}>
+            Home
+          </Link>
+        }
+      />
+    </div>
+  );
+}

@@ -1,0 +1,147 @@
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { Link, Outlet, useMatchRoute } from "@tanstack/react-router";
+import { Search } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import { useAccountChanges } from "../api/live.ts";
+import { accountQuery } from "../api/queries.ts";
+import { useIsReachable } from "../api/reachability.ts";
+import { classes } from "../ui/classes.ts";
+import { AccountMenu } from "./AccountMenu.tsx";
+import { type Place, placesOf } from "./places.ts";
+import { useShortcuts } from "./shortcuts.ts";
+
+const Palette = lazy(async () => ({ default: (await import("./Palette.tsx")).Palette }));
+
+/** What surrounds each view. */
+export function Shell() {
+  const { data: account } = useSuspenseQuery(accountQuery);
+  const places = placesOf(account);
+  const [isPaletteOpen, setPaletteOpen] = useState(false);
+  const queries = useQueryClient();
+  useAccountChanges(() => void queries.invalidateQueries({ queryKey: ["agents"], exact: true }));
+  useShortcuts(places, () => setPaletteOpen(true));
+  // A conversation on a phone has use for the whole screen; its header leads back.
+  const isAgent = useMatchRoute()({ to: "/agents/$name", fuzzy: true }) !== false;
+  return (
+    <div className="flex h-full min-h-0 flex-col md:flex-row">
+      <a
+        href="#content"
+        className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:m-2 focus:bg-surface focus:p-2"
+      >
+        Skip to the content
+      </a>
+      <aside className="hidden w-56 shrink-0 flex-col gap-4 border-r bg-surface p-3 md:flex">
+        <Brand />
+        <PaletteButton onClick={() => setPaletteOpen(true)} />
+        <nav aria-label="Views" className="grid gap-0.5">
+          {places.map((place) => (
+            <SideLink key={place.to} place={place} />
+          ))}
+        </nav>
+        <div className="mt-auto">
+          <AccountMenu name={account.name} />
+        </div>
+      </aside>
+      <header
+        className={classes(
+          "flex items-center justify-between border-b bg-surface px-3 py-1.5 md:hidden",
+          isAgent && "hidden",
+        )}
+      >
+        <Brand />
+        <div className="flex items-center gap-1">
+          <PaletteButton onClick={() => setPaletteOpen(true)} isSmall />
+          <AccountMenu name={account.name} isSmall />
+        </div>
+      </header>
+      <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+        <Unreachable />
+        <main id="content" className="flex min-h-0 flex-1 flex-col overflow-y-auto" tabIndex={-1}>
+          <Outlet />
+        </main>
+      </div>
+      {!isAgent && (
+        <nav aria-label="Views" className="flex border-t bg-surface pb-[env(safe-area-inset-bottom)] md:hidden">
+          {places.map((place) => (
+            <BottomLink key={place.to} place={place} />
+          ))}
+        </nav>
+      )}
+      {isPaletteOpen && (
+        <Suspense>
+          <Palette places={places} onClose={() => setPaletteOpen(false)} />
+        </Suspense>
+      )}
+    </div>
+  );
+}
+
+function Brand() {
+  return (
+    <Link to="/" className="flex items-center gap-2 rounded-lg px-2 py-1 font-semibold">
+      <img src="/assets/berth.svg" alt="" className="size-6" />
+      Berth
+    </Link>
+  );
+}
+
+function PaletteButton({ onClick, isSmall = false }: { onClick: () => void; isSmall?: boolean }) {
+  return (
+    <button
+      type="button"
+      onClick={onClick}
+      aria-label={isSmall ? "Search and go to" : undefined}
+      className={classes(
+        "flex items-center gap-2 rounded-lg text-sm text-muted hover:bg-sunken",
+        isSmall ? "p-2" : "border bg-canvas px-2.5 py-1.5",
+      )}
+    >
+      <Search className="size-4" aria-hidden />
+      {!isSmall && (
+        <>
+          Go to… <kbd className="ml-auto font-sans text-xs">{isApple ? "⌘K" : "Ctrl K"}</kbd>
+        </>
+      )}
+    </button>
+  );
+}
+
+const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
+
+function SideLink({ place: { to, name, icon: Icon } }: { place: Place }) {
+  return (
+    <Link
+      to={to}
+      activeOptions={{ exact: to === "/" }}
+      className="flex items-center gap-2.5 rounded-lg px-2.5 py-1.5 text-sm text-muted hover:bg-sunken hover:text-ink"
+      activeProps={{ className: "bg-sunken font-medium !text-ink" }}
+    >
+      <Icon className="size-4" aria-hidden />
+      {name}
+    </Link>
+  );
+}
+
+function BottomLink({ place: { to, name, icon: Icon } }: { place: Place }) {
+  return (
+    <Link
+      to={to}
+      activeOptions={{ exact: to === "/" }}
+      className="grid min-w-0 flex-1 justify-items-center gap-0.5 py-1.5 text-[11px] text-muted"
+      activeProps={{ className: "!text-accent font-medium" }}
+    >
+      <Icon className="size-5" aria-hidden />
+      {name}
+    </Link>
+  );
+}
+
+/** Said once, and gone by itself. */
+function Unreachable() {
+  if (useIsReachable()) return null;
+  return (
+    <p role="status" className="border-b border-warn/40 bg-warn-soft px-4 py-2 text-center text-sm text-warn">
+      The service does not answer. This page goes on as soon as it does.
+    </p>
+  );
+}

@@ -1,0 +1,39 @@
+import { useNavigate } from "@tanstack/react-router";
+import { useEffect, useEffectEvent, useRef } from "react";
+import type { Place } from "./places.ts";
+
+/** How long `g` waits for the letter of a view. */
+const prefixMs = 1_500;
+
+/** Keys that work wherever nothing is being typed: `g` and a view's letter, `c` to create an agent, ⌘K or Ctrl-K. */
+export function useShortcuts(places: readonly Place[], openPalette: () => void): void {
+  const navigate = useNavigate();
+  const prefixedAt = useRef(0);
+  const press = useEffectEvent((event: KeyboardEvent) => {
+    const { key, metaKey, ctrlKey, altKey } = event;
+    if ((metaKey || ctrlKey) && key.toLowerCase() === "k") {
+      event.preventDefault();
+      return openPalette();
+    }
+    if (metaKey || ctrlKey || altKey || isTyping(event.target)) return;
+    const isPrefixed = Date.now() - prefixedAt.current < prefixMs;
+    prefixedAt.current = key === "g" ? Date.now() : 0;
+    const place = isPrefixed && places.find((each) => each.key === key);
+    if (place) void navigate({ to: place.to });
+    else if (key === "c") void navigate({ to: "/create-agent" });
+    else if (key === "?") openPalette();
+    else return;
+    event.preventDefault();
+  });
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => press(event);
+    document.addEventListener("keydown", listen);
+    return () => document.removeEventListener("keydown", listen);
+  }, []);
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof Element && target.closest("input, textarea, select, [contenteditable], [role=dialog]") !== null
+  );
+}

@@ -1,0 +1,42 @@
+import type { ComponentProps } from "react";
+import { classes } from "./classes.ts";
+
+type Kind = "primary" | "plain" | "quiet" | "danger";
+
+const kinds: Readonly<Record<Kind, string>> = {
+  primary: "bg-accent-fill text-white hover:brightness-110",
+  plain: "bg-surface border border-line hover:bg-sunken",
+  quiet: "hover:bg-sunken text-muted hover:text-ink",
+  danger: "bg-bad-fill text-white hover:brightness-110",
+};
+
+interface ButtonProps extends ComponentProps<"button"> {
+  kind?: Kind;
+  /** The action goes on. */
+  isBusy?: boolean;
+}
+
+/** What a link or button of this kind looks like. */
+export function buttonClasses(kind: Kind = "plain", more?: string): string {
+  return classes(
+    "inline-flex min-h-9 items-center justify-center gap-2 rounded-lg px-3 py-1.5 text-sm font-medium whitespace-nowrap",
+    "transition-[background-color,filter] disabled:opacity-50",
+    kinds[kind],
+    more,
+  );
+}
+
+export function Button({ kind = "plain", isBusy = false, className, disabled, children, ...rest }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      className={buttonClasses(kind, className)}
+      disabled={disabled || isBusy}
+      aria-busy={isBusy}
+      {...rest}
+    >
+      {isBusy && <span className="size-3.5 animate-spin rounded-full border-2 border-current border-t-transparent" />}
+      {children}
+    </button>
+  );
+}

@@ -1,0 +1,71 @@
+import { type ReactNode, useState } from "react";
+import { Button } from "./Button.tsx";
+import { Dialog } from "./Dialog.tsx";
+import { Field, Input } from "./Field.tsx";
+import { messageOf } from "./message.ts";
+import { Notice } from "./Notice.tsx";
+
+interface ConfirmProps {
+  /** What the button that asks looks like. */
+  trigger: (open: () => void) => ReactNode;
+  title: string;
+  children: ReactNode;
+  /** What the button says that does it. */
+  action: string;
+  /** Has to be typed first: for what cannot be undone. */
+  word?: string;
+  onConfirm: () => Promise<unknown>;
+}
+
+/** Asks before something is done that cannot be undone. */
+export function Confirm({ trigger, title, children, action, word, onConfirm }: ConfirmProps) {
+  const [isOpen, setOpen] = useState(false);
+  const [typed, setTyped] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<string | null>(null);
+  const close = () => {
+    setOpen(false);
+    setTyped("");
+    setError(null);
+  };
+  const confirm = async () => {
+    setBusy(true);
+    try {
+      await onConfirm();
+      close();
+    } catch (failure) {
+      setError(messageOf(failure));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      {trigger(() => setOpen(true))}
+      <Dialog isOpen={isOpen} onClose={close} title={title} description={children}>
+        <form
+          className="grid gap-4"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void confirm();
+          }}
+        >
+          {word !== undefined && (
+            <Field label={`Type ${word} to go on`}>
+              {(props) => (
+                <Input {...props} value={typed} autoComplete="off" onChange={(event) => setTyped(event.target.value)} />
+              )}
+            </Field>
+          )}
+          {error && <Notice tone="bad">{error}</Notice>}
+          <div className="flex justify-end gap-2">
+            <Button onClick={close}>Cancel</Button>
+            <Button type="submit" kind="danger" isBusy={isBusy} disabled={word !== undefined && typed !== word}>
+              {action}
+            </Button>
+          </div>
+        </form>
+      </Dialog>
+    </>
+  );
+}

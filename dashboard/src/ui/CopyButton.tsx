@@ -1,0 +1,40 @@
+import { Check, Copy } from "lucide-react";
+import { useState } from "react";
+import { Button } from "./Button.tsx";
+
+/** Copies a text, and says so. */
+export function CopyButton({
+  text,
+  label = "Copy",
+  isSmall = false,
+}: {
+  text: string;
+  label?: string;
+  isSmall?: boolean;
+}) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 2_000);
+  };
+  const Icon = isCopied ? Check : Copy;
+  return (
+    <Button kind={isSmall ? "quiet" : "plain"} onClick={() => void copy()} aria-label={isCopied ? "Copied" : label}>
+      <Icon className="size-4" aria-hidden />
+      {!isSmall && (isCopied ? "Copied" : label)}
+    </Button>
+  );
+}
+
+/** A text that is shown once: a key, a link. */
+export function Once({ text, label }: { text: string; label: string }) {
+  return (
+    <div className="flex items-center gap-2 rounded-lg border bg-sunken py-1 pr-1 pl-3">
+      <code className="min-w-0 flex-1 font-mono text-[13px] break-all" data-testid="once">
+        {text}
+      </code>
+      <CopyButton text={text} label={label} isSmall />
+    </div>
+  );
+}

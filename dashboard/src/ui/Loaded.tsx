@@ -1,0 +1,33 @@
+import type { UseQueryResult } from "@tanstack/react-query";
+import { type ReactNode, useEffect } from "react";
+import { onReachableAgain } from "../api/reachability.ts";
+import { Button } from "./Button.tsx";
+import { messageOf } from "./message.ts";
+import { Loading, Notice } from "./Notice.tsx";
+
+/** What was asked for, or that it is on its way, or why it did not come. */
+export function Loaded<Data>({
+  query: { data, error, refetch, isFetching },
+  children,
+}: {
+  query: Pick<UseQueryResult<Data>, "data" | "error" | "refetch" | "isFetching">;
+  children: (data: Data) => ReactNode;
+}) {
+  const hasFailed = error !== null;
+  useEffect(() => (hasFailed ? onReachableAgain(() => void refetch()) : undefined), [hasFailed, refetch]);
+  if (data !== undefined) return children(data);
+  if (!error) return <Loading />;
+  return (
+    <Notice
+      tone="bad"
+      title="This did not load"
+      action={
+        <Button onClick={() => void refetch()} isBusy={isFetching}>
+          Try again
+        </Button>
+      }
+    >
+      {messageOf(error)}
+    </Notice>
+  );
+}

@@ -1,0 +1,56 @@
+import type { ReactNode } from "react";
+import { classes } from "./classes.ts";
+
+interface NoticeProps {
+  tone?: "neutral" | "warn" | "bad";
+  title?: string;
+  children?: ReactNode;
+  action?: ReactNode;
+}
+
+const tones = {
+  neutral: "border-line bg-surface",
+  warn: "border-warn/40 bg-warn-soft",
+  bad: "border-bad/40 bg-bad-soft",
+};
+
+/** Something that the reader should know before going on. */
+export function Notice({ tone = "neutral", title, children, action }: NoticeProps) {
+  return (
+    <div
+      role={tone === "bad" ? "alert" : "status"}
+      className={classes(
+        "flex flex-wrap items-center gap-x-4 gap-y-2 rounded-xl border px-4 py-3 text-sm",
+        tones[tone],
+      )}
+    >
+      <div className="min-w-0 flex-1">
+        {title && <p className="font-medium">{title}</p>}
+        {children && <div className="wrap-anywhere text-muted">{children}</div>}
+      </div>
+      {action}
+    </div>
+  );
+}
+
+/** A view without content, and what would change that. */
+export function Empty({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) {
+  return (
+    <div className="grid justify-items-center gap-2 rounded-xl border border-dashed px-6 py-12 text-center">
+      <p className="font-medium">{title}</p>
+      {children && <div className="max-w-prose text-sm text-muted">{children}</div>}
+      {action && <div className="mt-3">{action}</div>}
+    </div>
+  );
+}
+
+/** Stands where content is about to be. */
+export function Loading({ label = "Loading" }: { label?: string }) {
+  return (
+    <div role="status" aria-label={label} className="grid gap-3 py-2">
+      {[70, 100, 85].map((width) => (
+        <div key={width} className="h-4 animate-pulse rounded bg-sunken" style={{ width: `${width}%` }} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,57 @@
+import { z } from "zod";
+import {
+  DashboardToken,
+  dashboardPrefix,
+  dashboardSignIn,
+  SignedOut,
+  SignInQuery,
+  SignOutQuery,
+} from "../../contract/sign-in.ts";
+import { route } from "../route.ts";
+
+/** The dashboard's own: its files, and the sign-in of a browser. No program needs them. */
+export const dashboardRoutes = {
+  /** The dashboard, and where its identity provider sends a browser back to. */
+  openDashboard: route({ method: "GET", path: "/", summary: null, responses: {}, permission: "public" }),
+  openDashboardPage: route({
+    method: "GET",
+    path: `${dashboardPrefix}/{page}`,
+    rest: true,
+    params: z.object({ page: z.string() }),
+    summary: null,
+    responses: {},
+    permission: "public",
+  }),
+  getDashboardFile: route({
+    method: "GET",
+    path: "/assets/{file}",
+    rest: true,
+    params: z.object({ file: z.string() }),
+    summary: null,
+    responses: {},
+    permission: "public",
+  }),
+  signInToDashboard: route({
+    method: "GET",
+    path: dashboardSignIn,
+    query: SignInQuery,
+    summary: null,
+    responses: {},
+    permission: "public",
+  }),
+  getDashboardToken: route({
+    method: "POST",
+    path: "/dashboard/session",
+    summary: null,
+    responses: { 200: DashboardToken },
+    permission: "public",
+  }),
+  signOutOfDashboard: route({
+    method: "DELETE",
+    path: "/dashboard/session",
+    query: SignOutQuery,
+    summary: null,
+    responses: { 200: SignedOut },
+    permission: "public",
+  }),
+};

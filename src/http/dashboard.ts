@@ -1,0 +1,161 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import fastifyStatic from "@fastify/static";
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
+import { routes } from "../api/routes.ts";
+import { BerthError } from "../contract/errors.ts";
+import { dashboardPrefix } from "../contract/sign-in.ts";
+import { type DashboardSessions, dashboardSessionMs } from "../service/dashboard-sessions.ts";
+import { handle } from "./handle.ts";
+
+/** The path that its cookie is sent to. */
+const sessionPath = "/dashboard/session";
+const sessionCookie = "berth_dashboard";
+const pendingCookie = "berth_signing_in";
+const pendingSeconds = 600;
+
+/**
+ * The dashboard runs no script but its own files, and none that a text could become (Trusted Types); it asks nobody but
+ * this service, and nobody frames it.
+ */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
+
+interface DashboardParts {
+  /** The built dashboard. */
+  folder: string;
+  sessions: DashboardSessions;
+  publicUrl: () => string;
+  limitAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+}
+
+/** The dashboard: its files, and the sign-in of browsers. */
+export function dashboardRoutes({ folder, sessions, publicUrl, limitAddress }: DashboardParts): FastifyPluginAsync {
+  const cookies = new Cookies(publicUrl);
+  return async (app) => {
+    await app.register(fastifyStatic, { root: folder, serve: false, preCompressed: true });
+    handle(app, routes.openDashboard, async (request, reply) => {
+      const { state } = request.query as { state?: unknown };
+      if (state === undefined) return sendDocument(reply, folder);
+      await limitAddress(request, reply);
+      return signedIn(request, reply, sessions, cookies);
+    });
+    handle(app, routes.openDashboardPage, async (_request, reply) => sendDocument(reply, folder));
+    handle(app, routes.getDashboardFile, async ({ params }, reply) =>
+      // Their names have a hash of what they hold.
+      reply.sendFile(params.file, join(folder, "assets"), { immutable: true, maxAge: "365d" }),
+    );
+    handle(app, routes.signInToDashboard, async (request, reply) => {
+      await limitAddress(request, reply);
+      const { url, pending } = await sessions.begin(pageOf(request.query.to));
+      reply.header("set-cookie", cookies.pending(pending)).header("cache-control", "no-store");
+      return reply.redirect(url, 303);
+    });
+    handle(app, routes.getDashboardToken, async (request, reply) => {
+      requireSameOrigin(request);
+      reply.header("cache-control", "no-store");
+      try {
+        const { accessToken, accessExpiresAt } = await sessions.token(cookies.of(request, sessionCookie));
+        return { accessToken, expiresAt: new Date(accessExpiresAt).toISOString() };
+      } catch (error) {
+        if (error instanceof BerthError && error.status === 401) await limitAddress(request, reply);
+        throw error;
+      }
+    });
+    handle(app, routes.signOutOfDashboard, async (request, reply) => {
+      requireSameOrigin(request);
+      const signOutUrl = await sessions.end(cookies.of(request, sessionCookie), request.query.everywhere);
+      reply.header("set-cookie", cookies.session(null));
+      return { signOutUrl };
+    });
+  };
+}
+
+/** The browser comes back from the identity provider. */
+async function signedIn(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  sessions: DashboardSessions,
+  cookies: Cookies,
+): Promise<FastifyReply> {
+  reply.header("cache-control", "no-store").header("set-cookie", cookies.pending(null));
+  try {
+    const returned = new URL(request.url, "http://berth");
+    const { session, to } = await sessions.finish(returned, cookies.of(request, pendingCookie));
+    return reply.header("set-cookie", cookies.session(session)).redirect(to, 303);
+  } catch (error) {
+    if (!(error instanceof BerthError)) throw error;
+    // The dashboard says it in its own words.
+    const query = new URLSearchParams({ code: error.code, message: error.message });
+    return reply.redirect(`${dashboardPrefix}/signed-out?${query}`, 303);
+  }
+}
+
+async function sendDocument(reply: FastifyReply, folder: string): Promise<FastifyReply> {
+  const document = await readFile(join(folder, "index.html"), "utf8").catch(() => null);
+  if (document === null)
+    throw new BerthError("path_not_found", "The dashboard has not been built. `make dashboard` builds it.");
+  reply.header("content-security-policy", policy).header("cache-control", "no-cache");
+  return reply.header("referrer-policy", "no-referrer").type("text/html; charset=utf-8").send(document);
+}
+
+/** A path of the dashboard, and nothing else. */
+function pageOf(to = ""): string {
+  const { pathname, search, origin } = new URL(to, "http://berth");
+  return origin === "http://berth" && pathname.startsWith(`${dashboardPrefix}/`)
+    ? pathname + search
+    : `${dashboardPrefix}/`;
+}
+
+/** Only the dashboard itself has a use for these; a cookie comes along from a neighbouring host's page, too. */
+function requireSameOrigin({ headers }: FastifyRequest): void {
+  const { "sec-fetch-site": site, origin, host } = headers;
+  const isForeign = site !== undefined ? site !== "same-origin" : origin !== undefined && !isOf(origin, host);
+  if (isForeign) throw new BerthError("forbidden", "Only the dashboard's own pages may ask for this.");
+}
+
+function isOf(origin: string, host: string | undefined): boolean {
+  return URL.canParse(origin) && new URL(origin).host === host;
+}
+
+/** The dashboard's cookies, as headers. */
+class Cookies {
+  readonly #publicUrl: () => string;
+
+  constructor(publicUrl: () => string) {
+    this.#publicUrl = publicUrl;
+  }
+
+  /** Its value; empty if there is none. */
+  of({ headers }: FastifyRequest, name: string): string {
+    const found = (headers.cookie ?? "").split(/; */).find((cookie) => cookie.startsWith(`${name}=`));
+    return found?.slice(name.length + 1) ?? "";
+  }
+
+  /** Null removes it. */
+  session(value: string | null): string {
+    return this.#header(sessionCookie, value, `Path=${sessionPath}; SameSite=Strict`, dashboardSessionMs / 1000);
+  }
+
+  /** Lax: the browser comes back from another site, where another provider is. */
+  pending(value: string | null): string {
+    return this.#header(pendingCookie, value, "Path=/; SameSite=Lax", pendingSeconds);
+  }
+
+  #header(name: string, value: string | null, where: string, seconds: number): string {
+    const secure = this.#publicUrl().startsWith("https:") ? "; Secure" : "";
+    return `${name}=${value ?? ""}; ${where}; HttpOnly; Max-Age=${value === null ? 0 : seconds}${secure}`;
+  }
+}

@@ -1,0 +1,25 @@
+/** What Koa's context has for cookies. */
+interface Context {
+  cookies: {
+    get(name: string, options: { signed: boolean }): string | undefined;
+    set(name: string, value: string | null, options: object): unknown;
+  };
+}
+
+const cookieName = "berth_admitted";
+/** From a new password to the dashboard. */
+const admittedMs = 60_000;
+
+/** Lets this browser sign in as a user once without a password, who has just set one in it. */
+export function admit(ctx: Context, userId: string, mount: string): void {
+  const options = { signed: true, httpOnly: true, sameSite: "lax", path: mount, maxAge: admittedMs, overwrite: true };
+  ctx.cookies.set(cookieName, `${userId}.${Date.now() + admittedMs}`, options);
+}
+
+/** The user that this browser may sign in as, this once; null without one. */
+export function takeAdmission(ctx: Context, mount: string): string | null {
+  const [userId, until] = (ctx.cookies.get(cookieName, { signed: true }) ?? "").split(".");
+  if (!userId) return null;
+  ctx.cookies.set(cookieName, null, { signed: true, path: mount, overwrite: true });
+  return Number(until) > Date.now() ? userId : null;
+}

@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { freePort } from "../../src/platform/ports.ts";
+import { Browser } from "../support/browser.ts";
+import { ScriptedService } from "../support/scripted-service.ts";
+import { useLink } from "../support/sign-in.ts";
+import { WebIssuer } from "../support/web-issuer.ts";
+
+// A browser's sign-in to the dashboard, as its requests go: the page itself never sees a code or a refresh token.
+
+const password = "a long password";
+let service: ScriptedService;
+beforeAll(async () => {
+  service = await ScriptedService.start();
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+/** A browser's cookies by name, each with its attributes. */
+class Jar {
+  readonly lines = new Map<string, string>();
+  /** The header for a request. Paths are the test's own business. */
+  header(...names: string[]): string {
+    const sent = [...this.lines].filter(([name]) => names.includes(name));
+    return sent.map(([name, line]) => `${name}=${/^[^=]+=([^;]*)/.exec(line)![1]}`).join("; ");
+  }
+  take(response: Response): Response {
+    for (const line of response.headers.getSetCookie()) this.lines.set(line.slice(0, line.indexOf("=")), line);
+    return response;
+  }
+}
+
+/** Begins at `url`, signs in at the provider by `atProvider`, and comes back. Returns where the browser ends. */
+async function signIn(
+  url: string,
+  jar: Jar,
+  atProvider: (page: string) => Promise<string>,
+  to = "/-/agents/ada?x=1",
+): Promise<string> {
+  const path = `/dashboard/sign-in?${new URLSearchParams({ to })}`;
+  const begun = jar.take(await fetch(url + path, { redirect: "manual" }));
+  expect(begun.status).toBe(303);
+  const returned = await atProvider(begun.headers.get("location")!);
+  const headers = { cookie: jar.header("berth_signing_in") };
+  const ended = jar.take(await fetch(returned, { redirect: "manual", headers }));
+  expect(ended.status).toBe(303);
+  return ended.headers.get("location")!;
+}
+
+/** The built-in provider, in a browser that its user has used before. */
+function builtIn(browser: Browser, name: string): (page: string) => Promise<string> {
+  return async (page) => {
+    const found = await browser.get(page);
+    return found.text === "" ? found.url : (await browser.submit(found, { name, password })).url;
+  };
+}
+
+function token(url: string, jar: Jar, headers: Record<string, string> = {}): Promise<Response> {
+  const cookie = jar.header("berth_dashboard");
+  return fetch(`${url}/dashboard/session`, { method: "POST", headers: { cookie, ...headers } });
+}
+
+function signOut(url: string, jar: Jar, everywhere = false): Promise<Response> {
+  const headers = { cookie: jar.header("berth_dashboard") };
+  return fetch(`${url}/dashboard/session?everywhere=${everywhere}`, { method: "DELETE", headers });
+}
+
+async function accountOf(url: string, answer: Response): Promise<string> {
+  const { accessToken } = (await answer.json()) as { accessToken: string };
+  const account = await fetch(`${url}/account`, { headers: { authorization: `Bearer ${accessToken}` } });
+  expect(account.status).toBe(200);
+  return ((await account.json()) as { id: string }).id;
+}
+
+test("the first link chooses name and password, and its browser is signed in without typing them again", async () => {
+  const { url } = service.client;
+  const browser = new Browser();
+  const page = await useLink(service.server.firstSignIn!, password, "olga", browser);
+  expect(new URL(page.url).searchParams.get("code")).not.toBe(null);
+  // Once only: another sign-in of this browser has its session, another browser is asked.
+  const jar = new Jar();
+  expect(await signIn(url, jar, builtIn(browser, "olga"))).toBe("/-/agents/ada?x=1");
+  const asked = await new Browser().get(
+    (await fetch(`${url}/dashboard/sign-in`, { redirect: "manual" })).headers.get("location")!,
+  );
+  expect(asked.text).toContain("Password");
+});
+
+test("the cookie is hidden from scripts, and sent to one path from this site alone", async () => {
+  const { url } = service.client;
+  const jar = new Jar();
+  await signIn(url, jar, builtIn(new Browser(), "olga"));
+  expect(jar.lines.get("berth_dashboard")).toMatch(
+    /^berth_dashboard=[\w-]{43}; Path=\/dashboard\/session; SameSite=Strict; HttpOnly; Max-Age=2592000$/,
+  );
+  expect(jar.lines.get("berth_signing_in")).toMatch(/^berth_signing_in=; .*Max-Age=0$/);
+  const answer = await token(url, jar);
+  expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "no-store"]);
+  expect(await accountOf(url, answer)).toBe((await service.client.call("GET", "/account")).body.id);
+});
+
+test("another site's page, or a neighbour's, gets no token", async () => {
+  const { url } = service.client;
+  const jar = new Jar();
+  await signIn(url, jar, builtIn(new Browser(), "olga"));
+  const hostile = [
+    { "sec-fetch-site": "cross-site" },
+    { "sec-fetch-site": "same-site" },
+    { origin: "http://evil.example" },
+  ];
+  for (const headers of hostile) expect((await token(url, jar, headers)).status).toBe(403);
+  expect((await token(url, jar, { "sec-fetch-site": "same-origin", origin: url })).status).toBe(200);
+});
+
+test("a sign-in leads nowhere but into the dashboard", async () => {
+  const { url } = service.client;
+  const browser = new Browser();
+  for (const to of ["https://evil.example/", "//evil.example/-/", "/\\evil.example", "/agents", "/-/../agents", "-/"]) {
+    expect([to, await signIn(url, new Jar(), builtIn(browser, "olga"), to)]).toEqual([to, "/-/"]);
+  }
+});
+
+test("a sign-in that another browser has begun, or that was refused, ends where it says so", async () => {
+  const { url } = service.client;
+  const victim = new Jar();
+  const begun = await fetch(`${url}/dashboard/sign-in`, { redirect: "manual" });
+  const returned = await builtIn(new Browser(), "olga")(begun.headers.get("location")!);
+  // The victim follows the attacker's address, with no sign-in or one of their own begun.
+  const without = await fetch(returned, { redirect: "manual" });
+  victim.take(await fetch(`${url}/dashboard/sign-in`, { redirect: "manual" }));
+  const other = await fetch(returned, { redirect: "manual", headers: { cookie: victim.header("berth_signing_in") } });
+  const refused = await fetch(`${url}/?error=access_denied&state=x`, { redirect: "manual" });
+  for (const each of [without, other, refused]) {
+    expect(each.headers.get("location")).toMatch(/^\/-\/signed-out\?code=request_invalid&message=/);
+    expect(each.headers.getSetCookie().join()).not.toContain("berth_dashboard=");
+  }
+});
+
+test("signing out ends the browser's sign-in; everywhere, all of the account's", async () => {
+  const { url } = service.client;
+  const [browser, jar, other] = [new Browser(), new Jar(), new Jar()];
+  await signIn(url, jar, builtIn(browser, "olga"));
+  await signIn(url, other, builtIn(new Browser(), "olga"));
+  const ended = await signOut(url, jar);
+  expect(await ended.json()).toEqual({ signOutUrl: null });
+  expect(ended.headers.getSetCookie()[0]).toMatch(/^berth_dashboard=; Path=\/dashboard\/session; .*Max-Age=0$/);
+  expect((await token(url, jar)).status).toBe(401);
+  expect((await token(url, other)).status).toBe(200);
+  // The provider asks for the password again.
+  const again = await browser.get(
+    (await fetch(`${url}/dashboard/sign-in`, { redirect: "manual" })).headers.get("location")!,
+  );
+  expect(again.text).toContain("Password");
+
+  await signIn(url, jar, builtIn(browser, "olga"));
+  expect((await signOut(url, jar, true)).status).toBe(200);
+  for (const each of [jar, other]) expect((await token(url, each)).status).toBe(401);
+  expect((await signOut(url, jar)).status).toBe(200);
+});
+
+test("a session outlives a server", async () => {
+  const jar = new Jar();
+  await signIn(service.client.url, jar, builtIn(new Browser(), "olga"));
+  await service.restart();
+  expect((await token(service.client.url, jar)).status).toBe(200);
+});
+
+test("somebody else's provider: sign-in, tokens that are renewed once for many tabs, sign-out", async () => {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const [clientId, audience] = ["berth-there", "https://berth.example"];
+  await using issuer = await WebIssuer.start({ clientId, redirectUri: `${url}/`, audience });
+  const oidc = { issuer: issuer.url, audience, clientId, unknownKeyMs: 1_000 };
+  await using there = await ScriptedService.start({ port, oidc });
+  expect(there.server.firstSignIn).toBe(null);
+  const jar = new Jar();
+  const atProvider = async (page: string) => {
+    const browser = new Browser();
+    const consent = await browser.submit(await browser.get(page), { login: "maria", password: "x" });
+    return (await browser.submit(consent, {})).url;
+  };
+  expect(await signIn(url, jar, atProvider)).toBe("/-/agents/ada?x=1");
+  const first = await accountOf(url, await token(url, jar));
+  // Its tokens are good for 61 s, so each is renewed at once, and its refresh tokens are good once.
+  for (let round = 0; round < 3; round++) {
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    const answers = await Promise.all(Array.from({ length: 5 }, () => token(url, jar)));
+    for (const answer of answers) expect(await accountOf(url, answer)).toBe(first);
+  }
+  const { signOutUrl } = (await (await signOut(url, jar)).json()) as { signOutUrl: string };
+  expect(signOutUrl.startsWith(`${issuer.url}/session/end?`)).toBe(true);
+  expect((await token(url, jar)).status).toBe(401);
+});

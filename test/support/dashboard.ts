@@ -1,0 +1,60 @@
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { ScriptedService } from "./scripted-service.ts";
+
+export const password = "correct horse battery staple";
+
+/** A server with the built dashboard, and a browser. */
+export class Dashboard implements AsyncDisposable {
+  readonly service: ScriptedService;
+  readonly browser: Browser;
+
+  private constructor(service: ScriptedService, browser: Browser) {
+    this.service = service;
+    this.browser = browser;
+  }
+
+  static async start(...options: Parameters<typeof ScriptedService.start>): Promise<Dashboard> {
+    const service = await ScriptedService.start(...options);
+    const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+    return new Dashboard(service, browser);
+  }
+
+  get url(): string {
+    return this.service.server.url;
+  }
+
+  /** A browser that is signed in as the operator, whose first link is used once, and its page. */
+  async signedIn(options: Parameters<Browser["newContext"]>[0] = {}): Promise<{ context: BrowserContext; page: Page }> {
+    const context = await this.browser.newContext({ reducedMotion: "reduce", ...options });
+    context.setDefaultTimeout(15_000);
+    const page = await context.newPage();
+    if (this.#isFirst) await useFirstLink(page, this.service.server.firstSignIn!);
+    else await signIn(page, this.url);
+    this.#isFirst = false;
+    return { context, page };
+  }
+  #isFirst = true;
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.browser.close();
+    await this.service[Symbol.asyncDispose]();
+  }
+}
+
+/** Chooses a name and a password by the printed link. */
+export async function useFirstLink(page: Page, link: string): Promise<void> {
+  await page.goto(link);
+  await page.getByLabel("Name").fill("Ulla");
+  await page.getByLabel("Password", { exact: true }).fill(password);
+  await page.getByLabel("Once more").fill(password);
+  await page.getByRole("button", { name: "Set the password" }).click();
+  await page.getByRole("heading", { level: 1, name: "What needs you" }).waitFor();
+}
+
+async function signIn(page: Page, url: string): Promise<void> {
+  await page.goto(url);
+  await page.getByLabel("Name").fill("Ulla");
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { level: 1, name: "What needs you" }).waitFor();
+}
