@@ -23,7 +23,7 @@ image: setup ## build the guest image where it is not in the cache
 
 dashboard: dashboard/dist/index.html ## build the web dashboard where its source has changed
 
-dashboard_sources := $(shell find dashboard packages/client/src -name dist -prune -o -name node_modules -prune -o -type f -print)
+dashboard_sources := $(wildcard dashboard/*.*) $(shell find dashboard/src dashboard/public packages/client/src)
 
 dashboard/dist/index.html: node_modules/.package-lock.json $(dashboard_sources)
 	@vite build dashboard --logLevel warn

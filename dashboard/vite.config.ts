@@ -14,6 +14,7 @@ const server = "http://127.0.0.1:7420";
 
 export default defineConfig({
   root: folder,
+  resolve: { alias: [{ find: /^shiki$/, replacement: join(folder, "src/conversation/languages.ts") }] },
   plugins: [react(), tailwind(), compressed()],
   build: {
     target: "es2022",

@@ -1,33 +1,164 @@
+import { LLMock } from "@copilotkit/aimock";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Dashboard } from "../support/dashboard.ts";
+import { Dashboard, password } from "../support/dashboard.ts";
 
 // What a new user does on the first day, by role and label.
 
+const mock = new LLMock({ port: 0 });
 let dashboard: Dashboard;
 let context: BrowserContext;
 let page: Page;
 
 beforeAll(async () => {
-  dashboard = await Dashboard.start();
+  mock.onMessage(/.*/, { content: "Hello from the mock model.", usage: { input_tokens: 1000, output_tokens: 200 } });
+  dashboard = await Dashboard.start({ anthropic: { baseUrl: await mock.start(), apiKey: "the-key" } });
 });
-afterAll(() => dashboard[Symbol.asyncDispose]());
+afterAll(async () => {
+  await dashboard[Symbol.asyncDispose]();
+  await mock.stop();
+});
+
+const heading = (name: string) => page.getByRole("heading", { level: 1, name });
+
+/** Goes to a view by the navigation. */
+async function goTo(name: string): Promise<void> {
+  await page.getByRole("navigation", { name: "Views", exact: true }).getByRole("link", { name }).click();
+}
 
 test("the printed link makes a user, who is signed in", async () => {
   ({ context, page } = await dashboard.signedIn());
-  page.on("console", (message) => console.log(message.text()));
   expect(new URL(page.url()).pathname).toBe("/-/");
-  await page.getByRole("button", { name: "Account of Ulla" }).first().waitFor();
+  await page.getByRole("button", { name: /^Account of/ }).waitFor();
+  await page.getByText("Welcome. There are no agents yet.").waitFor();
 });
 
-test("an agent is created, asked, and answers; the cost is told", async () => {
-  await page.getByRole("link", { name: "Agents" }).first().click();
+test("the sign-in is a cookie that only the service sees, and outlives a reload", async () => {
+  // No page of the dashboard and no call of the API is sent it.
+  for (const path of ["/-/", "/agents"]) {
+    const sent = (await context.cookies(dashboard.url + path)).map(({ name }) => name);
+    expect(sent, path).not.toContain("berth_dashboard");
+  }
+  const [cookie] = await context.cookies(`${dashboard.url}/dashboard/session`);
+  expect(cookie).toMatchObject({
+    name: "berth_dashboard",
+    path: "/dashboard/session",
+    httpOnly: true,
+    sameSite: "Strict",
+  });
+  expect(
+    await page.evaluate("document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage)"),
+  ).not.toMatch(/berth_dashboard|eyJ/);
+  await page.reload();
+  await heading("What needs you").waitFor();
+});
+
+test("an agent is created, shows its steps, is asked and answers; the cost is told", async () => {
+  await goTo("Agents");
   await page.getByRole("link", { name: "Create agent" }).first().click();
+  await page.getByLabel("Name").fill("Ada!");
+  await page.getByRole("button", { name: "Create agent" }).click();
+  await page
+    .getByRole("alert")
+    .getByText(/small letters/)
+    .waitFor();
   await page.getByLabel("Name").fill("ada");
   await page.getByRole("radio", { name: /opencode/ }).check();
+  await page.getByLabel("Model", { exact: true }).selectOption("anthropic/claude-3-5-sonnet-20241022");
+  await page.getByLabel("Instructions", { exact: true }).fill("You are kind.");
   await page.getByRole("button", { name: "Create agent" }).click();
-  await page.getByLabel("Message to ada").fill("hello **there**");
-  await page.getByRole("button", { name: "Send" }).click();
-  await page.getByRole("article").getByText("there", { exact: true }).waitFor();
-  expect(await page.getByRole("article").locator("strong, [data-streamdown=strong]").count()).toBe(1);
+  await page.getByLabel("Message to ada").fill("ask me");
+  await page.keyboard.press("Enter");
+  const turn = page.getByRole("article");
+  await turn.getByText("Hello from the mock model.").waitFor();
+  await turn.getByText("0.6 credits").waitFor();
+});
+
+test("a key is made, and its secret shown once", async () => {
+  await goTo("Keys");
+  await page.getByRole("button", { name: "Make a key" }).click();
+  await page.getByLabel("Name").fill("for a script");
+  await page.getByLabel("Kind").selectOption({ label: "Talks with some agents, and nothing else" });
+  await page.getByRole("checkbox", { name: "ada" }).check();
+  await page.getByLabel("Expires").selectOption({ label: "In a week" });
+  await page.getByRole("button", { name: "Make the key" }).click();
+  const key = await page.getByTestId("once").innerText();
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByRole("cell", { name: "for a script" }).waitFor();
+  expect(await page.content()).not.toContain(key);
+  const answer = await fetch(`${dashboard.url}/agents/ada`, { headers: { authorization: `Bearer ${key}` } });
+  expect(answer.status).toBe(200);
+});
+
+test("a file is made in the machine, looked at and deleted", async () => {
+  await dashboard.service.client.fetch("PUT", "/agents/ada/files/notes.md", "remember the milk", {
+    "content-type": "application/octet-stream",
+  });
+  await goTo("Agents");
+  await page.getByRole("link", { name: "ada" }).click();
+  await page.getByRole("navigation", { name: "Views of ada" }).getByRole("link", { name: "Files" }).click();
+  await page.getByRole("button", { name: "notes.md", exact: true }).click();
+  await page.getByRole("dialog").getByText("remember the milk").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Delete notes.md" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "notes.md", exact: true }).waitFor({ state: "detached" });
+});
+
+test("a terminal runs a command, and is found again", async () => {
+  await page.getByRole("navigation", { name: "Views of ada" }).getByRole("link", { name: "Terminal" }).click();
+  await page.getByRole("textbox", { name: "Terminal input" }).focus();
+  await page.keyboard.type("echo $((6*7))-is-it\n");
+  await page.getByText("42-is-it").first().waitFor();
+  await page.reload();
+  await page.getByText("42-is-it").first().waitFor();
+});
+
+test("the palette goes anywhere by the keyboard", async () => {
+  await goTo("Home");
+  await heading("What needs you").waitFor();
+  await page.getByRole("link", { name: "ada" }).first().waitFor();
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox").fill("ada");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "ada" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "ada" }).click();
+  await page.keyboard.press("g");
+  await page.keyboard.press("m");
+  await heading("Credits").waitFor();
+});
+
+test("the credits tell what was spent, and the operator gives more", async () => {
+  await page.getByRole("cell", { name: "-0.6" }).first().waitFor();
+  await goTo("Operator");
+  await page.getByRole("button", { name: "Give credits" }).first().click();
+  await page.getByLabel("Credits").fill("25");
+  await page.getByLabel("Note").fill("a gift");
+  await page.getByRole("button", { name: "Give", exact: true }).click();
+  await goTo("Credits");
+  await page.getByRole("cell", { name: "a gift" }).waitFor();
+});
+
+test("the agent is deleted when its name is typed", async () => {
+  await goTo("Agents");
+  await page.getByRole("link", { name: "ada" }).click();
+  await page.getByRole("navigation", { name: "Views of ada" }).getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("button", { name: "Delete" }).click();
+  const confirm = page.getByRole("dialog").getByRole("button", { name: "Delete" });
+  expect(await confirm.isDisabled()).toBe(true);
+  await page.getByLabel("Type ada to go on").fill("ada");
+  await confirm.click();
+  await page.getByText("No agents yet").waitFor();
+});
+
+test("signing out ends the sign-in, and the next one asks for the password", async () => {
+  await page.getByRole("button", { name: /^Account of/ }).click();
+  await page.getByRole("menuitem", { name: "Sign out", exact: true }).click();
+  await page.getByRole("heading", { name: "You are signed out" }).waitFor();
+  expect(await context.cookies(`${dashboard.url}/dashboard/session`)).toEqual([]);
+  await page.goto(`${dashboard.url}/-/keys`);
+  await page.getByLabel("Name").fill("Ulla");
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await heading("Keys").waitFor();
 });

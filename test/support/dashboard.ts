@@ -26,7 +26,7 @@ export class Dashboard implements AsyncDisposable {
   /** A browser that is signed in as the operator, whose first link is used once, and its page. */
   async signedIn(options: Parameters<Browser["newContext"]>[0] = {}): Promise<{ context: BrowserContext; page: Page }> {
     const context = await this.browser.newContext({ reducedMotion: "reduce", ...options });
-    context.setDefaultTimeout(15_000);
+    context.setDefaultTimeout(10_000);
     const page = await context.newPage();
     if (this.#isFirst) await useFirstLink(page, this.service.server.firstSignIn!);
     else await signIn(page, this.url);
@@ -57,4 +57,21 @@ async function signIn(page: Page, url: string): Promise<void> {
   await page.getByLabel("Password").fill(password);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("heading", { level: 1, name: "What needs you" }).waitFor();
+}
+
+/** The paths of all views, those of an agent among them. */
+export function viewsOf(agent: string): string[] {
+  const tabs = ["", "/files", "/terminal", "/ports", "/turns", "/logs", "/network", "/secrets", "/settings"];
+  const own = [
+    "/",
+    "/agents",
+    "/create-agent",
+    "/keys",
+    "/credits",
+    "/audit",
+    "/operator",
+    "/signed-out?message=No",
+    "/nowhere",
+  ];
+  return [...own.map((path) => `/-${path}`), ...tabs.map((tab) => `/-/agents/${agent}${tab}`)];
 }

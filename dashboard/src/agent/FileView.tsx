@@ -50,7 +50,6 @@ export function FileView({ name, entry, onClose }: { name: string; entry: FileEn
         <img src={shown.url} alt={entry.name} className="max-h-[60vh] max-w-full justify-self-center object-contain" />
       )}
       {shown?.kind === "text" && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with the keyboard
         <pre tabIndex={0} className="max-h-[60vh] overflow-auto rounded-lg bg-sunken p-3 font-mono text-[13px]">
           {shown.text === "" ? "(empty)" : shown.text}
         </pre>

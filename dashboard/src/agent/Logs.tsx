@@ -47,8 +47,9 @@ function Followed({ name, onAgain }: { name: string; onAgain: () => void }) {
       {end !== null && <Notice action={<Button onClick={onAgain}>Read again</Button>}>{end}</Notice>}
       <pre
         ref={box}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with the keyboard
         tabIndex={0}
+        role="log"
+        aria-live="off"
         aria-label="Log"
         className="min-h-0 flex-1 overflow-auto rounded-xl border bg-surface p-3 font-mono text-[13px] whitespace-pre-wrap wrap-anywhere"
       >

@@ -164,11 +164,18 @@ function RuntimeCard({ runtime: { name, version, abilities }, isChosen, onChoose
       )}
     >
       <span className="flex items-center gap-2">
-        <input type="radio" name="runtime" checked={isChosen} onChange={onChoose} />
+        <input
+          type="radio"
+          name="runtime"
+          aria-label={name}
+          aria-describedby={`abilities-of-${name}`}
+          checked={isChosen}
+          onChange={onChoose}
+        />
         <span className="font-medium">{name}</span>
         <span className="ml-auto text-xs text-muted">{version}</span>
       </span>
-      <span className="grid gap-1 text-[13px]">
+      <span id={`abilities-of-${name}`} className="grid gap-1 text-[13px]">
         {Object.entries(abilityWords).map(([ability, words]) => {
           const { supported, reason } = abilities[ability as keyof Runtime["abilities"]];
           const Icon = supported ? Check : Minus;

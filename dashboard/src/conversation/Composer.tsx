@@ -47,9 +47,9 @@ export function Composer({ agent, draft, onDraft, sender, onInterrupt }: Compose
         {sender.queue.length > 0 && (
           <ol aria-label="Messages that wait" className="grid gap-1">
             {sender.queue.map((message, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: the place in the queue is what a message is called by
+              // biome-ignore lint/suspicious/noArrayIndexKey: the same may wait twice
               <li
-                key={at}
+                key={`${at} ${message}`}
                 className="flex items-center gap-1 rounded-lg border border-dashed bg-surface py-0.5 pr-1 pl-3 text-sm"
               >
                 <span className="min-w-0 flex-1 truncate text-muted">{message}</span>

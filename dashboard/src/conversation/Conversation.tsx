@@ -118,7 +118,6 @@ function Turns({ agent, isAsleep, turns, sending, onOlder, onEnded, onEdit, onSe
   if (turns.length === 0 && sending === null) return <NoTurns agent={agent} />;
   return (
     <div className="relative min-h-0 flex-1">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with the keyboard */}
       <section
         ref={scroller}
         aria-label="Conversation"

@@ -1,6 +1,6 @@
 import { ChevronRight, CircleAlert, CircleCheck, LoaderCircle } from "lucide-react";
 import { duration } from "../ui/Time.tsx";
-import { diffOf } from "./diff.ts";
+import { type DiffLine, diffOf } from "./diff.ts";
 import type { ToolPart } from "./turn-state.ts";
 
 /** More would make the page slow; all of it is in the turn's events. */
@@ -52,7 +52,7 @@ function Block({ label, value }: { label: string; value: unknown }) {
 }
 
 /** The text of what a tool gave: as it is, or what is inside the usual wrapping, or JSON. */
-export function textOf(value: unknown): string {
+function textOf(value: unknown): string {
   if (value === undefined || value === null) return "";
   if (typeof value === "string") return value;
   if (Array.isArray(value) && value.every((each) => typeof each === "object" && each !== null)) {
@@ -70,19 +70,17 @@ export function textOf(value: unknown): string {
 
 const lineTones = { "+": "bg-good-soft text-good", "-": "bg-bad-soft text-bad", " ": "" };
 
-function Diff({ lines }: { lines: { sign: "+" | "-" | " "; text: string }[] }) {
+function Diff({ lines }: { lines: readonly DiffLine[] }) {
   return (
-    <pre
-      className="max-h-96 overflow-auto rounded-md bg-sunken py-2 font-mono text-[13px]"
-      tabIndex={0}
-      aria-label="Changes"
-    >
-      {lines.map(({ sign, text }, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other name, and never move
-        <div key={at} className={`px-3 whitespace-pre-wrap wrap-anywhere ${lineTones[sign]}`}>
-          {sign} {text}
-        </div>
-      ))}
-    </pre>
+    <section className="max-h-96 overflow-auto rounded-md bg-sunken py-2" tabIndex={0} aria-label="Changes">
+      <pre className="font-mono text-[13px]">
+        {lines.map(({ sign, text }, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other name, and never move
+          <div key={at} className={`px-3 whitespace-pre-wrap wrap-anywhere ${lineTones[sign]}`}>
+            {sign} {text}
+          </div>
+        ))}
+      </pre>
+    </section>
   );
 }

@@ -170,9 +170,9 @@ class Reading {
 
   #set(live: LiveTurn, isUrgent = false): void {
     this.#live = live;
-    if (isUrgent) return this.#tell();
+    if (isUrgent) this.#tell();
     // A page in the background has no frames, and nobody who looks.
-    this.#frame ||= requestAnimationFrame(() => this.#tell());
+    else this.#frame ||= requestAnimationFrame(() => this.#tell());
   }
 
   #tell(): void {

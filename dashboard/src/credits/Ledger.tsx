@@ -95,14 +95,15 @@ function Filters({ filter, onChange }: { filter: EntryFilter; onChange: (filter:
         ))}
       </Select>
       {(["since", "until"] as const).map((edge) => (
-        <label key={edge} className="flex items-center gap-2 text-sm text-muted">
+        <div key={edge} className="flex items-center gap-2 text-sm text-muted">
           {edge}
           <Input
             type="date"
+            aria-label={edge}
             className="!w-auto"
             onChange={({ target }) => change(edge, target.value === "" ? "" : new Date(target.value).toISOString())}
           />
-        </label>
+        </div>
       ))}
     </div>
   );

@@ -3,7 +3,6 @@ import type { ReactNode } from "react";
 /** A table that scrolls by itself where it is wider than the screen. */
 export function Table({ label, head, children }: { label: string; head: readonly ReactNode[]; children: ReactNode }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with the keyboard
     <section className="overflow-x-auto rounded-xl border bg-surface" aria-label={label} tabIndex={0}>
       <table className="table w-full text-sm">
         <thead>

@@ -1,0 +1,119 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { LastEvent, TurnEvent } from "../src/contract/chat.ts";
+import { allAbilities, type Prompt, type Runtime, type Session } from "../src/runtimes/runtime.ts";
+import type { TestClient } from "../test/support/client.ts";
+import { Dashboard, viewsOf } from "../test/support/dashboard.ts";
+
+// Makes a picture of each view of the dashboard in both themes and at two widths, of a service with made-up agents:
+// node scripts/screenshots.ts FOLDER
+
+const widths = { phone: { width: 390, height: 844 }, wide: { width: 1280, height: 800 } };
+const themes = ["light", "dark"] as const;
+
+const answer = `The parser failed on an empty list, because \`items[0]\` was read before its length. I changed that and added a
+test.
+
+\`\`\`ts
+export function first<Item>(items: readonly Item[]): Item | null {
+  return items.length === 0 ? null : items[0]!;
+}
+\`\`\`
+
+| Suite | Before | After |
+|---|---|---|
+| unit | 41 of 42 | **43 of 43** |
+| end to end | 12 of 12 | 12 of 12 |
+
+1. The fix is in \`src/first.ts\`.
+2. The test is in \`src/first.test.ts\`.
+
+> Nothing else calls it with an empty list.
+`;
+
+/** A runtime whose turns look like an agent's work. */
+function showRuntime(name: string): Runtime {
+  return {
+    name,
+    package: "openclaw",
+    abilities: { ...allAbilities, reasoning: { supported: name === "claude-code", reason: "It does not tell." } },
+    memoryMiB: 1536,
+    providers: ["anthropic", "openai"],
+    defaultModels: ["anthropic/claude-sonnet", "openai/"],
+    warmUp: [],
+    start: async () => new ShowSession(),
+  };
+}
+
+class ShowSession implements Session {
+  readonly #end = Promise.withResolvers<void>();
+  readonly ended = this.#end.promise;
+
+  async prompt({ message }: Prompt, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<LastEvent> {
+    if (message.startsWith("Deploy")) {
+      const error = { code: "model_overloaded", message: "The model provider is overloaded. Try again later." } as const;
+      return { type: "response.failed", error };
+    }
+    emit({ type: "response.reasoning_text.delta", delta: "The failing test names the parser, so that is where I look." });
+    const tool = (id: string, title: string, input: unknown, output: unknown) => {
+      emit({ type: "response.tool_call.started", id, name: "Bash", title, input });
+      emit({ type: "response.tool_call.completed", id, output });
+    };
+    tool("1", "npm test", { command: "npm test" }, "1 failed, 41 passed\n  first() of an empty list");
+    tool("2", "Edit src/first.ts", { old_string: "return items[0];", new_string: "return items[0] ?? null;" }, "done");
+    emit({ type: "response.output_text.delta", delta: message.startsWith("Summarise") ? "Three issues are open." : answer });
+    if (message.startsWith("Watch")) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    return signal.aborted ? { type: "response.cancelled" } : { type: "response.completed" };
+  }
+
+  async clear(): Promise<void> {}
+
+  stop(): void {
+    this.#end.resolve();
+  }
+}
+
+async function seed(client: TestClient): Promise<void> {
+  await client.createAgent("reviewer", { runtime: "claude-code", instructions: "You review changes." });
+  await client.createAgent("night-watch", { runtime: "opencode" });
+  await client.createAgent("deployer", { runtime: "openclaw" });
+  await client.createAgent("archive", { runtime: "claude-code" });
+  await client.chat("reviewer", "Summarise the open issues.");
+  await client.chat("reviewer", "Why does the test of the parser fail? Please fix it.");
+  await client.chat("deployer", "Deploy the new version to staging.");
+  const watching = await client.fetch("POST", "/agents/night-watch/chat", { message: "Watch the build until it is green." });
+  void watching.body?.cancel();
+  await client.call("POST", "/agents/archive/suspend");
+  const soon = new Date(Date.now() + 5 * 86_400_000).toISOString();
+  await client.call("POST", "/keys", { name: "continuous integration", expiresAt: soon, creditLimit: "50" });
+  await client.call("POST", "/keys", { name: "bot", kind: "agent", agents: ["reviewer"] });
+  await client.call("POST", "/admin/users", { name: "Bob" });
+  await client.call("PUT", "/agents/reviewer/secrets/GITHUB_TOKEN", { value: "secret", hosts: ["api.github.com"] });
+  await client.call("PUT", "/agents/reviewer/network", { allow: ["*.github.com", "registry.npmjs.org"], deny: [] });
+  const bytes = { "content-type": "application/octet-stream" };
+  for (const path of ["README.md", "src/first.ts", "src/first.test.ts"]) {
+    await client.fetch("PUT", `/agents/reviewer/files/${path}`, "A file.\n", bytes);
+  }
+}
+
+const folder = process.argv[2];
+if (folder === undefined) throw new Error("usage: node scripts/screenshots.ts FOLDER");
+const only = process.argv[3];
+await mkdir(folder, { recursive: true });
+await using dashboard = await Dashboard.start({}, { runtimes: ["claude-code", "opencode", "openclaw"].map(showRuntime) });
+await seed(dashboard.service.client);
+for (const colorScheme of themes) {
+  for (const [widthName, viewport] of Object.entries(widths)) {
+    const { context, page } = await dashboard.signedIn({ colorScheme, viewport });
+    for (const path of viewsOf("reviewer")) {
+      const view = path.replace(/^\/-\/?/, "").replace(/[?].*/, "").replaceAll("/", "-") || "home";
+      if (only !== undefined && !view.includes(only)) continue;
+      await page.goto(dashboard.url + path);
+      await page.getByRole("heading").first().waitFor();
+      await sleep(700);
+      await page.screenshot({ path: join(folder, `${view}.${widthName}.${colorScheme}.png`) });
+    }
+    await context.close();
+  }
+}

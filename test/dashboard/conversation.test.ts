@@ -1,0 +1,126 @@
+import type { BrowserContext, Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { freePort } from "../../src/platform/ports.ts";
+import { Dashboard } from "../support/dashboard.ts";
+import { deltasOf } from "../support/scripted-runtime.ts";
+
+// What a conversation does over time: streams, breaks, other pages, the queue.
+
+let dashboard: Dashboard;
+let context: BrowserContext;
+let page: Page;
+
+beforeAll(async () => {
+  dashboard = await Dashboard.start({ port: await freePort() });
+  ({ context, page } = await dashboard.signedIn());
+});
+afterAll(() => dashboard[Symbol.asyncDispose]());
+
+async function open(name: string, on = page): Promise<void> {
+  await on.goto(`${dashboard.url}/-/agents/${name}`);
+  await on.getByLabel(`Message to ${name}`).waitFor();
+}
+
+async function send(name: string, message: string, on = page): Promise<Locator> {
+  await on.getByLabel(`Message to ${name}`).fill(message);
+  await on.keyboard.press("Enter");
+  return turnOf(message, on);
+}
+
+function turnOf(message: string, on = page): Locator {
+  return on.getByRole("article", { name: `Turn: ${message}` });
+}
+
+/** The answer's words, when the turn has ended. */
+async function answerOf(turn: Locator): Promise<string> {
+  await turn.getByRole("button", { name: "Copy the answer" }).waitFor({ timeout: 60_000 });
+  return (await turn.locator(".prose").innerText()).trim();
+}
+
+test("a server that is restarted in mid-stream costs nothing: the answer is whole, and once", async () => {
+  await dashboard.service.client.createAgent("ada");
+  await open("ada");
+  const turn = await send("ada", "count 80 60");
+  await turn.getByText("1 2 3 4 5").waitFor();
+  await dashboard.service.restart();
+  expect(await answerOf(turn)).toBe(deltasOf("count 80").join("").trim());
+  expect(await page.getByRole("article").count()).toBe(1);
+  await page.getByText("The service does not answer").waitFor({ state: "detached" });
+});
+
+test("two pages see the same turn live, whichever of them began it", async () => {
+  await dashboard.service.client.createAgent("bea");
+  const other = await context.newPage();
+  await open("bea");
+  await open("bea", other);
+  const turn = await send("bea", "count 150 60");
+  const seen = turnOf("count 150 60", other);
+  await seen.getByText("1 2 3 4 5").waitFor();
+  expect(await seen.getByRole("status").count()).toBe(1);
+  const whole = deltasOf("count 150").join("").trim();
+  expect([await answerOf(turn), await answerOf(seen)]).toEqual([whole, whole]);
+  await other.close();
+});
+
+test("what is typed while the agent works waits, can be changed and removed, and is sent after the turn", async () => {
+  await dashboard.service.client.createAgent("carl");
+  await open("carl");
+  const first = await send("carl", "hang");
+  await first.getByRole("status").waitFor();
+  await send("carl", "the second");
+  await send("carl", "not this");
+  const queue = page.getByRole("list", { name: "Messages that wait" });
+  await queue.getByRole("button", { name: "Remove: not this" }).click();
+  await queue.getByRole("button", { name: "Edit: the second" }).click();
+  await send("carl", "the second, changed");
+  await queue.getByText("the second, changed").waitFor();
+  expect(await page.getByRole("article").count()).toBe(1);
+  await page.keyboard.press("Escape");
+  await first.getByText("Interrupted.").waitFor();
+  expect(await answerOf(turnOf("the second, changed"))).toBe("the second, changed");
+  await queue.waitFor({ state: "detached" });
+});
+
+test("a turn that fails says why, and is sent again; a past message is edited and sent", async () => {
+  await dashboard.service.client.createAgent("dora");
+  await open("dora");
+  const turn = await send("dora", "crash");
+  await turn.getByRole("alert").getByText("This turn failed").waitFor();
+  await turn.getByRole("button", { name: "Edit and send again" }).click();
+  expect(await page.getByLabel("Message to dora").inputValue()).toBe("crash");
+  expect(await answerOf(await send("dora", "it is well"))).toBe("it is well");
+});
+
+test("a tool call is folded, with its input and output; a draft outlives a reload", async () => {
+  await dashboard.service.client.createAgent("emil");
+  await open("emil");
+  const turn = await send("emil", "tool");
+  await turn.getByText("Bash").click();
+  await turn.getByText("date", { exact: true }).waitFor();
+  await turn.getByText("null character").waitFor();
+  await page.getByLabel("Message to emil").fill("half a thought");
+  await page.reload();
+  await page.getByText("Bash").waitFor();
+  expect(await page.getByLabel("Message to emil").inputValue()).toBe("half a thought");
+});
+
+test("hundreds of turns: only those in view are in the page, and older ones come while scrolling", async () => {
+  await dashboard.service.client.createAgent("fritz");
+  for (let at = 1; at <= 90; at++) await dashboard.service.client.ask("fritz", `message ${at}`);
+  await open("fritz");
+  await turnOf("message 90").waitFor();
+  expect(await page.getByRole("article").count()).toBeLessThan(30);
+  const list = page.getByRole("region", { name: "Conversation" });
+  await list.hover();
+  await expect
+    .poll(
+      async () => {
+        await page.mouse.wheel(0, -3_000);
+        return turnOf("message 1").count();
+      },
+      { timeout: 60_000 },
+    )
+    .toBeGreaterThan(0);
+  await page.getByRole("button", { name: "To the newest" }).click();
+  await turnOf("message 90").waitFor();
+});

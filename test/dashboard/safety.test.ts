@@ -1,0 +1,105 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Dashboard, viewsOf } from "../support/dashboard.ts";
+
+// What no view may do: run what an agent says, break the page's policy, shut anybody out, be slow to come.
+
+const hostile = [
+  "<script>window.hacked = 1</script>",
+  '<img src="https://evil.example/x.png" onerror="window.hacked = 2">',
+  "![a picture](https://evil.example/y.png)",
+  "[a link](javascript:window.hacked=3)",
+  '<a href="javascript:window.hacked=4">another</a>',
+  '<iframe src="https://evil.example/"></iframe>',
+  "[well](https://example.com/)",
+  "\n```html\n<script>window.hacked = 5</script>\n```\n",
+].join("\n\n");
+
+let dashboard: Dashboard;
+let page: Page;
+
+beforeAll(async () => {
+  dashboard = await Dashboard.start();
+  const { client } = dashboard.service;
+  await client.createAgent("ada");
+  await client.ask("ada", "# A title\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```ts\nconst a = 1;\n```\n");
+  await client.ask("ada", "tool");
+  await client.call("POST", "/keys", { name: "a key" });
+  ({ page } = await dashboard.signedIn());
+  await page.addInitScript(`
+    window.violations = [];
+    document.addEventListener("securitypolicyviolation", (event) => {
+      window.violations.push([event.effectiveDirective, event.blockedURI, event.sourceFile, event.lineNumber].join(" "));
+    });
+  `);
+});
+afterAll(() => dashboard[Symbol.asyncDispose]());
+
+const violations = () => page.evaluate("window.violations");
+
+test("what an agent says runs nothing and asks nobody", async () => {
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(new URL(request.url()).origin));
+  await page.goto(`${dashboard.url}/-/agents/ada`);
+  await page.getByLabel("Message to ada").fill(hostile);
+  await page.keyboard.press("Enter");
+  const turn = page.getByRole("article").last();
+  await turn.getByRole("link", { name: "well" }).waitFor();
+  await turn.getByRole("button", { name: "Copy the answer" }).waitFor();
+  for (const link of await turn.getByRole("link").all()) expect(await link.getAttribute("href")).toMatch(/^https:/);
+  for (const text of ["a link", "another"]) {
+    for (const each of await turn.locator(".prose").getByText(text, { exact: false }).all())
+      await each.click().catch(() => {});
+  }
+  expect(await turn.locator("img, iframe, script").count()).toBe(0);
+  expect(await page.evaluate("window.hacked")).toBeUndefined();
+  expect(new Set(asked)).toEqual(new Set([dashboard.url]));
+  expect(await violations()).toEqual([]);
+});
+
+test("no view breaks the page's policy", async () => {
+  for (const path of viewsOf("ada")) {
+    await openView(page, dashboard.url, path);
+    expect(await violations(), path).toEqual([]);
+  }
+  await page.goto(`${dashboard.url}/-/agents/ada`);
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox").waitFor();
+  expect(await violations()).toEqual([]);
+});
+
+test.each(["light", "dark"] as const)("axe finds nothing serious in any view, %s", async (colorScheme) => {
+  const { context, page: bypassing } = await dashboard.signedIn({ bypassCSP: true, colorScheme });
+  const found: string[] = [];
+  for (const path of viewsOf("ada")) {
+    await openView(bypassing, dashboard.url, path);
+    await bypassing.evaluate(axe.source);
+    const { violations: all } = (await bypassing.evaluate("axe.run(document)")) as axe.AxeResults;
+    for (const { impact, id, nodes } of all) {
+      if (impact === "serious" || impact === "critical")
+        found.push(`${path}: ${id}: ${nodes.map(({ target, html }) => `${target} ${html.slice(0, 200)}`).join("; ")}`);
+    }
+  }
+  expect(found).toEqual([]);
+  await context.close();
+});
+
+async function openView(on: Page, url: string, path: string): Promise<void> {
+  await on.goto(url + path);
+  await on.getByRole("heading").first().waitFor();
+  await expect.poll(() => on.getByRole("status", { name: "Loading" }).count()).toBe(0);
+}
+
+test("the first load has at most 200 KB of compressed script", async () => {
+  const dist = join(import.meta.dirname, "../../dashboard/dist");
+  const document = await readFile(join(dist, "index.html"), "utf8");
+  const scripts = [...document.matchAll(/(?:src|href)="(\/assets\/[^"]+\.js)"/g)].map(([, path]) => path!);
+  const sizes = await Promise.all(scripts.map(async (path) => (await readFile(join(dist, `${path}.br`))).length));
+  const home = (await readdir(join(dist, "assets"))).filter((name) => /^Home-.*\.js\.br$/.test(name));
+  for (const name of home) sizes.push((await readFile(join(dist, "assets", name))).length);
+  expect(home).toHaveLength(1);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(200_000);
+});
