@@ -5,7 +5,6 @@ import { ChevronLeft } from "lucide-react";
 import { Installing } from "../agents/Installing.tsx";
 import { AgentBadge } from "../agents/status.tsx";
 import { berth } from "../api/client.ts";
-import { useAccountChanges } from "../api/live.ts";
 import { agentQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
@@ -30,10 +29,8 @@ const tabs = [
 /** One agent: its name and status over its tabs. */
 export function AgentPage() {
   const name = useAgentName();
-  const queries = useQueryClient();
   const query = useQuery(agentQuery(name));
   useTitle(name);
-  useAccountChanges(() => void queries.invalidateQueries({ queryKey: ["agents", name], exact: true }));
   return (
     <>
       <header className="border-b bg-surface px-3 pt-2 md:px-6 md:pt-4">

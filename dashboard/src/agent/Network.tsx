@@ -2,7 +2,6 @@ import type { Network as Policy } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { berth } from "../api/client.ts";
-import { useAccountChanges } from "../api/live.ts";
 import { connectionsQuery, networkQuery } from "../api/queries.ts";
 import { Badge } from "../ui/Badge.tsx";
 import { Button } from "../ui/Button.tsx";
@@ -36,6 +35,9 @@ export function Network() {
     </Tab>
   );
 }
+
+/** The account's events tell of refused connections only. */
+const logEveryMs = 3_000;
 
 const anything = "*";
 type Mode = "anything" | "listed" | "nothing";
@@ -129,9 +131,8 @@ type Verdict = "allowed" | "refused";
 function Connections({ name }: { name: string }) {
   const queries = useQueryClient();
   const [verdict, setVerdict] = useState<Verdict | null>(null);
-  const query = useQuery(connectionsQuery(name, verdict));
+  const query = useQuery({ ...connectionsQuery(name, verdict), refetchInterval: logEveryMs });
   const policy = useQuery(networkQuery(name));
-  useAccountChanges(() => void queries.invalidateQueries({ queryKey: ["agents", name, "connections"] }));
   const allow = useAction(async (host: string, port: number | null) => {
     const rule = port === null ? host : `${host}:${port}`;
     const { allow: allowed, deny } = policy.data!;

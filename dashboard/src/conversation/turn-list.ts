@@ -2,7 +2,7 @@ import type { Turn, TurnList } from "@berth/client";
 import { type InfiniteData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { berth } from "../api/client.ts";
-import { useAccountChanges } from "../api/live.ts";
+import { useAccountEvents } from "../api/live.ts";
 import { turnsFrom, turnsQuery } from "../api/queries.ts";
 
 type Pages = InfiniteData<TurnList, string | null>;
@@ -26,7 +26,10 @@ export function useTurns(name: string) {
     if (isGap) await queries.invalidateQueries({ queryKey: options.queryKey });
     else take(data);
   };
-  useAccountChanges(() => void refresh().catch(() => {}));
+  useAccountEvents(
+    (event) => event.type.startsWith("turn.") && "agent" in event && event.agent === name,
+    () => void refresh().catch(() => {}),
+  );
   return {
     query,
     turns,

@@ -55,11 +55,10 @@ function Overview({ agents }: { agents: readonly Agent[] }) {
     queries: recent.map(({ name, lastActiveAt }) => ({
       ...lastTurnQuery(name),
       queryKey: [...lastTurnQuery(name).queryKey, lastActiveAt],
-      refetchInterval: 15_000,
     })),
   });
   const refused = useQueries({
-    queries: recent.map(({ name }) => ({ ...connectionsQuery(name, "refused"), refetchInterval: 30_000 })),
+    queries: recent.map(({ name }) => connectionsQuery(name, "refused")),
   });
   const [lookedAtTime, look] = useLooked();
   const billing = useQuery(billingQuery);

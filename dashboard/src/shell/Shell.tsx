@@ -1,8 +1,8 @@
-import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link, Outlet, useMatchRoute } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
-import { useAccountChanges } from "../api/live.ts";
+import { useLiveQueries } from "../api/live.ts";
 import { accountQuery } from "../api/queries.ts";
 import { useIsReachable } from "../api/reachability.ts";
 import { classes } from "../ui/classes.ts";
@@ -17,8 +17,7 @@ export function Shell() {
   const { data: account } = useSuspenseQuery(accountQuery);
   const places = placesOf(account);
   const [isPaletteOpen, setPaletteOpen] = useState(false);
-  const queries = useQueryClient();
-  useAccountChanges(() => void queries.invalidateQueries({ queryKey: ["agents"], exact: true }));
+  useLiveQueries();
   useShortcuts(places, () => setPaletteOpen(true));
   // A conversation on a phone has use for the whole screen; its header leads back.
   const isAgent = useMatchRoute()({ to: "/agents/$name", fuzzy: true }) !== false;
