@@ -11,10 +11,8 @@ const headerBytes = 4;
 export function toFrames(): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      if (chunk.length > 0) {
-        this.push(header(chunk.length));
-        this.push(chunk);
-      }
+      // In one piece: a header by itself would be a frame of HTTP/2 of its own.
+      if (chunk.length > 0) this.push(Buffer.concat([header(chunk.length), chunk]));
       done();
     },
     flush(done) {
