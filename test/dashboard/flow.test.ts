@@ -67,7 +67,7 @@ test("an agent is created, shows its steps, is asked and answers; the cost is to
   await page.getByLabel("Model", { exact: true }).selectOption("anthropic/claude-3-5-sonnet-20241022");
   await page.getByLabel("Instructions", { exact: true }).fill("You are kind.");
   await page.getByRole("button", { name: "Create agent" }).click();
-  await page.getByLabel("Message to ada").fill("ask me");
+  await page.getByLabel("Message to ada").fill("ask");
   await page.keyboard.press("Enter");
   const turn = page.getByRole("article");
   await turn.getByText("Hello from the mock model.").waitFor();
@@ -132,7 +132,7 @@ test("the credits tell what was spent, and the operator gives more", async () =>
   await page.getByRole("cell", { name: "-0.6" }).first().waitFor();
   await goTo("Operator");
   await page.getByRole("button", { name: "Give credits" }).first().click();
-  await page.getByLabel("Credits").fill("25");
+  await page.getByRole("textbox", { name: "Credits" }).fill("25");
   await page.getByLabel("Note").fill("a gift");
   await page.getByRole("button", { name: "Give", exact: true }).click();
   await goTo("Credits");

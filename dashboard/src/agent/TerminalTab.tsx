@@ -8,7 +8,7 @@ import { Button } from "../ui/Button.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Notice } from "../ui/Notice.tsx";
 import { useAgentName } from "./agent-name.ts";
-import { constructedStyles } from "./constructed-styles.ts";
+import { withConstructedStyles } from "./constructed-styles.ts";
 
 /** A shell in the agent's machine. Who comes back finds the same one. */
 export function TerminalTab() {
@@ -26,7 +26,7 @@ function Shell({ name, onAgain }: { name: string; onAgain: () => void }) {
     const screen = newScreen();
     const fit = new FitAddon();
     screen.loadAddon(fit);
-    screen.open(host.current!);
+    withConstructedStyles(() => screen.open(host.current!));
     fit.fit();
     screen.focus();
     const resized = new ResizeObserver(() => fit.fit());
@@ -53,7 +53,6 @@ function Shell({ name, onAgain }: { name: string; onAgain: () => void }) {
 
 function newScreen(): Screen {
   return new Screen({
-    documentOverride: constructedStyles(document),
     fontFamily: getComputedStyle(document.documentElement).getPropertyValue("--font-mono"),
     fontSize: 13,
     cursorBlink: true,

@@ -1,27 +1,26 @@
 /**
- * The document, as a library sees it that makes style elements. The page's policy allows none; a style sheet that a
- * script constructs is not one, so each such element's text becomes one.
+ * Lets a library make what it makes with style elements, of which the page's policy allows none: each such element's
+ * text becomes a style sheet that a script constructs, which is allowed. Only what is made before `make` returns.
  */
-export function constructedStyles(real: Document): Document {
-  return new Proxy(real, {
-    get(target, key) {
-      if (key === "createElement")
-        return (tag: string) => (tag === "style" ? styleElement(real) : real.createElement(tag));
-      const value: unknown = Reflect.get(target, key, target);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
+export function withConstructedStyles(make: () => void): void {
+  const createElement = Document.prototype.createElement.bind(document);
+  document.createElement = ((tag: string) =>
+    tag === "style" ? styleElement(createElement("span")) : createElement(tag)) as typeof document.createElement;
+  try {
+    make();
+  } finally {
+    Reflect.deleteProperty(document, "createElement");
+  }
 }
 
-/** An empty element that holds a place, and whose text is a sheet of the document. */
-function styleElement(real: Document): HTMLElement {
+/** Makes an element whose text is a style sheet of the document, for as long as it is in the page. */
+function styleElement(element: HTMLElement): HTMLElement {
   const sheet = new CSSStyleSheet();
-  real.adoptedStyleSheets.push(sheet);
-  const element = real.createElement("span");
-  element.hidden = true;
+  document.adoptedStyleSheets.push(sheet);
   const remove = element.remove.bind(element);
+  element.hidden = true;
   element.remove = () => {
-    real.adoptedStyleSheets = real.adoptedStyleSheets.filter((each) => each !== sheet);
+    document.adoptedStyleSheets = document.adoptedStyleSheets.filter((each) => each !== sheet);
     remove();
   };
   Object.defineProperty(element, "textContent", { set: (text: string) => sheet.replaceSync(text) });

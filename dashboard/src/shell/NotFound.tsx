@@ -4,7 +4,8 @@ import { Empty } from "../ui/Notice.tsx";
 
 export function NotFound() {
   return (
-    <div className="p-6">
+    <div className="grid gap-4 p-6">
+      <h1 className="sr-only">Not found</h1>
       <Empty
         title="There is no such page"
         action={
