@@ -37,7 +37,10 @@ function showRuntime(name: string): Runtime {
   return {
     name,
     package: "openclaw",
-    abilities: { ...allAbilities, reasoning: { supported: name === "claude-code", reason: "It does not tell." } },
+    abilities:
+      name === "claude-code"
+        ? allAbilities
+        : { ...allAbilities, reasoning: { supported: false, reason: "It does not tell." } },
     memoryMiB: 1536,
     providers: ["anthropic", "openai"],
     defaultModels: ["anthropic/claude-sonnet", "openai/"],
@@ -52,17 +55,26 @@ class ShowSession implements Session {
 
   async prompt({ message }: Prompt, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<LastEvent> {
     if (message.startsWith("Deploy")) {
-      const error = { code: "model_overloaded", message: "The model provider is overloaded. Try again later." } as const;
+      const error = {
+        code: "model_overloaded",
+        message: "The model provider is overloaded. Try again later.",
+      } as const;
       return { type: "response.failed", error };
     }
-    emit({ type: "response.reasoning_text.delta", delta: "The failing test names the parser, so that is where I look." });
+    emit({
+      type: "response.reasoning_text.delta",
+      delta: "The failing test names the parser, so that is where I look.",
+    });
     const tool = (id: string, title: string, input: unknown, output: unknown) => {
       emit({ type: "response.tool_call.started", id, name: "Bash", title, input });
       emit({ type: "response.tool_call.completed", id, output });
     };
     tool("1", "npm test", { command: "npm test" }, "1 failed, 41 passed\n  first() of an empty list");
     tool("2", "Edit src/first.ts", { old_string: "return items[0];", new_string: "return items[0] ?? null;" }, "done");
-    emit({ type: "response.output_text.delta", delta: message.startsWith("Summarise") ? "Three issues are open." : answer });
+    emit({
+      type: "response.output_text.delta",
+      delta: message.startsWith("Summarise") ? "Three issues are open." : answer,
+    });
     if (message.startsWith("Watch")) await new Promise((resolve) => signal.addEventListener("abort", resolve));
     return signal.aborted ? { type: "response.cancelled" } : { type: "response.completed" };
   }
@@ -82,12 +94,14 @@ async function seed(client: TestClient): Promise<void> {
   await client.chat("reviewer", "Summarise the open issues.");
   await client.chat("reviewer", "Why does the test of the parser fail? Please fix it.");
   await client.chat("deployer", "Deploy the new version to staging.");
-  const watching = await client.fetch("POST", "/agents/night-watch/chat", { message: "Watch the build until it is green." });
+  const watching = await client.fetch("POST", "/agents/night-watch/chat", {
+    message: "Watch the build until it is green.",
+  });
   void watching.body?.cancel();
   await client.call("POST", "/agents/archive/suspend");
   const soon = new Date(Date.now() + 5 * 86_400_000).toISOString();
-  await client.call("POST", "/keys", { name: "continuous integration", expiresAt: soon, creditLimit: "50" });
-  await client.call("POST", "/keys", { name: "bot", kind: "agent", agents: ["reviewer"] });
+  await client.call("POST", "/keys", { name: "continuous integration", expiresAt: soon });
+  await client.call("POST", "/keys", { name: "bot", kind: "agent", agents: ["reviewer"], creditLimit: "50" });
   await client.call("POST", "/admin/users", { name: "Bob" });
   await client.call("PUT", "/agents/reviewer/secrets/GITHUB_TOKEN", { value: "secret", hosts: ["api.github.com"] });
   await client.call("PUT", "/agents/reviewer/network", { allow: ["*.github.com", "registry.npmjs.org"], deny: [] });
@@ -101,16 +115,24 @@ const folder = process.argv[2];
 if (folder === undefined) throw new Error("usage: node scripts/screenshots.ts FOLDER");
 const only = process.argv[3];
 await mkdir(folder, { recursive: true });
-await using dashboard = await Dashboard.start({}, { runtimes: ["claude-code", "opencode", "openclaw"].map(showRuntime) });
+await using dashboard = await Dashboard.start(
+  {},
+  { runtimes: ["claude-code", "opencode", "openclaw"].map(showRuntime) },
+);
 await seed(dashboard.service.client);
 for (const colorScheme of themes) {
   for (const [widthName, viewport] of Object.entries(widths)) {
     const { context, page } = await dashboard.signedIn({ colorScheme, viewport });
     for (const path of viewsOf("reviewer")) {
-      const view = path.replace(/^\/-\/?/, "").replace(/[?].*/, "").replaceAll("/", "-") || "home";
+      const view =
+        path
+          .replace(/^\/-\/?/, "")
+          .replace(/[?].*/, "")
+          .replaceAll("/", "-") || "home";
       if (only !== undefined && !view.includes(only)) continue;
       await page.goto(dashboard.url + path);
       await page.getByRole("heading").first().waitFor();
+      if (view === "agents-reviewer") await page.locator(".prose").first().waitFor();
       await sleep(700);
       await page.screenshot({ path: join(folder, `${view}.${widthName}.${colorScheme}.png`) });
     }

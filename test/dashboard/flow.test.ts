@@ -82,7 +82,7 @@ test("a key is made, and its secret shown once", async () => {
   await page.getByRole("checkbox", { name: "ada" }).check();
   await page.getByLabel("Expires").selectOption({ label: "In a week" });
   await page.getByRole("button", { name: "Make the key" }).click();
-  const key = await page.getByTestId("once").innerText();
+  const key = (await page.getByTestId("once").textContent())!;
   await page.getByRole("button", { name: "Done" }).click();
   await page.getByRole("cell", { name: "for a script" }).waitFor();
   expect(await page.content()).not.toContain(key);

@@ -66,6 +66,7 @@ test("no view breaks the page's policy", async () => {
     expect(await violations(), path).toEqual([]);
   }
   await page.goto(`${dashboard.url}/-/agents/ada`);
+  await page.getByLabel("Message to ada").waitFor();
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox").waitFor();
   expect(await violations()).toEqual([]);

@@ -42,7 +42,7 @@ export class Dashboard implements AsyncDisposable {
 }
 
 /** Chooses a name and a password by the printed link. */
-export async function useFirstLink(page: Page, link: string): Promise<void> {
+async function useFirstLink(page: Page, link: string): Promise<void> {
   await page.goto(link);
   await page.getByLabel("Name").fill("Ulla");
   await page.getByLabel("Password", { exact: true }).fill(password);

@@ -1,7 +1,8 @@
 import type { Agent } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, Outlet } from "@tanstack/react-router";
+import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { ChevronLeft } from "lucide-react";
+import { useEffect, useRef } from "react";
 import { Installing } from "../agents/Installing.tsx";
 import { AgentBadge } from "../agents/status.tsx";
 import { berth } from "../api/client.ts";
@@ -31,6 +32,13 @@ export function AgentPage() {
   const name = useAgentName();
   const query = useQuery(agentQuery(name));
   useTitle(name);
+  const tabBar = useRef<HTMLElement>(null);
+  const { pathname } = useLocation();
+  // On a phone, not all tabs are in view.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: at each change of the tab
+  useEffect(() => {
+    tabBar.current?.querySelector("[data-status=active]")?.scrollIntoView({ inline: "center", block: "nearest" });
+  }, [pathname]);
   return (
     <>
       <header className="border-b bg-surface px-3 pt-2 md:px-6 md:pt-4">
@@ -44,7 +52,11 @@ export function AgentPage() {
             {query.data && [query.data.runtime, query.data.model].filter(Boolean).join(", ")}
           </span>
         </div>
-        <nav aria-label={`Views of ${name}`} className="-mx-3 mt-1 flex overflow-x-auto px-3 md:-mx-6 md:px-6">
+        <nav
+          ref={tabBar}
+          aria-label={`Views of ${name}`}
+          className="-mx-3 mt-1 flex overflow-x-auto px-3 md:-mx-6 md:px-6"
+        >
           {tabs.map(({ to, name: label }) => (
             <Link
               key={to}

@@ -47,8 +47,8 @@ export function Composer({ agent, draft, onDraft, sender, onInterrupt }: Compose
         {sender.queue.length > 0 && (
           <ol aria-label="Messages that wait" className="grid gap-1">
             {sender.queue.map((message, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: the same may wait twice
               <li
+                // biome-ignore lint/suspicious/noArrayIndexKey: the same may wait twice
                 key={`${at} ${message}`}
                 className="flex items-center gap-1 rounded-lg border border-dashed bg-surface py-0.5 pr-1 pl-3 text-sm"
               >

@@ -12,7 +12,9 @@ import { phaseWords } from "./phase-words.ts";
 import { ToolCall } from "./ToolCall.tsx";
 import { isOver, type Part, type Phase } from "./turn-state.ts";
 
-const Markdown = lazy(async () => ({ default: (await import("./Markdown.tsx")).Markdown }));
+/** Asked for as soon as a conversation is, and not in its way. */
+const markdown = import("./Markdown.tsx");
+const Markdown = lazy(async () => ({ default: (await markdown).Markdown }));
 
 interface TurnProps {
   agent: string;

@@ -20,7 +20,7 @@ export function diffOf(...values: unknown[]): DiffLine[] | null {
 }
 
 /** The lines of `before` and `after`, by their longest common subsequence. */
-export function diff(before: string, after: string): DiffLine[] {
+function diff(before: string, after: string): DiffLine[] {
   const [left, right] = [before, after].map((text) => (text === "" ? [] : text.split("\n"))) as [string[], string[]];
   if (left.length > comparedLines || right.length > comparedLines) {
     return [...left.map((text) => line("-", text)), ...right.map((text) => line("+", text))];

@@ -121,8 +121,8 @@ function KeyForm({ onMade, onCancel }: { onMade: (key: string) => void; onCancel
     const { key } = await berth.keys.create({
       name: name.trim() || null,
       kind,
-      ...(kind === "agent" ? { agents: [...agents] } : {}),
-      creditLimit: limit.trim() || null,
+      // A key for everything has no limit: it could make another without one.
+      ...(kind === "agent" ? { agents: [...agents], creditLimit: limit.trim() || null } : {}),
       expiresAt: days === "" ? null : new Date(Date.now() + Number(days) * 86_400_000).toISOString(),
     });
     await queries.invalidateQueries({ queryKey: keysQuery.queryKey });
@@ -170,11 +170,13 @@ function KeyForm({ onMade, onCancel }: { onMade: (key: string) => void; onCancel
         </fieldset>
       )}
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="Credit limit" hint="What it may spend. Empty: no limit.">
-          {(props) => (
-            <Input {...props} value={limit} inputMode="decimal" onChange={(event) => setLimit(event.target.value)} />
-          )}
-        </Field>
+        {kind === "agent" && (
+          <Field label="Credit limit" hint="What it may spend. Empty: no limit.">
+            {(props) => (
+              <Input {...props} value={limit} inputMode="decimal" onChange={(event) => setLimit(event.target.value)} />
+            )}
+          </Field>
+        )}
         <Field label="Expires">
           {(props) => (
             <Select {...props} value={days} onChange={(event) => setDays(event.target.value)}>

@@ -4,7 +4,7 @@ export type Theme = "system" | "light" | "dark";
 
 const stored = "berth theme";
 
-export function theme(): Theme {
+function theme(): Theme {
   const value = localStorage.getItem(stored);
   return value === "light" || value === "dark" ? value : "system";
 }

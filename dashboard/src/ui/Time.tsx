@@ -19,7 +19,7 @@ export function Time({ at }: { at: string }) {
 }
 
 /** `2 min. ago`, `in 3 days`. Both in milliseconds since 1970. */
-export function relativeTo(now: number, at: number): string {
+function relativeTo(now: number, at: number): string {
   const seconds = Math.round((at - now) / 1000);
   for (const [unit, length] of units) {
     if (Math.abs(seconds) >= length) return relative.format(Math.trunc(seconds / length), unit);
@@ -38,7 +38,7 @@ export function duration(ms: number): string {
 let now = Date.now();
 
 /** The time, to the half minute. */
-export function useMinute(): number {
+function useMinute(): number {
   return useSyncExternalStore(
     (changed) => {
       const timer = setInterval(() => {
