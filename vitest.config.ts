@@ -4,9 +4,12 @@ import { defineConfig } from "vitest/config";
 // CONTRIBUTING.md says which and why.
 
 /** What needs no virtual machine and is not long by nature. */
-const fast = ["{src,packages}/**/*.test.ts", "test/{api,dashboard,faults,gateway,guest,packages}/**/*.test.ts"];
+const fast = [
+  "{src,packages,dashboard/src}/**/*.test.ts",
+  "test/{api,dashboard,faults,gateway,guest,packages}/**/*.test.ts",
+];
 /** A real machine, as far as a minute's change may break it. */
-const machine = ["test/vm/{agent,confinement,isolation,opened,tool}.test.ts"];
+const machine = ["test/vm/{agent,confinement,dashboard,isolation,opened,tool}.test.ts"];
 /** Soaks, the real runtimes, and what machines do in all their states. */
 const long = ["test/faults/{soak,year}.test.ts", "test/runtimes/**/*.test.ts", "test/vm/**/*.test.ts"];
 

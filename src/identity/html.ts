@@ -26,24 +26,28 @@ function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character]!);
 }
 
+/** The dashboard's own colours and shapes (dashboard/src/styles.css). */
 const style = `
-:root { color-scheme: light dark; }
-body { margin: 0; min-height: 100vh; display: grid; place-items: center; background: Canvas; color: CanvasText;
-  font: 16px/1.5 system-ui, sans-serif; }
-main { box-sizing: border-box; width: 100%; max-width: 24rem; padding: 1.5rem; }
+:root { color-scheme: light dark; font: 15px/1.5 ui-sans-serif, system-ui, "Segoe UI", sans-serif; }
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; background: light-dark(#fafafa, #0b0d10);
+  color: light-dark(#14171c, #eceef1); }
+main { box-sizing: border-box; width: calc(100% - 2rem); max-width: 25rem; margin: 1rem; padding: 2rem;
+  background: light-dark(#fff, #13161b); border: 1px solid light-dark(#e2e5ea, #262b34); border-radius: 1rem; }
 h1 { font-size: 1.375rem; line-height: 1.25; margin: 0 0 1rem; }
 p { margin: 0 0 1rem; overflow-wrap: anywhere; }
-label { display: block; margin: 0 0 1rem; font-weight: 600; }
-input { box-sizing: border-box; display: block; width: 100%; margin-top: .25rem; padding: .625rem .75rem; font: inherit;
-  border: 1px solid GrayText; border-radius: .375rem; background: Field; color: FieldText; }
-button { box-sizing: border-box; width: 100%; margin: 0 0 .75rem; padding: .625rem .75rem; font: inherit;
-  font-weight: 600; border: 1px solid transparent; border-radius: .375rem; background: #1d4ed8; color: #fff;
-  cursor: pointer; }
-button.second { background: transparent; color: inherit; border-color: GrayText; }
+label { display: block; margin: 0 0 1rem; font-size: .875rem; font-weight: 500; }
+input { box-sizing: border-box; display: block; width: 100%; margin-top: .375rem; padding: .5rem .75rem; font: inherit;
+  border: 1px solid light-dark(#767d89, #6b7482); border-radius: .5rem; background: light-dark(#fff, #13161b);
+  color: inherit; }
+button { box-sizing: border-box; width: 100%; margin: .25rem 0 .5rem; padding: .5rem .75rem; font: inherit;
+  font-weight: 500; border: 1px solid transparent; border-radius: .5rem; background: light-dark(#1d4ed8, #2f62e0);
+  color: #fff; cursor: pointer; }
+button.second { background: transparent; color: inherit; border-color: light-dark(#e2e5ea, #262b34); }
+:focus-visible { outline: 2px solid light-dark(#1d4ed8, #7aa7ff); outline-offset: 2px; }
 .code { font: 600 1.5rem ui-monospace, monospace; letter-spacing: .1em; }
-.wrong { border-left: .25rem solid #dc2626; padding-left: .75rem; }
-.mark { font-weight: 700; margin-bottom: 2rem; }
-small { opacity: .75; }
+.wrong { border-left: .25rem solid light-dark(#b3201f, #ff8f8a); padding-left: .75rem; }
+.mark { font-weight: 700; margin-bottom: 1.5rem; }
+small { color: light-dark(#555c68, #9ba4b2); }
 `;
 
 /**

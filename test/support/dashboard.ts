@@ -1,20 +1,30 @@
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { Server } from "../../src/server.ts";
 import { ScriptedService } from "./scripted-service.ts";
 
 export const password = "correct horse battery staple";
 
+/** What serves a dashboard: a service with scripted machines, or with real ones. */
+interface Serving extends AsyncDisposable {
+  readonly server: Pick<Server, "url" | "firstSignIn">;
+}
+
 /** A server with the built dashboard, and a browser. */
-export class Dashboard implements AsyncDisposable {
-  readonly service: ScriptedService;
+export class Dashboard<Service extends Serving = ScriptedService> implements AsyncDisposable {
+  readonly service: Service;
   readonly browser: Browser;
 
-  private constructor(service: ScriptedService, browser: Browser) {
+  private constructor(service: Service, browser: Browser) {
     this.service = service;
     this.browser = browser;
   }
 
   static async start(...options: Parameters<typeof ScriptedService.start>): Promise<Dashboard> {
-    const service = await ScriptedService.start(...options);
+    return Dashboard.of(await ScriptedService.start(...options));
+  }
+
+  /** The dashboard of a service that is new. */
+  static async of<Service extends Serving>(service: Service): Promise<Dashboard<Service>> {
     const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
     return new Dashboard(service, browser);
   }

@@ -1,0 +1,50 @@
+import type { TurnEvent } from "@berth/client";
+import { expect, test } from "vitest";
+import { diffOf } from "./diff.ts";
+import { emptyTurn, isOver, reduceTurn } from "./turn-state.ts";
+
+function reduced(...events: TurnEvent[]) {
+  return events.reduce((state, event) => reduceTurn(state, event, null), emptyTurn);
+}
+
+test("text, reasoning and tool calls are parts in the order in which they came", () => {
+  const { parts, phase } = reduced(
+    { type: "response.created" },
+    { type: "response.queued", position: 2 },
+    { type: "response.in_progress", wakeMs: 400 },
+    { type: "response.reasoning_text.delta", delta: "Hm" },
+    { type: "response.reasoning_text.delta", delta: "m" },
+    { type: "response.output_text.delta", delta: "I look" },
+    { type: "response.tool_call.started", id: "1", name: "Bash", title: "ls", input: { command: "ls" } },
+    { type: "response.output_text.delta", delta: "Done" },
+    // Its end may come after other words.
+    { type: "response.tool_call.completed", id: "1", output: "a" },
+  );
+  expect(phase).toEqual({ name: "working", wakeMs: 400 });
+  expect(parts).toEqual([
+    { kind: "reasoning", text: "Hmm" },
+    { kind: "text", text: "I look" },
+    expect.objectContaining({ kind: "tool", title: "ls", status: "completed", input: { command: "ls" }, output: "a" }),
+    { kind: "text", text: "Done" },
+  ]);
+});
+
+test("a turn ends in one of three ways, and what is not known changes nothing", () => {
+  expect(reduced({ type: "response.completed" }).phase).toEqual({ name: "completed" });
+  expect(reduced({ type: "response.cancelled" }).phase).toEqual({ name: "cancelled" });
+  const failed = reduced({ type: "response.failed", error: { code: "machine_lost", message: "Gone." } });
+  expect(failed.phase).toEqual({ name: "failed", code: "machine_lost", message: "Gone." });
+  expect(isOver(failed.phase)).toBe(true);
+  expect(reduced({ type: "response.of_tomorrow" } as unknown as TurnEvent)).toBe(emptyTurn);
+});
+
+test("an edit is the lines that it removes and adds between those that stay", () => {
+  const lines = (before: string, after: string) => diffOf({ old_string: before, new_string: after })!;
+  const signs = (before: string, after: string) => lines(before, after).map(({ sign, text }) => sign + text);
+  expect(signs("a\nb\nc", "a\nx\nc")).toEqual([" a", "-b", "+x", " c"]);
+  expect(signs("", "a")).toEqual(["+a"]);
+  expect(signs("a", "")).toEqual(["-a"]);
+  expect(lines("x\n".repeat(1_000), "y").length).toBe(1_002);
+  expect(diffOf([{ oldText: null, newText: "b" }])?.length).toBe(1);
+  expect(diffOf({ command: "ls" }, undefined)).toBe(null);
+});
