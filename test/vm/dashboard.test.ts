@@ -28,7 +28,8 @@ test("a new user has an answer, sees what it cost, looks at a file and into the 
   const views = page.getByRole("navigation", { name: "Views of ada" });
   await views.getByRole("link", { name: "Files" }).click();
   await page.getByText("made.txt").first().click();
-  await page.getByText("made by agent").waitFor();
+  await page.getByRole("dialog").getByText("made by agent").waitFor();
+  await page.keyboard.press("Escape");
   await views.getByRole("link", { name: "Terminal" }).click();
   await page.getByRole("textbox", { name: "Terminal input" }).focus();
   await page.keyboard.type("wc -w made.txt; echo $((6*7))-is-it\n");
