@@ -51,7 +51,7 @@ openapi: node_modules/.package-lock.json ## write docs/openapi.json and the clie
 format: node_modules/.package-lock.json ## write the format that check asks for
 	@biome check --write .
 
-bench: image ## measure the hot paths
+bench: image dashboard ## measure the hot paths
 	@node bench/main.ts
 	@node bench/sleepers.ts
 	@node bench/suspend.ts
@@ -60,6 +60,7 @@ bench: image ## measure the hot paths
 	@node bench/egress.ts
 	@node bench/attack.ts
 	@node bench/machine.ts
+	@node bench/dashboard.ts
 
 clean: ## remove what make made here (not the data folder, not the image cache)
 	rm -rf node_modules dashboard/dist image/.built

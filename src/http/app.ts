@@ -270,7 +270,7 @@ const exposedHeaders = [
  * somebody has mistaken for an id.
  */
 function withoutSecrets(url: string): string {
-  const whole = url.startsWith(signInPrefix) || /[?&]ticket=/.test(url) ? url.split("?")[0]! : url;
+  const whole = url.startsWith(signInPrefix) || /[?&](ticket|code)=/.test(url) ? url.split("?")[0]! : url;
   return whole.replaceAll(/[\w-]{40,}/g, "…");
 }
 

@@ -16,6 +16,12 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 const at = (address: string) => new Browser({ "x-forwarded-for": address });
 
+/** Sets a password by a link, in a browser that knows its user afterwards and is not signed in. */
+async function setPassword(link: string, chosen: string, name: string | undefined, browser: Browser): Promise<void> {
+  await useLink(link, chosen, name, browser);
+  browser.forget("berth_session");
+}
+
 /** The status of an attempt. */
 async function attempt(browser: Browser, name: string, tried: string): Promise<number> {
   const { page } = await beginSignIn(url, browser);
@@ -24,7 +30,7 @@ async function attempt(browser: Browser, name: string, tried: string): Promise<n
 
 test("somebody with many addresses cannot lock out a user who has signed in before, or who has a link", async () => {
   const own = at("192.0.2.1");
-  await useLink(service.server.firstSignIn!, password, "Ulla", own);
+  await setPassword(service.server.firstSignIn!, password, "Ulla", own);
   for (let host = 1; host <= 10; host++) {
     const attacker = at(`198.51.100.${host}`);
     expect(await attempt(attacker, "ulla", "wrong")).toBe(401);
@@ -39,14 +45,14 @@ test("somebody with many addresses cannot lock out a user who has signed in befo
 
   const { body } = await service.client.call("POST", "/admin/users/ulla/reset");
   const next = `${password} 2`;
-  await useLink(body.link, next, undefined, another);
+  await setPassword(body.link, next, undefined, another);
   expect((await signIn(url, "ulla", next, another)).access_token).toBeTruthy();
 });
 
 test("a browser that a user has used counts for that user alone, and its wrong passwords count too", async () => {
   const { body } = await service.client.call("POST", "/admin/users", { name: "wilma" });
   const browser = at("192.0.2.9");
-  await useLink(body.link, password, undefined, browser);
+  await setPassword(body.link, password, undefined, browser);
   for (const status of [401, 401, 429]) expect(await attempt(browser, "wilma", "wrong")).toBe(status);
   for (const status of [401, 401, 429]) expect(await attempt(browser, "xaver", "wrong")).toBe(status);
 });
@@ -54,7 +60,7 @@ test("a browser that a user has used counts for that user alone, and its wrong p
 test("replaced keys sign no more; what they signed is valid for a while, or ends at once", async () => {
   const { body } = await service.client.call("POST", "/admin/users", { name: "yara" });
   const browser = at("192.0.2.20");
-  await useLink(body.link, password, undefined, browser);
+  await setPassword(body.link, password, undefined, browser);
   const status = async (token: string) => (await new TestClient(url, token).call("GET", "/agents")).status;
   const keyOf = (token: string) => JSON.parse(Buffer.from(token.split(".")[0]!, "base64url").toString()).kid;
 

@@ -110,6 +110,10 @@ test("a terminal runs a command, and is found again", async () => {
   await page.getByRole("textbox", { name: "Terminal input" }).focus();
   await page.keyboard.type("echo $((6*7))-is-it\n");
   await page.getByText("42-is-it").first().waitFor();
+  const views = page.getByRole("navigation", { name: "Views of ada" });
+  await views.getByRole("link", { name: "Files" }).click();
+  await views.getByRole("link", { name: "Terminal" }).click();
+  await page.getByText("42-is-it").first().waitFor();
   await page.reload();
   await page.getByText("42-is-it").first().waitFor();
 });

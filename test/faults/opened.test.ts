@@ -40,9 +40,7 @@ async function restart(): Promise<void> {
 
 async function suspend(): Promise<void> {
   await service.client.call("POST", "/agents/ada/suspend");
-  await expect
-    .poll(async () => (await service.client.call("GET", "/agents/ada")).body.status, { timeout: 20_000 })
-    .toBe("suspended");
+  await expect.poll(async () => (await service.client.call("GET", "/agents/ada")).body.status).toBe("suspended");
 }
 
 /** Cuts all connections again and again, at random, until disposed. */
@@ -104,6 +102,8 @@ test("what is typed in a terminal is read once, over the same", { timeout: 120_0
   }
   await restart();
   terminal.write("line 101\r");
+  // Had it not arrived yet, it would wake the machine that has just fallen asleep.
+  await expect.poll(() => readFile(join(here, "../typed.txt"), "utf8")).toContain("line 101\n");
   await suspend();
   terminal.write("line 102\r");
   terminal.write("\x04");
@@ -121,7 +121,7 @@ async function halfUpload(): Promise<{ finish: () => void; over: Promise<number 
     sent.on("error", () => resolve(null));
   });
   sent.write(Buffer.alloc(1_000_000, "n"));
-  await expect.poll(() => readdir(here), { timeout: 20_000 }).toHaveLength(2);
+  await expect.poll(() => readdir(here)).toHaveLength(2);
   return { finish: () => sent.end(Buffer.alloc(1_000_000, "n")), over };
 }
 
@@ -137,7 +137,7 @@ test.each([
   const status = await upload.over;
   expect(status === null || status >= 400).toBe(true);
   expect(await (await berth.agent("ada").files.read("up/file")).text()).toBe("old");
-  await expect.poll(() => readdir(here), { timeout: 20_000 }).toEqual(["file"]);
+  await expect.poll(() => readdir(here)).toEqual(["file"]);
 });
 
 test("an upload at random is all there, or nothing of it is", { timeout: 120_000 }, async () => {

@@ -34,6 +34,11 @@ export class Browser {
     return this.#go(new URL(action, url).href, { method: "POST", body });
   }
 
+  /** Loses a cookie. */
+  forget(cookie: string): void {
+    for (const [key, { name }] of this.#cookies) if (name === cookie) this.#cookies.delete(key);
+  }
+
   /** Every secret it received, to search stored data for. */
   get secrets(): string[] {
     return [...this.#cookies.values()].map(({ value }) => value);

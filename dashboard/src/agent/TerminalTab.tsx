@@ -1,4 +1,4 @@
-import { outputBytes } from "@berth/client";
+import { ApiError, outputBytes } from "@berth/client";
 import { FitAddon } from "@xterm/addon-fit";
 import { Terminal as Screen } from "@xterm/xterm";
 import "@xterm/xterm/css/xterm.css";
@@ -92,7 +92,8 @@ async function run(
     sessionStorage.removeItem(kept);
     return "The shell has ended.";
   } catch (error) {
-    sessionStorage.removeItem(kept);
+    // Who only leaves the view, or has lost the service, finds the shell again.
+    if (error instanceof ApiError) sessionStorage.removeItem(kept);
     throw error;
   } finally {
     for (const each of listening) each.dispose();

@@ -1,0 +1,132 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import { cpus, loadavg } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Page } from "playwright-core";
+import type { LastEvent, TurnEvent } from "../src/contract/chat.ts";
+import { allAbilities, type Prompt, type Runtime, type Session } from "../src/runtimes/runtime.ts";
+import { Dashboard } from "../test/support/dashboard.ts";
+
+// `node bench/dashboard.ts`: how much the dashboard loads at first, and how smooth a long answer is while words arrive,
+// beside an empty page of the same browser in the same run. Build the dashboard first.
+
+const dist = new URL("../dashboard/dist/", import.meta.url);
+/** What has been said before the measurement, and how fast words come during it. */
+const wordsBefore = 20_000;
+const wordsPerSecond = 50;
+const measuredMs = 8_000;
+
+const paragraph = `${"Words of an agent that explains itself at length. ".repeat(12)}\n\n`;
+const code =
+  "```ts\nexport function first<Item>(items: readonly Item[]): Item | null {\n  return items[0] ?? null;\n}\n```\n\n";
+
+/** A runtime that talks without end: `wordsBefore` at once, then word by word until it is interrupted. */
+const talkative: Runtime = {
+  name: "claude-code",
+  package: "openclaw",
+  abilities: allAbilities,
+  memoryMiB: 1536,
+  providers: ["anthropic"],
+  defaultModels: null,
+  warmUp: [],
+  start: async () => new TalkativeSession(),
+};
+
+class TalkativeSession implements Session {
+  readonly #end = Promise.withResolvers<void>();
+  readonly ended = this.#end.promise;
+
+  async prompt(_: Prompt, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<LastEvent> {
+    const say = (delta: string) => emit({ type: "response.output_text.delta", delta });
+    const perRound = paragraph.split(" ").length + code.split(" ").length;
+    for (let words = 0; words < wordsBefore; words += perRound) say(paragraph + code);
+    for (let at = 0; !signal.aborted; at++) {
+      say(at % 40 === 39 ? "word.\n\n" : "word ");
+      await sleep(1000 / wordsPerSecond);
+    }
+    return { type: "response.cancelled" };
+  }
+
+  async clear(): Promise<void> {}
+
+  stop(): void {
+    this.#end.resolve();
+  }
+}
+
+console.log(`2 × ${cpus()[0]!.model}, load ${loadavg()[0]!.toFixed(1)}`);
+await printSizes();
+await using dashboard = await Dashboard.start({}, { runtimes: [talkative] });
+await dashboard.service.client.createAgent("ada");
+const { context, page } = await dashboard.signedIn({ viewport: { width: 1280, height: 800 } });
+await printFirstLoad();
+await printFrames();
+
+/** Of compressed script: what the first view needs, and what a conversation adds. */
+async function printSizes(): Promise<void> {
+  const names = (await readdir(new URL("assets/", dist))).filter((name) => name.endsWith(".js.br"));
+  const sizes = await Promise.all(
+    names.map(async (name) => [name, (await stat(new URL(`assets/${name}`, dist))).size] as const),
+  );
+  const document = await readFile(new URL("index.html", dist), "utf8");
+  const first = sizes.filter(([name]) => document.includes(name.replace(/\.br$/, "")));
+  const sum = (of: typeof sizes) => (of.reduce((total, [, size]) => total + size, 0) / 1000).toFixed(0);
+  console.log(
+    `compressed script of the document: ${sum(first)} kB (goal 200); of all views and languages: ${sum(sizes)} kB`,
+  );
+}
+
+async function printFirstLoad(): Promise<void> {
+  const times: number[] = [];
+  for (let round = 0; round < 5; round++) {
+    const fresh = await context.newPage();
+    const begun = performance.now();
+    await fresh.goto(`${dashboard.url}/-/`);
+    await fresh.getByRole("heading", { level: 1, name: "What needs you" }).waitFor();
+    times.push(performance.now() - begun);
+    await fresh.close();
+  }
+  console.log(
+    `to the first view, signed in (ms): p50 ${median(times).toFixed(0)}, least ${Math.min(...times).toFixed(0)}`,
+  );
+}
+
+async function printFrames(): Promise<void> {
+  const empty = await context.newPage();
+  await empty.goto("about:blank");
+  const floor = await framesOf(empty);
+  await empty.close();
+  await page.goto(`${dashboard.url}/-/agents/ada`);
+  await page.getByLabel("Message to ada").fill("talk");
+  await page.keyboard.press("Enter");
+  await page.getByText("word word word").last().waitFor({ timeout: 60_000 });
+  await sleep(3_000);
+  const long = await framesOf(page);
+  await page.keyboard.press("Escape");
+  console.log(
+    `frames a second, ${wordsPerSecond} words a second in a turn of ${wordsBefore}: ${long.perSecond.toFixed(1)}`,
+  );
+  console.log(`  an empty page: ${floor.perSecond.toFixed(1)}; ratio ${(long.perSecond / floor.perSecond).toFixed(2)}`);
+  console.log(
+    `  between two frames (ms): p50 ${long.p50.toFixed(1)}, p99 ${long.p99.toFixed(1)}, most ${long.most.toFixed(0)}`,
+  );
+}
+
+async function framesOf(of: Page): Promise<{ perSecond: number; p50: number; p99: number; most: number }> {
+  const gaps: number[] = await of.evaluate(`(async () => {
+    const seen = [];
+    const end = performance.now() + ${measuredMs};
+    for (let last = performance.now(); last < end; ) {
+      const now = await new Promise((resolve) => requestAnimationFrame(() => resolve(performance.now())));
+      seen.push(now - last);
+      last = now;
+    }
+    return seen;
+  })()`);
+  const sorted = gaps.toSorted((one, other) => one - other);
+  const at = (part: number) => sorted[Math.floor(sorted.length * part)]!;
+  return { perSecond: (gaps.length / measuredMs) * 1000, p50: at(0.5), p99: at(0.99), most: sorted.at(-1)! };
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)]!;
+}
