@@ -280,11 +280,12 @@ function answerUnknown(app: FastifyInstance, limitAddress: LimitAddress): void {
   app.setNotFoundHandler(async (request, reply) => {
     await limitAddress(request, reply);
     const allowed = methodsOf(request.url.split("?")[0]!);
-    if (allowed.length > 0) reply.header("allow", allowed.join(", "));
-    const error =
-      allowed.length > 0
-        ? new BerthError("method_not_allowed", `${request.method} is not allowed here; allowed: ${allowed.join(", ")}.`)
-        : new BerthError("path_not_found", "There is no such path. GET /openapi.json lists them all.");
+    // A file that is not there has the path of those that are.
+    const isMethod = allowed.length > 0 && !allowed.includes(request.method);
+    if (isMethod) reply.header("allow", allowed.join(", "));
+    const error = isMethod
+      ? new BerthError("method_not_allowed", `${request.method} is not allowed here; allowed: ${allowed.join(", ")}.`)
+      : new BerthError("path_not_found", "There is no such path. GET /openapi.json lists them all.");
     return reply.status(error.status).send(errorBody(error));
   });
 }

@@ -110,6 +110,21 @@ test("another site's page, or a neighbour's, gets no token", async () => {
   expect((await token(url, jar, { "sec-fetch-site": "same-origin", origin: url })).status).toBe(200);
 });
 
+test("files of the dashboard are served, and nothing beside them", async () => {
+  const { url } = service.client;
+  const document = await fetch(`${url}/-/agents/ada`);
+  expect(document.headers.get("content-security-policy")).toContain("require-trusted-types-for 'script'");
+  const script = /src="(\/assets\/[^"]+\.js)"/.exec(await document.text())![1];
+  const file = await fetch(url + script, { headers: { "accept-encoding": "br" } });
+  expect([file.status, file.headers.get("content-encoding")]).toEqual([200, "br"]);
+  expect(file.headers.get("cache-control")).toContain("immutable");
+  for (const path of ["/assets/none.js", "/assets/"]) expect((await fetch(url + path)).status).toBe(404);
+  // As sent: fetch would resolve the dots.
+  for (const path of ["/assets/..%2f..%2fpackage.json", "/assets/..%5c..%5cpackage.json"]) {
+    expect((await fetch(url + path)).status).toBe(400);
+  }
+});
+
 test("a sign-in leads nowhere but into the dashboard", async () => {
   const { url } = service.client;
   const browser = new Browser();
