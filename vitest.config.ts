@@ -6,7 +6,7 @@ import { defineConfig } from "vitest/config";
 /** What needs no virtual machine and is not long by nature. */
 const fast = [
   "{src,packages,dashboard/src}/**/*.test.ts",
-  "test/{api,dashboard,faults,gateway,guest,packages}/**/*.test.ts",
+  "test/{api,clients,dashboard,faults,gateway,guest,packages}/**/*.test.ts",
 ];
 /** A real machine, as far as a minute's change may break it. */
 const machine = ["test/vm/{agent,confinement,dashboard,isolation,opened,tool}.test.ts"];

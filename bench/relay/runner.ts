@@ -1,5 +1,6 @@
 import type { Server } from "node:net";
 import { join } from "node:path";
+import { ClientFunctions } from "../../src/guest/client-functions.ts";
 import { createRunner } from "../../src/guest/runner.ts";
 import type { Uplink } from "../../src/guest/uplink.ts";
 import { relayRuntime } from "./runtime.ts";
@@ -16,11 +17,13 @@ export async function runner(home: string, uplink: Uplink): Promise<Server> {
       packages: "",
       gatewayUrl: "",
       proxyUrl: "",
+      functionsUrl: "",
       environmentFile: "/dev/null",
       log: console.error,
     },
     journalFolder: join(home, "turns"),
     uplink,
+    functions: new ClientFunctions(),
     identity: null,
     firstToken: "first",
     provide: async () => {},

@@ -28,12 +28,18 @@ export interface RouteDefinition {
   description?: string;
   params?: z.ZodObject;
   query?: z.ZodObject;
+  /** Headers that the route reads, beside those of every request. */
+  headers?: z.ZodObject;
   body?: z.ZodType;
+  /** The most bytes that a JSON body may have, where it is not the usual limit. */
+  maximumBytes?: number;
   /**
    * The body is bytes instead of JSON. `whole`: the handler gets them all, within the limit of bodies. `stream`: it reads
    * them as they come, however many there are.
    */
   takesBytes?: "whole" | "stream";
+  /** The shape of its error responses; Berth's own by default. */
+  errors?: "openai";
   /** By status. The first is the default. */
   responses: Readonly<Record<number, z.ZodType>>;
   /** `public`: needs no credentials. */

@@ -8,6 +8,7 @@ import { commandRoutes } from "./routes/commands.ts";
 import { dashboardRoutes } from "./routes/dashboard.ts";
 import { egressRoutes } from "./routes/egress.ts";
 import { fileRoutes } from "./routes/files.ts";
+import { openAiRoutes } from "./routes/openai.ts";
 import { portRoutes } from "./routes/ports.ts";
 import { publicRoutes } from "./routes/public.ts";
 import { sshRoutes } from "./routes/ssh.ts";
@@ -22,6 +23,7 @@ export const routes = {
   ...dashboardRoutes,
   ...agentRoutes,
   ...chatRoutes,
+  ...openAiRoutes,
   ...commandRoutes,
   ...terminalRoutes,
   ...fileRoutes,

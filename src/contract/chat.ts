@@ -69,6 +69,12 @@ export const TurnEvent = z
       input: z.unknown().optional(),
       output: z.unknown().optional(),
     }),
+    z.object({
+      type: z.literal("response.function_call").meta({ description: "The agent waits for a function of its client." }),
+      callId: z.string(),
+      name: z.string(),
+      arguments: z.string().meta({ description: "JSON." }),
+    }),
     z.object({ type: z.literal("response.completed"), usage }),
     z.object({ type: z.literal("response.failed"), error: Fault, usage }),
     z.object({ type: z.literal("response.cancelled"), usage }),
@@ -109,6 +115,7 @@ export function inclusionOf(event: TurnEvent): Inclusion | null {
     case "response.tool_call.started":
     case "response.tool_call.updated":
     case "response.tool_call.completed":
+    case "response.function_call":
       return "tools";
     default:
       return null;

@@ -124,6 +124,12 @@ export const guestCalls = {
   turnEvents: lines({ request: z.object({ turnId, after: z.int().min(0) }), item: JournalEntry }),
   /** Interrupts a turn, which then emits its last event. A turn whose prompt arrives later does nothing. */
   cancel: call({ request: z.object({ turnId }), response: nothing, timeoutMs: quickTimeoutMs }),
+  /** What a client's function returned for a turn that waits for it. Fails with `function_not_waiting`. */
+  answerFunction: call({
+    request: z.object({ turnId, callId: z.string().max(200), output: z.string() }),
+    response: nothing,
+    timeoutMs: quickTimeoutMs,
+  }),
   /**
    * Switches an idle runtime to this conversation, an empty one, if it is in another. If it is not idle, the next
    * prompt does so.

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { TurnEvent } from "./chat.ts";
 import type { ErrorCode } from "./errors.ts";
+import { ClientFunction } from "./functions.ts";
 
 /**
  * The protocol between the server and the runner in a guest. The server connects; a connection begins with lines of JSON,
@@ -31,6 +32,9 @@ export const guestGatewayPort = 7001;
 
 /** Where programs in the guest reach the internet: an HTTP proxy in the runner, whose connections the server makes. */
 export const guestProxyPort = 7002;
+
+/** Where the runtime reaches functions of a turn's client: an MCP server in the runner. */
+export const guestFunctionsPort = 7003;
 
 /** Why a tunnel was not opened, as one word. */
 export const verdictHeader = "x-berth-verdict";
@@ -142,6 +146,8 @@ export const Prompt = z.object({
   model: z.string().nullable(),
   /** The conversation's number; a different one than in the previous turn begins an empty conversation. */
   conversation: z.int(),
+  /** Functions of the turn's client that the runtime may call; runners of older images know none. */
+  functions: z.array(ClientFunction).optional(),
 });
 export type Prompt = z.infer<typeof Prompt>;
 
@@ -160,6 +166,7 @@ export type ExecResult = z.infer<typeof ExecResult>;
 
 /** Refusals that are the caller's to hear, with the guest's message. Each is an `ErrorCode`, so has an HTTP status. */
 export const GuestRefusalCode = z.enum([
+  "function_not_waiting",
   "command_not_found",
   "command_exited",
   "command_not_runnable",

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { allAbilities, type Runtime, type RuntimeContext } from "../runtimes/runtime.ts";
+import { ClientFunctions } from "./client-functions.ts";
 import { Conversation } from "./conversation.ts";
 import { type Journal, Journals } from "./journal.ts";
 
@@ -47,6 +48,7 @@ function conversationIn(journalFolder: string, runtime = counting): Conversation
     context,
     new Journals(journalFolder),
     async () => {},
+    new ClientFunctions(),
     () => calls,
   );
   conversation.choose(runtime.name);

@@ -6,6 +6,7 @@ import type { Health, Prompt } from "../contract/guest.ts";
 import { endRuntime, replaceFile } from "../runtimes/process.ts";
 import type { Runtime, RuntimeContext, Session } from "../runtimes/runtime.ts";
 import { processesOf } from "./activity.ts";
+import type { ClientFunctions } from "./client-functions.ts";
 import type { Journal, Journals } from "./journal.ts";
 import type { Syncer } from "./sync.ts";
 
@@ -30,6 +31,8 @@ const hungMs = 8_000;
 /** How long the end of a turn, or a suspension, waits for the turn's writes to reach the disk. */
 const maximumSyncMs = 10_000;
 
+type BegunPrompt = Prompt & { turnId: string };
+
 interface Turn {
   turnId: string;
   journal: Journal;
@@ -47,6 +50,7 @@ export class Conversation {
   readonly #context: RuntimeContext;
   readonly #journals: Journals;
   readonly #sync: Syncer;
+  readonly #functions: ClientFunctions;
   readonly #modelCalls: () => number;
   #runtime: Runtime | null = null;
   #session: Promise<Session> | null = null;
@@ -69,12 +73,14 @@ export class Conversation {
     context: RuntimeContext,
     journals: Journals,
     sync: Syncer,
+    functions: ClientFunctions,
     modelCalls: () => number,
   ) {
     this.#runtimes = runtimes;
     this.#context = context;
     this.#journals = journals;
     this.#sync = sync;
+    this.#functions = functions;
     this.#modelCalls = modelCalls;
   }
 
@@ -156,7 +162,9 @@ export class Conversation {
     before?.cancel.abort();
     const cancel = new AbortController();
     if (this.#cancelledAhead === turnId) cancel.abort();
-    const done = (before?.done ?? Promise.resolve()).then(() => this.#turn(journal, prompt, cancel.signal));
+    const done = (before?.done ?? Promise.resolve()).then(() =>
+      this.#turn(journal, { ...prompt, turnId }, cancel.signal),
+    );
     const turn: Turn = { turnId, journal, cancel, done, isOver: false };
     void done.then(() => {
       turn.isOver = true;
@@ -188,7 +196,7 @@ export class Conversation {
     await this.#keep();
   }
 
-  async #turn(journal: Journal, prompt: Prompt, signal: AbortSignal): Promise<void> {
+  async #turn(journal: Journal, prompt: BegunPrompt, signal: AbortSignal): Promise<void> {
     try {
       // Before the runtime gets the message: if the machine ends now, the turn is lost and not begun a second time.
       journal.begin();
@@ -234,7 +242,7 @@ export class Conversation {
   }
 
   /** One attempt at a turn. `unheard`: the runtime ended before it emitted an event or called a model. */
-  async #attempt(journal: Journal, prompt: Prompt, signal: AbortSignal): Promise<LastEvent | "unheard"> {
+  async #attempt(journal: Journal, prompt: BegunPrompt, signal: AbortSignal): Promise<LastEvent | "unheard"> {
     const session = await this.open();
     if (signal.aborted) return { type: "response.cancelled" };
     try {
@@ -249,7 +257,8 @@ export class Conversation {
       journal.append(event);
     };
     const calls = this.#modelCalls();
-    const last = await session.prompt(prompt, emit, signal);
+    await this.#functions.offer(prompt.turnId, prompt.functions ?? [], emit);
+    const last = await session.prompt(prompt, emit, signal).finally(() => this.#functions.withdraw());
     if (last.type !== "response.failed" || heard || this.#modelCalls() > calls) return last;
     return (await hasEnded(session)) ? "unheard" : last;
   }

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
-import { environmentFile, guestGatewayPort, guestPort, guestProxyPort } from "../contract/guest.ts";
+import { environmentFile, guestFunctionsPort, guestGatewayPort, guestPort, guestProxyPort } from "../contract/guest.ts";
 import { runtimes } from "../runtimes/all.ts";
 import { busy } from "./activity.ts";
+import { ClientFunctions } from "./client-functions.ts";
 import { listenEgressProxy } from "./egress-proxy.ts";
 import { adopt, firmwareToken, loadIdentity, startRenewer } from "./identity.ts";
 import { boundLog } from "./log.ts";
@@ -25,6 +26,8 @@ const sync = startSyncer();
 const uplink = new Uplink();
 uplink.listen(guestGatewayPort);
 listenEgressProxy(uplink, guestProxyPort);
+const functions = new ClientFunctions();
+functions.listen(guestFunctionsPort);
 const identity = await loadIdentity();
 const stateFolder = "/var/lib/berth";
 await mkdir(stateFolder, { recursive: true, mode: 0o711 });
@@ -40,11 +43,13 @@ const runner = await createRunner({
     stateFolder,
     gatewayUrl: `http://127.0.0.1:${guestGatewayPort}`,
     proxyUrl: `http://127.0.0.1:${guestProxyPort}`,
+    functionsUrl: `http://127.0.0.1:${guestFunctionsPort}/mcp`,
     environmentFile,
     log: console.error,
   },
   journalFolder: `${stateFolder}/turns`,
   uplink,
+  functions,
   identity,
   firstToken: identity ? identity.token : await firmwareToken(),
   adopt: (adoption, before) => adopt(adoption, before, renew),

@@ -15,6 +15,7 @@ import { isProof, newNonce, proofOf } from "../platform/channel-proof.ts";
 import { readJsonLine, writeJsonLine } from "../platform/socket-line.ts";
 import { endRuntime } from "../runtimes/process.ts";
 import type { Runtime, RuntimeContext } from "../runtimes/runtime.ts";
+import type { ClientFunctions } from "./client-functions.ts";
 import { commandHandlers } from "./commands/command-handlers.ts";
 import { Commands } from "./commands/commands.ts";
 import { GuestError, type GuestHandlers, serveCalls } from "./control.ts";
@@ -42,6 +43,7 @@ export interface RunnerOptions {
   /** Where the turns' journals are stored. */
   journalFolder: string;
   uplink: Uplink;
+  functions: ClientFunctions;
   /** The identity that an earlier runner received in the same run; null before the first adoption. */
   identity: Identity | null;
   /** The server's token before the first adoption. */
@@ -68,7 +70,15 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
   const journals = new Journals(options.journalFolder);
   await journals.closeInterrupted();
   const commands = new Commands(join(context.stateFolder, "commands"), context);
-  const conversation = new Conversation(options.runtimes, context, journals, options.sync, () => uplink.calls);
+  const { functions } = options;
+  const conversation = new Conversation(
+    options.runtimes,
+    context,
+    journals,
+    options.sync,
+    functions,
+    () => uplink.calls,
+  );
 
   /** In a clone the runtime is already running; a freshly booted guest starts it now, ahead of the first message. */
   const take = (taken: Identity) => {
@@ -152,6 +162,10 @@ function handlersOf(parts: HandlerParts): Omit<GuestHandlers, "adopt"> {
     turnEvents: async ({ turnId, after }, { gone }) => known(await journals.find(turnId)).read(after, gone),
     cancel: async ({ turnId }) => {
       conversation.cancel(turnId);
+      return {};
+    },
+    answerFunction: async ({ turnId, callId, output }) => {
+      options.functions.answer(turnId, callId, output);
       return {};
     },
     enterConversation: async ({ conversation: number }) => {

@@ -27,6 +27,7 @@ import type { ModelChoice } from "../service/models.ts";
 import type { Ports } from "../service/ports.ts";
 import type { Previews } from "../service/previews.ts";
 import type { Principals } from "../service/principals.ts";
+import type { Responses } from "../service/responses.ts";
 import type { Secrets } from "../service/secrets.ts";
 import type { Shares } from "../service/shares.ts";
 import type { Ssh } from "../service/ssh.ts";
@@ -47,13 +48,16 @@ import { commandRoutes } from "./commands.ts";
 import { creditRoutes } from "./credits.ts";
 import { dashboardRoutes } from "./dashboard.ts";
 import { egressRoutes } from "./egress.ts";
-import { answerClientError, errorBody, handleError } from "./errors.ts";
+import { answerClientError, bodyFor, handleError } from "./errors.ts";
 import { fileRoutes } from "./files.ts";
 import { FrontServer } from "./front-server.ts";
 import { handle, matchTable } from "./handle.ts";
 import { healthRoutes, type MetricsText } from "./health.ts";
 import { Idempotency } from "./idempotency.ts";
 import { keyRoutes } from "./keys.ts";
+import { chatCompletionRoutes } from "./openai/chat-completions.ts";
+import { openAiModelRoutes } from "./openai/models.ts";
+import { responseRoutes } from "./openai/responses.ts";
 import { describeRoutes } from "./openapi.ts";
 import { paymentEventRoutes, topUpRoutes } from "./payments.ts";
 import { portRoutes } from "./ports.ts";
@@ -77,6 +81,7 @@ export interface AppOptions {
   logger: FastifyBaseLogger;
   agents: Agents;
   turns: Turns;
+  responses: Responses;
   events: AccountEvents;
   secrets: Secrets;
   commands: Commands;
@@ -223,6 +228,10 @@ async function addRoutes(
   await app.register(machineRoutes(agents, streams));
   await app.register(chatRoutes(agents, turns, streams, begun));
   await app.register(turnRoutes(agents, turns, streams));
+  const openAi = { agents, turns, responses: options.responses, streams, begun };
+  await app.register(responseRoutes(openAi));
+  await app.register(chatCompletionRoutes(openAi));
+  await app.register(openAiModelRoutes(agents));
   await app.register(commandRoutes(agents, options.commands, streams, begun));
   await app.register(terminalRoutes(agents, options.commands, { streams, begun }));
   await app.register(ticketRoutes(agents, options.tickets, options.previewHosts));
@@ -286,7 +295,7 @@ function answerUnknown(app: FastifyInstance, limitAddress: LimitAddress): void {
     const error = isMethod
       ? new BerthError("method_not_allowed", `${request.method} is not allowed here; allowed: ${allowed.join(", ")}.`)
       : new BerthError("path_not_found", "There is no such path. GET /openapi.json lists them all.");
-    return reply.status(error.status).send(errorBody(error));
+    return reply.status(error.status).send(bodyFor(request, error));
   });
 }
 

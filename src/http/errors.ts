@@ -6,6 +6,7 @@ import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
 import { routes } from "../api/routes.ts";
 import type { ErrorBody } from "../contract/agents.ts";
 import { BerthError, type ErrorCode } from "../contract/errors.ts";
+import { openAiError } from "./openai/errors.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -14,7 +15,7 @@ declare module "fastify" {
   }
 }
 
-/** The body of every error response. */
+/** The body of error responses, but for those of other services' APIs. */
 export function errorBody(error: BerthError): ErrorBody {
   return {
     statusCode: error.status,
@@ -41,7 +42,15 @@ export function handleError(thrown: FastifyError, request: FastifyRequest, reply
   reply.header("x-request-id", request.id); // The router's own errors pass no hook.
   if (error.status === 401) reply.header("www-authenticate", "Bearer");
   if (error.status === 503) reply.header("retry-after", "5");
-  return reply.status(error.status).type("application/json").send(errorBody(error));
+  return reply.status(error.status).type("application/json").send(bodyFor(request, error));
+}
+
+/** The body of an error response, in the shape that the path's clients read. */
+export function bodyFor({ routeOptions, url }: FastifyRequest, error: BerthError): object {
+  const body = errorBody(error);
+  const { route } = routeOptions.config ?? {};
+  const isOpenAi = route ? route.errors === "openai" : url.startsWith("/v1/");
+  return isOpenAi ? openAiError(error, body.message) : body;
 }
 
 /** Answers invalid HTTP, and closes the connection. */
@@ -70,7 +79,7 @@ function toBerthError(thrown: FastifyError, request: FastifyRequest): BerthError
   if (hasZodFastifySchemaValidationErrors(thrown)) return invalidRequest(thrown, request);
   switch (thrown.code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
-      return new BerthError("body_too_large", "A request's body can have at most 1 MiB.");
+      return new BerthError("body_too_large", `A request's body can have at most ${mostMiB(request)} MiB.`);
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
       return new BerthError("content_type_unsupported", "The body's content type must be application/json.");
     case "FST_ERR_CTP_EMPTY_JSON_BODY":
@@ -83,6 +92,11 @@ function toBerthError(thrown: FastifyError, request: FastifyRequest): BerthError
     return new BerthError("request_invalid", thrown.message);
   }
   return new BerthError("internal", "An internal error occurred.", { cause: thrown });
+}
+
+/** The most that the route's body may have. */
+function mostMiB({ routeOptions }: FastifyRequest): number {
+  return (routeOptions.bodyLimit ?? 1024 * 1024) / (1024 * 1024);
 }
 
 interface Complaint {

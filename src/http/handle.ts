@@ -49,6 +49,7 @@ export function optionsOf(route: Route) {
     url: path.replaceAll(/\{(\w+)\}/g, ":$1"),
     schema: schemaOf(route),
     config: { route },
+    ...(route.maximumBytes === undefined ? {} : { bodyLimit: route.maximumBytes }),
     ...(rest === null ? {} : { preValidation: async (request: FastifyRequest) => nameRest(request, rest) }),
   };
 }
@@ -89,13 +90,13 @@ export function matchTable(app: FastifyInstance): () => void {
 
 /** The schema that Fastify validates and that the OpenAPI document contains. */
 function schemaOf(route: Route) {
-  const { summary, description, params, query, body, idempotent, permission } = route;
+  const { summary, description, params, query, headers, body, idempotent, permission } = route;
   const schema: FastifySchema = summary === null ? { hide: true } : { summary };
   if (description !== undefined) schema.description = description;
   if (params) schema.params = params;
   if (query) schema.querystring = query;
   if (body) schema.body = body;
-  if (idempotent) schema.headers = PostHeaders;
+  if (idempotent) schema.headers = PostHeaders.extend(headers?.shape ?? {});
   if (permission !== "public") schema.security = [{ key: [] }];
   const answers = responsesOf(route);
   if (Object.keys(answers).length > 0) schema.response = answers;

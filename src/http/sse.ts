@@ -12,11 +12,11 @@ const deadAfterMs = 60_000;
 /** Size of a single write. A reader with a slow connection has `deadAfterMs` for each. */
 const pieceBytes = 64 * 1024;
 
-/** An event of a stream: its `data:` line, and an `id:` if readers can resume from it. */
-export interface SseEvent {
-  id?: number;
-  data: unknown;
-}
+/**
+ * An event of a stream: its data as JSON or as a text, its name where it has one, and an `id:` if readers can resume from
+ * it.
+ */
+export type SseEvent = { id?: number; event?: string } & ({ data: unknown } | { text: string });
 
 /** The last event that a reader who comes back has seen; null if it does not say. */
 export function lastEventId({ headers }: FastifyRequest): number | null {
@@ -91,6 +91,8 @@ async function drained(raw: ServerResponse, gone: AbortSignal, deadMs: number): 
   return !late.signal.aborted || gone.aborted;
 }
 
-function format({ id, data }: SseEvent): string {
-  return `${id === undefined ? "" : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
+function format(event: SseEvent): string {
+  const { id, event: name } = event;
+  const data = "text" in event ? event.text : JSON.stringify(event.data);
+  return `${id === undefined ? "" : `id: ${id}\n`}${name === undefined ? "" : `event: ${name}\n`}data: ${data}\n\n`;
 }

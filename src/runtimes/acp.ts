@@ -10,6 +10,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
+import { functionServer } from "../contract/functions.ts";
 import { killTree, spawnRuntime } from "./process.ts";
 import type { Prompt, RuntimeContext, Session } from "./runtime.ts";
 
@@ -99,8 +100,9 @@ async function newSession(agent: ClientContext, launch: AcpLaunch, context: Runt
   return sessionId;
 }
 
-function sessionParams({ sessionMeta }: AcpLaunch, { home }: RuntimeContext): NewSessionRequest {
-  return { cwd: home, mcpServers: [], _meta: sessionMeta };
+function sessionParams({ sessionMeta }: AcpLaunch, { home, functionsUrl }: RuntimeContext): NewSessionRequest {
+  const functions = { type: "http" as const, name: functionServer, url: functionsUrl, headers: [] };
+  return { cwd: home, mcpServers: [functions], _meta: sessionMeta };
 }
 
 class AcpSession implements Session, AcpConnection {

@@ -1,5 +1,6 @@
 import { chmod, chown, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { functionServer } from "../contract/functions.ts";
 import { claudeModels } from "./claude-models.ts";
 import { loginEnvironment, replaceFile } from "./process.ts";
 import type { RuntimeContext } from "./runtime.ts";
@@ -73,7 +74,7 @@ function reasoningModel(id: string): object {
 }
 
 /** https://docs.openclaw.ai/gateway/configuration-reference */
-function configuration({ home, gatewayUrl }: RuntimeContext, port: number, token: string) {
+function configuration({ home, gatewayUrl, functionsUrl }: RuntimeContext, port: number, token: string) {
   return {
     gateway: {
       mode: "local",
@@ -103,8 +104,10 @@ function configuration({ home, gatewayUrl }: RuntimeContext, port: number, token
         elevatedDefault: "full",
       },
     },
+    mcp: { servers: { [functionServer]: { url: functionsUrl, transport: "streamable-http" } } },
     tools: {
       profile: "coding",
+      alsoAllow: ["bundle-mcp"],
       // Offers all tools directly instead of a search for them.
       toolSearch: false,
       // Tools need no approval: the machine is the sandbox.

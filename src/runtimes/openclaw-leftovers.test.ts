@@ -17,7 +17,14 @@ afterEach(() => rm(home, { recursive: true }));
 async function clear(): Promise<string[]> {
   const lines: string[] = [];
   const own = { uid: process.getuid!(), gid: process.getgid!(), log: (line: string) => lines.push(line) };
-  const files = { environmentFile: "", proxyUrl: "", packages: "", gatewayUrl: "", stateFolder: home };
+  const files = {
+    environmentFile: "",
+    proxyUrl: "",
+    packages: "",
+    gatewayUrl: "",
+    functionsUrl: "",
+    stateFolder: home,
+  };
   await clearLeftovers(process.execPath, { home, ...own, ...files } satisfies RuntimeContext);
   return lines;
 }

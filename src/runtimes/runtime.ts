@@ -17,6 +17,8 @@ export interface RuntimeContext {
   proxyUrl: string;
   /** A root-owned folder on the agent's disk, for what a driver needs after a restart. */
   stateFolder: string;
+  /** The MCP server, over streamable HTTP, that offers functions of a turn's client. */
+  functionsUrl: string;
   /**
    * A script that sets the agent's secret placeholders as variables. It may change at any time. The agent's user can
    * read files in its folder, but only by name.

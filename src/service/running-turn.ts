@@ -37,6 +37,15 @@ export interface TurnProgress {
   head: number | null;
   /** Tools that were started and have not completed. */
   openTools: Iterable<string>;
+  /** The last function that its client was asked for; null: none yet. */
+  functionCall: FunctionCall | null;
+}
+
+/** An event of a turn that asks its client for a function. */
+export interface FunctionCall {
+  /** The event's number. */
+  seq: number;
+  callId: string;
 }
 
 /** A turn running in this server: its events and the outcome of its model calls. */
@@ -60,6 +69,8 @@ export class RunningTurn {
   #storedUsage: UsageState;
   /** Tools that were started and have not completed. A model call may come from one of them. */
   readonly openTools: Set<string>;
+  /** The last function that its client was asked for; null: none yet. */
+  functionCall: FunctionCall | null;
   #head: number | null;
   #position = 0;
   #nextSeq: number;
@@ -76,7 +87,7 @@ export class RunningTurn {
     log: EventLog,
     settings: TurnSettings,
     keeper: TurnHooks,
-    { head, openTools }: TurnProgress = { head: null, openTools: [] },
+    { head, openTools, functionCall }: TurnProgress = { head: null, openTools: [], functionCall: null },
   ) {
     this.turn = turn;
     this.log = log;
@@ -85,6 +96,7 @@ export class RunningTurn {
     this.usage = turn.usage;
     this.#storedUsage = turn.usage;
     this.openTools = new Set(openTools);
+    this.functionCall = functionCall;
     this.#head = head;
     this.hasSpoken = head !== null;
     this.#keeper = keeper;
@@ -171,8 +183,9 @@ export class RunningTurn {
     this.#keeper.interrupt();
   }
 
-  /** Tracks open tools. */
+  /** Tracks open tools and the client's functions. */
   sawTool(event: TurnEvent): void {
+    if (event.type === "response.function_call") this.functionCall = { seq: this.nextSeq, callId: event.callId };
     if (event.type === "response.tool_call.started") this.openTools.add(event.id);
     if (event.type === "response.tool_call.completed") this.openTools.delete(event.id);
   }

@@ -12,16 +12,26 @@ export function storable(event: TurnEvent): TurnEvent {
     const delta = storableText(event.delta);
     return delta === event.delta ? event : { ...event, delta };
   }
-  if ("id" in event && depthOf(event) > maximumDepth)
+  if ("id" in event && isTooDeep(event))
     return { ...event, input: undefined, output: "(nested too deeply to be kept)" };
-  const json = JSON.stringify(event);
+  return storableValue(event);
+}
+
+/** JSON in a form that can be stored; see `storable`. */
+export function storableValue<Value>(given: Value): Value {
+  const json = JSON.stringify(given);
   // Both look like this in JSON. So does an escaped backslash before the same letters.
-  if (!/\\u(?:0000|d[89a-f])/.test(json)) return event;
+  if (!/\\u(?:0000|d[89a-f])/.test(json)) return given;
   return JSON.parse(json, (_, value: unknown) => {
     if (typeof value === "string") return storableText(value);
     if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [storableText(key), each]));
   });
+}
+
+/** Whether a value is nested too deeply to be stored. */
+export function isTooDeep(value: unknown): boolean {
+  return depthOf(value) > maximumDepth;
 }
 
 function storableText(text: string): string {

@@ -90,10 +90,10 @@ async function readAnswer(running: RunningTurn, lease: GuestLease, options: Turn
 
 /** Prompts the guest if it has not begun; otherwise reads its journal from the cursor on. */
 function sourceOf({ turn, seen, over }: RunningTurn, guest: GuestClient): AsyncIterable<SequencedEvent[]> {
-  const { id: turnId, message, model, conversation } = turn;
+  const { id: turnId, message, model, conversation, functions } = turn;
   const { signal } = over;
   if (seen > 0) return guest.turnEvents({ turnId, after: seen }, { signal });
-  return guest.prompt({ turnId, message, model, conversation }, { signal });
+  return guest.prompt({ turnId, message, model, conversation, functions: functions ?? [] }, { signal });
 }
 
 function take(running: RunningTurn, { seq, event }: SequencedEvent, firstDelta: (seconds: number) => void): void {

@@ -1,6 +1,7 @@
 import type { Fault } from "../contract/agents.ts";
 import type { TurnRecord, TurnStatus } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
+import type { ClientFunction } from "../contract/functions.ts";
 import { toUsage, type UsageState } from "./usage.ts";
 
 /** A turn as the service stores it. */
@@ -12,6 +13,10 @@ export interface TurnState {
   /** The number of the agent's conversation: 1, 2, …. */
   conversation: number;
   message: string;
+  /** What its request added to the agent's instructions; null: nothing. */
+  instructions: string | null;
+  /** Functions of its client that the agent may call as tools; null: none. */
+  functions: ClientFunction[] | null;
   /** The model; null: the runtime's default. */
   model: string | null;
   status: TurnStatus;
@@ -29,7 +34,16 @@ export interface PastTurn extends TurnState {
 }
 
 /** The turn as its agent's owner sees it. */
-export function toTurnView({ agentId: _, keyId: _key, createdAt, finishedAt, usage, ...turn }: PastTurn): TurnRecord {
+export function toTurnView({
+  agentId: _,
+  keyId: _key,
+  instructions: _instructions,
+  functions: _functions,
+  createdAt,
+  finishedAt,
+  usage,
+  ...turn
+}: PastTurn): TurnRecord {
   return {
     ...turn,
     usage: toUsage(usage),

@@ -28,11 +28,13 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
     list: async () => [],
     past: async () => null,
     running: async () =>
-      [...turns.values()].filter(({ status }) => status === "running").map((turn) => ({ ...turn, instructions: null })),
+      [...turns.values()]
+        .filter(({ status }) => status === "running")
+        .map((turn) => ({ turn, agentInstructions: null })),
     events: async (id, after) => events.get(id)!.filter(({ seq }) => seq > after),
     progress: async (id) => {
       await progress;
-      return { last: events.get(id)!.at(-1)!.seq, head: null, openTools: [] };
+      return { last: events.get(id)!.at(-1)!.seq, head: null, openTools: [], functionCall: null };
     },
     remove: async (id) => void turns.delete(id),
     append: async (id, added, status) => {
@@ -90,7 +92,18 @@ const agentOf = (id: string) => ({
 });
 
 function runningTurn(id: string, agentId: string): TurnState {
-  return { id, agentId, keyId: null, conversation: 1, message: "hi", model: null, status: "running", usage: noUsage };
+  return {
+    id,
+    agentId,
+    keyId: null,
+    conversation: 1,
+    message: "hi",
+    model: null,
+    status: "running",
+    usage: noUsage,
+    instructions: null,
+    functions: null,
+  };
 }
 
 test("a turn that begins and ends while a server finds what was left to it is not begun a second time", async () => {

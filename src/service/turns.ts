@@ -6,7 +6,7 @@ import { isTransient, pause } from "../platform/retry.ts";
 import { type AgentState, requireHere } from "./agent.ts";
 import type { Caller } from "./caller.ts";
 import type { GuestLeases } from "./guest-leases.ts";
-import { RunningTurn, type TurnProgress } from "./running-turn.ts";
+import { type FunctionCall, RunningTurn, type TurnProgress } from "./running-turn.ts";
 import type { RunningTurns } from "./running-turns.ts";
 import { type PastTurn, type TurnState, turnInProgress } from "./turn.ts";
 import { runTurn } from "./turn-run.ts";
@@ -22,14 +22,14 @@ export interface TurnRows {
   /** A turn of the agent with its reply; null if there is none. */
   past(agentId: string, turnId: string): Promise<PastTurn | null>;
   /** All turns running on this host, each with its agent's instructions. */
-  running(): Promise<(TurnState & { instructions: string | null })[]>;
+  running(): Promise<{ turn: TurnState; agentInstructions: string | null }[]>;
   /** A page of the turn's events after `after`, the oldest first, bounded in number and size; empty after the last. */
   events(turnId: string, after: number): Promise<SequencedEvent[]>;
   /**
-   * The number of the turn's last event, the number of its `response.in_progress` (null before it), and the ids of
-   * started tools that have not completed.
+   * The number of the turn's last event, the number of its `response.in_progress` (null before it), the ids of
+   * started tools that have not completed, and the last function that its client was asked for.
    */
-  progress(turnId: string): Promise<{ last: number; head: number | null; openTools: string[] }>;
+  progress(turnId: string): Promise<{ last: number } & Required<TurnProgress>>;
   /** Removes a turn that was never announced to any reader. */
   remove(turnId: string): Promise<void>;
   /**
@@ -104,6 +104,7 @@ export class Turns {
     agent: AgentState,
     message: string,
     caller: Pick<Caller, "accountId" | "keyId">,
+    { instructions: added = null, functions = null }: Partial<Pick<TurnState, "instructions" | "functions">> = {},
   ): Promise<TurnState> {
     if (this.#stopped) throw new BerthError("shutting_down", "The service is being stopped.");
     await this.#options.leases.admit(agent, caller);
@@ -115,6 +116,8 @@ export class Turns {
       keyId: caller.keyId,
       conversation,
       message,
+      instructions: added,
+      functions,
       model,
       status: "running",
       usage: noUsage,
@@ -196,6 +199,29 @@ export class Turns {
     return entry && (cursor > last || entry.event.type !== "response.completed") ? [entry] : [];
   }
 
+  /** The number of the turn's last event so far; 0: none. */
+  async lastEvent({ id }: TurnState): Promise<number> {
+    const running = this.#running.get(id);
+    return running ? running.log.nextSeq - 1 : (await this.#options.rows.progress(id)).last;
+  }
+
+  /** The agent's running turn on this host that asked its client for a function; null if none does. */
+  waiting(agentId: string): { turn: TurnState; call: FunctionCall } | null {
+    const running = this.#running.ofAgent(agentId);
+    return running?.functionCall ? { turn: running.turn, call: running.functionCall } : null;
+  }
+
+  /**
+   * Gives a turn what the function returned that it waits for. Throws `function_not_waiting` where it waits no longer,
+   * and `machine_failed`.
+   */
+  async answerFunction(agent: AgentState, turn: TurnState, callId: string, output: string): Promise<void> {
+    requireHere(agent);
+    const guest = await this.#options.leases.ifRunning(agent.id);
+    if (!guest) throw new BerthError("machine_failed", "The agent's machine is not awake; try again.");
+    await guest.answerFunction({ turnId: turn.id, callId, output });
+  }
+
   /** Throws `turn_in_progress`, for operations that a running turn blocks. */
   refuseAnother(agentId: string): never {
     throw turnInProgress(this.#running.ofAgent(agentId)?.turn.id ?? null);
@@ -232,10 +258,10 @@ export class Turns {
 
   /** Called when the server starts: resumes the turns that were running. May be called again after it rejected. */
   async recover(): Promise<void> {
-    for (const { instructions, ...turn } of await this.#options.rows.running()) {
+    for (const { turn, agentInstructions } of await this.#options.rows.running()) {
       if (this.#known?.has(turn.id)) continue; // It may have ended meanwhile.
       this.#known?.add(turn.id);
-      await this.#takeUp(turn, instructions);
+      await this.#takeUp(turn, agentInstructions);
     }
     this.#known = null;
   }
@@ -246,7 +272,7 @@ export class Turns {
    */
   async sweep(): Promise<void> {
     if (this.#known || this.#stopped) return; // `recover` has not taken up all yet.
-    for (const { instructions, ...turn } of await this.#options.rows.running()) {
+    for (const { turn, agentInstructions } of await this.#options.rows.running()) {
       const { id } = turn;
       if (this.#running.get(id) || this.#beginning.has(id) || this.#refused.has(id) || this.#stopped) continue;
       if (this.#everRefused.has(id)) {
@@ -257,13 +283,13 @@ export class Turns {
       // It may have ended since the rows were read.
       if ((await this.#options.rows.find(turn.agentId, id))?.status !== "running" || this.#running.get(id)) continue;
       this.#options.log("a running turn that nobody ran was taken up", { turnId: id });
-      await this.#takeUp(turn, instructions);
+      await this.#takeUp(turn, agentInstructions);
     }
   }
 
-  async #takeUp(turn: TurnState, instructions: string | null): Promise<void> {
+  async #takeUp(turn: TurnState, agentInstructions: string | null): Promise<void> {
     const { last, ...progress } = await this.#options.rows.progress(turn.id);
-    this.#start(turn, this.#log(turn.id, last + 1), instructions, progress);
+    this.#start(turn, this.#log(turn.id, last + 1), agentInstructions, progress);
   }
 
   /**
@@ -311,7 +337,8 @@ export class Turns {
   }
 
   #start(turn: TurnState, log: EventLog, instructions: string | null, progress?: TurnProgress): void {
-    const settings = { model: turn.model, instructions };
+    const whole = [instructions, turn.instructions].filter((part) => part !== null).join("\n\n");
+    const settings = { model: turn.model, instructions: whole || null };
     const running: RunningTurn = new RunningTurn(
       turn,
       log,

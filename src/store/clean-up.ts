@@ -47,6 +47,9 @@ function removals({ auditDays, networkLogDays }: Retention): RawBuilder<unknown>
     sql`delete from user_links where expires_at < now()`,
     sql`delete from rate_limits where expire < extract(epoch from now()) * 1000`,
     sql`delete from sign_in_attempts where expire < extract(epoch from now()) * 1000`,
+    // Those that a server which died left behind, and those of turns that were removed.
+    sql`delete from responses where created_at < now() - interval '1 hour'
+      and not exists (select from turns where id = turn_id)`,
     sql`delete from audit_entries where at < now() - make_interval(days => ${auditDays}::integer)`,
     sql`delete from network_log where started_at < now() - make_interval(days => ${networkLogDays}::integer)`,
     // Usage names the keys that caused it.
@@ -64,6 +67,8 @@ function removals({ auditDays, networkLogDays }: Retention): RawBuilder<unknown>
 const measureTurns = sql`
   update turns set bytes = octet_length(message) + (
     select coalesce(sum(pg_column_size(turn_events.*)), 0) from turn_events where turn_id = turns.id
+  ) + (
+    select coalesce(sum(pg_column_size(responses.*)), 0) from responses where turn_id = turns.id
   )
   where id in (select id from turns where status <> 'running' and bytes is null limit ${batch})`;
 

@@ -17,9 +17,11 @@ import type { AgentStatus, Fault, InstallStep, Resources } from "../contract/age
 import type { EntryKind } from "../contract/billing.ts";
 import type { TurnEvent, TurnStatus } from "../contract/chat.ts";
 import type { EgressOutcome, EgressRefusal } from "../contract/egress.ts";
+import type { ClientFunction } from "../contract/functions.ts";
 import type { Credential } from "../contract/keys.ts";
 import type { DesiredState } from "../service/agent.ts";
 import type { TokenCounts } from "../service/ledger.ts";
+import type { ResponseRequest } from "../service/responses.ts";
 import type { UsageState } from "../service/usage.ts";
 import { asFault, isTimeout } from "./faults.ts";
 
@@ -147,6 +149,8 @@ export interface Tables {
     key_id: string | null;
     conversation: number;
     message: string;
+    instructions: string | null;
+    functions: JSONColumnType<ClientFunction[]> | null;
     model: string | null;
     status: TurnStatus;
     usage: JSONColumnType<UsageState>;
@@ -154,6 +158,16 @@ export interface Tables {
     finished_at: Date | null;
     /** Measured by the clean-up, some time after the end. */
     bytes: Generated<string | null>;
+  };
+  responses: {
+    id: string;
+    turn_id: string;
+    agent_id: string;
+    after_seq: number;
+    previous_id: string | null;
+    request: JSONColumnType<ResponseRequest>;
+    input: JSONColumnType<unknown[]>;
+    created_at: Generated<Date>;
   };
   port_shares: {
     id: string;

@@ -3,6 +3,7 @@ import type { Fault } from "../contract/agents.ts";
 import type { SequencedEvent, TurnStatus } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import { usualLimits } from "../contract/event-log.ts";
+import type { TurnProgress } from "../service/running-turn.ts";
 import { type PastTurn, type TurnState, turnInProgress } from "../service/turn.ts";
 import type { TurnRows } from "../service/turns.ts";
 import type { UsageState } from "../service/usage.ts";
@@ -43,6 +44,8 @@ export class TurnStore implements TurnRows {
             key_id: turn.keyId,
             conversation: turn.conversation,
             message: turn.message,
+            instructions: turn.instructions,
+            functions: turn.functions === null ? null : JSON.stringify(turn.functions),
             model: turn.model,
             status: turn.status,
             usage: JSON.stringify(turn.usage),
@@ -72,16 +75,16 @@ export class TurnStore implements TurnRows {
     return row ? fromRow(row) : null;
   }
 
-  async running(): Promise<(TurnState & { instructions: string | null })[]> {
+  async running(): Promise<{ turn: TurnState; agentInstructions: string | null }[]> {
     const rows = await this.#database
       .selectFrom("turns")
       .innerJoin("agents", "agents.id", "turns.agent_id")
       .selectAll("turns")
-      .select("agents.instructions")
+      .select("agents.instructions as agent_instructions")
       .where("turns.status", "=", "running")
       .where("agents.host", "=", this.#host)
       .execute();
-    return rows.map((row) => ({ ...fromRow(row), instructions: row.instructions }));
+    return rows.map((row) => ({ turn: fromRow(row), agentInstructions: row.agent_instructions }));
   }
 
   /** Up to `limit` turns of an agent after its turn `after`, newest first. */
@@ -123,14 +126,17 @@ export class TurnStore implements TurnRows {
     return rows;
   }
 
-  async progress(turnId: string): Promise<{ last: number; head: number | null; openTools: string[] }> {
-    const { rows } = await sql<{ last: number; head: number | null; openTools: string[] }>`
+  async progress(turnId: string): Promise<{ last: number } & Required<TurnProgress>> {
+    const { rows } = await sql<{ last: number } & Required<TurnProgress>>`
       select coalesce(max(seq), 0) as last,
         min(seq) filter (where event ->> 'type' = 'response.in_progress') as head, array(
         select event ->> 'id' from turn_events where turn_id = ${turnId} and event ->> 'type' = 'response.tool_call.started'
         except
         select event ->> 'id' from turn_events where turn_id = ${turnId} and event ->> 'type' = 'response.tool_call.completed'
-      ) as "openTools"
+      ) as "openTools", (
+        select json_build_object('seq', seq, 'callId', event ->> 'callId') from turn_events
+        where turn_id = ${turnId} and event ->> 'type' = 'response.function_call' order by seq desc limit 1
+      ) as "functionCall"
       from turn_events where turn_id = ${turnId}`.execute(this.#database);
     return rows[0]!;
   }
@@ -187,6 +193,8 @@ function fromRow(row: Selectable<Tables["turns"]>): TurnState {
     keyId: row.key_id,
     conversation: row.conversation,
     message: row.message,
+    instructions: row.instructions,
+    functions: row.functions,
     model: row.model,
     status: row.status,
     usage: row.usage,

@@ -30,6 +30,7 @@ import type { ModelChoice } from "../service/models.ts";
 import { Ports } from "../service/ports.ts";
 import { Previews } from "../service/previews.ts";
 import { Principals } from "../service/principals.ts";
+import { Responses } from "../service/responses.ts";
 import type { RunningTurns } from "../service/running-turns.ts";
 import { Secrets } from "../service/secrets.ts";
 import { Shares } from "../service/shares.ts";
@@ -123,6 +124,7 @@ export function openService(parts: ServiceParts) {
   return {
     agents,
     turns,
+    responses: new Responses(stores.responses, turns),
     events: new AccountEvents(stores.accountEvents, log),
     commands: new Commands(leases),
     files: new Files(leases),

@@ -16,6 +16,7 @@ import { KeyStore } from "../store/keys.ts";
 import { MachineTime } from "../store/machine-time.ts";
 import { Payments } from "../store/payments.ts";
 import { openRateLimiter } from "../store/rate-limiter.ts";
+import { ResponseStore } from "../store/responses.ts";
 import { ShareStore } from "../store/shares.ts";
 import { TurnStore } from "../store/turns.ts";
 import { UserStore } from "../store/users.ts";
@@ -47,6 +48,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     },
     machineTime: new MachineTime(database, host, machinePrice),
     payments: new Payments(database),
+    responses: new ResponseStore(database),
     secrets: new SecretStore(database, sealer),
     shares: new ShareStore(database),
     turns: new TurnStore(database, host),

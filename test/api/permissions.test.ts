@@ -46,6 +46,8 @@ interface Target {
   name: string;
   keyId: string;
   turnId: string;
+  /** The same turn, as a response of OpenAI's API. */
+  responseId: string;
   user: string;
 }
 
@@ -102,6 +104,14 @@ const expected: Readonly<Record<string, Expected>> = {
   "GET /agents/{name}/turns/{turnId}/events": chatting(200),
   // Its turn has ended already.
   "POST /agents/{name}/turns/{turnId}/cancel": chatting(409),
+  "GET /v1/models": { own: 200, stranger: 200, agentKeys: [200, 200, 200] },
+  "GET /v1/models/{model}": chatting(200),
+  "POST /v1/responses": chatting(200),
+  "POST /v1/chat/completions": chatting(200),
+  "GET /v1/responses/{responseId}": chatting(200),
+  "GET /v1/responses/{responseId}/input_items": chatting(200),
+  "POST /v1/responses/{responseId}/cancel": chatting(200),
+  "DELETE /v1/responses/{responseId}": chatting(200),
   "POST /agents/{name}/commands": account(200, 404),
   "GET /agents/{name}/commands": account(200, 404),
   "GET /agents/{name}/commands/{commandId}": account(404, 404),
@@ -149,6 +159,8 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
   "PATCH /agents/{name}": () => ({ instructions: "Be brief." }),
   "PUT /agents/{name}/network": () => ({ allow: ["*"], deny: [] }),
   "POST /agents/{name}/chat": () => ({ message: "hello" }),
+  "POST /v1/responses": ({ name }) => ({ model: name, input: "hello" }),
+  "POST /v1/chat/completions": ({ name }) => ({ model: name, messages: [{ role: "user", content: "hello" }] }),
   "PUT /agents/{name}/secrets/{secret}": () => ({ value: "hush", hosts: ["example.com"] }),
   "POST /keys": () => ({}),
   "POST /billing/top-ups": () => ({ credits: "100" }),
@@ -166,11 +178,13 @@ const queries: Readonly<Record<string, string>> = {
 
 async function statusOf(operation: string, client: TestClient, target: Target): Promise<number> {
   const [method, path] = operation.split(" ") as [string, string];
-  const { turnId, keyId } = target;
+  const { turnId, keyId, responseId } = target;
   const name = path.startsWith("/admin/users") ? target.user : target.name;
   const filled = path
     .replace("{name}", name)
     .replace("{turnId}", turnId)
+    .replace("{responseId}", responseId)
+    .replace("{model}", name)
     .replace("{commandId}", turnId)
     .replace("{shareId}", turnId)
     .replace("{port}", "3000")
@@ -179,7 +193,8 @@ async function statusOf(operation: string, client: TestClient, target: Target): 
     .replace("{path}", "notes.txt");
   const query = queries[operation] ?? "";
   const { status, body } = await call(client, method, filled + query, bodies[operation]?.(target));
-  if (status >= 400) expect(ErrorBody.parse(body).statusCode).toBe(status);
+  if (status >= 400 && path.startsWith("/v1/")) expect(body.error.message).toEqual(expect.any(String));
+  else if (status >= 400) expect(ErrorBody.parse(body).statusCode).toBe(status);
   return status;
 }
 
@@ -207,10 +222,11 @@ function statusesFor(pick: (row: Expected) => number): Record<string, number> {
 async function newTarget(begunBy: (name: string) => Promise<TestClient>): Promise<Target> {
   const name = `agent-${randomUUID().slice(0, 8)}`;
   await owner.createAgent(name);
-  const { turnId } = await (await begunBy(name)).chat(name, "hello");
+  const begun = await (await begunBy(name)).call("POST", "/v1/responses", { model: name, input: "hello" });
+  const turnId = begun.headers.get("x-turn-id")!;
   const user = `user-${randomUUID().slice(0, 8)}`;
   await owner.call("POST", "/admin/users", { name: user });
-  return { name, turnId, user, keyId: (await owner.call("POST", "/keys", {})).body.id };
+  return { name, turnId, responseId: begun.body.id, user, keyId: (await owner.call("POST", "/keys", {})).body.id };
 }
 
 const byOwner = async () => owner;
@@ -278,7 +294,7 @@ test("an external key of the agent may talk to it, and no more", async () => {
 test("an external key of the agent sees no turn that another has begun", async () => {
   const target = await ownersTarget();
   const key = await newKey(owner, { kind: "agent", agents: [target.name] });
-  for (const operation of operations.filter((each) => each.includes("{turnId}"))) {
+  for (const operation of operations.filter((each) => /\{(turn|response)Id\}/.test(each))) {
     expect([operation, await statusOf(operation, key, target)]).toEqual([operation, 403]);
   }
 });

@@ -46,7 +46,17 @@ async function newTurn(): Promise<{ id: string; agentId: string }> {
       desired: "running",
     })
     .execute();
-  const turn = { id, agentId, keyId: null, conversation: 1, message: "Hello", model: null, usage: noUsage };
+  const turn = {
+    id,
+    agentId,
+    keyId: null,
+    conversation: 1,
+    message: "Hello",
+    model: null,
+    usage: noUsage,
+    instructions: null,
+    functions: null,
+  };
   const first = { seq: 1, event: { type: "response.created" } } as const;
   await new TurnStore(database, "here").insert({ ...turn, status: "running" }, first);
   return { id, agentId };

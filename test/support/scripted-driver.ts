@@ -6,6 +6,7 @@ import type { AddressInfo, Server, Socket } from "node:net";
 import { join } from "node:path";
 import { BerthError } from "../../src/contract/errors.ts";
 import type { GuestSecrets } from "../../src/contract/guest.ts";
+import { ClientFunctions } from "../../src/guest/client-functions.ts";
 import { killGroup } from "../../src/guest/commands/command-process.ts";
 import { listenEgressProxy } from "../../src/guest/egress-proxy.ts";
 import { createRunner } from "../../src/guest/runner.ts";
@@ -315,6 +316,9 @@ export class ScriptedDriver implements Driver {
     await once(gateway, "listening");
     const proxy = listenEgressProxy(uplink, 0);
     await once(proxy, "listening");
+    const functions = new ClientFunctions();
+    const functionServer = functions.listen(0);
+    await once(functionServer, "listening");
     const runner = await createRunner({
       runtimes: this.#runtimes,
       context: {
@@ -325,11 +329,13 @@ export class ScriptedDriver implements Driver {
         packages: this.#packages,
         gatewayUrl: urlOf(gateway),
         proxyUrl: urlOf(proxy),
+        functionsUrl: `${urlOf(functionServer)}/mcp`,
         environmentFile,
         log,
       },
       journalFolder: join(disk, "turns"),
       uplink,
+      functions,
       identity: null,
       firstToken: `first-${id}`,
       adopt: async ({ machineId, bootId, runtime, token }) => ({ machineId, bootId, runtime, token }),

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
+import { ClientFunctions } from "../../src/guest/client-functions.ts";
 import { createRunner } from "../../src/guest/runner.ts";
 import { Uplink } from "../../src/guest/uplink.ts";
 import { startOf } from "../../src/platform/process-table.ts";
@@ -47,6 +48,10 @@ const uplink = new Uplink();
 const gateway = uplink.listen(0);
 await once(gateway, "listening");
 const gatewayUrl = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
+const functions = new ClientFunctions();
+const functionServer = functions.listen(0);
+await once(functionServer, "listening");
+const functionsUrl = `http://127.0.0.1:${(functionServer.address() as AddressInfo).port}/mcp`;
 const record = { pid: process.pid, start: startOf(process.pid)!, gatewayUrl, firstToken };
 await rm(file("identity.json"), { force: true });
 await write("machine.json", { ...record, port: null });
@@ -60,11 +65,13 @@ const runner = await createRunner({
     packages: join(import.meta.dirname, "../../node_modules"),
     gatewayUrl,
     proxyUrl: "",
+    functionsUrl,
     environmentFile: "/dev/null",
     log: console.error,
   },
   journalFolder: file("turns"),
   uplink,
+  functions,
   identity: null,
   firstToken,
   provide: async () => {},

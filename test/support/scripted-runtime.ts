@@ -1,6 +1,8 @@
+import { randomUUID } from "node:crypto";
 import { appendFile, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { LastEvent, TurnEvent } from "../../src/contract/chat.ts";
 import {
   allAbilities,
@@ -21,6 +23,8 @@ import {
  *   crash          the runtime dies
  *   model          the name of the turn's model
  *   recall         all messages of the conversation so far
+ *   call NAME [JSON]  calls the client's function NAME with these arguments, as an MCP client does, and says its result
+ *   calls NAME N   the same N times at once, each with its number as argument
  *   ask [PATH]     calls the gateway at PATH (`/anthropic/v1/messages`) and says the response's status and body
  *   anything else  is repeated, word by word
  */
@@ -35,6 +39,10 @@ export function scriptedRuntime(name: string): Runtime {
     warmUp: [],
     start: async (context) => new ScriptedSession(context),
   };
+}
+
+function numbersTo(last = "1"): number[] {
+  return Array.from({ length: Number(last) }, (_, index) => index + 1);
 }
 
 /** The real runtimes' names, for tests that apply to all of them. */
@@ -98,6 +106,14 @@ class ScriptedSession implements Session {
       case "recall":
         say(await readFile(this.#file, "utf8"));
         break;
+      case "call":
+      case "calls": {
+        const [name = "", ...rest] = words;
+        const asked = verb === "call" ? [rest.join(" ") || "{}"] : numbersTo(rest[0]).map((n) => `{"n":${n}}`);
+        const results = await Promise.all(asked.map((json) => this.#call(name, JSON.parse(json), emit, signal)));
+        say(results.join(", "));
+        break;
+      }
       case "ask": {
         const response = await fetch(this.#context.gatewayUrl + (words[0] ?? "/anthropic/v1/messages"), {
           method: "POST",
@@ -119,6 +135,29 @@ class ScriptedSession implements Session {
         for (const word of deltasOf(message)) say(word);
     }
     return signal.aborted ? { type: "response.cancelled" } : { type: "response.completed" };
+  }
+
+  async #call(
+    name: string,
+    args: Record<string, unknown>,
+    emit: (event: TurnEvent) => void,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const client = new Client({ name: "scripted", version: "1" });
+    await client.connect(new StreamableHTTPClientTransport(new URL(this.#context.functionsUrl)));
+    try {
+      const id = `tool-${randomUUID()}`;
+      emit({ type: "response.tool_call.started", id, name: `mcp__client__${name}`, input: args });
+      const { content } = await client.callTool({ name, arguments: args }, { signal, timeout: 60_000 });
+      const text = content.map((part) => (part.type === "text" ? part.text : "")).join("");
+      emit({ type: "response.tool_call.completed", id, output: text });
+      return text;
+    } catch (error) {
+      if (signal.aborted) return "";
+      throw error;
+    } finally {
+      await client.close();
+    }
   }
 
   async clear(): Promise<void> {

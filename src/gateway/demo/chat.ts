@@ -1,5 +1,5 @@
 import type { JsonObject } from "../wires/wire.ts";
-import { type Dialect, newId, type Part, type Reply, shellInput, type Tokens, textOf, wordsIn } from "./dialect.ts";
+import { type Dialect, newId, type Part, type Reply, type Tokens, textOf, wordsIn } from "./dialect.ts";
 
 /** OpenAI's Chat Completions: https://platform.openai.com/docs/api-reference/chat/streaming */
 export const chatDialect: Dialect = {
@@ -47,8 +47,8 @@ function head(object: string, model: string): JsonObject {
   return { id: newId("chatcmpl-"), object, created: Math.floor(Date.now() / 1000), model };
 }
 
-function callOf({ tool, command }: Extract<Reply, { kind: "tool" }>): JsonObject {
-  const call = { name: tool, arguments: JSON.stringify(shellInput(command)) };
+function callOf({ tool, input }: Extract<Reply, { kind: "tool" }>): JsonObject {
+  const call = { name: tool, arguments: JSON.stringify(input) };
   return { id: newId("call_"), type: "function", function: call };
 }
 

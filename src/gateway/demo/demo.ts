@@ -5,7 +5,7 @@ import { countTokens, messages } from "../wires/messages.ts";
 import { responses } from "../wires/responses.ts";
 import { isObject, type JsonObject, type Wire } from "../wires/wire.ts";
 import { chatDialect } from "./chat.ts";
-import type { Dialect, Part, Reply, Tokens } from "./dialect.ts";
+import { type Dialect, type Part, type Reply, shellInput, type Tokens } from "./dialect.ts";
 import { messagesDialect } from "./messages.ts";
 import { responsesDialect } from "./responses.ts";
 
@@ -22,8 +22,9 @@ const dialects = new Map<Wire, Dialect>([
 ]);
 
 /**
- * A model for installations without an API key. It repeats what it was told, and runs the command of a line
- * `run: COMMAND` with the runtime's shell tool. It says that it is a demo.
+ * A model for installations without an API key. It repeats what it was told, runs the command of a line
+ * `run: COMMAND` with the runtime's shell tool, and calls a tool by its name for a line `use: TOOL {"its": "input"}`. It
+ * says that it is a demo.
  */
 export const demo: Provider = async ({ wire, body, signal }: ModelCall): Promise<ModelAnswer> => {
   const request = parse(body);
@@ -64,13 +65,15 @@ function replyTo(told: Part[][], tools: string[]): Reply {
   const now = said.at(-1) ?? "";
   const command = /^[ \t]*run:[ \t]*(\S.*?)[ \t]*$/m.exec(now)?.[1];
   const tool = tools.find((name) => shellToolNames.test(name));
-  if (command && tool) return { kind: "tool", tool, command };
+  if (command && tool) return { kind: "tool", tool, input: shellInput(command) };
   if (command) {
     return {
       kind: "text",
       text: "This is Berth's demonstration model. It was offered no shell tool to run the command with.",
     };
   }
+  const use = /^[ \t]*use:[ \t]*([\w-]+)[ \t]*(\{.*\})?[ \t]*$/m.exec(now);
+  if (use) return useOf(use[1]!, use[2] ?? "{}", tools);
   const before = said.length > 1 ? ` Before that you said: “${said.at(-2)}”` : "";
   return {
     kind: "text",
@@ -79,6 +82,15 @@ function replyTo(told: Part[][], tools: string[]): Reply {
       `Your message ${said.length} of this conversation was: “${now}”${before}\n` +
       "A line “run: COMMAND” has the agent run that command in its machine.",
   };
+}
+
+/** A call of the tool with this name, which runtimes put behind that of its server. */
+function useOf(name: string, json: string, tools: string[]): Reply {
+  const tool = tools.find((offered) => offered === name || offered.endsWith(`_${name}`));
+  const input = parse(Buffer.from(json));
+  if (tool && input) return { kind: "tool", tool, input };
+  const reason = tool ? "its input is no JSON object" : `it was offered ${tools.join(", ") || "none"}`;
+  return { kind: "text", text: `This is Berth's demonstration model. It cannot call the tool ${name}: ${reason}.` };
 }
 
 /** The user's words after the last tool result; earlier ones have been answered. */
@@ -112,7 +124,7 @@ function withoutAsides(parts: Part[]): Part[] {
 }
 
 function outputTokens(reply: Reply): number {
-  return Math.ceil((reply.kind === "text" ? reply.text : reply.command).length / 4) + 1;
+  return Math.ceil((reply.kind === "text" ? reply.text : JSON.stringify(reply.input)).length / 4) + 1;
 }
 
 /** The answer's events as a stream, at reading pace. */

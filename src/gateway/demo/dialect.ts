@@ -6,8 +6,8 @@ export interface Part {
   text: string;
 }
 
-/** What the demo model does next: say something, or call the runtime's shell tool. */
-export type Reply = { kind: "text"; text: string } | { kind: "tool"; tool: string; command: string };
+/** What the demo model does next: say something, or call a tool. */
+export type Reply = { kind: "text"; text: string } | { kind: "tool"; tool: string; input: JsonObject };
 
 export interface Tokens {
   input: number;

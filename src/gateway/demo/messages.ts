@@ -1,5 +1,5 @@
 import type { JsonObject } from "../wires/wire.ts";
-import { type Dialect, newId, type Part, type Reply, shellInput, type Tokens, textOf, wordsIn } from "./dialect.ts";
+import { type Dialect, newId, type Part, type Reply, type Tokens, textOf, wordsIn } from "./dialect.ts";
 
 interface Block {
   type: string;
@@ -53,7 +53,7 @@ function partsOf(content: string | Block[]): Part[] {
 
 function contentOf(reply: Reply): JsonObject {
   if (reply.kind === "text") return { type: "text", text: reply.text };
-  return { type: "tool_use", id: newId("toolu_"), name: reply.tool, input: shellInput(reply.command) };
+  return { type: "tool_use", id: newId("toolu_"), name: reply.tool, input: reply.input };
 }
 
 function stopOf(reply: Reply): string {

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../wires/wire.ts";
-import { type Dialect, newId, type Part, type Reply, shellInput, type Tokens, textOf, wordsIn } from "./dialect.ts";
+import { type Dialect, newId, type Part, type Reply, type Tokens, textOf, wordsIn } from "./dialect.ts";
 
 interface Item {
   type?: string;
@@ -56,7 +56,7 @@ function itemOf(reply: Reply): JsonObject {
     const content = [{ type: "output_text", text: reply.text, annotations: [] }];
     return { id: newId("msg_"), type: "message", role: "assistant", status: "completed", content };
   }
-  const call = { name: reply.tool, arguments: JSON.stringify(shellInput(reply.command)) };
+  const call = { name: reply.tool, arguments: JSON.stringify(reply.input) };
   return { id: newId("fc_"), type: "function_call", status: "completed", call_id: newId("call_"), ...call };
 }
 

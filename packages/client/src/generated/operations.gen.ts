@@ -22,6 +22,14 @@ export const operations = {
   getTurn: { method: "GET", path: "/agents/{name}/turns/{turnId}" },
   getTurnEvents: { method: "GET", path: "/agents/{name}/turns/{turnId}/events" },
   cancelTurn: { method: "POST", path: "/agents/{name}/turns/{turnId}/cancel" },
+  createResponse: { method: "POST", path: "/v1/responses" },
+  getResponse: { method: "GET", path: "/v1/responses/{responseId}" },
+  deleteResponse: { method: "DELETE", path: "/v1/responses/{responseId}" },
+  cancelResponse: { method: "POST", path: "/v1/responses/{responseId}/cancel" },
+  listInputItems: { method: "GET", path: "/v1/responses/{responseId}/input_items" },
+  createChatCompletion: { method: "POST", path: "/v1/chat/completions" },
+  listOpenAiModels: { method: "GET", path: "/v1/models" },
+  getOpenAiModel: { method: "GET", path: "/v1/models/{model}" },
   runCommand: { method: "POST", path: "/agents/{name}/commands" },
   listCommands: { method: "GET", path: "/agents/{name}/commands" },
   getCommand: { method: "GET", path: "/agents/{name}/commands/{commandId}" },
@@ -91,6 +99,14 @@ export interface Operations {
   getTurn: { data: types.GetTurnData; answer: types.Turn; event: null };
   getTurnEvents: { data: types.GetTurnEventsData; answer: null; event: types.TurnEvent };
   cancelTurn: { data: types.CancelTurnData; answer: types.CancelTurnResponses[202]; event: null };
+  createResponse: { data: types.CreateResponseData; answer: types.OpenAiResponse; event: types.CreateResponseResponses[200] };
+  getResponse: { data: types.GetResponseData; answer: types.OpenAiResponse; event: types.GetResponseResponses[200] };
+  deleteResponse: { data: types.DeleteResponseData; answer: types.DeleteResponseResponses[200]; event: null };
+  cancelResponse: { data: types.CancelResponseData; answer: types.OpenAiResponse; event: null };
+  listInputItems: { data: types.ListInputItemsData; answer: types.ListInputItemsResponses[200]; event: null };
+  createChatCompletion: { data: types.CreateChatCompletionData; answer: types.ChatCompletion; event: types.CreateChatCompletionResponses[200] };
+  listOpenAiModels: { data: types.ListOpenAiModelsData; answer: types.ListOpenAiModelsResponses[200]; event: null };
+  getOpenAiModel: { data: types.GetOpenAiModelData; answer: types.GetOpenAiModelResponses[200]; event: null };
   runCommand: { data: types.RunCommandData; answer: types.CommandResult; event: types.CommandEvent };
   listCommands: { data: types.ListCommandsData; answer: types.CommandList; event: null };
   getCommand: { data: types.GetCommandData; answer: types.Command; event: null };

@@ -354,6 +354,14 @@ export type ChangeNetwork = {
     deny: Array<string>;
 };
 
+/**
+ * An answer of OpenAI's Chat Completions API.
+ */
+export type ChatCompletion = {
+    object: 'chat.completion';
+    [key: string]: unknown;
+};
+
 export type ChatRequest = {
     message: string;
     /**
@@ -480,6 +488,153 @@ export type CreateAgent = {
     };
 };
 
+/**
+ * A request of OpenAI's Chat Completions API.
+ */
+export type CreateChatCompletion = {
+    /**
+     * The agent's name.
+     */
+    model: string;
+    /**
+     * The last user message is the agent's message; it has those before it in its own conversation.
+     */
+    messages: Array<{
+        role: string;
+        content?: string | Array<{
+            type?: string;
+            [key: string]: unknown;
+        }> | null;
+        tool_calls?: Array<{
+            id: string;
+            function?: {
+                name: string;
+                arguments: string;
+                [key: string]: unknown;
+            };
+            [key: string]: unknown;
+        }> | null;
+        tool_call_id?: string | null;
+        [key: string]: unknown;
+    }>;
+    stream?: boolean | null;
+    stream_options?: {
+        include_usage?: boolean | null;
+        include_obfuscation?: boolean | null;
+        [key: string]: unknown;
+    } | null;
+    metadata?: {
+        [key: string]: string;
+    } | null;
+    tools?: Array<{
+        type: 'function';
+        function: {
+            name: string;
+            description?: string | null;
+            /**
+             * JSON Schema of its arguments.
+             */
+            parameters?: {
+                [key: string]: unknown;
+            } | null;
+            [key: string]: unknown;
+        };
+        [key: string]: unknown;
+    }> | null;
+    /**
+     * Only "auto".
+     */
+    tool_choice?: unknown;
+    /**
+     * Only 1.
+     */
+    n?: unknown;
+    /**
+     * Only .
+     */
+    max_tokens?: unknown;
+    /**
+     * Only .
+     */
+    max_completion_tokens?: unknown;
+    /**
+     * Only 1.
+     */
+    temperature?: unknown;
+    /**
+     * Only 1.
+     */
+    top_p?: unknown;
+    /**
+     * Only 0.
+     */
+    presence_penalty?: unknown;
+    /**
+     * Only 0.
+     */
+    frequency_penalty?: unknown;
+    /**
+     * Only false.
+     */
+    logprobs?: unknown;
+    /**
+     * Only 0.
+     */
+    top_logprobs?: unknown;
+    /**
+     * Only .
+     */
+    logit_bias?: unknown;
+    /**
+     * Only .
+     */
+    stop?: unknown;
+    /**
+     * Only .
+     */
+    seed?: unknown;
+    response_format?: {
+        type: 'text';
+        [key: string]: unknown;
+    } | null;
+    /**
+     * Only .
+     */
+    reasoning_effort?: unknown;
+    /**
+     * Only "auto" or "default".
+     */
+    service_tier?: unknown;
+    /**
+     * Only false or true.
+     */
+    store?: unknown;
+    /**
+     * Accepted, without effect.
+     */
+    parallel_tool_calls?: unknown;
+    /**
+     * Accepted, without effect.
+     */
+    prompt_cache_key?: unknown;
+    /**
+     * Accepted, without effect.
+     */
+    prompt_cache_retention?: unknown;
+    /**
+     * Accepted, without effect.
+     */
+    safety_identifier?: unknown;
+    /**
+     * Accepted, without effect.
+     */
+    user?: unknown;
+    /**
+     * Accepted, without effect.
+     */
+    verbosity?: unknown;
+};
+
 export type CreateKey = {
     /**
      * For its owner to know it by, 100 characters at most.
@@ -498,6 +653,147 @@ export type CreateKey = {
      * From when on it is refused; null: never. Not in the past.
      */
     expiresAt?: string | null;
+};
+
+/**
+ * A request of OpenAI's Responses API.
+ */
+export type CreateResponse = {
+    /**
+     * The agent's name.
+     */
+    model: string;
+    /**
+     * A text, or items. The texts of the last user message are the agent's message; outputs of functions after it go into the turn that waits for them.
+     */
+    input: string | Array<{
+        type?: string;
+        [key: string]: unknown;
+    }>;
+    stream?: boolean | null;
+    stream_options?: {
+        include_obfuscation?: boolean;
+        [key: string]: unknown;
+    } | null;
+    background?: boolean | null;
+    /**
+     * False: the response cannot be read or continued by its id.
+     */
+    store?: boolean | null;
+    previous_response_id?: string | null;
+    /**
+     * For this turn, after the agent's own.
+     */
+    instructions?: string | null;
+    metadata?: {
+        [key: string]: string;
+    } | null;
+    tools?: Array<{
+        name: string;
+        description?: string | null;
+        /**
+         * JSON Schema of its arguments.
+         */
+        parameters?: {
+            [key: string]: unknown;
+        } | null;
+        type: 'function';
+        [key: string]: unknown;
+    }> | null;
+    /**
+     * Only "auto".
+     */
+    tool_choice?: unknown;
+    /**
+     * Only .
+     */
+    max_output_tokens?: unknown;
+    /**
+     * Only .
+     */
+    max_tool_calls?: unknown;
+    /**
+     * Only 1.
+     */
+    temperature?: unknown;
+    /**
+     * Only 1.
+     */
+    top_p?: unknown;
+    /**
+     * Only 0.
+     */
+    presence_penalty?: unknown;
+    /**
+     * Only 0.
+     */
+    frequency_penalty?: unknown;
+    /**
+     * Only 0.
+     */
+    top_logprobs?: unknown;
+    /**
+     * Only "disabled" or "auto".
+     */
+    truncation?: unknown;
+    /**
+     * Only "auto" or "default".
+     */
+    service_tier?: unknown;
+    reasoning?: {
+        /**
+         * Only .
+         */
+        effort?: unknown;
+        /**
+         * Accepted, without effect.
+         */
+        summary?: unknown;
+        [key: string]: unknown;
+    } | null;
+    text?: {
+        format?: {
+            type: 'text';
+            [key: string]: unknown;
+        } | null;
+        /**
+         * Accepted, without effect.
+         */
+        verbosity?: unknown;
+        [key: string]: unknown;
+    } | null;
+    /**
+     * Accepted, without effect.
+     */
+    include?: Array<string> | null;
+    /**
+     * Accepted, without effect.
+     */
+    parallel_tool_calls?: unknown;
+    /**
+     * Accepted, without effect.
+     */
+    prompt_cache_key?: unknown;
+    /**
+     * Accepted, without effect.
+     */
+    prompt_cache_retention?: unknown;
+    /**
+     * Accepted, without effect.
+     */
+    prompt_cache_options?: unknown;
+    /**
+     * Accepted, without effect.
+     */
+    safety_identifier?: unknown;
+    /**
+     * Accepted, without effect.
+     */
+    client_metadata?: unknown;
+    /**
+     * Accepted, without effect.
+     */
+    user?: unknown;
 };
 
 export type CreateShare = {
@@ -624,7 +920,7 @@ export type Error = {
     /**
      * A stable word.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'response_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     details?: unknown;
 };
 
@@ -632,7 +928,7 @@ export type Fault = {
     /**
      * A stable word.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'response_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     /**
      * What happened, in a sentence.
      */
@@ -867,6 +1163,16 @@ export type NetworkLogEntry = {
      * How many connections this is; more than one where they were refused.
      */
     count: number;
+};
+
+/**
+ * A response of OpenAI's Responses API.
+ */
+export type OpenAiResponse = {
+    object: 'response';
+    id: string;
+    status: string;
+    [key: string]: unknown;
 };
 
 export type PortList = {
@@ -1214,6 +1520,17 @@ export type TurnEvent = {
     status?: string;
     input?: unknown;
     output?: unknown;
+} | {
+    /**
+     * The agent waits for a function of its client.
+     */
+    type: 'response.function_call';
+    callId: string;
+    name: string;
+    /**
+     * JSON.
+     */
+    arguments: string;
 } | {
     type: 'response.completed';
     /**
@@ -2080,6 +2397,316 @@ export type CancelTurnResponses = {
 };
 
 export type CancelTurnResponse = CancelTurnResponses[keyof CancelTurnResponses];
+
+export type CreateResponseData = {
+    body: CreateResponse;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+        /**
+         * `new`: empties the agent's conversation first.
+         */
+        'x-berth-conversation'?: 'new';
+    };
+    path?: never;
+    query?: never;
+    url: '/v1/responses';
+};
+
+export type CreateResponseErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type CreateResponseError = CreateResponseErrors[keyof CreateResponseErrors];
+
+export type CreateResponseResponses = {
+    /**
+     * Default Response
+     */
+    200: OpenAiResponse;
+};
+
+export type CreateResponseResponse = CreateResponseResponses[keyof CreateResponseResponses];
+
+export type DeleteResponseData = {
+    body?: never;
+    path: {
+        /**
+         * The response's id, as `resp_…`.
+         */
+        responseId: string;
+    };
+    query?: never;
+    url: '/v1/responses/{responseId}';
+};
+
+export type DeleteResponseErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type DeleteResponseError = DeleteResponseErrors[keyof DeleteResponseErrors];
+
+export type DeleteResponseResponses = {
+    /**
+     * Default Response
+     */
+    200: {
+        object: 'response';
+        id: string;
+        deleted: true;
+        [key: string]: unknown;
+    };
+};
+
+export type DeleteResponseResponse = DeleteResponseResponses[keyof DeleteResponseResponses];
+
+export type GetResponseData = {
+    body?: never;
+    path: {
+        /**
+         * The response's id, as `resp_…`.
+         */
+        responseId: string;
+    };
+    query?: {
+        /**
+         * `true`: the response's events.
+         */
+        stream?: 'true' | 'false';
+        /**
+         * Only events after this number.
+         */
+        starting_after?: number;
+        /**
+         * Accepted, without effect.
+         */
+        include_obfuscation?: 'true' | 'false';
+        /**
+         * Accepted, without effect.
+         */
+        'include[]'?: unknown;
+        /**
+         * Accepted, without effect.
+         */
+        include?: unknown;
+    };
+    url: '/v1/responses/{responseId}';
+};
+
+export type GetResponseErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetResponseError = GetResponseErrors[keyof GetResponseErrors];
+
+export type GetResponseResponses = {
+    /**
+     * Default Response
+     */
+    200: OpenAiResponse;
+};
+
+export type GetResponseResponse = GetResponseResponses[keyof GetResponseResponses];
+
+export type CancelResponseData = {
+    body?: never;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The response's id, as `resp_…`.
+         */
+        responseId: string;
+    };
+    query?: never;
+    url: '/v1/responses/{responseId}/cancel';
+};
+
+export type CancelResponseErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type CancelResponseError = CancelResponseErrors[keyof CancelResponseErrors];
+
+export type CancelResponseResponses = {
+    /**
+     * Default Response
+     */
+    200: OpenAiResponse;
+};
+
+export type CancelResponseResponse = CancelResponseResponses[keyof CancelResponseResponses];
+
+export type ListInputItemsData = {
+    body?: never;
+    path: {
+        /**
+         * The response's id, as `resp_…`.
+         */
+        responseId: string;
+    };
+    query?: {
+        limit?: number;
+        order?: 'asc' | 'desc';
+        /**
+         * The id of the last item of the page before.
+         */
+        after?: string;
+        /**
+         * Accepted, without effect.
+         */
+        'include[]'?: unknown;
+        /**
+         * Accepted, without effect.
+         */
+        include?: unknown;
+    };
+    url: '/v1/responses/{responseId}/input_items';
+};
+
+export type ListInputItemsErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListInputItemsError = ListInputItemsErrors[keyof ListInputItemsErrors];
+
+export type ListInputItemsResponses = {
+    /**
+     * Default Response
+     */
+    200: {
+        object: 'list';
+        data: Array<{
+            [key: string]: unknown;
+        }>;
+        [key: string]: unknown;
+    };
+};
+
+export type ListInputItemsResponse = ListInputItemsResponses[keyof ListInputItemsResponses];
+
+export type CreateChatCompletionData = {
+    body: CreateChatCompletion;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+        /**
+         * `new`: empties the agent's conversation first.
+         */
+        'x-berth-conversation'?: 'new';
+    };
+    path?: never;
+    query?: never;
+    url: '/v1/chat/completions';
+};
+
+export type CreateChatCompletionErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type CreateChatCompletionError = CreateChatCompletionErrors[keyof CreateChatCompletionErrors];
+
+export type CreateChatCompletionResponses = {
+    /**
+     * Default Response
+     */
+    200: ChatCompletion;
+};
+
+export type CreateChatCompletionResponse = CreateChatCompletionResponses[keyof CreateChatCompletionResponses];
+
+export type ListOpenAiModelsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v1/models';
+};
+
+export type ListOpenAiModelsErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListOpenAiModelsError = ListOpenAiModelsErrors[keyof ListOpenAiModelsErrors];
+
+export type ListOpenAiModelsResponses = {
+    /**
+     * Default Response
+     */
+    200: {
+        object: 'list';
+        data: Array<{
+            [key: string]: unknown;
+        }>;
+        [key: string]: unknown;
+    };
+};
+
+export type ListOpenAiModelsResponse = ListOpenAiModelsResponses[keyof ListOpenAiModelsResponses];
+
+export type GetOpenAiModelData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        model: string;
+    };
+    query?: never;
+    url: '/v1/models/{model}';
+};
+
+export type GetOpenAiModelErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetOpenAiModelError = GetOpenAiModelErrors[keyof GetOpenAiModelErrors];
+
+export type GetOpenAiModelResponses = {
+    /**
+     * Default Response
+     */
+    200: {
+        object: 'model';
+        id: string;
+        created: number;
+        owned_by: string;
+        [key: string]: unknown;
+    };
+};
+
+export type GetOpenAiModelResponse = GetOpenAiModelResponses[keyof GetOpenAiModelResponses];
 
 export type ListCommandsData = {
     body?: never;

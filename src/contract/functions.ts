@@ -1,0 +1,17 @@
+import { z } from "zod";
+
+/** A function that a turn's client carries out. The agent has it as a tool. */
+export const ClientFunction = z.object({
+  name: z.string().regex(/^[\w-]{1,64}$/, "A function's name has 1 to 64 letters, digits, underscores and hyphens."),
+  description: z.string().max(32_768).nullish(),
+  parameters: z.record(z.string(), z.unknown()).nullish().meta({ description: "JSON Schema of its arguments." }),
+});
+export type ClientFunction = z.infer<typeof ClientFunction>;
+
+/** The MCP server by which the runner offers a client's functions to the runtime. */
+export const functionServer = "client";
+
+/** Whether a runtime's tool is a function of the turn's client. Each runtime joins server and tool in its own way. */
+export function isOfClient(toolName: string): boolean {
+  return /^(mcp__)?client__?(?=.)/.test(toolName);
+}

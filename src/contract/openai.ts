@@ -1,0 +1,216 @@
+import { z } from "zod";
+import { ChatRequest } from "./chat.ts";
+import { ClientFunction } from "./functions.ts";
+
+// The requests of OpenAI's APIs that agents answer: Responses, after the Open Responses specification
+// (https://www.openresponses.org), and Chat Completions (https://platform.openai.com/docs/api-reference). What an agent
+// cannot do is refused by its name. A field that only advises a model's provider is accepted and has no effect.
+
+/** The largest request, in bytes: clients send the whole history of a conversation along. */
+export const maximumOpenAiBytes = 16 * 1024 * 1024;
+
+/** The header that begins a new conversation, with the value `new`. */
+export const conversationHeader = "x-berth-conversation";
+
+export const OpenAiHeaders = z.looseObject({
+  [conversationHeader]: z
+    .literal("new", `${conversationHeader} can be "new", or absent.`)
+    .optional()
+    .meta({ description: "`new`: empties the agent's conversation first." }),
+});
+
+/** Metadata as OpenAI has it: up to 16 pairs. */
+const Metadata = z
+  .record(z.string().max(64), z.string().max(512))
+  .refine((pairs) => Object.keys(pairs).length <= 16, "metadata has 16 pairs at most.");
+
+/** A field that may be left at its default, and nothing else. */
+function onlyDefault<const Value extends string | number | boolean>(name: string, ...values: Value[]) {
+  const allowed = values.map((value) => JSON.stringify(value)).join(" or ");
+  const reason = `${name} is not supported: the agent's own runtime chooses it. Allowed: ${allowed}, or leave it out.`;
+  return z
+    .unknown()
+    .refine((value) => value === undefined || value === null || values.includes(value as Value), reason)
+    .optional()
+    .meta({ description: `Only ${allowed}.` });
+}
+
+/** Advice for a model's provider: accepted, without effect. */
+const advice = z.unknown().optional().meta({ description: "Accepted, without effect." });
+
+/** A tool of type function. Any other is refused by its type. */
+const FunctionTool = ClientFunction.loose().extend({
+  type: z.literal("function", {
+    error: ({ input }) =>
+      `The tool ${JSON.stringify(input) ?? "without a type"} is not supported; allowed: "function".`,
+  }),
+});
+
+const maximumTools = 128;
+
+const Item = z.looseObject({ type: z.string().optional() });
+/** An item of the input, or of an answer that the client sends back. */
+export type InputItem = z.infer<typeof Item> & Record<string, unknown>;
+
+/** `POST /v1/responses` */
+export const CreateResponse = z
+  .strictObject({
+    model: z.string("model is required: the agent's name").meta({ description: "The agent's name." }),
+    input: z.union([z.string(), z.array(Item).max(10_000)]).meta({
+      description:
+        "A text, or items. The texts of the last user message are the agent's message; outputs of functions after it go into the turn that waits for them.",
+    }),
+    stream: z.boolean().nullish(),
+    stream_options: z.looseObject({ include_obfuscation: z.boolean().optional() }).nullish(),
+    background: z.boolean().nullish(),
+    store: z.boolean().nullish().meta({ description: "False: the response cannot be read or continued by its id." }),
+    previous_response_id: z.string().max(200).nullish(),
+    instructions: z.string().max(65_536).nullish().meta({ description: "For this turn, after the agent's own." }),
+    metadata: Metadata.nullish(),
+    tools: z.array(FunctionTool).max(maximumTools, `tools has ${maximumTools} at most.`).nullish(),
+    tool_choice: onlyDefault("tool_choice", "auto"),
+    max_output_tokens: onlyDefault("max_output_tokens"),
+    max_tool_calls: onlyDefault("max_tool_calls"),
+    temperature: onlyDefault("temperature", 1),
+    top_p: onlyDefault("top_p", 1),
+    presence_penalty: onlyDefault("presence_penalty", 0),
+    frequency_penalty: onlyDefault("frequency_penalty", 0),
+    top_logprobs: onlyDefault("top_logprobs", 0),
+    truncation: onlyDefault("truncation", "disabled", "auto"),
+    service_tier: onlyDefault("service_tier", "auto", "default"),
+    reasoning: z
+      .looseObject({
+        effort: onlyDefault("reasoning.effort"),
+        summary: advice,
+      })
+      .nullish(),
+    text: z
+      .looseObject({
+        format: z
+          .looseObject({
+            type: z.literal("text", 'text.format is not supported; allowed: {"type": "text"}, or leave it out.'),
+          })
+          .nullish(),
+        verbosity: advice,
+      })
+      .nullish(),
+    include: z.array(z.string().max(100)).max(20).nullish().meta({ description: "Accepted, without effect." }),
+    parallel_tool_calls: advice,
+    prompt_cache_key: advice,
+    prompt_cache_retention: advice,
+    prompt_cache_options: advice,
+    safety_identifier: advice,
+    client_metadata: advice,
+    user: advice,
+  })
+  .meta({ id: "CreateResponse", description: "A request of OpenAI's Responses API." });
+export type CreateResponse = z.infer<typeof CreateResponse>;
+
+export const ResponseParams = z.object({
+  responseId: z.string().meta({ description: "The response's id, as `resp_…`." }),
+});
+
+/** The query of a flag, as clients write it. */
+const flag = z.enum(["true", "false"]).optional();
+
+export const ResponseQuery = z.strictObject({
+  stream: flag.meta({ description: "`true`: the response's events." }),
+  starting_after: z.coerce.number().int().min(0).optional().meta({ description: "Only events after this number." }),
+  include_obfuscation: flag.meta({ description: "Accepted, without effect." }),
+  "include[]": advice,
+  include: advice,
+});
+
+export const InputItemsQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+  order: z.enum(["asc", "desc"]).default("desc"),
+  after: z.string().max(200).optional().meta({ description: "The id of the last item of the page before." }),
+  "include[]": advice,
+  include: advice,
+});
+
+const ToolCall = z.looseObject({
+  id: z.string().max(200),
+  function: z.looseObject({ name: z.string(), arguments: z.string() }).optional(),
+});
+
+const ChatMessage = z.looseObject({
+  role: z.string(),
+  content: z.union([z.string(), z.array(Item)]).nullish(),
+  tool_calls: z.array(ToolCall).nullish(),
+  tool_call_id: z.string().max(200).nullish(),
+});
+export type ChatMessage = z.infer<typeof ChatMessage>;
+
+/** `POST /v1/chat/completions` */
+export const CreateChatCompletion = z
+  .strictObject({
+    model: z.string("model is required: the agent's name").meta({ description: "The agent's name." }),
+    messages: z.array(ChatMessage).min(1, "messages has at least one.").max(10_000).meta({
+      description: "The last user message is the agent's message; it has those before it in its own conversation.",
+    }),
+    stream: z.boolean().nullish(),
+    stream_options: z
+      .looseObject({ include_usage: z.boolean().nullish(), include_obfuscation: z.boolean().nullish() })
+      .nullish(),
+    metadata: Metadata.nullish(),
+    tools: z
+      .array(
+        z.looseObject({
+          type: z.literal("function", 'Allowed: "function".'),
+          function: ClientFunction.loose(),
+        }),
+      )
+      .max(maximumTools, `tools has ${maximumTools} at most.`)
+      .nullish(),
+    tool_choice: onlyDefault("tool_choice", "auto"),
+    n: onlyDefault("n", 1),
+    max_tokens: onlyDefault("max_tokens"),
+    max_completion_tokens: onlyDefault("max_completion_tokens"),
+    temperature: onlyDefault("temperature", 1),
+    top_p: onlyDefault("top_p", 1),
+    presence_penalty: onlyDefault("presence_penalty", 0),
+    frequency_penalty: onlyDefault("frequency_penalty", 0),
+    logprobs: onlyDefault("logprobs", false),
+    top_logprobs: onlyDefault("top_logprobs", 0),
+    logit_bias: onlyDefault("logit_bias"),
+    stop: onlyDefault("stop"),
+    seed: onlyDefault("seed"),
+    response_format: z
+      .looseObject({
+        type: z.literal("text", 'response_format is not supported; allowed: {"type": "text"}, or leave it out.'),
+      })
+      .nullish(),
+    reasoning_effort: onlyDefault("reasoning_effort"),
+    service_tier: onlyDefault("service_tier", "auto", "default"),
+    store: onlyDefault("store", false, true),
+    parallel_tool_calls: advice,
+    prompt_cache_key: advice,
+    prompt_cache_retention: advice,
+    safety_identifier: advice,
+    user: advice,
+    verbosity: advice,
+  })
+  .meta({ id: "CreateChatCompletion", description: "A request of OpenAI's Chat Completions API." });
+export type CreateChatCompletion = z.infer<typeof CreateChatCompletion>;
+
+/** Checks a message as the chat's request does. Null if it is in order, else what is wrong. */
+export function problemOfMessage(text: string): string | null {
+  const parsed = ChatRequest.shape.message.safeParse(text);
+  return parsed.success ? null : parsed.error.issues.map(({ message }) => message).join(" ");
+}
+
+/** An object of OpenAI's API, as its reference describes it. */
+const open = (object: string) => z.looseObject({ object: z.literal(object) });
+
+export const OpenAiResponse = open("response")
+  .extend({ id: z.string(), status: z.string() })
+  .meta({ id: "OpenAiResponse", description: "A response of OpenAI's Responses API." });
+export const DeletedResponse = open("response").extend({ id: z.string(), deleted: z.literal(true) });
+export const OpenAiList = open("list").extend({ data: z.array(z.looseObject({})) });
+export const ChatCompletion = open("chat.completion").meta({
+  id: "ChatCompletion",
+  description: "An answer of OpenAI's Chat Completions API.",
+});
+export const OpenAiModel = open("model").extend({ id: z.string(), created: z.int(), owned_by: z.string() });
+export const OpenAiEvent = z.looseObject({}).meta({ description: "An event of OpenAI's API." });

@@ -1,0 +1,202 @@
+import { randomUUID } from "node:crypto";
+import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { NodeStreamableHTTPServerTransport } from "@modelcontextprotocol/node";
+import { Server, type ServerContext } from "@modelcontextprotocol/server";
+import type { TurnEvent } from "../contract/chat.ts";
+import { type ClientFunction, functionServer } from "../contract/functions.ts";
+import { GuestError } from "./control.ts";
+
+/** How long a turn waits for its runtime to read which functions there are. */
+const offerMs = 3_000;
+/** After that, the runtime has taken what it read. */
+const takenMs = 100;
+/** How long a call waits for its result. Meanwhile the agent's machine is awake. */
+const resultMs = 30 * 60_000;
+/** Runtimes give a call up that tells no progress for a minute. */
+const progressMs = 15_000;
+
+/** A turn whose client carries out functions. */
+interface OfferedTurn {
+  turnId: string;
+  functions: readonly ClientFunction[];
+  emit: (event: TurnEvent) => void;
+  /** Aborted when the turn is over. */
+  over: AbortController;
+}
+
+interface Waiting {
+  callId: string;
+  answer: (output: string) => void;
+}
+
+/** A runtime's connection. */
+interface Session {
+  server: Server;
+  transport: NodeStreamableHTTPServerTransport;
+  /** It takes messages: a runtime that ended does not say so. */
+  listens: boolean;
+}
+
+/** Of runtimes that ended, how many sessions are kept. */
+const maximumSessions = 8;
+
+/**
+ * Functions of a turn's client, as an MCP server (https://modelcontextprotocol.io) that the runtime is connected to from
+ * its start. A call becomes an event of the turn and waits for its result. One waits at a time, the others behind it.
+ */
+export class ClientFunctions {
+  readonly #sessions = new Map<string, Session>();
+  #turn: OfferedTurn | null = null;
+  #waiting: Waiting | null = null;
+  #answered = new Set<string>();
+  #queue: Promise<unknown> = Promise.resolve();
+  /** The runtime's reading of the last change. */
+  #changed: Promise<void> = Promise.resolve();
+  /** Called when a runtime has read the list of functions. */
+  #listed = () => {};
+
+  /** Offers the turn's functions. Resolves when the runtime has read them, or takes too long. */
+  async offer(turnId: string, functions: readonly ClientFunction[], emit: OfferedTurn["emit"]): Promise<void> {
+    this.#turn = { turnId, functions, emit, over: new AbortController() };
+    this.#answered = new Set();
+    if (functions.length > 0) this.#changed = this.#tell();
+    await this.#changed;
+  }
+
+  /** The turn is over: nothing is offered, and no call waits. */
+  withdraw(): void {
+    const turn = this.#turn;
+    this.#turn = null;
+    turn?.over.abort();
+    if (turn && turn.functions.length > 0) this.#changed = this.#tell();
+  }
+
+  /** Gives a call its result; one that has it already keeps it. Throws `function_not_waiting`. */
+  answer(turnId: string, callId: string, output: string): void {
+    if (this.#turn?.turnId === turnId) {
+      if (this.#answered.has(callId)) return;
+      if (this.#waiting?.callId === callId) {
+        this.#waiting.answer(output);
+        return;
+      }
+    }
+    throw new GuestError("function_not_waiting", "the call does not wait for a result");
+  }
+
+  /** Serves runtimes on a port of 127.0.0.1. */
+  listen(port: number): HttpServer {
+    const server = createServer((request, response) => {
+      this.#serve(request, response).catch(() => response.destroy());
+    });
+    server.requestTimeout = 0;
+    server.keepAliveTimeout = 0;
+    return server.listen(port, "127.0.0.1");
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const id = request.headers["mcp-session-id"];
+    if (id === undefined) return (await this.#newSession()).transport.handleRequest(request, response);
+    const session = this.#sessions.get(String(id));
+    if (!session) return void response.writeHead(404).end();
+    if (request.method === "GET") {
+      session.listens = true;
+      response.on("close", () => {
+        session.listens = false;
+      });
+    }
+    return session.transport.handleRequest(request, response);
+  }
+
+  async #newSession(): Promise<Session> {
+    const transport = new NodeStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (id) => this.#keep(id, session),
+      onsessionclosed: (id) => void this.#sessions.delete(id),
+    });
+    const session: Session = { server: this.#newServer(), transport, listens: false };
+    await session.server.connect(transport);
+    return session;
+  }
+
+  #keep(id: string, session: Session): void {
+    this.#sessions.set(id, session);
+    const silent = [...this.#sessions].filter(([, { listens }]) => !listens);
+    for (const [old] of silent.slice(0, -maximumSessions)) this.#sessions.delete(old);
+  }
+
+  get #listening(): Session[] {
+    return [...this.#sessions.values()].filter(({ listens }) => listens);
+  }
+
+  #newServer(): Server {
+    const server = new Server(
+      { name: functionServer, version: "1" },
+      { capabilities: { tools: { listChanged: true } } },
+    );
+    server.setRequestHandler("tools/list", async () => {
+      setImmediate(this.#listed); // The answer leaves first.
+      const functions = this.#turn?.functions ?? [];
+      return {
+        tools: functions.map(({ name, description, parameters }) => ({
+          name,
+          description: description ?? "",
+          inputSchema: { ...parameters, type: "object" as const },
+          // Otherwise Claude Code keeps it behind a search.
+          _meta: { "anthropic/alwaysLoad": true },
+        })),
+      };
+    });
+    server.setRequestHandler("tools/call", async ({ params }, context) => {
+      const text = await this.#call(params.name, params.arguments ?? {}, context);
+      return { content: [{ type: "text" as const, text }] };
+    });
+    return server;
+  }
+
+  /** Tells runtimes that the functions are others. Resolves when one has read them, or all take too long. */
+  async #tell(): Promise<void> {
+    const listening = this.#listening;
+    if (listening.length === 0) return;
+    const listed = new Promise<void>((resolve) => {
+      this.#listed = resolve;
+    });
+    for (const { server } of listening) server.sendToolListChanged().catch(() => {});
+    await Promise.race([listed.then(() => sleep(takenMs)), sleep(offerMs)]);
+  }
+
+  async #call(name: string, args: object, { mcpReq }: ServerContext): Promise<string> {
+    const turn = this.#turn;
+    if (!turn?.functions.some((each) => each.name === name)) return `There is no function ${name} now.`;
+    const token = mcpReq._meta?.progressToken;
+    let progress = 0;
+    const alive = setInterval(() => {
+      if (token === undefined) return;
+      const params = { progressToken: token, progress: ++progress };
+      mcpReq.notify({ method: "notifications/progress", params }).catch(() => {});
+    }, progressMs);
+    const signal = AbortSignal.any([turn.over.signal, mcpReq.signal]);
+    const result = this.#queue.then(() => this.#ask(turn, name, args, signal));
+    this.#queue = result.catch(() => {});
+    return result.finally(() => clearInterval(alive));
+  }
+
+  async #ask(turn: OfferedTurn, name: string, args: object, signal: AbortSignal): Promise<string> {
+    if (signal.aborted) return "The call was cancelled.";
+    const callId = `call_${randomUUID().replaceAll("-", "")}`;
+    const { promise, resolve } = Promise.withResolvers<string>();
+    this.#waiting = { callId, answer: resolve };
+    turn.emit({ type: "response.function_call", callId, name, arguments: JSON.stringify(args) });
+    const giveUp = () => resolve("The call was cancelled.");
+    const timer = setTimeout(() => resolve("The client gave no result in time."), resultMs);
+    signal.addEventListener("abort", giveUp);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", giveUp);
+      this.#waiting = null;
+      this.#answered.add(callId);
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import type { FastifyRequest } from "fastify";
+import { BerthError } from "../../contract/errors.ts";
+import type { ClientFunction } from "../../contract/functions.ts";
+import { conversationHeader } from "../../contract/openai.ts";
+import type { AgentState } from "../../service/agent.ts";
+import type { ResponseRequest, ResponseState } from "../../service/responses.ts";
+import { isTooDeep, storableValue } from "../../service/storable.ts";
+import type { Asked } from "./input.ts";
+import type { OpenAiParts } from "./parts.ts";
+
+/** A request of either API, read. */
+interface Beginning {
+  asked: Asked;
+  /** Of the request itself, beside those among its messages. */
+  instructions: readonly string[];
+  functions: readonly ClientFunction[];
+  previousId: string | null;
+  /** What a response repeats; null: it is not to be found again. */
+  request: ResponseRequest | null;
+}
+
+/**
+ * Begins a turn, or gives a waiting one what its function returned. Of an earlier attempt with the same idempotency key,
+ * finds what that has begun.
+ */
+export async function beginAsked(
+  { agents, turns, responses }: OpenAiParts,
+  request: FastifyRequest,
+  agent: AgentState,
+  { asked, instructions, functions, previousId, request: repeated }: Beginning,
+): Promise<ResponseState> {
+  const { attempt, caller, headers, log } = request;
+  const { resourceId: id } = attempt;
+  if (attempt.earlier !== "none") {
+    const earlier = await earlierResponse({ turns, responses }, agent, id);
+    if (earlier) return earlier;
+  }
+  if (isTooDeep([functions, repeated])) throw new BerthError("request_invalid", "tools: 200 levels are allowed.");
+  const kept = repeated && { request: storableValue(repeated), input: asked.items };
+  if (asked.message === null) return responses.resume(id, agent, asked.outputs, { previousId, kept }, caller);
+  const current = headers[conversationHeader] === "new" ? await agents.resetConversation(agent) : agent;
+  const all = [...instructions, ...asked.instructions].join("\n\n");
+  const response = await responses.begin(
+    id,
+    current,
+    {
+      message: asked.message,
+      instructions: all ? storableValue(all) : null,
+      functions: functions.length > 0 ? storableValue(functions.map(definitionOf)) : null,
+      previousId,
+      kept,
+    },
+    caller,
+  );
+  log.info({ turnId: id, agentId: agent.id }, "turn begun");
+  return response;
+}
+
+/** What an earlier attempt of the request has begun; null: nothing. */
+async function earlierResponse(
+  { turns, responses }: Pick<OpenAiParts, "turns" | "responses">,
+  agent: AgentState,
+  id: string,
+): Promise<ResponseState | null> {
+  const kept = await responses.kept(agent, id);
+  if (kept) return kept;
+  const turn = await turns.begun(agent.id, id);
+  return turn && responses.ofTurn(agent, id);
+}
+
+function definitionOf({ name, description, parameters }: ClientFunction): ClientFunction {
+  return { name, description, parameters };
+}

@@ -1,0 +1,63 @@
+import type { FastifyPluginAsync } from "fastify";
+import { routes } from "../../api/routes.ts";
+import { BerthError } from "../../contract/errors.ts";
+import type { Turns } from "../../service/turns.ts";
+import { findAgent } from "../agents.ts";
+import { handle } from "../handle.ts";
+import { type SseEvent, sendEvents } from "../sse.ts";
+import { beginAsked } from "./begin.ts";
+import { ChatStream } from "./chat-stream.ts";
+import { askedOfMessages } from "./input.ts";
+import type { OpenAiParts, ResponsePlace } from "./parts.ts";
+import { goneOf, streamEnd } from "./read.ts";
+
+/** `/v1/chat/completions`: turns as answers of OpenAI's older API. */
+export function chatCompletionRoutes(parts: OpenAiParts): FastifyPluginAsync {
+  const { agents, turns, streams, begun } = parts;
+  return async (app) => {
+    handle(app, routes.createChatCompletion, async (request, reply) => {
+      const { model, messages, tools, stream, stream_options: options } = request.body;
+      const agent = await findAgent(agents, request, model);
+      using _ = streams.enter(request);
+      const response = await beginAsked(parts, request, agent, {
+        asked: askedOfMessages(messages),
+        instructions: [],
+        functions: tools?.map((tool) => tool.function) ?? [],
+        previousId: null,
+        request: null,
+      });
+      const turn = await turns.find(agent.id, response.turnId);
+      const chat = new ChatStream(response, agent.name, options?.include_usage ?? false);
+      const place = { response, turn, model: agent.name };
+      if (stream) {
+        await begun(request, reply);
+        await sendEvents(reply, { "x-turn-id": turn.id }, (gone) => chunks(turns, place, chat, gone));
+        return reply;
+      }
+      reply.header("x-turn-id", turn.id);
+      for await (const batch of turns.events(turn, response.afterSeq, goneOf(reply))) {
+        chat.take(batch);
+        if (chat.ended) break;
+      }
+      if (chat.fault) {
+        reply.header("x-should-retry", "false"); // Clients of OpenAI's would send the message again.
+        throw new BerthError(chat.fault.code, chat.fault.message);
+      }
+      return chat.object;
+    });
+  };
+}
+
+async function* chunks(
+  turns: Turns,
+  { response, turn }: ResponsePlace,
+  chat: ChatStream,
+  gone: AbortSignal,
+): AsyncGenerator<SseEvent[]> {
+  yield chat.begin().map((data) => ({ data }));
+  for await (const batch of turns.events(turn, response.afterSeq, gone)) {
+    yield chat.take(batch).map((data) => ({ data }));
+    if (chat.ended) break;
+  }
+  if (chat.ended) yield [streamEnd];
+}

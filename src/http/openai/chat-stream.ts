@@ -1,0 +1,129 @@
+import type { Fault } from "../../contract/agents.ts";
+import type { SequencedEvent, TurnEvent, Usage } from "../../contract/chat.ts";
+import type { ResponseState } from "../../service/responses.ts";
+
+type FunctionCall = Extract<TurnEvent, { type: "response.function_call" }>;
+
+/** What a piece of an answer adds. `reasoning_content` is what chat front ends read; OpenAI's reference lacks it. */
+interface Delta {
+  role?: "assistant";
+  content?: string;
+  reasoning_content?: string;
+  tool_calls?: object[];
+}
+
+/** Why an answer ended; null for one that goes on, or that broke off. */
+type Finish = "stop" | "tool_calls" | null;
+
+/** A turn's events as the chunks of a chat completion, and those together as its answer. */
+export class ChatStream {
+  readonly #head: { id: string; created: number; model: string };
+  readonly #withUsage: boolean;
+  readonly #text: string[] = [];
+  readonly #reasoning: string[] = [];
+  #call: FunctionCall | null = null;
+  #usage: Usage | null = null;
+  #ended = false;
+  /** Why there is no whole answer. */
+  fault: Fault | null = null;
+
+  /** `model`: the agent's name. `withUsage`: a last chunk tells the usage. */
+  constructor({ id, createdAt }: ResponseState, model: string, withUsage: boolean) {
+    const created = Math.floor(createdAt.getTime() / 1000);
+    this.#head = { id: `chatcmpl-${id.replaceAll("-", "")}`, created, model };
+    this.#withUsage = withUsage;
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** The first chunk, which comes before the turn's events. */
+  begin(): object[] {
+    return [this.#chunk({ role: "assistant", content: "" })];
+  }
+
+  /** What follows from more of the turn's events. */
+  take(batch: readonly SequencedEvent[]): object[] {
+    return batch.flatMap(({ event }) => (this.#ended ? [] : this.#take(event)));
+  }
+
+  /** The answer in one piece. */
+  get object() {
+    const call = this.#call && { tool_calls: [toolCallOf(this.#call)] };
+    const reasoning = this.#reasoning.length > 0 && { reasoning_content: this.#reasoning.join("") };
+    const content = this.#text.join("") || (call ? null : "");
+    return {
+      ...this.#head,
+      object: "chat.completion" as const,
+      choices: [
+        {
+          index: 0,
+          message: { role: "assistant", content, refusal: null, ...reasoning, ...call },
+          finish_reason: call ? "tool_calls" : "stop",
+          logprobs: null,
+        },
+      ],
+      usage: usageOf(this.#usage),
+    };
+  }
+
+  #take(event: TurnEvent): object[] {
+    switch (event.type) {
+      case "response.output_text.delta":
+        this.#text.push(event.delta);
+        return [this.#chunk({ content: event.delta })];
+      case "response.reasoning_text.delta":
+        this.#reasoning.push(event.delta);
+        return [this.#chunk({ reasoning_content: event.delta })];
+      case "response.function_call":
+        this.#call = event;
+        return [this.#chunk({ tool_calls: [{ index: 0, ...toolCallOf(event) }] }), ...this.#end("tool_calls", null)];
+      case "response.completed":
+        return this.#end("stop", event.usage ?? null);
+      case "response.failed":
+        this.fault = event.error;
+        return this.#fail();
+      case "response.cancelled":
+        this.fault = { code: "turn_cancelled", message: "The turn was cancelled." };
+        return this.#fail();
+      default: // Chat Completions have no event for tools and the machine's state.
+        return [];
+    }
+  }
+
+  #end(finish: Finish, usage: Usage | null): object[] {
+    this.#ended = true;
+    this.#usage = usage;
+    const last = this.#chunk({}, finish);
+    return this.#withUsage ? [last, { ...this.#chunk({}), choices: [], usage: usageOf(usage) }] : [last];
+  }
+
+  /** Clients throw on a chunk that is an error. */
+  #fail(): object[] {
+    this.#ended = true;
+    const { code, message } = this.fault!;
+    return [{ error: { message, type: "server_error", param: "", code } }];
+  }
+
+  #chunk(delta: Delta, finish: Finish = null) {
+    const choices = [{ index: 0, delta, finish_reason: finish, logprobs: null }];
+    return { ...this.#head, object: "chat.completion.chunk", choices, ...(this.#withUsage ? { usage: null } : {}) };
+  }
+}
+
+function toolCallOf({ callId, name, arguments: json }: FunctionCall) {
+  return { id: callId, type: "function", function: { name, arguments: json } };
+}
+
+/** Zeros where the turn waits for a function: what it has cost is told at its end. */
+function usageOf(usage: Usage | null) {
+  const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, reasoningTokens = 0 } = usage ?? {};
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    prompt_tokens_details: { cached_tokens: cacheReadTokens },
+    completion_tokens_details: { reasoning_tokens: reasoningTokens },
+  };
+}

@@ -1,0 +1,24 @@
+import type { BerthError, ErrorCode } from "../../contract/errors.ts";
+
+/** OpenAI's names for some of Berth's codes, by which clients tell them. */
+const codes: Partial<Record<ErrorCode, string>> = {
+  agent_not_found: "model_not_found",
+  credentials_invalid: "invalid_api_key",
+  credentials_missing: "invalid_api_key",
+  insufficient_credits: "insufficient_quota",
+  rate_limited: "rate_limit_exceeded",
+};
+
+/** An error as OpenAI's clients read it (https://platform.openai.com/docs/guides/error-codes). */
+export function openAiError({ code, status, details }: BerthError, message: string) {
+  const issues = (details as { issues?: { field: string }[] } | undefined)?.issues;
+  return { error: { message, type: typeOf(status), param: issues?.[0]?.field ?? "", code: codes[code] ?? code } };
+}
+
+function typeOf(status: number): string {
+  if (status === 401) return "authentication_error";
+  if (status === 402) return "insufficient_quota";
+  if (status === 403) return "permission_error";
+  if (status === 429) return "rate_limit_error";
+  return status >= 500 ? "server_error" : "invalid_request_error";
+}

@@ -1,0 +1,90 @@
+import { BerthError } from "../../contract/errors.ts";
+import { type ChatMessage, type InputItem, problemOfMessage } from "../../contract/openai.ts";
+import { isTooDeep, storableValue } from "../../service/storable.ts";
+
+/** What a request of OpenAI's asks of an agent. */
+export interface Asked {
+  /** The last user message; null where the request has outputs of functions after it. */
+  message: string | null;
+  /** The texts of the system's and developer's messages. */
+  instructions: string[];
+  /** The outputs of functions after the last user message, by the call's id. */
+  outputs: Map<string, string>;
+  /** The items from the last user message on. */
+  items: InputItem[];
+}
+
+/** The input of `POST /v1/responses`. Throws `request_invalid`. */
+export function askedOfInput(input: string | readonly InputItem[]): Asked {
+  const items: readonly InputItem[] =
+    typeof input === "string" ? [{ type: "message", role: "user", content: input }] : input;
+  const isMessage = ({ type = "message" }: InputItem) => type === "message";
+  return asked(items, {
+    field: "input",
+    roleOf: (item) => (isMessage(item) ? item.role : undefined),
+    outputOf: (item) =>
+      item.type === "function_call_output"
+        ? { callId: String(item.call_id), output: textOf(item.output, "output") }
+        : null,
+  });
+}
+
+/** The messages of `POST /v1/chat/completions`. Throws `request_invalid`. */
+export function askedOfMessages(messages: readonly ChatMessage[]): Asked {
+  return asked(messages, {
+    field: "messages",
+    roleOf: ({ role }) => (role === "tool" ? undefined : role),
+    outputOf: ({ role, tool_call_id: callId, content }) =>
+      role === "tool" ? { callId: String(callId), output: textOf(content, "content") } : null,
+  });
+}
+
+interface Reading<Item> {
+  field: string;
+  roleOf: (item: Item) => unknown;
+  outputOf: (item: Item) => { callId: string; output: string } | null;
+}
+
+function asked<Item extends object>(items: readonly Item[], { field, roleOf, outputOf }: Reading<Item>): Asked {
+  const last = items.findLastIndex((item) => roleOf(item) === "user");
+  const given = items.slice(Math.max(last, 0));
+  const after = items.slice(last + 1);
+  if (isTooDeep(given)) throw invalid(`${field} is nested too deeply; 200 levels are allowed.`);
+  const outputs = new Map(after.flatMap((item) => mapOf(outputOf(item))));
+  if (outputs.size === 0 && last < 0)
+    throw invalid(`${field} has no user message; the last one is what the agent is to answer.`);
+  if (outputs.size === 0 && after.some((item) => roleOf(item) === "assistant")) {
+    throw invalid(`${field} ends with the assistant; it has to end with a user message or outputs of functions.`);
+  }
+  const message = outputs.size > 0 ? null : textOf((items[last] as { content?: unknown }).content, "content");
+  const problem = message === null ? null : problemOfMessage(message);
+  if (problem !== null) throw invalid(`${field}.${last}: ${problem}`);
+  const isSystem = (item: Item) => ["system", "developer"].includes(String(roleOf(item)));
+  const instructions = items
+    .filter(isSystem)
+    .map((item) => textOf((item as { content?: unknown }).content, "content"))
+    .filter((text) => text !== "");
+  return { message, instructions, outputs, items: storableValue(given) as InputItem[] };
+}
+
+function mapOf(output: { callId: string; output: string } | null): [string, string][] {
+  return output ? [[output.callId, output.output]] : [];
+}
+
+/** The text of a message's content: a string, or parts that are all texts. Throws `request_invalid`. */
+function textOf(content: unknown, field: string): string {
+  if (typeof content === "string") return content;
+  if (content === null || content === undefined) return "";
+  if (!Array.isArray(content)) throw invalid(`${field} is a string or an array of parts.`);
+  return content
+    .map((part: unknown) => {
+      const { type, text } = (part ?? {}) as { type?: unknown; text?: unknown };
+      if (["input_text", "text", "output_text"].includes(String(type)) && typeof text === "string") return text;
+      throw invalid(`Content of type ${JSON.stringify(type) ?? "undefined"} is not supported: agents take text.`);
+    })
+    .join("\n");
+}
+
+function invalid(message: string): BerthError {
+  return new BerthError("request_invalid", message);
+}

@@ -1,0 +1,23 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Agents } from "../../service/agents.ts";
+import type { ResponseState, Responses } from "../../service/responses.ts";
+import type { TurnState } from "../../service/turn.ts";
+import type { Turns } from "../../service/turns.ts";
+import type { Streams } from "../streams.ts";
+
+/** What the handlers of OpenAI's APIs work with. */
+export interface OpenAiParts {
+  agents: Agents;
+  turns: Turns;
+  responses: Responses;
+  streams: Streams;
+  /** Called for each request once its turn exists, before a stream begins. */
+  begun: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+}
+
+/** A response with its turn and its agent's name. */
+export interface ResponsePlace {
+  response: ResponseState;
+  turn: TurnState;
+  model: string;
+}

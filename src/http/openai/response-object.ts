@@ -1,0 +1,97 @@
+import type { Fault } from "../../contract/agents.ts";
+import type { Usage } from "../../contract/chat.ts";
+import type { ResponseState } from "../../service/responses.ts";
+
+/** How a response stands, in OpenAI's words. */
+type ResponseStatus = "queued" | "in_progress" | "completed" | "failed" | "cancelled";
+
+/** An item of a response's output. */
+export interface OutputItem {
+  id: string;
+  type: "message" | "reasoning" | "function_call" | "mcp_call";
+  status: "in_progress" | "completed" | "incomplete" | "failed";
+  [field: string]: unknown;
+}
+
+/** What a response has come to. */
+export interface ResponseOutcome {
+  status: ResponseStatus;
+  output: OutputItem[];
+  usage: Usage | null;
+  error: Fault | null;
+}
+
+/** A response's id as clients see it. */
+export function responseId(id: string): string {
+  return `resp_${id.replaceAll("-", "")}`;
+}
+
+/** The id within a client's; empty for what cannot be one. */
+export function fromResponseId(text: string): string {
+  const [, hex = ""] = /^resp_([0-9a-f]{32})$/.exec(text) ?? [];
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+/**
+ * The response object (https://www.openresponses.org/reference). Its fields are all there, since strict clients demand
+ * them.
+ */
+export function responseObject(response: ResponseState, model: string, outcome: ResponseOutcome) {
+  const { request, previousId, createdAt } = response;
+  const { status, output, usage, error } = outcome;
+  return {
+    id: responseId(response.id),
+    object: "response" as const,
+    created_at: Math.floor(createdAt.getTime() / 1000),
+    completed_at: null,
+    status,
+    background: request.background,
+    error: error && { code: codeOf(error), message: error.message },
+    incomplete_details: null,
+    instructions: request.instructions,
+    metadata: request.metadata,
+    model,
+    output,
+    previous_response_id: previousId && responseId(previousId),
+    tools: request.tools,
+    usage: usage && usageOf(usage),
+    ...unsupported,
+  };
+}
+
+export type ResponseObject = ReturnType<typeof responseObject>;
+
+/** What an agent's runtime decides by itself, as a request leaves it. */
+const unsupported = {
+  frequency_penalty: 0,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  parallel_tool_calls: false,
+  presence_penalty: 0,
+  prompt_cache_key: null,
+  reasoning: { effort: null, summary: null },
+  safety_identifier: null,
+  service_tier: "default",
+  store: true,
+  temperature: 1,
+  text: { format: { type: "text" } },
+  tool_choice: "auto",
+  top_logprobs: 0,
+  top_p: 1,
+  truncation: "disabled",
+};
+
+/** Clients end by this code where trying again is useless; others are Berth's own. */
+function codeOf({ code }: Fault): string {
+  return code === "insufficient_credits" ? "insufficient_quota" : code;
+}
+
+function usageOf({ inputTokens, outputTokens, cacheReadTokens, reasoningTokens }: Usage) {
+  return {
+    input_tokens: inputTokens,
+    input_tokens_details: { cached_tokens: cacheReadTokens },
+    output_tokens: outputTokens,
+    output_tokens_details: { reasoning_tokens: reasoningTokens },
+    total_tokens: inputTokens + outputTokens,
+  };
+}

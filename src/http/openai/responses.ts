@@ -1,0 +1,109 @@
+import type { FastifyPluginAsync, FastifyRequest } from "fastify";
+import { routes } from "../../api/routes.ts";
+import { BerthError } from "../../contract/errors.ts";
+import type { CreateResponse } from "../../contract/openai.ts";
+import type { AgentState } from "../../service/agent.ts";
+import type { ResponseRequest, ResponseState } from "../../service/responses.ts";
+import { findAgent } from "../agents.ts";
+import { requireOwnTurn } from "../authorize.ts";
+import { handle } from "../handle.ts";
+import { sendEvents } from "../sse.ts";
+import { beginAsked } from "./begin.ts";
+import { askedOfInput } from "./input.ts";
+import { inputItemPage } from "./input-items.ts";
+import type { OpenAiParts } from "./parts.ts";
+import { goneOf, readResponse, responseEvents } from "./read.ts";
+import { fromResponseId, responseId } from "./response-object.ts";
+
+/** How long a cancelled response has to end before it is told as it stands. */
+const cancelMs = 5_000;
+
+/** `/v1/responses`: turns as responses of OpenAI's API. */
+export function responseRoutes(parts: OpenAiParts): FastifyPluginAsync {
+  const { agents, turns, responses, streams, begun } = parts;
+  return async (app) => {
+    handle(app, routes.createResponse, async (request, reply) => {
+      const { model, stream, background } = request.body;
+      const agent = await findAgent(agents, request, model);
+      using _ = streams.enter(request);
+      const response = await createResponse(parts, request, agent, request.body);
+      const place = { response, turn: await turns.find(agent.id, response.turnId), model: agent.name };
+      if (stream) {
+        await begun(request, reply);
+        await sendEvents(reply, { "x-turn-id": response.turnId }, (gone) => responseEvents(turns, place, -1, gone));
+        return reply;
+      }
+      reply.header("x-turn-id", response.turnId);
+      return readResponse(turns, place, background ? "so far" : goneOf(reply));
+    });
+
+    handle(app, routes.getResponse, async (request, reply) => {
+      const place = await find(request);
+      const { stream, starting_after: after = -1 } = request.query;
+      if (stream !== "true") return readResponse(turns, place, "so far");
+      using _ = streams.enter(request);
+      await sendEvents(reply, { "x-turn-id": place.turn.id }, (gone) => responseEvents(turns, place, after, gone));
+      return reply;
+    });
+
+    handle(app, routes.cancelResponse, async (request) => {
+      const place = await find(request);
+      try {
+        await turns.cancel(place.agent, place.turn);
+      } catch (error) {
+        // OpenAI's cancels any number of times.
+        if (!(error instanceof BerthError && error.code === "turn_finished")) throw error;
+      }
+      return readResponse(turns, place, AbortSignal.timeout(cancelMs));
+    });
+
+    handle(app, routes.deleteResponse, async (request) => {
+      const { response } = await find(request);
+      await responses.remove(response);
+      return { id: responseId(response.id), object: "response", deleted: true } as const;
+    });
+
+    handle(app, routes.listInputItems, async (request) => {
+      const { response } = await find(request);
+      return inputItemPage(response, request.query);
+    });
+  };
+
+  /** The response in the path, if the caller may see it. */
+  async function find(request: FastifyRequest & { params: { responseId: string } }) {
+    const { response, agentName } = await responses.find(
+      request.caller.accountId,
+      fromResponseId(request.params.responseId),
+    );
+    const agent = await findAgent(agents, request, agentName);
+    const turn = await turns.find(agent.id, response.turnId);
+    requireOwnTurn(request.caller, turn);
+    return { response, turn, agent, model: agent.name };
+  }
+}
+
+/** Begins what the request asks for, or finds what an earlier attempt of it has begun. */
+async function createResponse(
+  parts: OpenAiParts,
+  request: FastifyRequest,
+  agent: AgentState,
+  body: CreateResponse,
+): Promise<ResponseState> {
+  const { previous_response_id: previous, store, tools, instructions, metadata, background } = body;
+  const asked = askedOfInput(body.input);
+  const previousId = previous ? fromResponseId(previous) : null;
+  if (previousId === "") throw new BerthError("response_not_found", "previous_response_id is not a response's id.");
+  const repeated: ResponseRequest = {
+    instructions: instructions ?? null,
+    metadata: metadata ?? {},
+    background: background ?? false,
+    tools: tools ?? [],
+  };
+  return beginAsked(parts, request, agent, {
+    asked,
+    instructions: instructions ? [instructions] : [],
+    functions: tools ?? [],
+    previousId,
+    request: store === false ? null : repeated,
+  });
+}

@@ -1,0 +1,180 @@
+import { BerthError } from "../contract/errors.ts";
+import { isUuid } from "../contract/ids.ts";
+import { pause } from "../platform/retry.ts";
+import type { AgentState } from "./agent.ts";
+import type { Caller } from "./caller.ts";
+import type { TurnState } from "./turn.ts";
+import type { Turns } from "./turns.ts";
+
+/** What a response repeats of its request. */
+export interface ResponseRequest {
+  instructions: string | null;
+  metadata: Record<string, string>;
+  background: boolean;
+  /** The tools as they were sent. */
+  tools: unknown[];
+}
+
+/** A response of OpenAI's API: a stretch of a turn. A turn that asks its client for functions has several. */
+export interface ResponseState {
+  id: string;
+  turnId: string;
+  agentId: string;
+  /** The response's events are those of its turn after this one, up to a function that the client is asked for. */
+  afterSeq: number;
+  previousId: string | null;
+  request: ResponseRequest;
+  /** The items that the agent was given. */
+  input: unknown[];
+  createdAt: Date;
+}
+
+/** The responses' rows. */
+export interface ResponseRows {
+  /** Has no effect where an earlier attempt has stored it. */
+  insert(response: ResponseState): Promise<void>;
+  /** A response of the account, with its agent's name; null also where its turn does not exist. */
+  find(accountId: string, id: string): Promise<{ response: ResponseState; agentName: string } | null>;
+  /** The newest response of a turn. */
+  lastOf(turnId: string): Promise<string | null>;
+  remove(id: string): Promise<void>;
+}
+
+/** What is begun with a message. */
+interface Asked extends Pick<TurnState, "message" | "instructions" | "functions"> {
+  previousId: string | null;
+  /** Null: the response is not to be found again. */
+  kept: Pick<ResponseState, "request" | "input"> | null;
+}
+
+/** How long a turn that was given up has to end, and how often it is looked at. */
+const giveUpMs = 10_000;
+const pollMs = 50;
+
+/** Turns as responses of OpenAI's API. Without a row, a response is its turn alone. */
+export class Responses {
+  readonly #rows: ResponseRows;
+  readonly #turns: Turns;
+
+  constructor(rows: ResponseRows, turns: Turns) {
+    this.#rows = rows;
+    this.#turns = turns;
+  }
+
+  /**
+   * Begins a turn, and the response with the same id. A turn of the caller that waits for a function is given up: its
+   * client has moved on. Throws `response_not_last` where `previousId` is not the end of the agent's conversation, and
+   * what `Turns.begin` throws.
+   */
+  async begin(
+    id: string,
+    agent: AgentState,
+    { message, instructions, functions, previousId, kept }: Asked,
+    caller: Caller,
+  ): Promise<ResponseState> {
+    if (previousId !== null) await this.#requireLast(agent, previousId);
+    await this.#giveUpWaiting(agent, caller);
+    const response = { ...nothingKept, id, turnId: id, agentId: agent.id, previousId, createdAt: new Date(), ...kept };
+    if (kept) await this.#rows.insert(response);
+    try {
+      await this.#turns.begin(id, agent, message, caller, { instructions, functions });
+    } catch (error) {
+      if (kept) await this.#rows.remove(id).catch(() => {}); // Without its turn it is not found.
+      throw error;
+    }
+    return response;
+  }
+
+  /**
+   * Gives the agent's waiting turn the result of its function, which is among `outputs` by the call's id, and begins
+   * the response that follows. Throws `function_not_waiting`.
+   */
+  async resume(
+    id: string,
+    agent: AgentState,
+    outputs: ReadonlyMap<string, string>,
+    { previousId, kept }: Pick<Asked, "previousId" | "kept">,
+    caller: Caller,
+  ): Promise<ResponseState> {
+    const waiting = this.#turns.waiting(agent.id);
+    const output = waiting && outputs.get(waiting.call.callId);
+    if (!waiting || typeof output !== "string" || !isOwn(waiting.turn, caller)) {
+      throw new BerthError("function_not_waiting", "No turn of the agent waits for the result of such a call.");
+    }
+    const { turn, call } = waiting;
+    const response = {
+      ...nothingKept,
+      id,
+      turnId: turn.id,
+      agentId: agent.id,
+      afterSeq: call.seq,
+      previousId,
+      createdAt: new Date(),
+      ...kept,
+    };
+    if (kept) await this.#rows.insert(response);
+    await this.#turns.answerFunction(agent, turn, call.callId, output);
+    return response;
+  }
+
+  /** A response of the caller's account, with its agent's name. Throws `response_not_found`. */
+  async find(accountId: string, id: string): Promise<{ response: ResponseState; agentName: string }> {
+    const found = isUuid(id) ? await this.#rows.find(accountId, id) : null;
+    if (!found) throw new BerthError("response_not_found", "There is no such response; it may have been deleted.");
+    return found;
+  }
+
+  /** The response of an earlier attempt of a request; null if it is not kept. */
+  async kept(agent: AgentState, id: string): Promise<ResponseState | null> {
+    return (await this.#rows.find(agent.accountId, id))?.response ?? null;
+  }
+
+  /** The response that is a turn from its first event, where no row is kept of it. */
+  ofTurn(agent: AgentState, turnId: string): ResponseState {
+    return { ...nothingKept, id: turnId, turnId, agentId: agent.id, previousId: null, createdAt: new Date() };
+  }
+
+  /** The response is not found any more. Its turn stays in the agent's history. */
+  remove({ id }: ResponseState): Promise<void> {
+    return this.#rows.remove(id);
+  }
+
+  /** An agent has one conversation: it goes on after its last turn only. */
+  async #requireLast(agent: AgentState, id: string): Promise<void> {
+    const { response } = await this.find(agent.accountId, id);
+    if (response.agentId !== agent.id) throw notLast("The previous response is another agent's.");
+    const turn = await this.#turns.find(agent.id, response.turnId);
+    if (turn.conversation !== agent.conversation)
+      throw notLast("The agent's conversation was begun anew after the previous response.");
+    const [last] = await this.#turns.list(agent.id, 1, null);
+    if (last?.id !== turn.id || (await this.#rows.lastOf(turn.id)) !== response.id)
+      throw notLast("The agent's conversation has gone on after the previous response.");
+  }
+
+  async #giveUpWaiting(agent: AgentState, caller: Caller): Promise<void> {
+    const waiting = this.#turns.waiting(agent.id);
+    if (!waiting || !isOwn(waiting.turn, caller)) return;
+    if ((await this.#turns.lastEvent(waiting.turn)) > waiting.call.seq) return; // It has its result, and works.
+    await this.#turns.cancel(agent, waiting.turn);
+    const until = performance.now() + giveUpMs;
+    while (this.#turns.waiting(agent.id)?.turn.id === waiting.turn.id && performance.now() < until) await pause(pollMs);
+  }
+}
+
+const nothingKept = {
+  afterSeq: 0,
+  request: { instructions: null, metadata: {}, background: false, tools: [] },
+  input: [],
+};
+
+function notLast(reason: string): BerthError {
+  return new BerthError(
+    "response_not_last",
+    `${reason} An agent has one conversation, which only goes on: use the id of its last response, or none.`,
+  );
+}
+
+/** Whether the caller may act on the turn: an external agent key only on those that it began. */
+function isOwn(turn: TurnState, caller: Caller): boolean {
+  return caller.agentIds === null || turn.keyId === caller.keyId;
+}

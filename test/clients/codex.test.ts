@@ -1,0 +1,66 @@
+import { execFile, spawn } from "node:child_process";
+import { mkdir, mkdtemp, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ScriptedService } from "../support/scripted-service.ts";
+import { seedFolder } from "../support/warm-seed.ts";
+
+// OpenAI's codex, unmodified from npm, with an agent as its model. It is large, so it is installed once and kept, apart
+// from what a checkout needs.
+
+const version = "0.169.0";
+const folder = join(seedFolder, `codex-${version}`);
+let service: ScriptedService;
+let home: string;
+
+beforeAll(async () => {
+  if (!(await stat(folder).catch(() => null))) {
+    const partial = `${folder}.partial-${process.pid}`;
+    await mkdir(partial, { recursive: true });
+    const install = ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", partial];
+    await promisify(execFile)("npm", [...install, `@openai/codex@${version}`]);
+    await rename(partial, folder).catch(() => rm(partial, { recursive: true }));
+  }
+  service = await ScriptedService.start();
+  home = await mkdtemp(join(seedFolder, "codex-home-"));
+  const { url } = service.client;
+  await writeFile(
+    join(home, "config.toml"),
+    `model_provider = "berth"
+web_search = "disabled"
+
+[features]
+multi_agent = false
+
+[model_providers.berth]
+name = "Berth"
+base_url = "${url}/v1"
+env_key = "BERTH_KEY"
+wire_api = "responses"
+`,
+  );
+}, 300_000);
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await rm(home, { recursive: true });
+});
+
+/** What codex says to a message. Its commands run without its own sandbox, which needs the host's leave. */
+async function codex(agent: string, message: string): Promise<string> {
+  const flags = ["--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-C", home, "-m", agent];
+  const child = spawn(join(folder, "node_modules/.bin/codex"), ["exec", ...flags, message], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, CODEX_HOME: home, BERTH_KEY: service.client.key },
+  });
+  const [said, errors] = await Promise.all([text(child.stdout!), text(child.stderr!)]);
+  return said || errors;
+}
+
+test("codex talks to an agent, which runs commands on codex's side", { timeout: 180_000 }, async () => {
+  await service.client.createAgent("ada");
+  expect(await codex("ada", "count 3")).toContain("1 2 3");
+  expect(await codex("ada", 'call exec_command {"cmd":"echo on the side of codex"}')).toContain("on the side of codex");
+  expect(await codex("nobody", "x")).toContain("There is no agent nobody.");
+});

@@ -1,0 +1,330 @@
+import OpenAI, { APIError } from "openai";
+import type { ResponseStreamEvent } from "openai/resources/responses/responses";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ScriptedService } from "../support/scripted-service.ts";
+
+// The `openai` package, unmodified, with an agent as its model.
+
+let service: ScriptedService;
+let openai: OpenAI;
+
+beforeAll(async () => {
+  service = await ScriptedService.start();
+  openai = new OpenAI({ baseURL: `${service.client.url}/v1`, apiKey: service.client.key, maxRetries: 0 });
+  await service.client.createAgent("ada");
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const found: Item[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
+/** A fresh agent, since a test's turns are part of its agent's conversation. */
+async function newAgent(name: string): Promise<string> {
+  await service.client.createAgent(name);
+  return name;
+}
+
+test("a response has the agent's text, its usage and every field that strict clients demand", async () => {
+  const response = await openai.responses.create({ model: "ada", input: "Good morning", metadata: { ticket: "7" } });
+  expect(response).toMatchObject({
+    object: "response",
+    status: "completed",
+    model: "ada",
+    output_text: "Good morning",
+    metadata: { ticket: "7" },
+    error: null,
+    incomplete_details: null,
+    output: [{ type: "message", role: "assistant", status: "completed" }],
+    usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0 },
+  });
+  expect(response.id).toMatch(/^resp_[0-9a-f]{32}$/);
+  expect(await openai.responses.retrieve(response.id)).toEqual(response);
+});
+
+test("a stream has the whole sequence of events, numbered without a gap", async () => {
+  const events = await all(await openai.responses.create({ model: "ada", input: "count 3", stream: true }));
+  expect(events.map(({ type }) => type)).toEqual([
+    "response.created",
+    "response.in_progress",
+    "response.output_item.added",
+    "response.content_part.added",
+    "response.output_text.delta",
+    "response.output_text.delta",
+    "response.output_text.delta",
+    "response.output_text.done",
+    "response.content_part.done",
+    "response.output_item.done",
+    "response.completed",
+  ]);
+  expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_, index) => index));
+});
+
+test("the runtime's tools are calls that need no answer", async () => {
+  const response = await openai.responses.create({ model: "ada", input: "tool" });
+  expect(response.output).toMatchObject([
+    {
+      type: "mcp_call",
+      server_label: "agent",
+      name: "Bash",
+      arguments: '{"command":"date"}',
+      output: "null character: ␀",
+      status: "completed",
+    },
+    { type: "message", content: [{ type: "output_text", text: "done" }] },
+  ]);
+});
+
+test("a response in the background is read on from any of its events, and cancelled", async () => {
+  const agent = await newAgent("background");
+  const begun = await openai.responses.create({ model: agent, input: "count 1000000 20", background: true });
+  expect(begun.status).toBe("in_progress");
+  const seen: ResponseStreamEvent[] = [];
+  for await (const event of await openai.responses.retrieve(begun.id, { stream: true })) {
+    seen.push(event);
+    if (seen.length === 10) break;
+  }
+  const stream = await openai.responses.retrieve(begun.id, { stream: true, starting_after: 5 });
+  const cancelled = openai.responses.cancel(begun.id);
+  const rest = await all(stream);
+  expect(rest.slice(0, 4)).toEqual(seen.slice(6));
+  expect(rest.at(-1)).toMatchObject({ type: "response.incomplete", response: { status: "cancelled" } });
+  expect(await cancelled).toMatchObject({ status: "cancelled" });
+  expect(await openai.responses.cancel(begun.id)).toMatchObject({ status: "cancelled" });
+});
+
+test("the conversation goes on after its last response only", async () => {
+  const agent = await newAgent("previous");
+  const first = await openai.responses.create({ model: agent, input: "one" });
+  const second = await openai.responses.create({ model: agent, input: "two", previous_response_id: first.id });
+  expect(second.previous_response_id).toBe(first.id);
+  await expect(
+    openai.responses.create({ model: agent, input: "three", previous_response_id: first.id }),
+  ).rejects.toMatchObject({ status: 409, code: "response_not_last", message: expect.stringContaining("has gone on") });
+  const third = await openai.responses.create({ model: agent, input: "recall" });
+  expect(third.output_text).toBe("one\ntwo\nrecall\n");
+  const headers = { "x-berth-conversation": "new" };
+  expect((await openai.responses.create({ model: agent, input: "recall" }, { headers })).output_text).toBe("recall\n");
+  await expect(
+    openai.responses.create({ model: agent, input: "x", previous_response_id: third.id }),
+  ).rejects.toMatchObject({ status: 409, message: expect.stringContaining("begun anew") });
+});
+
+test("what a response was asked is listed; a deleted one is gone, and its turn stays", async () => {
+  const agent = await newAgent("items");
+  const input = [
+    { role: "user" as const, content: "long ago" },
+    { role: "assistant" as const, content: "indeed" },
+    { role: "user" as const, content: [{ type: "input_text" as const, text: "now" }] },
+  ];
+  const response = await openai.responses.create({ model: agent, input });
+  expect(response.output_text).toBe("now");
+  const items = await all(await openai.responses.inputItems.list(response.id));
+  expect(items).toMatchObject([{ type: "message", role: "user", content: [{ type: "input_text", text: "now" }] }]);
+  await openai.responses.delete(response.id);
+  await expect(openai.responses.retrieve(response.id)).rejects.toMatchObject({ status: 404 });
+  await expect(openai.responses.delete(response.id)).rejects.toMatchObject({ code: "response_not_found" });
+  expect((await service.client.call("GET", `/agents/${agent}/turns`)).body.data).toHaveLength(1);
+  const unkept = await openai.responses.create({ model: agent, input: "x", store: false });
+  await expect(openai.responses.retrieve(unkept.id)).rejects.toMatchObject({ status: 404 });
+});
+
+test("instructions of the request and of its system messages are for that turn", async () => {
+  const response = await openai.responses.create({
+    model: "ada",
+    instructions: "Be brief.",
+    input: [
+      { role: "developer", content: "In French." },
+      { role: "user", content: "hello" },
+    ],
+  });
+  expect(response.instructions).toBe("Be brief.");
+});
+
+const weather = {
+  type: "function" as const,
+  name: "weather",
+  description: "Of a city",
+  parameters: { type: "object", properties: { city: { type: "string" } } },
+  strict: false,
+};
+
+test("a function of the client ends a response, and its output goes into the same turn", async () => {
+  const agent = await newAgent("functions");
+  const tools = [weather];
+  const first = await openai.responses.create({ model: agent, input: 'call weather {"city":"Oslo"}', tools });
+  expect(first).toMatchObject({
+    status: "completed",
+    output: [{ type: "function_call", name: "weather", arguments: '{"city":"Oslo"}', status: "completed" }],
+  });
+  const [call] = first.output;
+  const output = {
+    type: "function_call_output" as const,
+    call_id: (call as { call_id: string }).call_id,
+    output: "rain",
+  };
+  const history = [{ role: "user" as const, content: "call weather" }, call!, output];
+  const second = await openai.responses.create({ model: agent, input: history as never, tools });
+  expect(second.output_text).toBe("rain");
+  const alone = await openai.responses.create({ model: agent, input: 'call weather {"city":"Rome"}', tools });
+  const next = { ...output, call_id: (alone.output[0] as { call_id: string }).call_id, output: "sun" };
+  const last = await openai.responses.create({ model: agent, input: [next], previous_response_id: alone.id, tools });
+  expect(last.output_text).toBe("sun");
+  const { data } = (await service.client.call("GET", `/agents/${agent}/turns`)).body;
+  expect(data.map(({ reply }: { reply: string }) => reply)).toEqual(["sun", "rain"]);
+  await expect(openai.responses.create({ model: agent, input: [next], tools })).rejects.toMatchObject({
+    status: 409,
+    code: "function_not_waiting",
+  });
+});
+
+test("functions that are called at once are asked for one after the other", async () => {
+  const agent = await newAgent("several");
+  const tools = [weather];
+  let response = await openai.responses.create({ model: agent, input: "calls weather 3", tools });
+  for (let n = 1; n <= 3; n++) {
+    expect(response.output).toMatchObject([{ type: "function_call" }]);
+    const call = response.output[0] as { call_id: string; arguments: string };
+    const output = `answer ${JSON.parse(call.arguments).n}`;
+    const input = [{ type: "function_call_output" as const, call_id: call.call_id, output }];
+    response = await openai.responses.create({ model: agent, input, tools });
+  }
+  expect(response.output_text).toBe("answer 1, answer 2, answer 3");
+});
+
+test("a new message gives up a turn that waits for a function", async () => {
+  const agent = await newAgent("moved-on");
+  await openai.responses.create({ model: agent, input: "call weather", tools: [weather] });
+  const next = await openai.responses.create({ model: agent, input: "never mind" });
+  expect(next.output_text).toBe("never mind");
+  const { data } = (await service.client.call("GET", `/agents/${agent}/turns`)).body;
+  expect(data.map(({ status }: { status: string }) => status)).toEqual(["completed", "cancelled"]);
+});
+
+test("what an agent cannot do is refused by its name", async () => {
+  const refusals: [object, string][] = [
+    [{ temperature: 0.2 }, "temperature"],
+    [{ max_output_tokens: 100 }, "max_output_tokens"],
+    [{ tools: [{ type: "web_search" }] }, "web_search"],
+    [{ text: { format: { type: "json_schema", name: "x", schema: {} } } }, "text.format"],
+    [{ reasoning: { effort: "high" } }, "reasoning.effort"],
+    [{ tool_choice: "required" }, "tool_choice"],
+    [{ conversation: "conv_1" }, "conversation"],
+    [{ prompt: { id: "pmpt_1" } }, "prompt"],
+    [{ input: [{ role: "user", content: [{ type: "input_image", image_url: "data:," }] }] }, "input_image"],
+    [{ input: [] }, "user message"],
+    [{ input: [{ role: "assistant", content: "hi" }] }, "user message"],
+    [{ input: "" }, "at least one character"],
+    [{ input: "x", previous_response_id: "resp_1" }, "previous_response_id"],
+  ];
+  for (const [change, named] of refusals) {
+    const request = { model: "ada", input: "hello", ...change } as { model: string; input: string };
+    const error = await openai.responses.create(request).catch((thrown: unknown) => thrown);
+    expect(error, named).toBeInstanceOf(APIError);
+    const { status, message, type } = error as APIError;
+    expect([status, message, type]).toEqual([
+      named === "previous_response_id" ? 404 : 400,
+      expect.stringContaining(named),
+      "invalid_request_error",
+    ]);
+  }
+  // Defaults, and advice that changes nothing, pass.
+  const fine = {
+    temperature: 1,
+    top_p: 1,
+    user: "u",
+    parallel_tool_calls: true,
+    include: ["reasoning.encrypted_content"],
+  };
+  expect((await openai.responses.create({ model: "ada", input: "ok", ...fine } as never)).status).toBe("completed");
+});
+
+test("errors have OpenAI's shape, whoever finds them", async () => {
+  const stranger = new OpenAI({ baseURL: openai.baseURL, apiKey: "wrong", maxRetries: 0 });
+  await expect(stranger.models.list()).rejects.toMatchObject({ status: 401, code: "invalid_api_key" });
+  await expect(openai.responses.create({ model: "nobody", input: "x" })).rejects.toMatchObject({
+    status: 404,
+    code: "model_not_found",
+  });
+  await expect(openai.responses.retrieve("resp_nonsense")).rejects.toMatchObject({ status: 404 });
+  const agent = await newAgent("busy");
+  await openai.responses.create({ model: agent, input: "hang", background: true });
+  await expect(openai.responses.create({ model: agent, input: "x" })).rejects.toMatchObject({
+    status: 409,
+    code: "turn_in_progress",
+  });
+  const crash = await openai.responses.create({ model: await newAgent("crashing"), input: "crash" });
+  expect(crash).toMatchObject({ status: "failed", error: { code: "runtime_failed" } });
+});
+
+test("a chat completion answers the last user message", async () => {
+  const messages = [
+    { role: "system" as const, content: "Be brief." },
+    { role: "user" as const, content: "before" },
+    { role: "assistant" as const, content: "yes" },
+    { role: "user" as const, content: "count 3" },
+  ];
+  const answer = await openai.chat.completions.create({ model: "ada", messages });
+  expect(answer).toMatchObject({
+    object: "chat.completion",
+    model: "ada",
+    choices: [{ finish_reason: "stop", message: { role: "assistant", content: "1 2 3 " } }],
+  });
+  const chunks = await all(
+    await openai.chat.completions.create({
+      model: "ada",
+      messages,
+      stream: true,
+      stream_options: { include_usage: true },
+    }),
+  );
+  expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toBe("1 2 3 ");
+  expect(chunks.at(-2)!.choices[0]!.finish_reason).toBe("stop");
+  expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 0 } });
+});
+
+test("a function of the client is called by chat completions too", async () => {
+  const { type, ...definition } = weather;
+  const agent = await newAgent("chat-functions");
+  const tools = [{ type, function: definition }];
+  const user = { role: "user" as const, content: 'call weather {"city":"Oslo"}' };
+  const stream = openai.chat.completions.stream({ model: agent, messages: [user], tools });
+  const { choices } = await stream.finalChatCompletion();
+  expect(choices[0]).toMatchObject({ finish_reason: "tool_calls", message: { content: "" } });
+  const [call] = choices[0]!.message.tool_calls!;
+  expect(call).toMatchObject({ function: { name: "weather", arguments: '{"city":"Oslo"}' } });
+  const answer = await openai.chat.completions.create({
+    model: agent,
+    messages: [user, choices[0]!.message, { role: "tool", tool_call_id: call!.id, content: "rain" }],
+    tools,
+  });
+  expect(answer.choices[0]!.message.content).toBe("rain");
+});
+
+test("a failed turn is not sent again by a client that retries", async () => {
+  const agent = await newAgent("no-retry");
+  const retrying = new OpenAI({ baseURL: openai.baseURL, apiKey: service.client.key, maxRetries: 3 });
+  const messages = [{ role: "user" as const, content: "crash" }];
+  await expect(retrying.chat.completions.create({ model: agent, messages })).rejects.toMatchObject({
+    status: 500,
+    code: "runtime_failed",
+  });
+  const failing = await retrying.chat.completions.create({ model: agent, messages, stream: true });
+  await expect(all(failing)).rejects.toThrow("The runtime ended");
+  expect((await service.client.call("GET", `/agents/${agent}/turns`)).body.data).toHaveLength(2);
+});
+
+test("the models are the agents that the key may use", async () => {
+  const names = (await all(await openai.models.list())).map(({ id }) => id);
+  expect(names).toContain("ada");
+  expect(await openai.models.retrieve("ada")).toMatchObject({ id: "ada", object: "model", owned_by: "berth" });
+  const { body } = await service.client.call("POST", "/keys", { kind: "agent", agents: ["ada"] });
+  const external = new OpenAI({ baseURL: openai.baseURL, apiKey: body.key, maxRetries: 0 });
+  expect((await all(await external.models.list())).map(({ id }) => id)).toEqual(["ada"]);
+  const own = await openai.responses.create({ model: "ada", input: "mine" });
+  await expect(external.responses.retrieve(own.id)).rejects.toMatchObject({ status: 403 });
+  const its = await external.responses.create({ model: "ada", input: "its own" });
+  expect((await external.responses.retrieve(its.id)).output_text).toBe("its own");
+});
