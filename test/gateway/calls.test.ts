@@ -166,7 +166,7 @@ test.each([
   ["429 for long", refusing(429, "slow", { "retry-after": "60" }), "model_rate_limited", /again in 60 s/],
   ["500", refusing(500, "oops"), "model_failed", /oops/],
   ["529", refusing(529, "Overloaded"), "model_overloaded", /Overloaded/],
-  ["nothing", () => {}, "model_stalled", /nothing for 0\.4 s/],
+  ["nothing", () => {}, "model_stalled", /nothing for 1 s/],
   ["half an answer", streaming(beginning, (response) => response.destroy()), "model_interrupted", /broke off/],
   ["an answer without an end", streaming(beginning), "model_interrupted", /broke off/],
   ["half an answer and silence", streaming(beginning, () => {}), "model_stalled", /nothing for/],

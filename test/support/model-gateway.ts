@@ -43,7 +43,7 @@ async function socketPair(): Promise<[Socket, Socket]> {
 }
 
 /** Short, so that faults show at once. */
-const silenceMs = 400;
+const silenceMs = 1_000;
 const retryMs = 1_500;
 
 /** A turn that records what the gateway reports. */
