@@ -48,8 +48,8 @@ export interface RouteDefinition {
   limit?: "agents" | "keys";
   /** The response is, or may be, a stream of these events. */
   stream?: z.ZodType;
-  /** The route is a WebSocket. A ticket for this purpose opens it, too. */
-  socket?: TicketRequest["for"];
+  /** The route is a WebSocket. A ticket for this purpose opens it, too, where there are such. */
+  socket?: TicketRequest["for"] | "no ticket";
   /** The response is also available as CSV. */
   csv?: true;
   /** The path's last parameter is all the rest of the path, slashes included. */

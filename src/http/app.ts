@@ -57,6 +57,7 @@ import { Idempotency } from "./idempotency.ts";
 import { keyRoutes } from "./keys.ts";
 import { chatCompletionRoutes } from "./openai/chat-completions.ts";
 import { openAiModelRoutes } from "./openai/models.ts";
+import { responseSocketRoutes } from "./openai/response-socket.ts";
 import { responseRoutes } from "./openai/responses.ts";
 import { describeRoutes } from "./openapi.ts";
 import { paymentEventRoutes, topUpRoutes } from "./payments.ts";
@@ -230,6 +231,12 @@ async function addRoutes(
   await app.register(turnRoutes(agents, turns, streams));
   const openAi = { agents, turns, responses: options.responses, streams, begun };
   await app.register(responseRoutes(openAi));
+  await app.register(
+    responseSocketRoutes(openAi, { streams, begun }, async (request) => {
+      await countRequest(request, options.limiters);
+      await writeEntry(auditLog, request, 101);
+    }),
+  );
   await app.register(chatCompletionRoutes(openAi));
   await app.register(openAiModelRoutes(agents));
   await app.register(commandRoutes(agents, options.commands, streams, begun));

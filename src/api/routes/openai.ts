@@ -33,6 +33,16 @@ export const openAiRoutes = {
     responses: { 200: OpenAiResponse },
     stream: OpenAiEvent,
   }),
+  openResponses: route({
+    ...openAi,
+    method: "GET",
+    path: "/v1/responses",
+    summary: "Send messages over a WebSocket, as OpenAI's Responses API",
+    description:
+      "Its frames are JSON. The client sends `{type: response.create, …}` with the fields of the POST; the service sends the response's events, then looks at the next.",
+    responses: {},
+    socket: "no ticket",
+  }),
   getResponse: route({
     ...openAi,
     method: "GET",

@@ -8,6 +8,9 @@ import { isTooDeep, storableValue } from "../../service/storable.ts";
 import type { Asked } from "./input.ts";
 import type { OpenAiParts } from "./parts.ts";
 
+/** What a turn is begun for. */
+export type Asking = Pick<FastifyRequest, "attempt" | "caller" | "headers" | "log">;
+
 /** A request of either API, read. */
 interface Beginning {
   asked: Asked;
@@ -25,7 +28,7 @@ interface Beginning {
  */
 export async function beginAsked(
   { agents, turns, responses }: OpenAiParts,
-  request: FastifyRequest,
+  request: Asking,
   agent: AgentState,
   { asked, instructions, functions, previousId, request: repeated }: Beginning,
 ): Promise<ResponseState> {

@@ -1,15 +1,11 @@
 import type { FastifyPluginAsync, FastifyRequest } from "fastify";
 import { routes } from "../../api/routes.ts";
 import { BerthError } from "../../contract/errors.ts";
-import type { CreateResponse } from "../../contract/openai.ts";
-import type { AgentState } from "../../service/agent.ts";
-import type { ResponseRequest, ResponseState } from "../../service/responses.ts";
 import { findAgent } from "../agents.ts";
 import { requireOwnTurn } from "../authorize.ts";
 import { handle } from "../handle.ts";
 import { sendEvents } from "../sse.ts";
-import { beginAsked } from "./begin.ts";
-import { askedOfInput } from "./input.ts";
+import { createResponse } from "./create.ts";
 import { inputItemPage } from "./input-items.ts";
 import type { OpenAiParts } from "./parts.ts";
 import { goneOf, readResponse, responseEvents } from "./read.ts";
@@ -80,30 +76,4 @@ export function responseRoutes(parts: OpenAiParts): FastifyPluginAsync {
     requireOwnTurn(request.caller, turn);
     return { response, turn, agent, model: agent.name };
   }
-}
-
-/** Begins what the request asks for, or finds what an earlier attempt of it has begun. */
-async function createResponse(
-  parts: OpenAiParts,
-  request: FastifyRequest,
-  agent: AgentState,
-  body: CreateResponse,
-): Promise<ResponseState> {
-  const { previous_response_id: previous, store, tools, instructions, metadata, background } = body;
-  const asked = askedOfInput(body.input);
-  const previousId = previous ? fromResponseId(previous) : null;
-  if (previousId === "") throw new BerthError("response_not_found", "previous_response_id is not a response's id.");
-  const repeated: ResponseRequest = {
-    instructions: instructions ?? null,
-    metadata: metadata ?? {},
-    background: background ?? false,
-    tools: tools ?? [],
-  };
-  return beginAsked(parts, request, agent, {
-    asked,
-    instructions: instructions ? [instructions] : [],
-    functions: tools ?? [],
-    previousId,
-    request: store === false ? null : repeated,
-  });
 }

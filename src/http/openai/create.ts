@@ -1,0 +1,34 @@
+import { BerthError } from "../../contract/errors.ts";
+import type { CreateResponse } from "../../contract/openai.ts";
+import type { AgentState } from "../../service/agent.ts";
+import type { ResponseRequest, ResponseState } from "../../service/responses.ts";
+import { type Asking, beginAsked } from "./begin.ts";
+import { askedOfInput } from "./input.ts";
+import type { OpenAiParts } from "./parts.ts";
+import { fromResponseId } from "./response-object.ts";
+
+/** Begins what the request asks for, or finds what an earlier attempt of it has begun. */
+export async function createResponse(
+  parts: OpenAiParts,
+  request: Asking,
+  agent: AgentState,
+  body: CreateResponse,
+): Promise<ResponseState> {
+  const { previous_response_id: previous, store, tools, instructions, metadata, background } = body;
+  const asked = askedOfInput(body.input);
+  const previousId = previous ? fromResponseId(previous) : null;
+  if (previousId === "") throw new BerthError("response_not_found", "previous_response_id is not a response's id.");
+  const repeated: ResponseRequest = {
+    instructions: instructions ?? null,
+    metadata: metadata ?? {},
+    background: background ?? false,
+    tools: tools ?? [],
+  };
+  return beginAsked(parts, request, agent, {
+    asked,
+    instructions: instructions ? [instructions] : [],
+    functions: tools ?? [],
+    previousId,
+    request: store === false ? null : repeated,
+  });
+}

@@ -1,0 +1,90 @@
+import { randomUUID } from "node:crypto";
+import { on } from "node:events";
+import type { FastifyPluginAsync, FastifyRequest } from "fastify";
+import type { WebSocket } from "ws";
+import { z } from "zod";
+import { routes } from "../../api/routes.ts";
+import { asBerthError, BerthError } from "../../contract/errors.ts";
+import { CreateResponse } from "../../contract/openai.ts";
+import { findAgent } from "../agents.ts";
+import { errorBody } from "../errors.ts";
+import { handleSocket, type SocketParts, sendFrame } from "../sockets.ts";
+import { createResponse } from "./create.ts";
+import { openAiError } from "./errors.ts";
+import type { OpenAiParts } from "./parts.ts";
+import { responseEvents } from "./read.ts";
+
+/** What a client sends: a request without the fields that say how to answer it. */
+const Frame = CreateResponse.omit({ stream: true, background: true, stream_options: true }).extend({
+  type: z.literal("response.create", 'A frame\'s type is "response.create".'),
+});
+
+/** How many frames may wait behind the one that is being answered. */
+const maximumWaiting = 8;
+
+/**
+ * `/v1/responses` as a WebSocket, as the Open Responses specification has it: the client sends requests, each of which is
+ * answered by its events before the next is looked at. `admitted` counts each against the caller's limits, and writes
+ * the audit entry.
+ */
+export function responseSocketRoutes(
+  parts: OpenAiParts,
+  sockets: SocketParts,
+  admitted: (request: FastifyRequest) => Promise<void>,
+): FastifyPluginAsync {
+  return async (app) => {
+    handleSocket(
+      app,
+      routes.openResponses,
+      sockets,
+      async (request) => request,
+      async (socket, request, gone) => {
+        const frames = on(socket, "message", { signal: gone, close: ["close"], highWaterMark: maximumWaiting });
+        try {
+          for await (const [data] of frames) {
+            await answer(String(data), parts, { socket, request, gone, admitted }).catch(async (thrown: unknown) => {
+              const error = asBerthError(thrown, "internal", "An internal error occurred.");
+              if (error.status >= 500) request.log.error({ err: thrown }, "a request on a socket failed");
+              const { message } = errorBody(error);
+              await sendFrame(socket, { type: "error", status: error.status, ...openAiError(error, message) });
+            });
+          }
+        } catch (error) {
+          if (!gone.aborted) throw error;
+        }
+      },
+    );
+  };
+}
+
+interface Origin {
+  socket: WebSocket;
+  request: FastifyRequest;
+  gone: AbortSignal;
+  admitted: (request: FastifyRequest) => Promise<void>;
+}
+
+async function answer(text: string, parts: OpenAiParts, { socket, request, gone, admitted }: Origin): Promise<void> {
+  const { type: _, ...body } = parse(text);
+  const agent = await findAgent(parts.agents, request, body.model);
+  await admitted(request);
+  const { caller, headers, log } = request;
+  const attempt = { resourceId: randomUUID(), earlier: "none" } as const;
+  const response = await createResponse(parts, { caller, headers, log, attempt }, agent, body);
+  const place = { response, turn: await parts.turns.find(agent.id, response.turnId), model: agent.name };
+  for await (const events of responseEvents(parts.turns, place, -1, gone)) {
+    for (const event of events) if ("data" in event) await sendFrame(socket, event.data);
+  }
+}
+
+function parse(text: string): z.output<typeof Frame> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new BerthError("request_invalid", 'A frame is JSON, such as {"type": "response.create", "model": "ada", …}.');
+  }
+  const parsed = Frame.safeParse(value);
+  if (!parsed.success) throw new BerthError("request_invalid", z.prettifyError(parsed.error));
+  return parsed.data;
+}
