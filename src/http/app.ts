@@ -41,6 +41,7 @@ import { type AuditRows, audit, auditRoutes, writeEntry } from "./audit.ts";
 import { authenticate } from "./authenticate.ts";
 import { requirePermission } from "./authorize.ts";
 import { billingRoutes } from "./billing.ts";
+import { CarriedOperations } from "./carried-operations.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { chatRoutes, turnRoutes } from "./chat.ts";
 import { commandRoutes } from "./commands.ts";
@@ -54,6 +55,8 @@ import { handle, matchTable } from "./handle.ts";
 import { healthRoutes, type MetricsText } from "./health.ts";
 import { Idempotency } from "./idempotency.ts";
 import { keyRoutes } from "./keys.ts";
+import { mcpRoutes } from "./mcp/routes.ts";
+import { mcpHandler, mcpServers } from "./mcp/server.ts";
 import { describeRoutes } from "./openapi.ts";
 import { paymentEventRoutes, topUpRoutes } from "./payments.ts";
 import { portRoutes } from "./ports.ts";
@@ -189,10 +192,15 @@ function guard(app: FastifyInstance, { principals, tickets, limiters }: AppOptio
       if (error instanceof BerthError && error.status === 401) await limitAddress(request, reply);
       throw error;
     }
-    await limit(reply, limiters.requests, countedAs(request.caller));
-    await limit(reply, limiters.account, request.caller.accountId);
+    await countRequest(request, reply, limiters);
     requirePermission(route, request.caller);
   });
+}
+
+/** Counts a request against its key's limit and its account's. */
+async function countRequest({ caller }: FastifyRequest, reply: FastifyReply, limiters: RateLimiters): Promise<void> {
+  await limit(reply, limiters.requests, countedAs(caller));
+  await limit(reply, limiters.account, caller.accountId);
 }
 
 async function addRoutes(
@@ -240,6 +248,17 @@ async function addRoutes(
   await app.register(userRoutes(options.users));
   await app.register(billingRoutes(billing));
   await app.register(creditRoutes(billing));
+  await addWires(app, options, streams);
+}
+
+/** Protocols of other programs, each over the operations above. */
+async function addWires(app: FastifyInstance, options: AppOptions, streams: Streams): Promise<void> {
+  const { agents, auditLog, limiters, corsOrigins, publicUrl } = options;
+  const operations = new CarriedOperations({ agents, auditLog, limiters });
+  const count = (request: FastifyRequest, reply: FastifyReply) => countRequest(request, reply, limiters);
+  const servers = mcpServers({ ...options, operations });
+  const handler = mcpHandler(servers, (error) => app.log.debug({ err: error }, "an MCP request was refused"));
+  await app.register(mcpRoutes({ handler, streams, count, corsOrigins, publicUrl }));
 }
 
 /** Responses are data, never pages: they may load nothing, and nothing may frame them. */

@@ -68,6 +68,7 @@ export const operations = {
   replaceSigningKeys: { method: "POST", path: "/admin/signing-keys" },
   listCredits: { method: "GET", path: "/admin/credits" },
   grantCredits: { method: "POST", path: "/admin/credits/grants" },
+  mcp: { method: "POST", path: "/mcp" },
 } as const;
 
 export interface Operations {
@@ -137,4 +138,5 @@ export interface Operations {
   replaceSigningKeys: { data: types.ReplaceSigningKeysData; answer: types.SigningKeysReplaced; event: null };
   listCredits: { data: types.ListCreditsData; answer: types.AccountCreditsList; event: null };
   grantCredits: { data: types.GrantCreditsData; answer: types.CreditGrant; event: null };
+  mcp: { data: types.McpData; answer: types.McpResponses[200]; event: null };
 }

@@ -3724,3 +3724,26 @@ export type GrantCreditsResponses = {
 };
 
 export type GrantCreditsResponse = GrantCreditsResponses[keyof GrantCreditsResponses];
+
+export type McpData = {
+    body: unknown;
+    path?: never;
+    query?: never;
+    url: '/mcp';
+};
+
+export type McpErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type McpError = McpErrors[keyof McpErrors];
+
+export type McpResponses = {
+    /**
+     * Default Response
+     */
+    200: unknown;
+};
