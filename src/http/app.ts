@@ -65,7 +65,7 @@ import { PreviewServer } from "./previews/preview-server.ts";
 import { clientOf, limit, type RateLimiters } from "./rate-limits.ts";
 import { limitReceiving } from "./receiving.ts";
 import { secretRoutes } from "./secrets.ts";
-import { type HandleSignIn, protectedResourceRoutes, signInRoutes } from "./sign-in.ts";
+import { type HandleSignIn, protectedResourceRoutes, providerMetadataRoutes, signInRoutes } from "./sign-in.ts";
 import { acceptSockets } from "./sockets.ts";
 import { sshRoutes } from "./ssh.ts";
 import { Streams } from "./streams.ts";
@@ -98,7 +98,7 @@ export interface AppOptions {
   principals: Principals;
   auditLog: AuditRows;
   /** Where to get tokens. */
-  protectedResource: () => ProtectedResource;
+  protectedResource: (path: "" | "/mcp") => ProtectedResource;
   /** The built-in identity provider; null if another is configured. */
   signIn: { handle: HandleSignIn } | null;
   readiness: () => Promise<Readiness>;
@@ -182,19 +182,28 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
 type LimitAddress = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 /** Requires the permission of each route. */
-function guard(app: FastifyInstance, { principals, tickets, limiters }: AppOptions, limitAddress: LimitAddress): void {
+function guard(app: FastifyInstance, options: AppOptions, limitAddress: LimitAddress): void {
+  const { principals, tickets, limiters, publicUrl } = options;
   app.addHook("onRequest", async (request, reply) => {
     const { route } = request.routeOptions.config;
     if (!route || route.permission === "public") return;
     try {
-      request.caller = await authenticate(request, (credential) => principals.find(credential), tickets);
+      const find = (credential: string) => principals.find(credential, route.audience);
+      request.caller = await authenticate(request, find, tickets);
     } catch (error) {
+      if (route.audience === "mcp") reply.header("www-authenticate", challengeOf(publicUrl(), request));
       if (error instanceof BerthError && error.status === 401) await limitAddress(request, reply);
       throw error;
     }
     await countRequest(request, reply, limiters);
     requirePermission(route, request.caller);
   });
+}
+
+/** Tells an MCP client where tokens come from (RFC 9728, 5.1). */
+function challengeOf(publicUrl: string, { headers }: FastifyRequest): string {
+  const wrong = headers.authorization === undefined ? "" : 'error="invalid_token", ';
+  return `Bearer ${wrong}resource_metadata="${publicUrl}${routes.getMcpResource.path}"`;
 }
 
 /** Counts a request against its key's limit and its account's. */
@@ -213,7 +222,9 @@ async function addRoutes(
   await app.register(healthRoutes(options.readiness, options.metrics));
   await app.register(protectedResourceRoutes(options.protectedResource));
   await app.register(paymentEventRoutes(billing, limitAddress));
-  if (signIn) await app.register(signInRoutes((...request) => signIn.handle(...request), limitAddress));
+  const answerSignIn: HandleSignIn | null = signIn && ((...request) => signIn.handle(...request));
+  if (answerSignIn) await app.register(signInRoutes(answerSignIn, limitAddress));
+  await app.register(providerMetadataRoutes(answerSignIn, limitAddress));
   const { dashboardFolder: folder, dashboardSessions: sessions, publicUrl } = options;
   await app.register(dashboardRoutes({ folder, sessions, publicUrl, limitAddress }));
   handle(app, routes.getDocument, async (request, reply) => {

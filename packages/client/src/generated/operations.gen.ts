@@ -6,6 +6,7 @@ export const operations = {
   getReadiness: { method: "GET", path: "/readyz" },
   getMetrics: { method: "GET", path: "/metrics" },
   getProtectedResource: { method: "GET", path: "/.well-known/oauth-protected-resource" },
+  getMcpResource: { method: "GET", path: "/.well-known/oauth-protected-resource/mcp" },
   listAgents: { method: "GET", path: "/agents" },
   createAgent: { method: "POST", path: "/agents" },
   getAgent: { method: "GET", path: "/agents/{name}" },
@@ -76,6 +77,7 @@ export interface Operations {
   getReadiness: { data: types.GetReadinessData; answer: types.Readiness; event: null };
   getMetrics: { data: types.GetMetricsData; answer: null; event: null };
   getProtectedResource: { data: types.GetProtectedResourceData; answer: types.ProtectedResource; event: null };
+  getMcpResource: { data: types.GetMcpResourceData; answer: types.ProtectedResource; event: null };
   listAgents: { data: types.ListAgentsData; answer: types.AgentList; event: null };
   createAgent: { data: types.CreateAgentData; answer: types.Agent; event: null };
   getAgent: { data: types.GetAgentData; answer: types.Agent; event: null };

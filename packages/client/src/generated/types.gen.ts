@@ -1500,6 +1500,31 @@ export type GetProtectedResourceResponses = {
 
 export type GetProtectedResourceResponse = GetProtectedResourceResponses[keyof GetProtectedResourceResponses];
 
+export type GetMcpResourceData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/.well-known/oauth-protected-resource/mcp';
+};
+
+export type GetMcpResourceErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetMcpResourceError = GetMcpResourceErrors[keyof GetMcpResourceErrors];
+
+export type GetMcpResourceResponses = {
+    /**
+     * Default Response
+     */
+    200: ProtectedResource;
+};
+
+export type GetMcpResourceResponse = GetMcpResourceResponses[keyof GetMcpResourceResponses];
+
 export type ListAgentsData = {
     body?: never;
     path?: never;
