@@ -56,8 +56,8 @@ export interface LocalProviderParts {
   tokenKeys: readonly JWK[];
   /** The first signs; all are trusted. */
   cookieKeys: readonly string[];
-  /** Gets the documents by which programs describe themselves. */
-  fetchDocument: FetchDocument;
+  /** Gets the documents by which programs describe themselves; null: they cannot, and register. */
+  fetchDocument: FetchDocument | null;
   log: (message: string, error: unknown) => void;
 }
 
@@ -137,7 +137,7 @@ function publicPart({ d: _, ...key }: JWK): JWK & { kty: string } {
 }
 
 function configurationOf(parts: LocalProviderParts, mount: string): Configuration {
-  const { publicUrl, records, users, tokenKeys, cookieKeys } = parts;
+  const { publicUrl, records, users, tokenKeys, cookieKeys, fetchDocument } = parts;
   const policy = interactionPolicy.base();
   policy.get("consent")!.checks.add(asksForPrograms);
   // With the prefix, no page of a neighbouring host can put a session of its own in its place (RFC 6265bis).
@@ -146,7 +146,7 @@ function configurationOf(parts: LocalProviderParts, mount: string): Configuratio
   return {
     adapter: (model: string) =>
       model === "Client" ? registeredClients(cookieKeys) : new RecordAdapter(model, records),
-    fetch: clientDocuments(parts.fetchDocument),
+    ...(fetchDocument ? { fetch: clientDocuments(fetchDocument) } : {}),
     discovery: { registration_endpoint: publicUrl + signInPrefix + registrationPath },
     jwks: { keys: tokenKeys.map((key) => ({ ...key })) },
     clients: clientsOf(publicUrl),
@@ -175,7 +175,7 @@ function configurationOf(parts: LocalProviderParts, mount: string): Configuratio
       return user && !user.disabledAt ? { accountId: id, claims: () => ({ sub: id }) } : undefined;
     },
     routes: { code_verification: devicePath },
-    features: featuresOf(mount, mcpResource(publicUrl)),
+    features: { ...featuresOf(mount, mcpResource(publicUrl)), clientIdMetadataDocument: documents(fetchDocument) },
     renderError: (ctx, out) => {
       ctx.type = "html";
       ctx.body = errorPage("This did not work", out.error_description ?? out.error);
@@ -204,6 +204,11 @@ function clientsOf(publicUrl: string): Configuration["clients"] {
   ];
 }
 
+/** Whether programs are known by documents, and how long each is kept, in seconds. */
+function documents(fetchDocument: FetchDocument | null) {
+  return { enabled: fetchDocument !== null, ack: "draft-02", cacheDuration: { min: 60, max: 3_600 } };
+}
+
 function featuresOf(mount: string, mcp: string): NonNullable<Configuration["features"]> {
   const formOf = (ctx: KoaContextWithOIDC, path: string) => ({
     action: mount + path,
@@ -227,7 +232,6 @@ function featuresOf(mount: string, mcp: string): NonNullable<Configuration["feat
         return { scope: "", audience: indicator, accessTokenTTL: lifetimes.AccessToken, ...format };
       },
     },
-    clientIdMetadataDocument: { enabled: true, ack: "draft-02", cacheDuration: { min: 60, max: 3_600 } },
     deviceFlow: {
       enabled: true,
       userCodeInputSource: (ctx, _form, _out, error) => {

@@ -36,7 +36,7 @@ export async function openLocalSignIn(
     record: recorder(new AuditStore(database), users, log),
     offerFirst: (link) => users.offerFirst(link),
     keys: keysIn(database, sealer),
-    fetchDocument,
+    fetchDocument: config.clientDocuments ? fetchDocument : null,
     log,
   });
 }
