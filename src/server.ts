@@ -3,6 +3,8 @@ import { ServiceAddress } from "./config/address.ts";
 import type { Config } from "./config/config.ts";
 import { hostIdOf, lockDataFolder } from "./config/data-folder.ts";
 import { secretKeyOf } from "./config/secret-key.ts";
+import { fetchPublicDocument } from "./egress/documents.ts";
+import type { FetchDocument } from "./identity/client-documents.ts";
 import { Sealer } from "./identity/sealing.ts";
 import { SshAuthority } from "./identity/ssh-authority.ts";
 import type { Machines } from "./machines/machines.ts";
@@ -31,6 +33,8 @@ const databaseTimeoutMs = 3_000;
 export interface ServerParts {
   openDriver?: OpenDriver;
   runtimes?: readonly Runtime[];
+  /** Gets the documents by which programs describe themselves. */
+  fetchDocument?: FetchDocument;
 }
 
 export interface Server extends AsyncDisposable {
@@ -49,7 +53,7 @@ export interface Server extends AsyncDisposable {
  */
 export async function createServer(
   config: Config,
-  { openDriver = openQemu, runtimes = allRuntimes }: ServerParts = {},
+  { openDriver = openQemu, runtimes = allRuntimes, fetchDocument = fetchPublicDocument }: ServerParts = {},
 ): Promise<Server> {
   await using cleanup = new AsyncDisposableStack();
   cleanup.use(await lockDataFolder(config.dataFolder));
@@ -71,7 +75,7 @@ export async function createServer(
   const ledger = new PostgresLedger(database, log);
   cleanup.defer(() => ledger.close());
   await ledger.sweep();
-  const signIn = await openLocalSignIn(config, database, stores.users, sealer, logger);
+  const signIn = await openLocalSignIn(config, database, stores.users, sealer, logger, fetchDocument);
 
   const running = new RunningTurns();
   const egress = openEgress({ config, address, stores, metrics, log });

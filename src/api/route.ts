@@ -56,6 +56,13 @@ export interface RouteDefinition {
   rest?: true;
   /** The response is, or may be, bytes of any type. */
   givesBytes?: true;
+  /**
+   * The body says which other operations of the table it is for: the handler checks, counts and logs each as its own row
+   * says (`http/carried-operations.ts`).
+   */
+  carries?: true;
+  /** Tokens that were issued for this alone are accepted, too. */
+  audience?: "mcp";
 }
 
 interface Derived {
@@ -72,8 +79,8 @@ export type Route = RouteDefinition & Derived;
 
 /** Adds the derived fields to a row of the table. */
 export function route<const Definition extends RouteDefinition>(definition: Definition): Definition & Derived {
-  const { method, path, permission } = definition;
-  const guarded = permission !== "public";
+  const { method, path, permission, carries } = definition;
+  const guarded = permission !== "public" && !carries;
   return {
     ...definition,
     operation: `${method} ${path}`,

@@ -13,6 +13,7 @@ import { portRoutes } from "./routes/ports.ts";
 import { publicRoutes } from "./routes/public.ts";
 import { sshRoutes } from "./routes/ssh.ts";
 import { terminalRoutes } from "./routes/terminals.ts";
+import { wireRoutes } from "./routes/wires.ts";
 
 /**
  * All API operations. The HTTP server, the OpenAPI document, permissions, limits, the audit log and the client are
@@ -34,4 +35,5 @@ export const routes = {
   ...accountRoutes,
   ...billingRoutes,
   ...adminRoutes,
+  ...wireRoutes,
 };

@@ -59,6 +59,8 @@ export interface Config {
   maximumAccountStreams: number;
   /** The origins, `https://HOST`, whose web pages may call the API. */
   corsOrigins: readonly string[];
+  /** Whether programs may be known to the sign-in by a document on the web. */
+  clientDocuments: boolean;
   /** Addresses and networks of the proxies that are trusted to report a client's address. */
   trustedProxies: readonly string[];
   /** Where agents may and may not connect, as rules in normal form. */

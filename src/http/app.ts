@@ -42,6 +42,7 @@ import { type AuditRows, audit, auditRoutes, writeEntry } from "./audit.ts";
 import { authenticate } from "./authenticate.ts";
 import { requirePermission } from "./authorize.ts";
 import { billingRoutes } from "./billing.ts";
+import { CarriedOperations } from "./carried-operations.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { chatRoutes, turnRoutes } from "./chat.ts";
 import { commandRoutes } from "./commands.ts";
@@ -55,6 +56,8 @@ import { handle, matchTable } from "./handle.ts";
 import { healthRoutes, type MetricsText } from "./health.ts";
 import { Idempotency } from "./idempotency.ts";
 import { keyRoutes } from "./keys.ts";
+import { mcpRoutes } from "./mcp/routes.ts";
+import { mcpHandler, mcpServers } from "./mcp/server.ts";
 import { chatCompletionRoutes } from "./openai/chat-completions.ts";
 import { openAiModelRoutes } from "./openai/models.ts";
 import { responseSocketRoutes } from "./openai/response-socket.ts";
@@ -67,8 +70,8 @@ import { PreviewServer } from "./previews/preview-server.ts";
 import { clientOf, limit, type RateLimiters } from "./rate-limits.ts";
 import { limitReceiving } from "./receiving.ts";
 import { secretRoutes } from "./secrets.ts";
-import { type HandleSignIn, protectedResourceRoutes, signInRoutes } from "./sign-in.ts";
-import { acceptSockets } from "./sockets.ts";
+import { type HandleSignIn, protectedResourceRoutes, providerMetadataRoutes, signInRoutes } from "./sign-in.ts";
+import { acceptSockets, type SocketParts } from "./sockets.ts";
 import { sshRoutes } from "./ssh.ts";
 import { Streams } from "./streams.ts";
 import { terminalRoutes } from "./terminals.ts";
@@ -101,7 +104,7 @@ export interface AppOptions {
   principals: Principals;
   auditLog: AuditRows;
   /** Where to get tokens. */
-  protectedResource: () => ProtectedResource;
+  protectedResource: (path: "" | "/mcp") => ProtectedResource;
   /** The built-in identity provider; null if another is configured. */
   signIn: { handle: HandleSignIn } | null;
   readiness: () => Promise<Readiness>;
@@ -185,20 +188,34 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
 type LimitAddress = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 /** Requires the permission of each route. */
-function guard(app: FastifyInstance, { principals, tickets, limiters }: AppOptions, limitAddress: LimitAddress): void {
+function guard(app: FastifyInstance, options: AppOptions, limitAddress: LimitAddress): void {
+  const { principals, tickets, limiters, publicUrl } = options;
   app.addHook("onRequest", async (request, reply) => {
     const { route } = request.routeOptions.config;
     if (!route || route.permission === "public") return;
     try {
-      request.caller = await authenticate(request, (credential) => principals.find(credential), tickets);
+      const find = (credential: string) => principals.find(credential, route.audience);
+      request.caller = await authenticate(request, find, tickets);
     } catch (error) {
+      if (route.audience === "mcp") reply.header("www-authenticate", challengeOf(publicUrl(), request));
       if (error instanceof BerthError && error.status === 401) await limitAddress(request, reply);
       throw error;
     }
-    await limit(reply, limiters.requests, countedAs(request.caller));
-    await limit(reply, limiters.account, request.caller.accountId);
+    await countRequest(request, reply, limiters);
     requirePermission(route, request.caller);
   });
+}
+
+/** Tells an MCP client where tokens come from (RFC 9728, 5.1). */
+function challengeOf(publicUrl: string, { headers }: FastifyRequest): string {
+  const wrong = headers.authorization === undefined ? "" : 'error="invalid_token", ';
+  return `Bearer ${wrong}resource_metadata="${publicUrl}${routes.getMcpResource.path}"`;
+}
+
+/** Counts a request against its key's limit and its account's. */
+async function countRequest({ caller }: FastifyRequest, reply: FastifyReply, limiters: RateLimiters): Promise<void> {
+  await limit(reply, limiters.requests, countedAs(caller));
+  await limit(reply, limiters.account, caller.accountId);
 }
 
 async function addRoutes(
@@ -211,7 +228,9 @@ async function addRoutes(
   await app.register(healthRoutes(options.readiness, options.metrics));
   await app.register(protectedResourceRoutes(options.protectedResource));
   await app.register(paymentEventRoutes(billing, limitAddress));
-  if (signIn) await app.register(signInRoutes((...request) => signIn.handle(...request), limitAddress));
+  const answerSignIn: HandleSignIn | null = signIn && ((...request) => signIn.handle(...request));
+  if (answerSignIn) await app.register(signInRoutes(answerSignIn, limitAddress));
+  await app.register(providerMetadataRoutes(answerSignIn, limitAddress));
   const { dashboardFolder: folder, dashboardSessions: sessions, publicUrl } = options;
   await app.register(dashboardRoutes({ folder, sessions, publicUrl, limitAddress }));
   handle(app, routes.getDocument, async (request, reply) => {
@@ -229,16 +248,6 @@ async function addRoutes(
   await app.register(machineRoutes(agents, streams));
   await app.register(chatRoutes(agents, turns, streams, begun));
   await app.register(turnRoutes(agents, turns, streams));
-  const openAi = { agents, turns, responses: options.responses, streams, begun };
-  await app.register(responseRoutes(openAi));
-  await app.register(
-    responseSocketRoutes(openAi, { streams, begun }, async (request) => {
-      await countRequest(request, options.limiters);
-      await writeEntry(auditLog, request, 101);
-    }),
-  );
-  await app.register(chatCompletionRoutes(openAi));
-  await app.register(openAiModelRoutes(agents));
   await app.register(commandRoutes(agents, options.commands, streams, begun));
   await app.register(terminalRoutes(agents, options.commands, { streams, begun }));
   await app.register(ticketRoutes(agents, options.tickets, options.previewHosts));
@@ -256,6 +265,23 @@ async function addRoutes(
   await app.register(userRoutes(options.users));
   await app.register(billingRoutes(billing));
   await app.register(creditRoutes(billing));
+  await addWires(app, options, { streams, begun });
+}
+
+/** Protocols of other programs, each over the operations above. */
+async function addWires(app: FastifyInstance, options: AppOptions, sockets: SocketParts): Promise<void> {
+  const { agents, turns, responses, auditLog, limiters, corsOrigins, publicUrl } = options;
+  const { streams } = sockets;
+  const operations = new CarriedOperations({ agents, auditLog, limiters });
+  const count = (request: FastifyRequest, reply: FastifyReply) => countRequest(request, reply, limiters);
+  const openAi = { agents, turns, responses, ...sockets };
+  await app.register(responseRoutes(openAi));
+  await app.register(responseSocketRoutes(openAi, sockets, operations, ({ request, reply }) => count(request, reply)));
+  await app.register(chatCompletionRoutes(openAi));
+  await app.register(openAiModelRoutes(agents));
+  const servers = mcpServers({ ...options, operations });
+  const handler = mcpHandler(servers, (error) => app.log.debug({ err: error }, "an MCP request was refused"));
+  await app.register(mcpRoutes({ handler, streams, count, corsOrigins, publicUrl }));
 }
 
 /** Responses are data, never pages: they may load nothing, and nothing may frame them. */

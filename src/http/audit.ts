@@ -27,23 +27,29 @@ export async function writeEntry(rows: AuditRows, request: FastifyRequest, reply
   // Without a caller, there is no account to log it for.
   const caller: Caller | undefined = request.caller;
   const { route } = request.routeOptions.config;
-  if (!caller || !route || !isWritten(route, reply.statusCode)) return;
+  if (!caller || !route) return;
+  await writeOperation(rows, request, route, {
+    agent: request.agent?.name ?? askedName(request),
+    agentId: request.agent?.id ?? null,
+    status: reply.statusCode,
+    code: request.errorCode ?? null,
+  });
+}
+
+/** Writes the entry for an operation that was answered so, if its row asks for one. Never rejects. */
+export async function writeOperation(
+  rows: Pick<AuditRows, "write">,
+  { caller, ip, id, log }: FastifyRequest,
+  route: Route,
+  answered: Pick<AuditEntryState, "agent" | "agentId" | "status" | "code">,
+): Promise<void> {
+  if (!isWritten(route, answered.status)) return;
   const { accountId, credential, keyId } = caller;
+  const { operation } = route;
   try {
-    await rows.write({
-      accountId,
-      credential,
-      keyId,
-      address: request.ip,
-      operation: route.operation,
-      agent: request.agent?.name ?? askedName(request),
-      agentId: request.agent?.id ?? null,
-      status: reply.statusCode,
-      code: request.errorCode ?? null,
-      requestId: request.id,
-    });
+    await rows.write({ accountId, credential, keyId, address: ip, operation, ...answered, requestId: id });
   } catch (error) {
-    request.log.error({ err: error }, "an audit entry could not be written");
+    log.error({ err: error }, "an audit entry could not be written");
   }
 }
 

@@ -40,7 +40,7 @@ export function handleError(thrown: FastifyError, request: FastifyRequest, reply
   if (error.status >= 500) request.log.error({ err: thrown, cause: error.cause }, "a request failed");
   request.errorCode = error.code;
   reply.header("x-request-id", request.id); // The router's own errors pass no hook.
-  if (error.status === 401) reply.header("www-authenticate", "Bearer");
+  if (error.status === 401 && !reply.hasHeader("www-authenticate")) reply.header("www-authenticate", "Bearer");
   if (error.status === 503) reply.header("retry-after", "5");
   return reply.status(error.status).type("application/json").send(bodyFor(request, error));
 }

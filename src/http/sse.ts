@@ -36,6 +36,25 @@ export async function sendEvents(
   deadMs = deadAfterMs,
 ): Promise<void> {
   const { raw } = reply;
+  const gone = open(reply, headers);
+  // Not while writes are pending: comments would pile up in memory.
+  const comments = setInterval(() => raw.writableNeedDrain || raw.write(": still here\n\n"), commentEveryMs);
+  try {
+    await sendAll(reply, formatted(source(gone)), gone, deadMs);
+  } finally {
+    clearInterval(comments);
+  }
+}
+
+/** Streams events that are text already, comments included. The source is told when the reader has gone. */
+export async function sendText(reply: FastifyReply, source: AsyncIterable<Uint8Array>): Promise<void> {
+  const gone = open(reply, {});
+  await sendAll(reply, source, gone, deadAfterMs);
+}
+
+/** Sends the stream's headers. The signal aborts when the reader goes away. */
+function open(reply: FastifyReply, headers: Record<string, string>): AbortSignal {
+  const { raw } = reply;
   reply.hijack();
   const gone = new AbortController();
   raw.on("close", () => gone.abort());
@@ -49,11 +68,19 @@ export async function sendEvents(
     ...headers,
   });
   raw.flushHeaders();
-  // Not while writes are pending: comments would pile up in memory.
-  const comments = setInterval(() => raw.writableNeedDrain || raw.write(": still here\n\n"), commentEveryMs);
+  return gone.signal;
+}
+
+async function sendAll(
+  reply: FastifyReply,
+  source: AsyncIterable<string | Uint8Array>,
+  gone: AbortSignal,
+  deadMs: number,
+): Promise<void> {
+  const { raw } = reply;
   try {
-    for await (const events of source(gone.signal)) {
-      if (!(await write(raw, events.map(format).join(""), gone.signal, deadMs))) {
+    for await (const text of source) {
+      if (!(await write(raw, text, gone, deadMs))) {
         reply.log.info("a reader that took nothing was cut off");
         raw.destroy();
         return;
@@ -66,15 +93,22 @@ export async function sendEvents(
     // Too late for an error status. The reader sees that the last event is missing and reconnects.
     reply.log.error({ err: error }, "a stream broke off");
     raw.destroy();
-  } finally {
-    clearInterval(comments);
   }
 }
 
+async function* formatted(batches: AsyncIterable<readonly SseEvent[]>): AsyncGenerator<string> {
+  for await (const events of batches) yield events.map(format).join("");
+}
+
 /** Writes piece by piece, with backpressure. False if the reader accepted nothing for `deadMs`. */
-async function write(raw: ServerResponse, text: string, gone: AbortSignal, deadMs: number): Promise<boolean> {
+async function write(
+  raw: ServerResponse,
+  text: string | Uint8Array,
+  gone: AbortSignal,
+  deadMs: number,
+): Promise<boolean> {
   if (text.length < pieceBytes / 4) return raw.write(text) || drained(raw, gone, deadMs);
-  const bytes = Buffer.from(text);
+  const bytes = typeof text === "string" ? Buffer.from(text) : text;
   for (let at = 0; at < bytes.length && !gone.aborted; at += pieceBytes) {
     if (raw.write(bytes.subarray(at, at + pieceBytes))) continue;
     if (!(await drained(raw, gone, deadMs))) return false;

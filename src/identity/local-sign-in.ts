@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createLink } from "./links.ts";
 import { LocalProvider, type LocalProviderParts } from "./provider.ts";
-import type { Identity } from "./tokens.ts";
+import type { Identity, TokenAudience } from "./tokens.ts";
 
 /** The keys that the provider signs with, newest first. */
 type ProviderKeys = Pick<LocalProviderParts, "tokenKeys" | "cookieKeys">;
@@ -69,8 +69,8 @@ export class LocalSignIn {
   }
 
   /** Null for an invalid token. */
-  async verify(token: string): Promise<Identity | null> {
-    const verified = await this.#provider?.verify(token);
+  async verify(token: string, audience: TokenAudience): Promise<Identity | null> {
+    const verified = await this.#provider?.verify(token, audience);
     return verified ? { issuer: this.#parts.accountIssuer, ...verified } : null;
   }
 

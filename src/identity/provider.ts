@@ -2,24 +2,32 @@ import { randomBytes } from "node:crypto";
 import type { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JWK } from "jose";
-import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC, Provider } from "oidc-provider";
+import {
+  type Adapter,
+  type Configuration,
+  errors,
+  interactionPolicy,
+  type KoaContextWithOIDC,
+  Provider,
+} from "oidc-provider";
 import { dashboardClient, signInPrefix, toolClient } from "../contract/sign-in.ts";
 import type { AttemptLimits } from "../service/sign-in-attempt.ts";
+import { clientDocuments, type FetchDocument } from "./client-documents.ts";
+import { of, type SignInAction } from "./page-requests.ts";
 import { deviceCodePage, deviceConfirmPage, deviceReadyPage, errorPage, signedOutPage, signOutPage } from "./pages.ts";
+import { clientOf, isOwnClient, registeredClient } from "./program-clients.ts";
 import { RecordAdapter, type RecordStore } from "./records.ts";
-import {
-  devicePath,
-  of,
-  type SignInAction,
-  type SignInUsers,
-  signInPages,
-  signInPath,
-  welcomePath,
-} from "./sign-in.ts";
-import { type VerifiedToken, verifyToken } from "./tokens.ts";
+import { registrationPath } from "./registration.ts";
+import { devicePath, type SignInUsers, signInPages, signInPath, welcomePath } from "./sign-in.ts";
+import { type TokenAudience, type VerifiedToken, verifyToken } from "./tokens.ts";
 
 /** The audience of its tokens. Not the service's address, which may change. */
 export const localAudience = "urn:berth:api";
+/** What tokens for `/mcp` alone are issued for: the address that MCP clients know it by. */
+function mcpResource(publicUrl: string): string {
+  return `${publicUrl}/mcp`;
+}
+
 const signature = "ES256";
 const day = 24 * 3_600;
 /** In seconds. */
@@ -48,6 +56,8 @@ export interface LocalProviderParts {
   tokenKeys: readonly JWK[];
   /** The first signs; all are trusted. */
   cookieKeys: readonly string[];
+  /** Gets the documents by which programs describe themselves; null: they cannot, and register. */
+  fetchDocument: FetchDocument | null;
   log: (message: string, error: unknown) => void;
 }
 
@@ -67,12 +77,15 @@ export function createCookieKey(): string {
 export class LocalProvider {
   readonly issuer: string;
   readonly #publicUrl: URL;
+  /** The audiences that are accepted for each part of the service. */
+  readonly #audiences: Readonly<Record<TokenAudience, string[]>>;
   readonly #handle: ReturnType<Provider["callback"]>;
   readonly #keys: ReturnType<typeof createLocalJWKSet>;
 
   constructor(parts: LocalProviderParts) {
     this.issuer = parts.publicUrl + signInPrefix;
     this.#publicUrl = new URL(this.issuer);
+    this.#audiences = { api: [localAudience], mcp: [localAudience, mcpResource(parts.publicUrl)] };
     const { pathname: mount } = this.#publicUrl;
     const provider = new Provider(this.issuer, configurationOf(parts, mount));
     // The headers that this trusts are set below, so clients cannot forge them.
@@ -100,8 +113,8 @@ export class LocalProvider {
   }
 
   /** Verifies an access token, whose subject is the user's id; null for an invalid token. */
-  verify(token: string): Promise<VerifiedToken | null> {
-    return verifyToken(token, this.#keys, { issuer: this.issuer, audience: localAudience });
+  verify(token: string, audience: TokenAudience): Promise<VerifiedToken | null> {
+    return verifyToken(token, this.#keys, { issuer: this.issuer, audience: this.#audiences[audience] });
   }
 
   /** The URL of a one-time link. */
@@ -114,7 +127,8 @@ export class LocalProvider {
 async function recordGrant(ctx: KoaContextWithOIDC, { record }: LocalProviderParts): Promise<void> {
   const { params, account, client } = ctx.oidc;
   if (!account || params?.grant_type === "refresh_token") return;
-  const operation = client?.clientId === toolClient ? "sign in a device" : "sign in to the dashboard";
+  const own = client?.clientId === toolClient ? "sign in a device" : "sign in to the dashboard";
+  const operation = client && !isOwnClient(client.clientId) ? "sign in a program" : own;
   await record({ ...of(ctx, account.accountId), operation, status: 200 });
 }
 
@@ -123,15 +137,17 @@ function publicPart({ d: _, ...key }: JWK): JWK & { kty: string } {
 }
 
 function configurationOf(parts: LocalProviderParts, mount: string): Configuration {
-  const { publicUrl, records, users, tokenKeys, cookieKeys } = parts;
+  const { publicUrl, records, users, tokenKeys, cookieKeys, fetchDocument } = parts;
   const policy = interactionPolicy.base();
-  // All clients are the service's own, so users need not consent.
-  policy.remove("consent");
+  policy.get("consent")!.checks.add(asksForPrograms);
   // With the prefix, no page of a neighbouring host can put a session of its own in its place (RFC 6265bis).
   const isSecure = publicUrl.startsWith("https:");
   const sessionCookie = isSecure ? { name: "__Host-berth_session", path: "/" } : { name: "berth_session", path: mount };
   return {
-    adapter: (model: string) => new RecordAdapter(model, records),
+    adapter: (model: string) =>
+      model === "Client" ? registeredClients(cookieKeys) : new RecordAdapter(model, records),
+    ...(fetchDocument ? { fetch: clientDocuments(fetchDocument) } : {}),
+    discovery: { registration_endpoint: publicUrl + signInPrefix + registrationPath },
     jwks: { keys: tokenKeys.map((key) => ({ ...key })) },
     clients: clientsOf(publicUrl),
     clientDefaults: { id_token_signed_response_alg: signature, token_endpoint_auth_method: "none" },
@@ -159,7 +175,7 @@ function configurationOf(parts: LocalProviderParts, mount: string): Configuratio
       return user && !user.disabledAt ? { accountId: id, claims: () => ({ sub: id }) } : undefined;
     },
     routes: { code_verification: devicePath },
-    features: featuresOf(mount),
+    features: { ...featuresOf(mount, mcpResource(publicUrl)), clientIdMetadataDocument: documents(fetchDocument) },
     renderError: (ctx, out) => {
       ctx.type = "html";
       ctx.body = errorPage("This did not work", out.error_description ?? out.error);
@@ -188,7 +204,12 @@ function clientsOf(publicUrl: string): Configuration["clients"] {
   ];
 }
 
-function featuresOf(mount: string): NonNullable<Configuration["features"]> {
+/** Whether programs are known by documents, and how long each is kept, in seconds. */
+function documents(fetchDocument: FetchDocument | null) {
+  return { enabled: fetchDocument !== null, ack: "draft-02", cacheDuration: { min: 60, max: 3_600 } };
+}
+
+function featuresOf(mount: string, mcp: string): NonNullable<Configuration["features"]> {
   const formOf = (ctx: KoaContextWithOIDC, path: string) => ({
     action: mount + path,
     xsrf: (ctx.oidc.session!.state as { secret: string }).secret,
@@ -202,12 +223,13 @@ function featuresOf(mount: string): NonNullable<Configuration["features"]> {
     revocation: { enabled: true, allowedPolicy: maySignOut },
     resourceIndicators: {
       enabled: true,
-      defaultResource: () => localAudience,
+      defaultResource: (_ctx, { clientId }) => (isOwnClient(clientId) ? localAudience : mcp),
       useGrantedResource: () => true,
-      getResourceServerInfo: (_ctx, indicator) => {
-        if (indicator !== localAudience) throw new errors.InvalidTarget();
+      // What a program of others gets opens `/mcp` alone.
+      getResourceServerInfo: (_ctx, indicator, { clientId }) => {
+        if (indicator !== (isOwnClient(clientId) ? localAudience : mcp)) throw new errors.InvalidTarget();
         const format = { accessTokenFormat: "jwt", jwt: { sign: { alg: signature } } } as const;
-        return { scope: "", audience: localAudience, accessTokenTTL: lifetimes.AccessToken, ...format };
+        return { scope: "", audience: indicator, accessTokenTTL: lifetimes.AccessToken, ...format };
       },
     },
     deviceFlow: {
@@ -270,13 +292,24 @@ function codeComplaint({ name }: Error): string {
   }
 }
 
+/** Programs of others are consented to at each sign-in: anybody can register one by any name. */
+const asksForPrograms = new interactionPolicy.Check(
+  "another_program",
+  "programs need the user's consent",
+  "interaction_required",
+  ({ oidc }: KoaContextWithOIDC) => !isOwnClient(oidc.client!.clientId) && !oidc.result?.consent,
+);
+
 /**
- * Grants the service's own clients everything without asking. Each device has its own grant, so signing out on one
- * leaves the others signed in.
+ * Grants the service's own clients everything without asking, and others what the user has consented to in this sign-in.
+ * Each device has its own grant, so signing out on one leaves the others signed in.
  */
 async function loadExistingGrant({ oidc }: KoaContextWithOIDC) {
-  const { provider, session, client } = oidc;
+  const { provider, session, client, result } = oidc;
   if (!session?.accountId || !client) return undefined;
+  const { grantId } = (result?.consent ?? {}) as { grantId?: string };
+  if (grantId !== undefined) return provider.Grant.find(grantId);
+  if (!isOwnClient(client.clientId)) return undefined;
   const known = client.clientId === toolClient ? undefined : session.grantIdFor(client.clientId);
   const existing = known ? await provider.Grant.find(known) : undefined;
   if (existing?.accountId === session.accountId) return existing;
@@ -284,4 +317,21 @@ async function loadExistingGrant({ oidc }: KoaContextWithOIDC) {
   grant.addOIDCScope("openid offline_access");
   await grant.save();
   return grant;
+}
+
+/** Programs that have registered, from what their ids hold. */
+function registeredClients(keys: readonly string[]): Adapter {
+  const nothing = async () => undefined;
+  return {
+    find: async (id) => {
+      const metadata = registeredClient(id, keys);
+      return metadata ? { ...clientOf(id, metadata), response_types: ["code"] } : undefined;
+    },
+    upsert: nothing,
+    findByUid: nothing,
+    findByUserCode: nothing,
+    consume: nothing,
+    destroy: nothing,
+    revokeByGrantId: nothing,
+  };
 }

@@ -1,4 +1,3 @@
-import { text } from "node:stream/consumers";
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import type { ErrorBody } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
@@ -6,21 +5,14 @@ import { dashboardSignIn } from "../contract/sign-in.ts";
 import { Password, UserName, userNameKey } from "../contract/users.ts";
 import type { AttemptLimits, SignInAttempt } from "../service/sign-in-attempt.ts";
 import { admit, takeAdmission } from "./admission-cookie.ts";
+import { decideConsent, showConsent } from "./consent.ts";
 import { deviceOf, rememberDevice } from "./device-cookie.ts";
 import { pageHeaders } from "./html.ts";
 import { hashLinkToken } from "./links.ts";
+import { answer, type Context, type Middleware, of, readForm, redirect, type SignInAction } from "./page-requests.ts";
 import { errorPage, signInPage, welcomePage } from "./pages.ts";
 import { hashPassword, isPassword } from "./passwords.ts";
-
-/** An action of a user, or of somebody who does not know their password, for the account's audit log. */
-export interface SignInAction {
-  userId: string;
-  operation: "sign in with a password" | "sign in a device" | "sign in to the dashboard" | "set a password";
-  /** The HTTP status of the response. */
-  status: number;
-  address: string;
-  requestId: string;
-}
+import { register, registrationPath } from "./registration.ts";
 
 /** What signing in needs of the local users. */
 export interface SignInUsers {
@@ -32,13 +24,9 @@ export interface SignInUsers {
   useLink(tokenHash: Buffer, passwordHash: string, firstName: string): Promise<boolean>;
 }
 
-export type Middleware = Parameters<Provider["use"]>[0];
-type Context = Parameters<Middleware>[0];
-
 export const signInPath = "/interaction/";
 export const welcomePath = "/welcome";
 export const devicePath = "/device";
-const maximumBodyBytes = 16 * 1024;
 const nameOrPassword = "The name or the password is not right.";
 
 export interface SignInParts {
@@ -50,6 +38,8 @@ export interface SignInParts {
   mount: string;
   /** The service's public URL, without a trailing slash. */
   publicUrl: string;
+  /** The first signs; all are trusted. */
+  cookieKeys: readonly string[];
 }
 
 /** Serves the pages for signing in and setting a password. The provider handles everything else. */
@@ -73,9 +63,9 @@ async function pageOf(ctx: Context, parts: SignInParts, next: () => Promise<void
   const { path, method } = ctx;
   const isSignIn = path.startsWith(signInPath);
   const isWelcome = path === welcomePath;
-  if (method === "GET" && isSignIn) return showSignIn(ctx, parts);
+  if (isSignIn && (method === "GET" || method === "POST")) return interact(ctx, parts);
   if (method === "GET" && isWelcome) return showWelcome(ctx, parts);
-  if (method === "POST" && isSignIn) return signIn(ctx, parts);
+  if (method === "POST" && path === registrationPath) return register(ctx, parts.cookieKeys);
   if (method === "POST" && isWelcome) return setPassword(ctx, parts);
   if (method === "POST" && isDevicePath(path)) return limitCodes(ctx, parts, next);
   return next();
@@ -106,8 +96,16 @@ async function isBarred(ctx: Context, { attempts }: SignInParts, attempt: SignIn
   return true;
 }
 
+/** The step that a sign-in is at: the password, or the consent to a program. */
+async function interact(ctx: Context, parts: SignInParts): Promise<void> {
+  const begun = await begunHere(ctx, parts);
+  if (!begun) return;
+  const isForm = ctx.method === "POST";
+  if (begun.prompt.name !== "consent") return isForm ? signIn(ctx, parts) : showSignIn(ctx, parts);
+  return isForm ? decideConsent(ctx, parts, begun) : showConsent(ctx, parts, begun);
+}
+
 async function showSignIn(ctx: Context, parts: SignInParts): Promise<void> {
-  if (!(await hasBegun(ctx, parts))) return;
   const admitted = takeAdmission(ctx, parts.mount);
   const user = admitted === null ? null : await parts.users.byId(admitted);
   if (admitted === null || !user || user.disabledAt)
@@ -116,7 +114,6 @@ async function showSignIn(ctx: Context, parts: SignInParts): Promise<void> {
 }
 
 async function signIn(ctx: Context, parts: SignInParts): Promise<void> {
-  if (!(await hasBegun(ctx, parts))) return;
   const form = await readForm(ctx);
   if (!form) return;
   const name = UserName.safeParse(form.get("name")).data ?? null;
@@ -139,21 +136,16 @@ async function signIn(ctx: Context, parts: SignInParts): Promise<void> {
   redirect(ctx, next);
 }
 
-/** The user, address and request id of an action. */
-export function of(ctx: Context, userId: string): Pick<SignInAction, "userId" | "address" | "requestId"> {
-  return { userId, address: ctx.ip, requestId: ctx.response.get("x-request-id") };
-}
-
-/** False, after responding with a page, if no sign-in was begun in this browser or it has expired. */
-async function hasBegun(ctx: Context, { provider }: SignInParts): Promise<boolean> {
+/** The sign-in begun in this browser; null, after responding with a page, if there is none or it has expired. */
+async function begunHere(ctx: Context, { provider }: SignInParts) {
   const interaction = await provider.interactionDetails(ctx.req, ctx.res).catch((error: Error) => {
     if (error.name === "SessionNotFound") return null;
     throw error;
   });
-  const begun = interaction !== null && ctx.path === signInPath + interaction.uid;
+  if (interaction && ctx.path === signInPath + interaction.uid) return interaction;
   const text = "Go back to where you came from and begin again. The browser must allow cookies.";
-  if (!begun) answer(ctx, 400, errorPage("This sign-in has ended", text));
-  return begun;
+  answer(ctx, 400, errorPage("This sign-in has ended", text));
+  return null;
 }
 
 async function showWelcome(ctx: Context, { users, mount }: SignInParts): Promise<void> {
@@ -193,25 +185,4 @@ async function setPassword(ctx: Context, { users, record, mount, publicUrl }: Si
 function linkHasEnded(ctx: Context): void {
   const text = "It was used before, or is too old. The operator makes a new one: berth admin users reset NAME";
   answer(ctx, 410, errorPage("This link has ended", text));
-}
-
-/** The fields of a form; null, after responding, for anything else. */
-async function readForm(ctx: Context): Promise<URLSearchParams | null> {
-  const length = Number(ctx.get("content-length") || Number.NaN);
-  if (ctx.is("application/x-www-form-urlencoded") && length <= maximumBodyBytes) {
-    return new URLSearchParams(await text(ctx.req));
-  }
-  answer(ctx, 400, errorPage("This is no form", "The request does not come from this page."));
-  return null;
-}
-
-function answer(ctx: Context, status: number, body: string): void {
-  ctx.status = status;
-  ctx.type = "html";
-  ctx.body = body;
-}
-
-function redirect(ctx: Context, url: string): void {
-  ctx.status = 303;
-  ctx.redirect(url);
 }

@@ -16,6 +16,9 @@ export interface VerifiedToken {
   issuedAt: Date | null;
 }
 
+/** What a token is presented to: the API, or `/mcp`, which also accepts tokens for itself alone. */
+export type TokenAudience = "api" | "mcp";
+
 /** A verified token with its issuer. */
 export interface Identity extends VerifiedToken {
   issuer: string;
@@ -46,7 +49,7 @@ const tokenShape = /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/;
 export async function verifyToken(
   token: string,
   keys: JWTVerifyGetKey,
-  { issuer, audience }: { issuer: string; audience: string },
+  { issuer, audience }: { issuer: string; audience: string | string[] },
 ): Promise<VerifiedToken | null> {
   if (token.length > maximumTokenBytes || !tokenShape.test(token)) return null;
   try {

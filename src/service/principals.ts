@@ -22,8 +22,8 @@ interface PrincipalOptions {
   };
   /** The hash of a key: null if it is malformed, undefined if it is not a key. */
   parseKey: (credential: string) => Buffer | null | undefined;
-  /** Null for an invalid token. */
-  verifyToken: (token: string) => Promise<TokenIdentity | null>;
+  /** Null for an invalid token, or one for another part of the service. */
+  verifyToken: (token: string, audience: "api" | "mcp") => Promise<TokenIdentity | null>;
 }
 
 /** Authenticates requests by API key or by a token of the identity provider. */
@@ -34,10 +34,10 @@ export class Principals {
     this.#options = options;
   }
 
-  /** The caller with a key or token; null if it is not, or no longer, valid. */
-  async find(credential: string): Promise<Caller | null> {
+  /** The caller with a key or token for this part of the service; null if it is not, or no longer, valid. */
+  async find(credential: string, audience: "api" | "mcp" = "api"): Promise<Caller | null> {
     const hash = this.#options.parseKey(credential);
-    if (hash === undefined) return this.#findByToken(credential);
+    if (hash === undefined) return this.#findByToken(credential, audience);
     return hash && this.#options.keys.findCaller(hash);
   }
 
@@ -53,8 +53,8 @@ export class Principals {
     return { id, name, operator, credential: credential === "token" ? "token" : "full" };
   }
 
-  async #findByToken(token: string): Promise<Caller | null> {
-    const identity = await this.#options.verifyToken(token);
+  async #findByToken(token: string, audience: "api" | "mcp"): Promise<Caller | null> {
+    const identity = await this.#options.verifyToken(token, audience);
     const account = identity && (await this.#options.accounts.byIdentity(identity));
     if (!account) return null;
     return {

@@ -48,7 +48,7 @@ export async function openHttp(parts: HttpParts): Promise<FastifyInstance> {
     previewHosts: new PreviewHosts(config.previewDomain, () => address.public),
     models,
     auditLog: stores.audit,
-    protectedResource: () => protectedResource(config, address.public),
+    protectedResource: (path) => protectedResource(config, address.public, path),
     signIn,
     dashboardFolder: fileURLToPath(new URL("../../dashboard/dist", import.meta.url)),
     publicUrl: () => address.public,

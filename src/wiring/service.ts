@@ -92,7 +92,7 @@ export function openService(parts: ServiceParts) {
     accounts: stores.accounts,
     keys: stores.keys,
     parseKey,
-    verifyToken: async (token) => (external ?? signIn!).verify(token),
+    verifyToken: async (token, audience) => (external ? external.verify(token) : signIn!.verify(token, audience)),
   });
   const users = new Users({ rows: stores.users, provider: signIn, createLink });
   const keys = new Keys({

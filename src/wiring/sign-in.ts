@@ -3,11 +3,12 @@ import type { ServiceAddress } from "../config/address.ts";
 import type { Config } from "../config/config.ts";
 import { dashboardClient, type ProtectedResource, signInPrefix, toolClient } from "../contract/sign-in.ts";
 import { clientOf } from "../http/rate-limits.ts";
+import type { FetchDocument } from "../identity/client-documents.ts";
 import { fetchInProcess } from "../identity/in-process.ts";
 import { LocalSignIn } from "../identity/local-sign-in.ts";
+import type { SignInAction } from "../identity/page-requests.ts";
 import { createCookieKey, createTokenKey, localAudience } from "../identity/provider.ts";
 import type { Sealer } from "../identity/sealing.ts";
-import type { SignInAction } from "../identity/sign-in.ts";
 import { WebSignIn } from "../identity/web-sign-in.ts";
 import { AuditStore } from "../store/audit.ts";
 import type { Database } from "../store/database.ts";
@@ -23,6 +24,7 @@ export async function openLocalSignIn(
   users: UserStore,
   sealer: Sealer,
   logger: Logger,
+  fetchDocument: FetchDocument,
 ): Promise<LocalSignIn | null> {
   if (config.oidc) return null;
   const log = (message: string, error: unknown) => logger.warn({ err: error }, message);
@@ -34,6 +36,7 @@ export async function openLocalSignIn(
     record: recorder(new AuditStore(database), users, log),
     offerFirst: (link) => users.offerFirst(link),
     keys: keysIn(database, sealer),
+    fetchDocument: config.clientDocuments ? fetchDocument : null,
     log,
   });
 }
@@ -54,10 +57,10 @@ function keysIn(database: Database, sealer: Sealer) {
   };
 }
 
-/** Where clients get tokens (RFC 9728). */
-export function protectedResource({ oidc }: Config, publicUrl: string): ProtectedResource {
+/** Where clients get tokens for the whole API, or for a part of it at `path` (RFC 9728). */
+export function protectedResource({ oidc }: Config, publicUrl: string, path = ""): ProtectedResource {
   return {
-    resource: publicUrl,
+    resource: publicUrl + path,
     resource_name: "Berth",
     bearer_methods_supported: ["header"],
     authorization_servers: [oidc?.issuer ?? publicUrl + signInPrefix],

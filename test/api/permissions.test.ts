@@ -108,6 +108,8 @@ const expected: Readonly<Record<string, Expected>> = {
   "GET /v1/models/{model}": chatting(200),
   "POST /v1/responses": chatting(200),
   "POST /v1/chat/completions": chatting(200),
+  // Not as a WebSocket.
+  "GET /v1/responses": { own: 426, stranger: 426, agentKeys: [426, 426, 426] },
   "GET /v1/responses/{responseId}": chatting(200),
   "GET /v1/responses/{responseId}/input_items": chatting(200),
   "POST /v1/responses/{responseId}/cancel": chatting(200),
@@ -128,6 +130,8 @@ const expected: Readonly<Record<string, Expected>> = {
   "DELETE /agents/{name}/shares/{shareId}": account(404, 404),
   "POST /agents/{name}/ssh": account(200, 404),
   "GET /agents/{name}/ssh/connection": account(426, 426),
+  // What each tool may do is tested with the tools (mcp.test.ts).
+  "POST /mcp": { own: 200, stranger: 200, agentKeys: [200, 200, 200] },
   "POST /agents/{name}/conversation/reset": account(200, 404),
   "POST /agents/{name}/suspend": account(200, 404),
   "POST /agents/{name}/resume": account(200, 404),
@@ -162,6 +166,7 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
   "POST /v1/responses": ({ name }) => ({ model: name, input: "hello" }),
   "POST /v1/chat/completions": ({ name }) => ({ model: name, messages: [{ role: "user", content: "hello" }] }),
   "PUT /agents/{name}/secrets/{secret}": () => ({ value: "hush", hosts: ["example.com"] }),
+  "POST /mcp": () => ({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
   "POST /keys": () => ({}),
   "POST /billing/top-ups": () => ({ credits: "100" }),
   "PATCH /billing": () => ({ monthlyLimit: null }),
@@ -200,7 +205,8 @@ async function statusOf(operation: string, client: TestClient, target: Target): 
 
 /** The answer, without the body of a stream that has no end. */
 async function call(client: TestClient, method: string, path: string, body: unknown) {
-  if (path !== "/events") return client.call(method, path, body);
+  const headers = path === "/mcp" ? { accept: "application/json, text/event-stream" } : undefined;
+  if (path !== "/events") return client.call(method, path, body, headers);
   const response = await client.fetch(method, path);
   if (!response.ok) return { status: response.status, body: await response.json() };
   await response.body!.cancel();

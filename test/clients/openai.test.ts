@@ -1,5 +1,6 @@
 import OpenAI, { APIError } from "openai";
-import type { ResponseStreamEvent } from "openai/resources/responses/responses";
+import type { ResponseStreamEvent, ResponsesServerEvent } from "openai/resources/responses/responses";
+import { ResponsesWS } from "openai/resources/responses/ws";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ScriptedService } from "../support/scripted-service.ts";
 
@@ -327,4 +328,33 @@ test("the models are the agents that the key may use", async () => {
   await expect(external.responses.retrieve(own.id)).rejects.toMatchObject({ status: 403 });
   const its = await external.responses.create({ model: "ada", input: "its own" });
   expect((await external.responses.retrieve(its.id)).output_text).toBe("its own");
+});
+
+test("responses come over a WebSocket too, one after the other", async () => {
+  const agent = await newAgent("socket");
+  const socket = new ResponsesWS(openai);
+  const seen: ResponsesServerEvent[] = [];
+  const { promise: done, resolve } = Promise.withResolvers<void>();
+  let ends = 0;
+  socket.on("event", (event) => {
+    seen.push(event);
+    if (event.type === "response.completed" && ++ends === 3) resolve();
+  });
+  socket.on("error", () => {});
+  socket.send({ type: "response.create", model: agent, input: "count 2" });
+  socket.send({ type: "response.create", model: agent, input: "two" });
+  socket.send({ type: "response.create", model: "nobody", input: "x" });
+  socket.send({ type: "response.create", model: agent, input: 'call weather {"city":"Oslo"}', tools: [weather] });
+  await done;
+  socket.close();
+  const texts = seen.map((event) => (event.type === "response.output_text.delta" ? event.delta : ""));
+  expect(texts.join("")).toBe("1 2 two");
+  expect(seen.filter(({ type }) => type === "error")).toMatchObject([
+    { status: 404, error: { code: "model_not_found" } },
+  ]);
+  expect(seen.at(-1)).toMatchObject({ response: { output: [{ type: "function_call", name: "weather" }] } });
+  const { data } = (await service.client.call("GET", `/audit?agent=${agent}`)).body;
+  expect(
+    data.map(({ operation }: { operation: string }) => operation).filter((each: string) => each.includes("v1")),
+  ).toEqual(Array(3).fill("POST /v1/responses"));
 });

@@ -53,6 +53,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     maximumStreams: 1_000,
     maximumAccountStreams: 1_000,
     corsOrigins: [],
+    clientDocuments: true,
     trustedProxies: [],
     egress: { allow: ["*"], deny: [] },
     egressInside: [],

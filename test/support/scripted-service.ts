@@ -1,6 +1,8 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../../src/config/config.ts";
+import { fetchPublicDocument } from "../../src/egress/documents.ts";
+import type { FetchDocument } from "../../src/identity/client-documents.ts";
 import type { Runtime } from "../../src/runtimes/runtime.ts";
 import { createServer, type Server } from "../../src/server.ts";
 import { TestClient } from "./client.ts";
@@ -43,13 +45,20 @@ export class ScriptedService implements AsyncDisposable {
       breaks = () => {},
       runtimes = scriptedRuntimes,
       packages = join(import.meta.dirname, "../../node_modules"),
-    }: { breaks?: () => void; runtimes?: readonly Runtime[]; packages?: string } = {},
+      fetchDocument = fetchPublicDocument,
+    }: {
+      breaks?: () => void;
+      runtimes?: readonly Runtime[];
+      packages?: string;
+      fetchDocument?: FetchDocument;
+    } = {},
   ): Promise<ScriptedService> {
     const config = await testConfig(changes);
     const driver = new ScriptedDriver(join(config.dataFolder, "machines"), runtimes, packages);
     const broken = { breaks };
     const server = await createServer(config, {
       runtimes,
+      fetchDocument,
       openDriver: async () => {
         broken.breaks();
         return driver;

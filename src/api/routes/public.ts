@@ -33,6 +33,27 @@ export const publicRoutes = {
     responses: { 200: ProtectedResource },
     permission: "public",
   }),
+  getMcpResource: route({
+    method: "GET",
+    path: "/.well-known/oauth-protected-resource/mcp",
+    summary: "Where tokens for /mcp come from (RFC 9728)",
+    responses: { 200: ProtectedResource },
+    permission: "public",
+  }),
+  getAuthorizationServer: route({
+    method: "GET",
+    path: "/.well-known/oauth-authorization-server/oidc",
+    summary: null,
+    responses: {},
+    permission: "public",
+  }),
+  getOpenidProvider: route({
+    method: "GET",
+    path: "/.well-known/openid-configuration/oidc",
+    summary: null,
+    responses: {},
+    permission: "public",
+  }),
   receivePayment: route({
     method: "POST",
     path: "/webhooks/stripe",

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { on } from "node:events";
-import type { FastifyPluginAsync, FastifyRequest } from "fastify";
+import type { FastifyPluginAsync } from "fastify";
 import type { WebSocket } from "ws";
 import { z } from "zod";
 import { routes } from "../../api/routes.ts";
 import { asBerthError, BerthError } from "../../contract/errors.ts";
 import { CreateResponse } from "../../contract/openai.ts";
-import { findAgent } from "../agents.ts";
+import type { CarriedOperations, Carrier } from "../carried-operations.ts";
 import { errorBody } from "../errors.ts";
 import { handleSocket, type SocketParts, sendFrame } from "../sockets.ts";
 import { createResponse } from "./create.ts";
@@ -24,30 +24,32 @@ const maximumWaiting = 8;
 
 /**
  * `/v1/responses` as a WebSocket, as the Open Responses specification has it: the client sends requests, each of which is
- * answered by its events before the next is looked at. `admitted` counts each against the caller's limits, and writes
- * the audit entry.
+ * answered by its events before the next is looked at. `count` counts each against the caller's limits.
  */
 export function responseSocketRoutes(
   parts: OpenAiParts,
   sockets: SocketParts,
-  admitted: (request: FastifyRequest) => Promise<void>,
+  operations: CarriedOperations,
+  count: (carrier: Carrier) => Promise<void>,
 ): FastifyPluginAsync {
   return async (app) => {
     handleSocket(
       app,
       routes.openResponses,
       sockets,
-      async (request) => request,
-      async (socket, request, gone) => {
+      async (request, reply) => ({ request, reply }),
+      async (socket, carrier, gone) => {
         const frames = on(socket, "message", { signal: gone, close: ["close"], highWaterMark: maximumWaiting });
         try {
           for await (const [data] of frames) {
-            await answer(String(data), parts, { socket, request, gone, admitted }).catch(async (thrown: unknown) => {
-              const error = asBerthError(thrown, "internal", "An internal error occurred.");
-              if (error.status >= 500) request.log.error({ err: thrown }, "a request on a socket failed");
-              const { message } = errorBody(error);
-              await sendFrame(socket, { type: "error", status: error.status, ...openAiError(error, message) });
-            });
+            await answer(String(data), parts, { socket, carrier, gone, operations, count }).catch(
+              async (thrown: unknown) => {
+                const error = asBerthError(thrown, "internal", "An internal error occurred.");
+                if (error.status >= 500) carrier.request.log.error({ err: thrown }, "a request on a socket failed");
+                const { message } = errorBody(error);
+                await sendFrame(socket, { type: "error", status: error.status, ...openAiError(error, message) });
+              },
+            );
           }
         } catch (error) {
           if (!gone.aborted) throw error;
@@ -59,19 +61,23 @@ export function responseSocketRoutes(
 
 interface Origin {
   socket: WebSocket;
-  request: FastifyRequest;
+  carrier: Carrier;
   gone: AbortSignal;
-  admitted: (request: FastifyRequest) => Promise<void>;
+  operations: CarriedOperations;
+  count: (carrier: Carrier) => Promise<void>;
 }
 
-async function answer(text: string, parts: OpenAiParts, { socket, request, gone, admitted }: Origin): Promise<void> {
+async function answer(text: string, parts: OpenAiParts, origin: Origin): Promise<void> {
+  const { socket, carrier, gone, operations, count } = origin;
   const { type: _, ...body } = parse(text);
-  const agent = await findAgent(parts.agents, request, body.model);
-  await admitted(request);
-  const { caller, headers, log } = request;
-  const attempt = { resourceId: randomUUID(), earlier: "none" } as const;
-  const response = await createResponse(parts, { caller, headers, log, attempt }, agent, body);
-  const place = { response, turn: await parts.turns.find(agent.id, response.turnId), model: agent.name };
+  await count(carrier);
+  const place = await operations.perform(routes.createResponse, carrier, async (operation) => {
+    const agent = await operation.findAgent(body.model);
+    const { caller, headers, log } = carrier.request;
+    const attempt = { resourceId: randomUUID(), earlier: "none" } as const;
+    const response = await createResponse(parts, { caller, headers, log, attempt }, agent, body);
+    return { response, turn: await parts.turns.find(agent.id, response.turnId), model: agent.name };
+  });
   for await (const events of responseEvents(parts.turns, place, -1, gone)) {
     for (const event of events) if ("data" in event) await sendFrame(socket, event.data);
   }

@@ -6,6 +6,7 @@ export const operations = {
   getReadiness: { method: "GET", path: "/readyz" },
   getMetrics: { method: "GET", path: "/metrics" },
   getProtectedResource: { method: "GET", path: "/.well-known/oauth-protected-resource" },
+  getMcpResource: { method: "GET", path: "/.well-known/oauth-protected-resource/mcp" },
   listAgents: { method: "GET", path: "/agents" },
   createAgent: { method: "POST", path: "/agents" },
   getAgent: { method: "GET", path: "/agents/{name}" },
@@ -23,6 +24,7 @@ export const operations = {
   getTurnEvents: { method: "GET", path: "/agents/{name}/turns/{turnId}/events" },
   cancelTurn: { method: "POST", path: "/agents/{name}/turns/{turnId}/cancel" },
   createResponse: { method: "POST", path: "/v1/responses" },
+  openResponses: { method: "GET", path: "/v1/responses" },
   getResponse: { method: "GET", path: "/v1/responses/{responseId}" },
   deleteResponse: { method: "DELETE", path: "/v1/responses/{responseId}" },
   cancelResponse: { method: "POST", path: "/v1/responses/{responseId}/cancel" },
@@ -76,6 +78,7 @@ export const operations = {
   replaceSigningKeys: { method: "POST", path: "/admin/signing-keys" },
   listCredits: { method: "GET", path: "/admin/credits" },
   grantCredits: { method: "POST", path: "/admin/credits/grants" },
+  mcp: { method: "POST", path: "/mcp" },
 } as const;
 
 export interface Operations {
@@ -83,6 +86,7 @@ export interface Operations {
   getReadiness: { data: types.GetReadinessData; answer: types.Readiness; event: null };
   getMetrics: { data: types.GetMetricsData; answer: null; event: null };
   getProtectedResource: { data: types.GetProtectedResourceData; answer: types.ProtectedResource; event: null };
+  getMcpResource: { data: types.GetMcpResourceData; answer: types.ProtectedResource; event: null };
   listAgents: { data: types.ListAgentsData; answer: types.AgentList; event: null };
   createAgent: { data: types.CreateAgentData; answer: types.Agent; event: null };
   getAgent: { data: types.GetAgentData; answer: types.Agent; event: null };
@@ -100,6 +104,7 @@ export interface Operations {
   getTurnEvents: { data: types.GetTurnEventsData; answer: null; event: types.TurnEvent };
   cancelTurn: { data: types.CancelTurnData; answer: types.CancelTurnResponses[202]; event: null };
   createResponse: { data: types.CreateResponseData; answer: types.OpenAiResponse; event: types.CreateResponseResponses[200] };
+  openResponses: { data: types.OpenResponsesData; answer: null; event: null };
   getResponse: { data: types.GetResponseData; answer: types.OpenAiResponse; event: types.GetResponseResponses[200] };
   deleteResponse: { data: types.DeleteResponseData; answer: types.DeleteResponseResponses[200]; event: null };
   cancelResponse: { data: types.CancelResponseData; answer: types.OpenAiResponse; event: null };
@@ -153,4 +158,5 @@ export interface Operations {
   replaceSigningKeys: { data: types.ReplaceSigningKeysData; answer: types.SigningKeysReplaced; event: null };
   listCredits: { data: types.ListCreditsData; answer: types.AccountCreditsList; event: null };
   grantCredits: { data: types.GrantCreditsData; answer: types.CreditGrant; event: null };
+  mcp: { data: types.McpData; answer: types.McpResponses[200]; event: null };
 }

@@ -1817,6 +1817,31 @@ export type GetProtectedResourceResponses = {
 
 export type GetProtectedResourceResponse = GetProtectedResourceResponses[keyof GetProtectedResourceResponses];
 
+export type GetMcpResourceData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/.well-known/oauth-protected-resource/mcp';
+};
+
+export type GetMcpResourceErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetMcpResourceError = GetMcpResourceErrors[keyof GetMcpResourceErrors];
+
+export type GetMcpResourceResponses = {
+    /**
+     * Default Response
+     */
+    200: ProtectedResource;
+};
+
+export type GetMcpResourceResponse = GetMcpResourceResponses[keyof GetMcpResourceResponses];
+
 export type ListAgentsData = {
     body?: never;
     path?: never;
@@ -2397,6 +2422,29 @@ export type CancelTurnResponses = {
 };
 
 export type CancelTurnResponse = CancelTurnResponses[keyof CancelTurnResponses];
+
+export type OpenResponsesData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v1/responses';
+};
+
+export type OpenResponsesErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type OpenResponsesError = OpenResponsesErrors[keyof OpenResponsesErrors];
+
+export type OpenResponsesResponses = {
+    /**
+     * Default Response
+     */
+    200: unknown;
+};
 
 export type CreateResponseData = {
     body: CreateResponse;
@@ -4351,3 +4399,26 @@ export type GrantCreditsResponses = {
 };
 
 export type GrantCreditsResponse = GrantCreditsResponses[keyof GrantCreditsResponses];
+
+export type McpData = {
+    body: unknown;
+    path?: never;
+    query?: never;
+    url: '/mcp';
+};
+
+export type McpErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type McpError = McpErrors[keyof McpErrors];
+
+export type McpResponses = {
+    /**
+     * Default Response
+     */
+    200: unknown;
+};

@@ -1,0 +1,116 @@
+import { z } from "zod";
+import { Agent, AgentName, CreateAgent } from "./agents.ts";
+import { ChatRequest, TurnRecord } from "./chat.ts";
+import { CommandResult, RunCommand } from "./commands.ts";
+import { FileEntry, FileParams } from "./files.ts";
+
+// The arguments and results of the tools at `/mcp`. Schemas without an id, so that each stands whole in its tool.
+
+/** How much of each stream of a command a result holds, in characters. */
+export const maximumShownOutput = 32 * 1024;
+/** The most bytes of a file that one call reads. */
+const maximumReadBytes = 128 * 1024;
+/** The most characters of a file that one call writes. */
+const maximumWrittenText = 768 * 1024;
+/** The longest that a call waits for a turn, in seconds. */
+const maximumWaitSeconds = 3_600;
+
+const agent = AgentName.meta({ description: "The agent's name." });
+const turnId = z.string().max(100).meta({ description: "The turn's id, from start_turn or ask_agent." });
+const cursor = z.string().min(1).max(40_000).optional().meta({ description: "The nextCursor of the page before." });
+const nextCursor = z.string().nullable().meta({ description: "Null: this is the last page." });
+const path = FileParams.shape.path.min(1).meta({ description: "Absolute, or from the agent's home folder." });
+const fault = z.object({ code: z.string(), message: z.string() }).nullable();
+const { name, runtime, model, status, lastActiveAt } = Agent.shape;
+
+const waitSeconds = z
+  .int()
+  .min(0)
+  .max(maximumWaitSeconds)
+  .optional()
+  .meta({ description: "How long to wait for the turn's end before answering with its state." });
+
+export const AgentSummary = z.object({ name, runtime, model, status, lastActiveAt, error: fault });
+
+/** A turn as tools show it. */
+export const TurnSummary = z.object({
+  agent: z.string(),
+  turnId: z.string(),
+  status: TurnRecord.shape.status,
+  reply: z.string().meta({ description: "As far as it has come, or its first 65,536 characters." }),
+  replyTruncated: z.boolean(),
+  error: fault,
+  createdAt: z.string(),
+  finishedAt: z.string().nullable(),
+});
+export type TurnSummary = z.infer<typeof TurnSummary>;
+
+export const ListAgentsArguments = z.strictObject({ cursor });
+export const AgentPage = z.object({ agents: z.array(AgentSummary), nextCursor });
+
+export const CreateAgentArguments = z.strictObject({
+  name: CreateAgent.shape.name,
+  runtime: CreateAgent.shape.runtime,
+  model: CreateAgent.shape.model,
+  instructions: CreateAgent.shape.instructions,
+});
+
+const message = ChatRequest.shape.message.meta({ description: "What the agent is to do or answer." });
+export const StartTurnArguments = z.strictObject({ agent, message });
+export const AskAgentArguments = StartTurnArguments.extend({ waitSeconds });
+export const GetTurnArguments = z.strictObject({ agent, turnId, waitSeconds });
+export const CancelTurnArguments = z.strictObject({ agent, turnId });
+
+export const RunCommandArguments = z.strictObject({
+  agent,
+  command: RunCommand.shape.command,
+  cwd: RunCommand.shape.cwd,
+  stdin: RunCommand.shape.stdin,
+  timeoutSeconds: z
+    .int()
+    .min(1)
+    .max(maximumWaitSeconds)
+    .default(60)
+    .meta({ description: "The command is killed after this time." }),
+});
+export const CommandOutcome = z.object(CommandResult.shape).omit({ id: true });
+
+export const ReadFileArguments = z.strictObject({
+  agent,
+  path,
+  offset: z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(0).meta({ description: "The first byte to read." }),
+  length: z.int().min(1).max(maximumReadBytes).default(maximumReadBytes).meta({ description: "How many bytes." }),
+});
+export const FileContent = z.object({
+  path: z.string(),
+  size: z.int().meta({ description: "The whole file's, in bytes." }),
+  text: z.string().optional().meta({ description: "The bytes read, where they are UTF-8." }),
+  base64: z.string().optional().meta({ description: "The bytes read, where they are not." }),
+  nextOffset: z.int().nullable().meta({ description: "Where to go on reading; null at the end." }),
+  etag: z.string().meta({ description: "Changes with the file; write_file takes it as ifMatch." }),
+});
+
+export const WriteFileArguments = z
+  .strictObject({
+    agent,
+    path,
+    text: z.string().max(maximumWrittenText).optional(),
+    base64: z.base64().max(maximumWrittenText).optional(),
+    ifMatch: z.string().max(200).optional().meta({ description: "Write only if the file still has this etag." }),
+  })
+  .refine(({ text, base64 }) => (text === undefined) !== (base64 === undefined), "One of text and base64 is required.");
+export const FileWritten = z.object({
+  path: z.string(),
+  size: z.int(),
+  created: z.boolean(),
+  etag: z.string().nullable(),
+});
+
+export const ListFilesArguments = z.strictObject({
+  agent,
+  path: path.default("."),
+  depth: z.int().min(1).max(20).default(1).meta({ description: "How many levels of folders." }),
+  limit: z.int().min(1).max(500).default(100),
+  cursor,
+});
+export const FilePage = z.object({ entries: z.array(z.object(FileEntry.shape)), nextCursor });

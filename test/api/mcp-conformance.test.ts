@@ -1,0 +1,58 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { startMcpFixture } from "../support/mcp-fixture.ts";
+
+// The official conformance suite, against the service's own handler with the fixtures that the suite calls.
+
+const program = createRequire(import.meta.url).resolve("@modelcontextprotocol/conformance/dist/index.js");
+
+/**
+ * What Berth's server never does, so that nothing of it is mounted: it asks the client for nothing (sampling, elicitation,
+ * roots), has no subscription to single resources, which its revision of 2025 would need sessions for, and no tool whose
+ * arguments are headers. What counts against the revision is listed; what the suite does not count is left out.
+ */
+const unsupported: Readonly<Record<string, readonly string[]>> = {
+  "2026-07-28": [
+    "server-stateless", // Three of its 28 checks: of requests to the client.
+    "input-required-result-basic-elicitation",
+    "input-required-result-basic-sampling",
+    "input-required-result-basic-list-roots",
+    "input-required-result-request-state",
+    "input-required-result-multiple-input-requests",
+    "input-required-result-multi-round",
+    "input-required-result-non-tool-request",
+    "input-required-result-result-type",
+    "input-required-result-tampered-state",
+    "input-required-result-capability-check",
+  ],
+  "2025-11-25": [
+    "tools-call-sampling",
+    "tools-call-elicitation",
+    "elicitation-sep1034-defaults",
+    "elicitation-sep1330-enums",
+    "resources-subscribe",
+    "resources-unsubscribe",
+  ],
+};
+
+test.each(Object.keys(unsupported))("revision %s is served as the suite requires", async (revision) => {
+  await using fixture = await startMcpFixture();
+  const folder = await mkdtemp(join(tmpdir(), "berth-conformance-"));
+  const given = ["server", "--url", `${fixture.url}/mcp`, "--requirements", revision, "-o", folder];
+  const { stdout } = await promisify(execFile)(process.execPath, [program, ...given], { maxBuffer: 2 ** 26 }).catch(
+    (failed: { stdout: string }) => failed,
+  );
+  await rm(folder, { recursive: true });
+  const [scored, notScored] = stdout.split("=== SUMMARY ===")[1]!.split("Not scored");
+  const named = (mark: string, summary: string) =>
+    [...summary.matchAll(new RegExp(`${mark} ([\\w/-]+)`, "g"))].map(([, name]) => name!);
+  const optional = named("[✓✗]", notScored!);
+  const failed = named("✗", scored!).filter((name) => !optional.includes(name));
+  expect(failed).toEqual(unsupported[revision]);
+  expect(named("✓", scored!).length).toBeGreaterThan(20);
+});
