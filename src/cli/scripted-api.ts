@@ -98,6 +98,7 @@ export function agent(name: string, changes: Partial<Agent> = {}): Agent {
     runtime: "claude-code",
     model: null,
     instructions: null,
+    mcpServers: {},
     status: "ready",
     createdAt: "2026-01-02T03:04:05.678Z",
     lastActiveAt: "2026-01-02T03:04:05.678Z",

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { errorStatuses } from "./errors.ts";
+import { McpServers } from "./mcp-servers.ts";
 
 const nameRule =
   "3 to 30 characters: small letters a-z, digits and hyphens, starting with a letter and not ending with a hyphen";
@@ -83,6 +84,7 @@ export const Agent = z
     runtime: RuntimeName,
     model: z.string().nullable().meta({ description: "Null: the runtime's own default." }),
     instructions: z.string().nullable(),
+    mcpServers: McpServers,
     status: AgentStatus,
     createdAt: time,
     lastActiveAt: time,
@@ -99,14 +101,22 @@ export const CreateAgent = z
     runtime: RuntimeName.default("claude-code"),
     model: ModelId.optional(),
     instructions: Instructions.optional(),
+    mcpServers: McpServers.optional(),
     resources: ResourcesRequest.optional(),
   })
   .meta({ id: "CreateAgent" });
 export type CreateAgent = z.infer<typeof CreateAgent>;
 
 export const ChangeAgent = z
-  .strictObject({ model: ModelId.optional(), instructions: Instructions.optional() })
-  .refine((change) => Object.keys(change).length > 0, "At least one of model and instructions is to be given.")
+  .strictObject({
+    model: ModelId.optional(),
+    instructions: Instructions.optional(),
+    mcpServers: McpServers.optional().meta({ description: "All of them: those that are not named are removed." }),
+  })
+  .refine(
+    (change) => Object.keys(change).length > 0,
+    "At least one of model, instructions and mcpServers is to be given.",
+  )
   .meta({ id: "ChangeAgent", description: "What is left out stays. A change holds from the next turn on." });
 export type ChangeAgent = z.infer<typeof ChangeAgent>;
 

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { TurnEvent } from "./chat.ts";
 import type { ErrorCode } from "./errors.ts";
 import { ClientFunction } from "./functions.ts";
+import { McpServers } from "./mcp-servers.ts";
 
 /**
  * The protocol between the server and the runner in a guest. The server connects; a connection begins with lines of JSON,
@@ -148,6 +149,8 @@ export const Prompt = z.object({
   conversation: z.int(),
   /** Functions of the turn's client that the runtime may call; runners of older images know none. */
   functions: z.array(ClientFunction).optional(),
+  /** Whose tools the runtime has, with the names of secrets in place of their values. */
+  mcpServers: McpServers.optional(),
 });
 export type Prompt = z.infer<typeof Prompt>;
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { allAbilities, type Runtime, type RuntimeContext } from "../runtimes/runtime.ts";
+import { allAbilities, type Runtime, type RuntimeContext, type StartContext } from "../runtimes/runtime.ts";
 import { ClientFunctions } from "./client-functions.ts";
 import { Conversation } from "./conversation.ts";
 import { type Journal, Journals } from "./journal.ts";
@@ -224,7 +224,7 @@ test("a runtime that does not run, or answers, is emptied by the next message on
   const asleep = conversationIn(folder, counts.runtime);
   await asleep.enter(2);
   expect(counts.done).toBe(0);
-  const session = { ...(await counts.runtime.start({} as RuntimeContext)) };
+  const session = { ...(await counts.runtime.start({} as StartContext)) };
   const answering: Runtime = {
     ...counts.runtime,
     start: async () => ({

@@ -8,6 +8,7 @@ import type { Runtime, RuntimeContext, Session } from "../runtimes/runtime.ts";
 import { processesOf } from "./activity.ts";
 import type { ClientFunctions } from "./client-functions.ts";
 import type { Journal, Journals } from "./journal.ts";
+import { RuntimeMcpServers } from "./mcp-servers.ts";
 import type { Syncer } from "./sync.ts";
 
 /** An agent's first conversation, in which its runtime starts. */
@@ -51,6 +52,7 @@ export class Conversation {
   readonly #journals: Journals;
   readonly #sync: Syncer;
   readonly #functions: ClientFunctions;
+  readonly #servers: RuntimeMcpServers;
   readonly #modelCalls: () => number;
   #runtime: Runtime | null = null;
   #session: Promise<Session> | null = null;
@@ -81,6 +83,7 @@ export class Conversation {
     this.#journals = journals;
     this.#sync = sync;
     this.#functions = functions;
+    this.#servers = new RuntimeMcpServers(context);
     this.#modelCalls = modelCalls;
   }
 
@@ -130,6 +133,14 @@ export class Conversation {
     this.#entered = Promise.resolve(); // The next runtime must not wait for what this one hangs in.
     this.#state = state;
     this.#reason = reason;
+  }
+
+  /** Ends the runtime in order, if it runs. The next turn goes on in its conversation. */
+  async #end(): Promise<void> {
+    if (!this.#session) return;
+    await this.#session.catch(() => {}); // What is still starting is let start: it is ended as a whole.
+    this.#forget("idle", null);
+    await endRuntime(this.#context, { inOrder: true });
   }
 
   /** Starts the runtime, runs its throwaway turns, and begins an empty conversation. */
@@ -243,6 +254,7 @@ export class Conversation {
 
   /** One attempt at a turn. `unheard`: the runtime ended before it emitted an event or called a model. */
   async #attempt(journal: Journal, prompt: BegunPrompt, signal: AbortSignal): Promise<LastEvent | "unheard"> {
+    if (await this.#servers.change(prompt.mcpServers ?? {})) await this.#end();
     const session = await this.open();
     if (signal.aborted) return { type: "response.cancelled" };
     try {
@@ -302,7 +314,7 @@ export class Conversation {
   async #tryToStart(runtime: Runtime, givenUp: AbortSignal): Promise<Session> {
     for (let tries = startTries; ; tries--) {
       try {
-        return await runtime.start(this.#context);
+        return await runtime.start({ ...this.#context, mcpServers: await this.#servers.current() });
       } catch (error) {
         if (tries <= 1 || givenUp.aborted) throw error;
         this.#context.log(`${runtime.name} did not start, and is tried again: ${(error as Error).message}`);

@@ -18,6 +18,12 @@ export async function writePlaceholders(file: string, placeholders: GuestSecrets
   await replace(file, lines.join(""));
 }
 
+/** The placeholders in that script, by variable. */
+export async function readPlaceholders(file: string): Promise<GuestSecrets["placeholders"]> {
+  const script = await readFile(file, "utf8").catch(() => "");
+  return Object.fromEntries([...script.matchAll(/^export (\w+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]));
+}
+
 /** Trusts an authority. It stays on disk, so this is needed only once. */
 async function trust(authority: string): Promise<void> {
   if ((await readFile(ownAuthority, "utf8").catch(() => "")) === authority) return;

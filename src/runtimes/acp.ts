@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { Readable, Writable } from "node:stream";
 import {
+  type McpServer as AcpMcpServer,
   type ClientContext,
   client,
   methods,
@@ -11,8 +12,9 @@ import {
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import { functionServer } from "../contract/functions.ts";
+import type { McpServer } from "../contract/mcp-servers.ts";
 import { killTree, spawnRuntime } from "./process.ts";
-import type { Prompt, RuntimeContext, Session } from "./runtime.ts";
+import type { Prompt, Session, StartContext } from "./runtime.ts";
 
 /** How to start a runtime that speaks the Agent Client Protocol on its standard input and output. */
 export interface AcpLaunch {
@@ -55,7 +57,7 @@ export interface AcpConnection {
 const cancelGraceMs = 5_000;
 
 /** Starts a runtime and opens its session over ACP. Rejects with `runtime_failed` if it exits or refuses. */
-export async function startAcp(launch: AcpLaunch, context: RuntimeContext): Promise<Session> {
+export async function startAcp(launch: AcpLaunch, context: StartContext): Promise<Session> {
   const { child, ended } = await spawnRuntime(launch.command, launch.args, launch.env, "pipe", context);
   const listeners = new Set<(update: SessionUpdate) => void>();
   const connection = client({ name: "berth" })
@@ -81,7 +83,7 @@ export async function startAcp(launch: AcpLaunch, context: RuntimeContext): Prom
   }
 }
 
-async function openSession(agent: ClientContext, launch: AcpLaunch, context: RuntimeContext): Promise<string> {
+async function openSession(agent: ClientContext, launch: AcpLaunch, context: StartContext): Promise<string> {
   if (launch.conversation !== null) {
     try {
       const params = sessionParams(launch, context);
@@ -95,14 +97,24 @@ async function openSession(agent: ClientContext, launch: AcpLaunch, context: Run
   return newSession(agent, launch, context);
 }
 
-async function newSession(agent: ClientContext, launch: AcpLaunch, context: RuntimeContext): Promise<string> {
+async function newSession(agent: ClientContext, launch: AcpLaunch, context: StartContext): Promise<string> {
   const { sessionId } = await agent.request(methods.agent.session.new, sessionParams(launch, context));
   return sessionId;
 }
 
-function sessionParams({ sessionMeta }: AcpLaunch, { home, functionsUrl }: RuntimeContext): NewSessionRequest {
-  const functions = { type: "http" as const, name: functionServer, url: functionsUrl, headers: [] };
-  return { cwd: home, mcpServers: [functions], _meta: sessionMeta };
+function sessionParams({ sessionMeta }: AcpLaunch, context: StartContext): NewSessionRequest {
+  const { home, functionsUrl, mcpServers } = context;
+  const all = { [functionServer]: { url: functionsUrl }, ...mcpServers };
+  return { cwd: home, mcpServers: Object.entries(all).map(mcpServerOf), _meta: sessionMeta };
+}
+
+function mcpServerOf([name, server]: [string, McpServer]): AcpMcpServer {
+  if ("url" in server) return { type: "http", name, url: server.url, headers: pairsOf(server.headers) };
+  return { name, command: server.command, args: server.args ?? [], env: pairsOf(server.env) };
+}
+
+function pairsOf(values: Record<string, string> = {}): { name: string; value: string }[] {
+  return Object.entries(values).map(([name, value]) => ({ name, value }));
 }
 
 class AcpSession implements Session, AcpConnection {
@@ -112,7 +124,7 @@ class AcpSession implements Session, AcpConnection {
   readonly #child: ChildProcess;
   readonly #listeners: Set<(update: SessionUpdate) => void>;
   readonly #launch: AcpLaunch;
-  readonly #context: RuntimeContext;
+  readonly #context: StartContext;
   /** Undefined if unknown. */
   #model: string | null | undefined;
 
@@ -123,7 +135,7 @@ class AcpSession implements Session, AcpConnection {
     ended: Promise<void>,
     listeners: Set<(update: SessionUpdate) => void>,
     launch: AcpLaunch,
-    context: RuntimeContext,
+    context: StartContext,
   ) {
     this.sessionId = sessionId;
     this.agent = agent;

@@ -1,9 +1,10 @@
 import { chmod, chown, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { functionServer } from "../contract/functions.ts";
+import type { McpServers } from "../contract/mcp-servers.ts";
 import { claudeModels } from "./claude-models.ts";
 import { loginEnvironment, replaceFile } from "./process.ts";
-import type { RuntimeContext } from "./runtime.ts";
+import type { RuntimeContext, StartContext } from "./runtime.ts";
 
 /**
  * OpenClaw's names for the gateway's two APIs. It accepts any model name with them. The second is not its own `openai`,
@@ -34,7 +35,7 @@ function filesOf({ home, environmentFile }: RuntimeContext) {
 }
 
 /** Writes the files that OpenClaw reads at startup: where to listen, and which token to accept. */
-export async function writeConfiguration(context: RuntimeContext, port: number, token: string): Promise<void> {
+export async function writeConfiguration(context: StartContext, port: number, token: string): Promise<void> {
   const { configuration: configurationFile, settings, shell } = filesOf(context);
   for (const folder of [".openclaw", ".openclaw/agents", ".openclaw/agents/main", ".openclaw/agents/main/agent"]) {
     const path = join(context.home, folder);
@@ -74,7 +75,7 @@ function reasoningModel(id: string): object {
 }
 
 /** https://docs.openclaw.ai/gateway/configuration-reference */
-function configuration({ home, gatewayUrl, functionsUrl }: RuntimeContext, port: number, token: string) {
+function configuration({ home, gatewayUrl, functionsUrl, mcpServers }: StartContext, port: number, token: string) {
   return {
     gateway: {
       mode: "local",
@@ -104,7 +105,7 @@ function configuration({ home, gatewayUrl, functionsUrl }: RuntimeContext, port:
         elevatedDefault: "full",
       },
     },
-    mcp: { servers: { [functionServer]: { url: functionsUrl, transport: "streamable-http" } } },
+    mcp: { servers: serversOf({ [functionServer]: { url: functionsUrl }, ...mcpServers }) },
     tools: {
       profile: "coding",
       alsoAllow: ["bundle-mcp"],
@@ -126,6 +127,15 @@ function configuration({ home, gatewayUrl, functionsUrl }: RuntimeContext, port:
     transcripts: { enabled: false },
     update: { checkOnStart: false },
   };
+}
+
+function serversOf(servers: McpServers) {
+  return Object.fromEntries(
+    Object.entries(servers).map(([name, server]) => [
+      name,
+      "url" in server ? { ...server, transport: "streamable-http" } : server,
+    ]),
+  );
 }
 
 function providers(gatewayUrl: string) {

@@ -1,5 +1,6 @@
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import type { Prompt as GuestPrompt } from "../contract/guest.ts";
+import type { McpServers } from "../contract/mcp-servers.ts";
 import type { ModelProvider } from "../contract/models.ts";
 import type { AbilityName } from "../contract/runtimes.ts";
 
@@ -26,6 +27,12 @@ export interface RuntimeContext {
   environmentFile: string;
   /** Called with each line of the runtime's error output. */
   log: (line: string) => void;
+}
+
+/** What a runtime is started with: it keeps these servers until it ends. */
+export interface StartContext extends RuntimeContext {
+  /** The agent's own MCP servers by name, with the placeholders of its secrets. */
+  mcpServers: McpServers;
 }
 
 /**
@@ -88,5 +95,5 @@ export interface Runtime {
    * Starts the runtime in the conversation on the agent's disk, if there is one. Rejects with a `BerthError` if it
    * cannot.
    */
-  start(context: RuntimeContext): Promise<Session>;
+  start(context: StartContext): Promise<Session>;
 }

@@ -1,6 +1,7 @@
 import type { Agent, AgentStatus, Fault, InstallStep, Resources } from "../contract/agents.ts";
 import type { ErrorCode } from "../contract/errors.ts";
 import { BerthError } from "../contract/errors.ts";
+import type { McpServers } from "../contract/mcp-servers.ts";
 
 /** The state that an agent's owner, or the service on their behalf, wants. */
 export type DesiredState = "running" | "suspended" | "deleted";
@@ -13,6 +14,7 @@ export interface AgentState {
   runtime: string;
   model: string | null;
   instructions: string | null;
+  mcpServers: McpServers;
   /** 1, 2, …: incremented by each reset of the conversation. */
   conversation: number;
   resources: Resources;
@@ -110,6 +112,7 @@ export function toAgentView(agent: AgentState): Agent {
     runtime: agent.runtime,
     model: agent.model,
     instructions: agent.instructions,
+    mcpServers: agent.mcpServers,
     status: agent.status,
     createdAt: agent.createdAt.toISOString(),
     lastActiveAt: agent.lastActiveAt.toISOString(),

@@ -20,7 +20,10 @@ interface OwnedAgentRows {
   /** By name, after the name `after`; with `ids`, only those agents. */
   list(accountId: string, limit: number, after: string | null, ids: readonly string[] | null): Promise<AgentState[]>;
   /** Null if the agent is gone or being deleted. */
-  configure(id: string, settings: Partial<Pick<AgentState, "model" | "instructions">>): Promise<AgentState | null>;
+  configure(
+    id: string,
+    settings: Partial<Pick<AgentState, "model" | "instructions" | "mcpServers">>,
+  ): Promise<AgentState | null>;
   /** Begins the next conversation. Null if a turn is running. */
   beginConversation(id: string): Promise<AgentState | null>;
 }
@@ -102,13 +105,14 @@ export class Agents {
     return agent;
   }
 
-  /** Changes the agent's model or instructions as of its next turn. Throws `model_not_available`, `agent_deleting`. */
-  async change(agent: AgentState, { model, instructions }: ChangeAgent): Promise<AgentState> {
+  /** Changes the agent's model, instructions or MCP servers as of its next turn. Throws `model_not_available`, `agent_deleting`. */
+  async change(agent: AgentState, { model, instructions, mcpServers }: ChangeAgent): Promise<AgentState> {
     requireAllowed("change", agent);
     if (model !== undefined) await this.#options.checkModel(model, agent.runtime);
     const changed = await this.#options.rows.configure(agent.id, {
       ...(model === undefined ? {} : { model }),
       ...(instructions === undefined ? {} : { instructions: instructions || null }),
+      ...(mcpServers === undefined ? {} : { mcpServers }),
     });
     return changed ?? deleting(agent);
   }
@@ -201,6 +205,7 @@ export class Agents {
       runtime: asked.runtime,
       model: asked.model ?? null,
       instructions: asked.instructions || null,
+      mcpServers: asked.mcpServers ?? {},
       conversation: 1,
       resources: { ...this.#options.usualResources(asked.runtime), ...given(asked.resources) },
       isHere: true,

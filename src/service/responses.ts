@@ -47,6 +47,12 @@ interface Asked extends Pick<TurnState, "message" | "instructions" | "functions"
   kept: Pick<ResponseState, "request" | "input"> | null;
 }
 
+/** A response with its turn. */
+export interface BegunResponse {
+  response: ResponseState;
+  turn: TurnState;
+}
+
 /** How long a turn that was given up has to end, and how often it is looked at. */
 const giveUpMs = 10_000;
 const pollMs = 50;
@@ -71,18 +77,17 @@ export class Responses {
     agent: AgentState,
     { message, instructions, functions, previousId, kept }: Asked,
     caller: Caller,
-  ): Promise<ResponseState> {
+  ): Promise<BegunResponse> {
     if (previousId !== null) await this.#requireLast(agent, previousId);
     await this.#giveUpWaiting(agent, caller);
     const response = { ...nothingKept, id, turnId: id, agentId: agent.id, previousId, createdAt: new Date(), ...kept };
     if (kept) await this.#rows.insert(response);
     try {
-      await this.#turns.begin(id, agent, message, caller, { instructions, functions });
+      return { response, turn: await this.#turns.begin(id, agent, message, caller, { instructions, functions }) };
     } catch (error) {
       if (kept) await this.#rows.remove(id).catch(() => {}); // Without its turn it is not found.
       throw error;
     }
-    return response;
   }
 
   /**
@@ -95,7 +100,7 @@ export class Responses {
     outputs: ReadonlyMap<string, string>,
     { previousId, kept }: Pick<Asked, "previousId" | "kept">,
     caller: Caller,
-  ): Promise<ResponseState> {
+  ): Promise<BegunResponse> {
     const waiting = this.#turns.waiting(agent.id);
     const output = waiting && outputs.get(waiting.call.callId);
     if (!waiting || typeof output !== "string" || !isOwn(waiting.turn, caller)) {
@@ -114,7 +119,7 @@ export class Responses {
     };
     if (kept) await this.#rows.insert(response);
     await this.#turns.answerFunction(agent, turn, call.callId, output);
-    return response;
+    return { response, turn };
   }
 
   /** A response of the caller's account, with its agent's name. Throws `response_not_found`. */
@@ -124,14 +129,16 @@ export class Responses {
     return found;
   }
 
-  /** The response of an earlier attempt of a request; null if it is not kept. */
-  async kept(agent: AgentState, id: string): Promise<ResponseState | null> {
-    return (await this.#rows.find(agent.accountId, id))?.response ?? null;
-  }
-
-  /** The response that is a turn from its first event, where no row is kept of it. */
-  ofTurn(agent: AgentState, turnId: string): ResponseState {
-    return { ...nothingKept, id: turnId, turnId, agentId: agent.id, previousId: null, createdAt: new Date() };
+  /** What an earlier attempt of a request has begun; null: nothing, as far as is known. */
+  async begun(agent: AgentState, id: string): Promise<BegunResponse | null> {
+    const kept = await this.#rows.find(agent.accountId, id);
+    if (kept) return { response: kept.response, turn: await this.#turns.find(agent.id, kept.response.turnId) };
+    const turn = await this.#turns.begun(agent.id, id);
+    if (!turn) return null;
+    return {
+      response: { ...nothingKept, id, turnId: id, agentId: agent.id, previousId: null, createdAt: new Date() },
+      turn,
+    };
   }
 
   /** The response is not found any more. Its turn stays in the agent's history. */

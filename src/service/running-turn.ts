@@ -1,6 +1,7 @@
 import type { Fault } from "../contract/agents.ts";
 import { type LastEvent, type SequencedEvent, statusAfter, type TurnEvent, type TurnStatus } from "../contract/chat.ts";
 import { type EventLog, sizeOf } from "../contract/event-log.ts";
+import type { McpServers } from "../contract/mcp-servers.ts";
 import { storable } from "./storable.ts";
 import type { TurnState } from "./turn.ts";
 import { TurnWriter } from "./turn-writer.ts";
@@ -10,6 +11,7 @@ import { add, toUsage, type UsageState } from "./usage.ts";
 export interface TurnSettings {
   model: string | null;
   instructions: string | null;
+  mcpServers: McpServers;
 }
 
 /** How long the runtime has to retry or give up after a refusal it may be able to fix. */

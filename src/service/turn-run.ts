@@ -89,11 +89,12 @@ async function readAnswer(running: RunningTurn, lease: GuestLease, options: Turn
 }
 
 /** Prompts the guest if it has not begun; otherwise reads its journal from the cursor on. */
-function sourceOf({ turn, seen, over }: RunningTurn, guest: GuestClient): AsyncIterable<SequencedEvent[]> {
+function sourceOf({ turn, settings, seen, over }: RunningTurn, guest: GuestClient): AsyncIterable<SequencedEvent[]> {
   const { id: turnId, message, model, conversation, functions } = turn;
   const { signal } = over;
   if (seen > 0) return guest.turnEvents({ turnId, after: seen }, { signal });
-  return guest.prompt({ turnId, message, model, conversation, functions: functions ?? [] }, { signal });
+  const { mcpServers } = settings;
+  return guest.prompt({ turnId, message, model, conversation, functions: functions ?? [], mcpServers }, { signal });
 }
 
 function take(running: RunningTurn, { seq, event }: SequencedEvent, firstDelta: (seconds: number) => void): void {

@@ -30,7 +30,7 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
     running: async () =>
       [...turns.values()]
         .filter(({ status }) => status === "running")
-        .map((turn) => ({ turn, agentInstructions: null })),
+        .map((turn) => ({ turn, agent: { instructions: null, mcpServers: {} } })),
     events: async (id, after) => events.get(id)!.filter(({ seq }) => seq > after),
     progress: async (id) => {
       await progress;

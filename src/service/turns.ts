@@ -12,6 +12,9 @@ import { type PastTurn, type TurnState, turnInProgress } from "./turn.ts";
 import { runTurn } from "./turn-run.ts";
 import { noUsage, type UsageState } from "./usage.ts";
 
+/** What a turn takes from its agent. */
+type AgentSettings = Pick<AgentState, "instructions" | "mcpServers">;
+
 /** The turns' rows and events. */
 export interface TurnRows {
   /** Stores a new turn with its first event. Throws `turn_in_progress`, with the running turn's id in `details`. */
@@ -21,8 +24,8 @@ export interface TurnRows {
   list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]>;
   /** A turn of the agent with its reply; null if there is none. */
   past(agentId: string, turnId: string): Promise<PastTurn | null>;
-  /** All turns running on this host, each with its agent's instructions. */
-  running(): Promise<{ turn: TurnState; agentInstructions: string | null }[]>;
+  /** All turns running on this host, each with its agent's settings. */
+  running(): Promise<{ turn: TurnState; agent: AgentSettings }[]>;
   /** A page of the turn's events after `after`, the oldest first, bounded in number and size; empty after the last. */
   events(turnId: string, after: number): Promise<SequencedEvent[]>;
   /**
@@ -108,7 +111,7 @@ export class Turns {
   ): Promise<TurnState> {
     if (this.#stopped) throw new BerthError("shutting_down", "The service is being stopped.");
     await this.#options.leases.admit(agent, caller);
-    const { id: agentId, conversation, instructions } = agent;
+    const { id: agentId, conversation } = agent;
     const model = await this.#options.modelOf(agent);
     const turn: TurnState = {
       id,
@@ -128,7 +131,7 @@ export class Turns {
     try {
       await this.#insert(turn, log.append({ type: "response.created" })!);
       log.stored(1);
-      this.#start(turn, log, instructions);
+      this.#start(turn, log, agent);
     } finally {
       this.#beginning.delete(id);
     }
@@ -258,10 +261,10 @@ export class Turns {
 
   /** Called when the server starts: resumes the turns that were running. May be called again after it rejected. */
   async recover(): Promise<void> {
-    for (const { turn, agentInstructions } of await this.#options.rows.running()) {
+    for (const { turn, agent } of await this.#options.rows.running()) {
       if (this.#known?.has(turn.id)) continue; // It may have ended meanwhile.
       this.#known?.add(turn.id);
-      await this.#takeUp(turn, agentInstructions);
+      await this.#takeUp(turn, agent);
     }
     this.#known = null;
   }
@@ -272,7 +275,7 @@ export class Turns {
    */
   async sweep(): Promise<void> {
     if (this.#known || this.#stopped) return; // `recover` has not taken up all yet.
-    for (const { turn, agentInstructions } of await this.#options.rows.running()) {
+    for (const { turn, agent } of await this.#options.rows.running()) {
       const { id } = turn;
       if (this.#running.get(id) || this.#beginning.has(id) || this.#refused.has(id) || this.#stopped) continue;
       if (this.#everRefused.has(id)) {
@@ -283,13 +286,13 @@ export class Turns {
       // It may have ended since the rows were read.
       if ((await this.#options.rows.find(turn.agentId, id))?.status !== "running" || this.#running.get(id)) continue;
       this.#options.log("a running turn that nobody ran was taken up", { turnId: id });
-      await this.#takeUp(turn, agentInstructions);
+      await this.#takeUp(turn, agent);
     }
   }
 
-  async #takeUp(turn: TurnState, agentInstructions: string | null): Promise<void> {
+  async #takeUp(turn: TurnState, agent: AgentSettings): Promise<void> {
     const { last, ...progress } = await this.#options.rows.progress(turn.id);
-    this.#start(turn, this.#log(turn.id, last + 1), agentInstructions, progress);
+    this.#start(turn, this.#log(turn.id, last + 1), agent, progress);
   }
 
   /**
@@ -336,9 +339,9 @@ export class Turns {
     }
   }
 
-  #start(turn: TurnState, log: EventLog, instructions: string | null, progress?: TurnProgress): void {
-    const whole = [instructions, turn.instructions].filter((part) => part !== null).join("\n\n");
-    const settings = { model: turn.model, instructions: whole || null };
+  #start(turn: TurnState, log: EventLog, agent: AgentSettings, progress?: TurnProgress): void {
+    const instructions = [agent.instructions, turn.instructions].filter((part) => part !== null).join("\n\n");
+    const settings = { model: turn.model, instructions: instructions || null, mcpServers: agent.mcpServers };
     const running: RunningTurn = new RunningTurn(
       turn,
       log,

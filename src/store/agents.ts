@@ -36,6 +36,7 @@ export class AgentStore implements AgentRows {
           runtime: agent.runtime,
           model: agent.model,
           instructions: agent.instructions,
+          mcp_servers: JSON.stringify(agent.mcpServers),
           resources: JSON.stringify(agent.resources),
           host: this.#host,
           has_machine: agent.hasMachine,
@@ -173,11 +174,12 @@ export class AgentStore implements AgentRows {
   /** Changes the owner's settings. Returns the changed agent; null if it is gone or being deleted. */
   async configure(
     id: string,
-    settings: Partial<Pick<AgentState, "model" | "instructions">>,
+    settings: Partial<Pick<AgentState, "model" | "instructions" | "mcpServers">>,
   ): Promise<AgentState | null> {
+    const { mcpServers, ...columns } = settings;
     const row = await this.#database
       .updateTable("agents")
-      .set(settings)
+      .set({ ...columns, ...(mcpServers && { mcp_servers: JSON.stringify(mcpServers) }) })
       .where("id", "=", id)
       .where("status", "!=", "deleting")
       .returningAll()
@@ -302,6 +304,7 @@ export class AgentStore implements AgentRows {
       runtime: row.runtime,
       model: row.model,
       instructions: row.instructions,
+      mcpServers: row.mcp_servers,
       conversation: row.conversation,
       resources: row.resources,
       isHere: row.host === this.#host,

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import {
+  type ColumnType,
   type Generated,
   type JSONColumnType,
   Kysely,
@@ -19,6 +20,7 @@ import type { TurnEvent, TurnStatus } from "../contract/chat.ts";
 import type { EgressOutcome, EgressRefusal } from "../contract/egress.ts";
 import type { ClientFunction } from "../contract/functions.ts";
 import type { Credential } from "../contract/keys.ts";
+import type { McpServers } from "../contract/mcp-servers.ts";
 import type { DesiredState } from "../service/agent.ts";
 import type { TokenCounts } from "../service/ledger.ts";
 import type { ResponseRequest } from "../service/responses.ts";
@@ -96,6 +98,7 @@ export interface Tables {
     runtime: string;
     model: string | null;
     instructions: string | null;
+    mcp_servers: ColumnType<McpServers, string | undefined, string>;
     conversation: Generated<number>;
     resources: JSONColumnType<Resources>;
     /** The id of the data folder with its machine. */

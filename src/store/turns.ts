@@ -75,16 +75,19 @@ export class TurnStore implements TurnRows {
     return row ? fromRow(row) : null;
   }
 
-  async running(): Promise<{ turn: TurnState; agentInstructions: string | null }[]> {
+  async running(): ReturnType<TurnRows["running"]> {
     const rows = await this.#database
       .selectFrom("turns")
       .innerJoin("agents", "agents.id", "turns.agent_id")
       .selectAll("turns")
-      .select("agents.instructions as agent_instructions")
+      .select(["agents.instructions as agent_instructions", "agents.mcp_servers"])
       .where("turns.status", "=", "running")
       .where("agents.host", "=", this.#host)
       .execute();
-    return rows.map((row) => ({ turn: fromRow(row), agentInstructions: row.agent_instructions }));
+    return rows.map((row) => ({
+      turn: fromRow(row),
+      agent: { instructions: row.agent_instructions, mcpServers: row.mcp_servers },
+    }));
   }
 
   /** Up to `limit` turns of an agent after its turn `after`, newest first. */

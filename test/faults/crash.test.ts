@@ -186,6 +186,7 @@ function newAgent(): AgentState {
     runtime: "claude-code",
     model: null,
     instructions: null,
+    mcpServers: {},
     conversation: 1,
     resources: usualResources(1536),
     isHere: true,

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { runInstallation } from "../installation.ts";
+import { type McpServers, mcpServersOption } from "../mcp-servers-option.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { textOf } from "../standard-input.ts";
 
@@ -9,6 +10,7 @@ interface CreateOptions extends CommonOptions {
   runtime?: string;
   model?: string;
   instructions?: string;
+  mcpServers?: McpServers;
   wait: boolean;
 }
 
@@ -21,6 +23,7 @@ export function register(agents: Command): void {
     .option("-r, --runtime <runtime>", "the agent's runtime (see berth runtimes)")
     .option("-m, --model <model>", "the model's id (see berth models); default: the runtime's own")
     .option("-i, --instructions <text>", "instructions for every turn; - reads standard input")
+    .addOption(mcpServersOption())
     .option("--no-wait", "do not wait until the agent is ready")
     .addOption(jsonOption())
     .action(createAgent);

@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
+import { type McpServers, mcpServersOption } from "../mcp-servers-option.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { textOf } from "../standard-input.ts";
 import { printable, writeJson } from "../terminal.ts";
@@ -12,18 +13,20 @@ interface UpdateOptions extends CommonOptions {
   defaultModel?: true;
   instructions?: string;
   noInstructions?: true;
+  mcpServers?: McpServers;
 }
 
 /** `berth agents update NAME` */
 export function register(agents: Command): void {
   agents
     .command("update")
-    .description("change an agent's model or instructions from its next turn on")
+    .description("change an agent's model, instructions or MCP servers from its next turn on")
     .argument("<name>", "the agent's name")
     .option("-m, --model <model>", "the model's id (see berth models)")
     .addOption(new Option("--default-model", "the runtime's own default model").conflicts("model"))
     .option("-i, --instructions <text>", "instructions for every turn; - reads standard input")
     .addOption(noInstructionsOption())
+    .addOption(mcpServersOption())
     .addOption(jsonOption())
     .action(updateAgent);
 }
@@ -40,7 +43,7 @@ async function updateAgent(name: string, { json, ...options }: UpdateOptions): P
   const change = await changeOf(options);
   if (Object.keys(change).length === 0) {
     throw new CliError(
-      "Nothing is to be changed: give --model, --default-model, --instructions or --no-instructions.",
+      "Nothing is to be changed: give --model, --default-model, --instructions, --no-instructions or --mcp-servers.",
       2,
     );
   }
@@ -49,19 +52,27 @@ async function updateAgent(name: string, { json, ...options }: UpdateOptions): P
   else console.log(`${printable(name)} has ${changedText(change, agent)} from its next turn on.`);
 }
 
-async function changeOf({ model, defaultModel, instructions, noInstructions }: UpdateOptions): Promise<ChangeAgent> {
+async function changeOf({
+  model,
+  defaultModel,
+  instructions,
+  noInstructions,
+  mcpServers,
+}: UpdateOptions): Promise<ChangeAgent> {
   const change: ChangeAgent = {};
   if (model !== undefined) change.model = model;
   if (defaultModel) change.model = null;
   if (instructions !== undefined) change.instructions = await textOf(instructions);
   if (noInstructions) change.instructions = null;
+  if (mcpServers) change.mcpServers = mcpServers;
   return change;
 }
 
 /** The changed fields with the agent's current values. */
-function changedText(change: ChangeAgent, { model, instructions }: Agent): string {
+function changedText(change: ChangeAgent, { model, instructions, mcpServers }: Agent): string {
   const parts: string[] = [];
   if ("model" in change) parts.push(model === null ? "its runtime's default model" : `the model ${printable(model)}`);
   if ("instructions" in change) parts.push(instructions === null ? "no instructions" : "the new instructions");
+  if ("mcpServers" in change) parts.push(`the MCP servers ${Object.keys(mcpServers).join(", ") || "none"}`);
   return parts.join(" and ");
 }

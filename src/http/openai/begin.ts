@@ -3,7 +3,7 @@ import { BerthError } from "../../contract/errors.ts";
 import type { ClientFunction } from "../../contract/functions.ts";
 import { conversationHeader } from "../../contract/openai.ts";
 import type { AgentState } from "../../service/agent.ts";
-import type { ResponseRequest, ResponseState } from "../../service/responses.ts";
+import type { BegunResponse, ResponseRequest } from "../../service/responses.ts";
 import { isTooDeep, storableValue } from "../../service/storable.ts";
 import type { Asked } from "./input.ts";
 import type { OpenAiParts } from "./parts.ts";
@@ -27,15 +27,15 @@ interface Beginning {
  * finds what that has begun.
  */
 export async function beginAsked(
-  { agents, turns, responses }: OpenAiParts,
+  { agents, responses }: OpenAiParts,
   request: Asking,
   agent: AgentState,
   { asked, instructions, functions, previousId, request: repeated }: Beginning,
-): Promise<ResponseState> {
+): Promise<BegunResponse> {
   const { attempt, caller, headers, log } = request;
   const { resourceId: id } = attempt;
   if (attempt.earlier !== "none") {
-    const earlier = await earlierResponse({ turns, responses }, agent, id);
+    const earlier = await responses.begun(agent, id);
     if (earlier) return earlier;
   }
   if (isTooDeep([functions, repeated])) throw new BerthError("request_invalid", "tools: 200 levels are allowed.");
@@ -43,7 +43,7 @@ export async function beginAsked(
   if (asked.message === null) return responses.resume(id, agent, asked.outputs, { previousId, kept }, caller);
   const current = headers[conversationHeader] === "new" ? await agents.resetConversation(agent) : agent;
   const all = [...instructions, ...asked.instructions].join("\n\n");
-  const response = await responses.begin(
+  const begun = await responses.begin(
     id,
     current,
     {
@@ -56,19 +56,7 @@ export async function beginAsked(
     caller,
   );
   log.info({ turnId: id, agentId: agent.id }, "turn begun");
-  return response;
-}
-
-/** What an earlier attempt of the request has begun; null: nothing. */
-async function earlierResponse(
-  { turns, responses }: Pick<OpenAiParts, "turns" | "responses">,
-  agent: AgentState,
-  id: string,
-): Promise<ResponseState | null> {
-  const kept = await responses.kept(agent, id);
-  if (kept) return kept;
-  const turn = await turns.begun(agent.id, id);
-  return turn && responses.ofTurn(agent, id);
+  return begun;
 }
 
 function definitionOf({ name, description, parameters }: ClientFunction): ClientFunction {

@@ -19,14 +19,13 @@ export function chatCompletionRoutes(parts: OpenAiParts): FastifyPluginAsync {
       const { model, messages, tools, stream, stream_options: options } = request.body;
       const agent = await findAgent(agents, request, model);
       using _ = streams.enter(request);
-      const response = await beginAsked(parts, request, agent, {
+      const { response, turn } = await beginAsked(parts, request, agent, {
         asked: askedOfMessages(messages),
         instructions: [],
         functions: tools?.map((tool) => tool.function) ?? [],
         previousId: null,
         request: null,
       });
-      const turn = await turns.find(agent.id, response.turnId);
       const chat = new ChatStream(response, agent.name, options?.include_usage ?? false);
       const place = { response, turn, model: agent.name };
       if (stream) {

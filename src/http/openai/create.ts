@@ -1,7 +1,7 @@
 import { BerthError } from "../../contract/errors.ts";
 import type { CreateResponse } from "../../contract/openai.ts";
 import type { AgentState } from "../../service/agent.ts";
-import type { ResponseRequest, ResponseState } from "../../service/responses.ts";
+import type { BegunResponse, ResponseRequest } from "../../service/responses.ts";
 import { type Asking, beginAsked } from "./begin.ts";
 import { askedOfInput } from "./input.ts";
 import type { OpenAiParts } from "./parts.ts";
@@ -13,7 +13,7 @@ export async function createResponse(
   request: Asking,
   agent: AgentState,
   body: CreateResponse,
-): Promise<ResponseState> {
+): Promise<BegunResponse> {
   const { previous_response_id: previous, store, tools, instructions, metadata, background } = body;
   const asked = askedOfInput(body.input);
   const previousId = previous ? fromResponseId(previous) : null;

@@ -75,8 +75,8 @@ async function answer(text: string, parts: OpenAiParts, origin: Origin): Promise
     const agent = await operation.findAgent(body.model);
     const { caller, headers, log } = carrier.request;
     const attempt = { resourceId: randomUUID(), earlier: "none" } as const;
-    const response = await createResponse(parts, { caller, headers, log, attempt }, agent, body);
-    return { response, turn: await parts.turns.find(agent.id, response.turnId), model: agent.name };
+    const begun = await createResponse(parts, { caller, headers, log, attempt }, agent, body);
+    return { ...begun, model: agent.name };
   });
   for await (const events of responseEvents(parts.turns, place, -1, gone)) {
     for (const event of events) if ("data" in event) await sendFrame(socket, event.data);

@@ -22,14 +22,14 @@ export function responseRoutes(parts: OpenAiParts): FastifyPluginAsync {
       const { model, stream, background } = request.body;
       const agent = await findAgent(agents, request, model);
       using _ = streams.enter(request);
-      const response = await createResponse(parts, request, agent, request.body);
-      const place = { response, turn: await turns.find(agent.id, response.turnId), model: agent.name };
+      const place = { ...(await createResponse(parts, request, agent, request.body)), model: agent.name };
+      const turnId = place.turn.id;
       if (stream) {
         await begun(request, reply);
-        await sendEvents(reply, { "x-turn-id": response.turnId }, (gone) => responseEvents(turns, place, -1, gone));
+        await sendEvents(reply, { "x-turn-id": turnId }, (gone) => responseEvents(turns, place, -1, gone));
         return reply;
       }
-      reply.header("x-turn-id", response.turnId);
+      reply.header("x-turn-id", turnId);
       return readResponse(turns, place, background ? "so far" : goneOf(reply));
     });
 

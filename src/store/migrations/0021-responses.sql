@@ -17,3 +17,6 @@ create table responses (
 );
 create index responses_turn_id on responses (turn_id);
 create index responses_agent_id on responses (agent_id);
+
+-- MCP servers whose tools an agent has, by name.
+alter table agents add column mcp_servers jsonb not null default '{}';

@@ -199,6 +199,7 @@ export type Agent = {
      */
     model: string | null;
     instructions: string | null;
+    mcpServers: McpServers;
     /**
      * What the agent's machine is doing.
      */
@@ -331,6 +332,10 @@ export type ChangeAgent = {
      * What the agent is told in every turn, 64 KiB at most. Null or empty: nothing.
      */
     instructions?: string | null;
+    /**
+     * All of them: those that are not named are removed.
+     */
+    mcpServers?: McpServers;
 };
 
 export type ChangeBilling = {
@@ -469,6 +474,7 @@ export type CreateAgent = {
      * What the agent is told in every turn, 64 KiB at most. Null or empty: nothing.
      */
     instructions?: string | null;
+    mcpServers?: McpServers;
     /**
      * The machine's size. Only the usual one is there in a second: another boots from its disk.
      */
@@ -1076,6 +1082,36 @@ export type LogEvent = {
     line: string;
 } | {
     ended: true;
+};
+
+/**
+ * MCP servers whose tools the agent has, by name.
+ */
+export type McpServers = {
+    [key: string]: {
+        /**
+         * Its address, over streamable HTTP. The agent's network rules have to allow its host.
+         */
+        url: string;
+        /**
+         * `${NAME}` stands for the agent's secret NAME, which is put in outside of the machine.
+         */
+        headers?: {
+            [key: string]: string;
+        };
+    } | {
+        /**
+         * A program in the agent's machine.
+         */
+        command: string;
+        args?: Array<string>;
+        /**
+         * `${NAME}` stands for the agent's secret NAME.
+         */
+        env?: {
+            [key: string]: string;
+        };
+    };
 };
 
 export type Model = {

@@ -1,0 +1,104 @@
+import { z } from "zod";
+import { functionServer } from "./functions.ts";
+
+/** Names that servers of the service itself have in every machine. */
+const reserved: readonly string[] = [functionServer, "agents"];
+const maximumServers = 16;
+
+/** A reference to one of the agent's secrets within a value: `${NAME}`. */
+const reference = /\$\{([A-Z_][A-Z0-9_]*)\}/g;
+// biome-ignore lint/suspicious/noTemplateCurlyInString: it is what users write.
+const form = "${NAME}";
+const referenceSource = String.raw`\$\{[A-Z_][A-Z0-9_]*\}`;
+
+const Value = z
+  .string()
+  .max(2_000)
+  .regex(/^[^\0\r\n]*$/, "A value is one line.");
+const HeaderName = z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,100}$/, "A header's name has letters, digits and hyphens.");
+
+/** Headers by which a server knows who calls: their values stay out of the agent's settings. */
+const credentials = /^(authorization|proxy-authorization|cookie|.*(api-?key|token|secret).*)$/i;
+
+const Remote = z.strictObject({
+  url: z
+    .url({ protocol: /^https?$/, error: "An address begins with https:// or http://." })
+    .max(2_000)
+    .refine((text) => !/^https?:\/\/[^/]*@/.test(text), "An address has no credentials in it; use headers.")
+    .meta({ description: "Its address, over streamable HTTP. The agent's network rules have to allow its host." }),
+  headers: z
+    .record(HeaderName, Value)
+    .refine((headers) => Object.keys(headers).length <= 20, "20 headers are allowed.")
+    .refine(
+      (headers) =>
+        Object.entries(headers).every(
+          ([name, value]) => !credentials.test(name) || new RegExp(referenceSource).test(value),
+        ),
+      `A header with credentials names a secret of the agent in the form ${form}.`,
+    )
+    .optional()
+    .meta({ description: `\`${form}\` stands for the agent's secret NAME, which is put in outside of the machine.` }),
+});
+
+const Local = z.strictObject({
+  command: z
+    .string()
+    .min(1)
+    .max(1_000)
+    .regex(/^[^\0]*$/)
+    .meta({ description: "A program in the agent's machine." }),
+  args: z
+    .array(
+      z
+        .string()
+        .max(10_000)
+        .regex(/^[^\0]*$/),
+    )
+    .max(100)
+    .optional(),
+  env: z
+    .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, "A variable has letters, digits and underscores."), Value)
+    .optional()
+    .meta({ description: `\`${form}\` stands for the agent's secret NAME.` }),
+});
+
+const McpServer = z.union([Remote, Local], "A server has a url (a remote one) or a command (in the machine).");
+export type McpServer = z.infer<typeof McpServer>;
+
+/** An agent's MCP servers, by name. */
+export const McpServers = z
+  .record(
+    z
+      .string()
+      .regex(/^[a-z][a-z0-9-]{0,31}$/, "A server's name has 1 to 32 lowercase letters, digits and hyphens.")
+      .refine((name) => !reserved.includes(name), `These names are the service's own: ${reserved.join(", ")}.`),
+    McpServer,
+  )
+  .refine((servers) => Object.keys(servers).length <= maximumServers, `${maximumServers} servers are allowed.`)
+  .meta({ id: "McpServers", description: "MCP servers whose tools the agent has, by name." });
+export type McpServers = z.infer<typeof McpServers>;
+
+/** The servers with `values` in place of the secrets' names. One that names a secret without a value is left out. */
+export function withSecrets(
+  servers: McpServers,
+  values: Readonly<Record<string, string>>,
+): { servers: McpServers; missing: { server: string; secret: string }[] } {
+  const known: McpServers = {};
+  const missing: { server: string; secret: string }[] = [];
+  for (const [name, server] of Object.entries(servers)) {
+    const lacks = [...JSON.stringify(server).matchAll(reference)]
+      .map(([, secret]) => secret!)
+      .filter((each) => !(each in values));
+    missing.push(...lacks.map((secret) => ({ server: name, secret })));
+    if (lacks.length === 0) known[name] = filled(server, values);
+  }
+  return { servers: known, missing };
+}
+
+function filled(server: McpServer, values: Readonly<Record<string, string>>): McpServer {
+  const fill = (pairs: Record<string, string> = {}) =>
+    Object.fromEntries(
+      Object.entries(pairs).map(([name, text]) => [name, text.replaceAll(reference, (_, secret) => values[secret]!)]),
+    );
+  return "url" in server ? { ...server, headers: fill(server.headers) } : { ...server, env: fill(server.env) };
+}

@@ -1,0 +1,42 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type McpServers, withSecrets } from "../contract/mcp-servers.ts";
+import { replaceFile } from "../runtimes/process.ts";
+import type { RuntimeContext } from "../runtimes/runtime.ts";
+import { readPlaceholders } from "./secrets.ts";
+
+/** The MCP servers that the runtime is started with. They are on the disk, for a runtime that starts before a turn. */
+export class RuntimeMcpServers {
+  readonly #context: RuntimeContext;
+  readonly #file: string;
+  /** As JSON; null before they were read. */
+  #current: string | null = null;
+
+  constructor(context: RuntimeContext) {
+    this.#context = context;
+    this.#file = join(context.stateFolder, "mcp-servers.json");
+  }
+
+  /** Those to start the runtime with. */
+  async current(): Promise<McpServers> {
+    this.#current ??= await readFile(this.#file, "utf8").catch(() => "{}");
+    return JSON.parse(this.#current) as McpServers;
+  }
+
+  /**
+   * Takes a turn's servers, with the placeholders of the agent's secrets. True if they are others than the runtime was
+   * started with. One whose secret is not set is left out, and the log says so.
+   */
+  async change(asked: McpServers): Promise<boolean> {
+    const before = JSON.stringify(await this.current());
+    if (before === "{}" && Object.keys(asked).length === 0) return false;
+    const { servers, missing } = withSecrets(asked, await readPlaceholders(this.#context.environmentFile));
+    const json = JSON.stringify(servers);
+    if (json === before) return false;
+    for (const { server, secret } of missing)
+      this.#context.log(`the MCP server ${server} is left out: the agent has no secret ${secret}`);
+    await replaceFile(this.#file, json);
+    this.#current = json;
+    return true;
+  }
+}

@@ -1,0 +1,60 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runtimes } from "../../src/runtimes/all.ts";
+import { DemoServer } from "../support/demo-server.ts";
+import { guestPackages } from "../support/guest-packages.ts";
+import { HttpMcpServer } from "../support/mcp-server.ts";
+import { ScriptedService } from "../support/scripted-service.ts";
+
+// An agent's own MCP servers as tools of the real runtimes: one over the web, with a secret, and one by a command.
+
+let provider: DemoServer;
+let remote: HttpMcpServer;
+let service: ScriptedService;
+
+beforeAll(async () => {
+  provider = await DemoServer.start(["claude-sonnet-4-5"]);
+  remote = await HttpMcpServer.start();
+  service = await ScriptedService.start(
+    { anthropic: { baseUrl: provider.url, apiKey: "the-key" }, egressInside: [remote.authority] },
+    { runtimes, packages: await guestPackages() },
+  );
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  remote[Symbol.dispose]();
+  provider[Symbol.dispose]();
+});
+
+const local = { command: process.execPath, args: [join(import.meta.dirname, "../support/stdio-mcp-server.ts")] };
+
+/** The reply to a call of a server's tool. Claude Code's models look for a tool of a server before they call it. */
+async function use(agent: string, server: string, text: string): Promise<string> {
+  const { client } = service;
+  if (agent === "claude-code") await client.ask(agent, `use: ToolSearch {"query":"select:mcp__${server}__echo"}`);
+  return client.ask(agent, `use: ${server}${agent === "opencode" ? "_" : "__"}echo {"text":"${text}"}`);
+}
+
+describe.each(runtimes.map(({ name }) => name))("%s", (runtime) => {
+  test("has the tools of its servers, with its secrets, in the same conversation", async () => {
+    const { client } = service;
+    await client.createAgent(runtime, { runtime, model: "anthropic/claude-sonnet-4-5" });
+    await client.ask(runtime, "The word is heron.");
+    const secret = { value: "hush", hosts: [remote.authority], headers: ["Authorization"] };
+    expect((await client.call("PUT", `/agents/${runtime}/secrets/TOKEN`, secret)).status).toBe(201);
+    const mcpServers = {
+      web: { url: `http://${remote.authority}/mcp`, headers: { Authorization: `Bearer \${TOKEN}` } },
+      lost: { url: `http://${remote.authority}/mcp`, headers: { Authorization: `Bearer \${NO_SUCH}` } },
+      here: { ...local, env: { GREETING: "a greeting" } },
+    };
+    const { body } = await client.call("PATCH", `/agents/${runtime}`, { mcpServers });
+    expect(body.mcpServers).toEqual(mcpServers);
+    expect(await use(runtime, "here", "hello")).toContain("hello, with a greeting");
+    remote.credentials.clear();
+    expect(await use(runtime, "web", "hello")).toContain("hello, with the web");
+    expect([...remote.credentials]).toEqual(["Bearer hush"]);
+    expect(await client.ask(runtime, "What was before?")).toMatch(/Your message [4-9] of this conversation/);
+    await client.call("PATCH", `/agents/${runtime}`, { mcpServers: {} });
+    expect(await client.ask(runtime, 'use: web__echo {"text":"x"}')).toContain("cannot call the tool");
+  });
+});
