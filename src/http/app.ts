@@ -33,6 +33,7 @@ import type { Ssh } from "../service/ssh.ts";
 import type { Tickets } from "../service/tickets.ts";
 import type { Turns } from "../service/turns.ts";
 import type { Users } from "../service/users.ts";
+import { a2aRoutes } from "./a2a/routes.ts";
 import { accountRoutes } from "./account.ts";
 import { accountEventRoutes } from "./account-events.ts";
 import { machineRoutes } from "./agent-machines.ts";
@@ -264,12 +265,14 @@ async function addRoutes(
 
 /** Protocols of other programs, each over the operations above. */
 async function addWires(app: FastifyInstance, options: AppOptions, streams: Streams): Promise<void> {
-  const { agents, auditLog, limiters, corsOrigins, publicUrl } = options;
+  const { version, agents, turns, auditLog, limiters, corsOrigins, publicUrl, protectedResource } = options;
   const operations = new CarriedOperations({ agents, auditLog, limiters });
   const count = (request: FastifyRequest, reply: FastifyReply) => countRequest(request, reply, limiters);
   const servers = mcpServers({ ...options, operations });
   const handler = mcpHandler(servers, (error) => app.log.debug({ err: error }, "an MCP request was refused"));
   await app.register(mcpRoutes({ handler, streams, count, corsOrigins, publicUrl }));
+  const facts = () => ({ version, publicUrl: publicUrl(), issuer: protectedResource("").authorization_servers[0]! });
+  await app.register(a2aRoutes({ agents, turns, operations, streams, facts }));
 }
 
 /** Responses are data, never pages: they may load nothing, and nothing may frame them. */

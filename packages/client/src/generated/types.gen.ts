@@ -3772,3 +3772,59 @@ export type McpResponses = {
      */
     200: unknown;
 };
+
+export type A2aData = {
+    body: unknown;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}/a2a';
+};
+
+export type A2aErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type A2aError = A2aErrors[keyof A2aErrors];
+
+export type A2aResponses = {
+    /**
+     * Default Response
+     */
+    200: unknown;
+};
+
+export type GetA2aCardData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}/a2a/.well-known/agent-card.json';
+};
+
+export type GetA2aCardErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetA2aCardError = GetA2aCardErrors[keyof GetA2aCardErrors];
+
+export type GetA2aCardResponses = {
+    /**
+     * Default Response
+     */
+    200: unknown;
+};
