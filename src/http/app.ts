@@ -38,6 +38,7 @@ import { accountRoutes } from "./account.ts";
 import { accountEventRoutes } from "./account-events.ts";
 import { machineRoutes } from "./agent-machines.ts";
 import { agentRoutes } from "./agents.ts";
+import { aguiRoutes } from "./agui.ts";
 import { type AuditRows, audit, auditRoutes, writeEntry } from "./audit.ts";
 import { authenticate } from "./authenticate.ts";
 import { requirePermission } from "./authorize.ts";
@@ -260,6 +261,7 @@ async function addRoutes(
   await app.register(userRoutes(options.users));
   await app.register(billingRoutes(billing));
   await app.register(creditRoutes(billing));
+  await app.register(aguiRoutes(agents, turns, streams, begun));
   await addWires(app, options, streams);
 }
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AgentParams } from "../../contract/agents.ts";
+import { AguiRun } from "../../contract/agui.ts";
 import { chatting, route } from "../route.ts";
 
 /** Protocols of other programs, which carry this API's operations. */
@@ -28,6 +29,17 @@ export const wireRoutes = {
     permission: chatting,
     carries: true,
     stream: z.unknown(),
+  }),
+  agui: route({
+    method: "POST",
+    path: "/agents/{name}/agui",
+    summary: "Send a message and stream the reply as AG-UI's events",
+    description: "For front ends of https://docs.ag-ui.com: a run is a turn.",
+    params: AgentParams,
+    body: AguiRun,
+    responses: {},
+    permission: chatting,
+    stream: z.looseObject({ type: z.string() }),
   }),
   getA2aCard: route({
     method: "GET",

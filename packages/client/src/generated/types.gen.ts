@@ -238,6 +238,24 @@ export type AgentLog = {
     lines: Array<string>;
 };
 
+export type AguiRun = {
+    threadId: string;
+    runId: string;
+    /**
+     * The last one is the user's, and text.
+     */
+    messages: Array<{
+        role: string;
+        content: unknown;
+        [key: string]: unknown;
+    }>;
+    /**
+     * None: an agent uses its own.
+     */
+    tools?: Array<unknown>;
+    [key: string]: unknown;
+};
+
 export type AuditEntry = {
     id: string;
     at: string;
@@ -3800,6 +3818,45 @@ export type A2aResponses = {
      */
     200: unknown;
 };
+
+export type AguiData = {
+    body: AguiRun;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}/agui';
+};
+
+export type AguiErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type AguiError = AguiErrors[keyof AguiErrors];
+
+export type AguiResponses = {
+    /**
+     * Default Response
+     */
+    200: {
+        type: string;
+        [key: string]: unknown;
+    };
+};
+
+export type AguiResponse = AguiResponses[keyof AguiResponses];
 
 export type GetA2aCardData = {
     body?: never;
