@@ -63,6 +63,7 @@ const loads: Readonly<Record<string, Load>> = {
   "files rm": files,
   "files watch": files,
   cp: () => import("./commands/cp.ts"),
+  acp: () => import("./commands/acp.ts"),
   chat: () => import("./commands/chat.ts"),
   exec: () => import("./commands/exec.ts"),
   terminal: () => import("./commands/terminal.ts"),

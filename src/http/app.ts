@@ -34,10 +34,12 @@ import type { Ssh } from "../service/ssh.ts";
 import type { Tickets } from "../service/tickets.ts";
 import type { Turns } from "../service/turns.ts";
 import type { Users } from "../service/users.ts";
+import { a2aRoutes } from "./a2a/routes.ts";
 import { accountRoutes } from "./account.ts";
 import { accountEventRoutes } from "./account-events.ts";
 import { machineRoutes } from "./agent-machines.ts";
 import { agentRoutes } from "./agents.ts";
+import { aguiRoutes } from "./agui.ts";
 import { type AuditRows, audit, auditRoutes, writeEntry } from "./audit.ts";
 import { authenticate } from "./authenticate.ts";
 import { requirePermission } from "./authorize.ts";
@@ -270,8 +272,9 @@ async function addRoutes(
 
 /** Protocols of other programs, each over the operations above. */
 async function addWires(app: FastifyInstance, options: AppOptions, sockets: SocketParts): Promise<void> {
-  const { agents, turns, responses, auditLog, limiters, corsOrigins, publicUrl } = options;
-  const { streams } = sockets;
+  const { version, agents, turns, responses, auditLog, limiters, corsOrigins, publicUrl, protectedResource } = options;
+  const { streams, begun } = sockets;
+  await app.register(aguiRoutes(agents, turns, streams, begun));
   const operations = new CarriedOperations({ agents, auditLog, limiters });
   const count = (request: FastifyRequest, reply: FastifyReply) => countRequest(request, reply, limiters);
   const openAi = { agents, turns, responses, ...sockets };
@@ -282,6 +285,8 @@ async function addWires(app: FastifyInstance, options: AppOptions, sockets: Sock
   const servers = mcpServers({ ...options, operations });
   const handler = mcpHandler(servers, (error) => app.log.debug({ err: error }, "an MCP request was refused"));
   await app.register(mcpRoutes({ handler, streams, count, corsOrigins, publicUrl }));
+  const facts = () => ({ version, publicUrl: publicUrl(), issuer: protectedResource("").authorization_servers[0]! });
+  await app.register(a2aRoutes({ agents, turns, operations, streams, facts }));
 }
 
 /** Responses are data, never pages: they may load nothing, and nothing may frame them. */

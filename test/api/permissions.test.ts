@@ -130,6 +130,10 @@ const expected: Readonly<Record<string, Expected>> = {
   "DELETE /agents/{name}/shares/{shareId}": account(404, 404),
   "POST /agents/{name}/ssh": account(200, 404),
   "GET /agents/{name}/ssh/connection": account(426, 426),
+  // What each of its methods may do is tested with them (a2a.test.ts).
+  "POST /agents/{name}/a2a": chatting(200),
+  "POST /agents/{name}/agui": chatting(200),
+  "GET /agents/{name}/a2a/.well-known/agent-card.json": chatting(200),
   // What each tool may do is tested with the tools (mcp.test.ts).
   "POST /mcp": { own: 200, stranger: 200, agentKeys: [200, 200, 200] },
   "POST /agents/{name}/conversation/reset": account(200, 404),
@@ -166,6 +170,8 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
   "POST /v1/responses": ({ name }) => ({ model: name, input: "hello" }),
   "POST /v1/chat/completions": ({ name }) => ({ model: name, messages: [{ role: "user", content: "hello" }] }),
   "PUT /agents/{name}/secrets/{secret}": () => ({ value: "hush", hosts: ["example.com"] }),
+  "POST /agents/{name}/agui": () => ({ threadId: "t", runId: "r", messages: [{ role: "user", content: "hello" }] }),
+  "POST /agents/{name}/a2a": ({ turnId }) => ({ jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: turnId } }),
   "POST /mcp": () => ({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
   "POST /keys": () => ({}),
   "POST /billing/top-ups": () => ({ credits: "100" }),

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { AgentParams } from "../../contract/agents.ts";
+import { AguiRun } from "../../contract/agui.ts";
 import { chatting, route } from "../route.ts";
 
 /** Protocols of other programs, which carry this API's operations. */
@@ -14,5 +16,37 @@ export const wireRoutes = {
     permission: chatting,
     carries: true,
     audience: "mcp",
+  }),
+  a2a: route({
+    method: "POST",
+    path: "/agents/{name}/a2a",
+    summary: "Agent2Agent protocol",
+    description:
+      "JSON-RPC 2.0 by version 1.0 of https://a2a-protocol.org: a task is a turn. Each method is an operation of this API, with its permission, limits and audit entry.",
+    params: AgentParams,
+    body: z.unknown(),
+    responses: { 200: z.unknown() },
+    permission: chatting,
+    carries: true,
+    stream: z.unknown(),
+  }),
+  agui: route({
+    method: "POST",
+    path: "/agents/{name}/agui",
+    summary: "Send a message and stream the reply as AG-UI's events",
+    description: "For front ends of https://docs.ag-ui.com: a run is a turn.",
+    params: AgentParams,
+    body: AguiRun,
+    responses: {},
+    permission: chatting,
+    stream: z.looseObject({ type: z.string() }),
+  }),
+  getA2aCard: route({
+    method: "GET",
+    path: "/agents/{name}/a2a/.well-known/agent-card.json",
+    summary: "An agent's card for the Agent2Agent protocol",
+    params: AgentParams,
+    responses: { 200: z.unknown() },
+    permission: chatting,
   }),
 };

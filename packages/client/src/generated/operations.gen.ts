@@ -79,6 +79,9 @@ export const operations = {
   listCredits: { method: "GET", path: "/admin/credits" },
   grantCredits: { method: "POST", path: "/admin/credits/grants" },
   mcp: { method: "POST", path: "/mcp" },
+  a2a: { method: "POST", path: "/agents/{name}/a2a" },
+  agui: { method: "POST", path: "/agents/{name}/agui" },
+  getA2aCard: { method: "GET", path: "/agents/{name}/a2a/.well-known/agent-card.json" },
 } as const;
 
 export interface Operations {
@@ -159,4 +162,7 @@ export interface Operations {
   listCredits: { data: types.ListCreditsData; answer: types.AccountCreditsList; event: null };
   grantCredits: { data: types.GrantCreditsData; answer: types.CreditGrant; event: null };
   mcp: { data: types.McpData; answer: types.McpResponses[200]; event: null };
+  a2a: { data: types.A2aData; answer: types.A2aResponses[200]; event: types.A2aResponses[200] };
+  agui: { data: types.AguiData; answer: null; event: types.AguiResponses[200] };
+  getA2aCard: { data: types.GetA2aCardData; answer: types.GetA2aCardResponses[200]; event: null };
 }

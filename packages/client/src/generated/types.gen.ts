@@ -239,6 +239,24 @@ export type AgentLog = {
     lines: Array<string>;
 };
 
+export type AguiRun = {
+    threadId: string;
+    runId: string;
+    /**
+     * The last one is the user's, and text.
+     */
+    messages: Array<{
+        role: string;
+        content: unknown;
+        [key: string]: unknown;
+    }>;
+    /**
+     * None: an agent uses its own.
+     */
+    tools?: Array<unknown>;
+    [key: string]: unknown;
+};
+
 export type AuditEntry = {
     id: string;
     at: string;
@@ -4453,6 +4471,101 @@ export type McpErrors = {
 export type McpError = McpErrors[keyof McpErrors];
 
 export type McpResponses = {
+    /**
+     * Default Response
+     */
+    200: unknown;
+};
+
+export type A2aData = {
+    body: unknown;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}/a2a';
+};
+
+export type A2aErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type A2aError = A2aErrors[keyof A2aErrors];
+
+export type A2aResponses = {
+    /**
+     * Default Response
+     */
+    200: unknown;
+};
+
+export type AguiData = {
+    body: AguiRun;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}/agui';
+};
+
+export type AguiErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type AguiError = AguiErrors[keyof AguiErrors];
+
+export type AguiResponses = {
+    /**
+     * Default Response
+     */
+    200: {
+        type: string;
+        [key: string]: unknown;
+    };
+};
+
+export type AguiResponse = AguiResponses[keyof AguiResponses];
+
+export type GetA2aCardData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}/a2a/.well-known/agent-card.json';
+};
+
+export type GetA2aCardErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetA2aCardError = GetA2aCardErrors[keyof GetA2aCardErrors];
+
+export type GetA2aCardResponses = {
     /**
      * Default Response
      */

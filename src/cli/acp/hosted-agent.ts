@@ -1,0 +1,177 @@
+import {
+  type AgentApp,
+  type AgentContext,
+  agent,
+  methods,
+  PROTOCOL_VERSION,
+  type PromptResponse,
+  RequestError,
+  type SessionUpdate,
+} from "@agentclientprotocol/sdk";
+import { type AgentHandle, ApiError, ClientError, type Inclusion, isLast, type Reply, type Turn } from "@berth/client";
+import { textOfPrompt } from "./prompt-text.ts";
+import { remark, updateOf, userMessage } from "./session-updates.ts";
+
+/** The last turns of a conversation that a replay shows. */
+const replayedTurns = 50;
+const include: readonly Inclusion[] = ["reasoning", "tools"];
+
+interface HostedOptions {
+  agent: AgentHandle;
+  version: string;
+  /** Begin a new conversation of the agent with each new session. */
+  reset: boolean;
+  /** Tells the user what the protocol has no place for. */
+  note: (message: string) => void;
+  /** Aborts when the editor has gone. Turns go on without it. */
+  gone: AbortSignal;
+}
+
+/** A hosted agent as an agent of the Agent Client Protocol. */
+export function hostedAgent(options: HostedOptions): AgentApp {
+  const hosted = new HostedAgent(options);
+  return agent({ name: "berth" })
+    .onRequest(methods.agent.initialize, () => ({
+      protocolVersion: PROTOCOL_VERSION,
+      agentInfo: { name: "berth", title: `${options.agent.name} on Berth`, version: options.version },
+      agentCapabilities: {
+        loadSession: true,
+        promptCapabilities: { embeddedContext: true, image: false, audio: false },
+        sessionCapabilities: { list: {}, resume: {} },
+      },
+      authMethods: [],
+    }))
+    .onRequest(methods.agent.session.new, ({ params }) => told(hosted.begin(params.mcpServers.length)))
+    .onRequest(methods.agent.session.load, ({ params, client }) => told(hosted.load(params.sessionId, client)))
+    .onRequest(methods.agent.session.resume, ({ params }) => told(hosted.resume(params.sessionId)))
+    .onRequest(methods.agent.session.list, ({ params }) => told(hosted.list(params.cwd ?? process.cwd())))
+    .onRequest(methods.agent.session.prompt, ({ params, client }) =>
+      told(hosted.prompt(params.sessionId, textOfPrompt(params.prompt), client)),
+    )
+    .onNotification(methods.agent.session.cancel, () => hosted.cancel());
+}
+
+/** The agent has one conversation at a time, which is the session: its id holds the conversation's number. */
+class HostedAgent {
+  readonly #agent: AgentHandle;
+  readonly #reset: boolean;
+  readonly #note: (message: string) => void;
+  readonly #gone: AbortSignal;
+  /** What is being answered; null between turns. */
+  #reply: Reply | null = null;
+
+  constructor({ agent: handle, reset, note, gone }: HostedOptions) {
+    this.#agent = handle;
+    this.#reset = reset;
+    this.#note = note;
+    this.#gone = gone;
+  }
+
+  async begin(mcpServers: number): Promise<{ sessionId: string }> {
+    if (mcpServers > 0) this.#note("The editor's MCP servers are not passed on: the agent runs elsewhere.");
+    const { conversation } = this.#reset ? await this.#agent.reset() : await this.#agent.get();
+    return { sessionId: sessionIdOf(conversation) };
+  }
+
+  async resume(sessionId: string): Promise<Record<string, never>> {
+    await this.#require(sessionId);
+    return {};
+  }
+
+  /** Replays the conversation. A turn that still runs is followed to its end. */
+  async load(sessionId: string, client: AgentContext): Promise<Record<string, never>> {
+    const conversation = await this.#require(sessionId);
+    for (const turn of await this.#past(conversation)) {
+      const show = (update: SessionUpdate) => client.notify(methods.client.session.update, { sessionId, update });
+      await show(userMessage(turn.message));
+      const shown = this.#replay(turn.id, show);
+      if (turn.status !== "running") await shown;
+      // The editor's request is answered now; the rest comes as it is said.
+      else shown.catch((error: Error) => this.#gone.aborted || this.#note(error.message));
+    }
+    return {};
+  }
+
+  async #replay(turnId: string, show: (update: SessionUpdate) => Promise<void>): Promise<void> {
+    const last = await this.#follow(this.#agent.reply(turnId, { include, signal: this.#gone }), show);
+    if (last?.type === "response.failed") await show(remark(`The turn failed: ${last.error.message}`));
+  }
+
+  async list(cwd: string) {
+    const { name, conversation, lastActiveAt } = await this.#agent.get();
+    return { sessions: [{ sessionId: sessionIdOf(conversation), cwd, title: name, updatedAt: lastActiveAt }] };
+  }
+
+  async prompt(sessionId: string, message: string, client: AgentContext): Promise<PromptResponse> {
+    await this.#require(sessionId);
+    const onBroken = () => this.#note("The connection broke off; trying to go on.");
+    const reply = this.#agent.chat(message, { include, onBroken, signal: this.#gone });
+    const last = await this.#follow(reply, (update) =>
+      client.notify(methods.client.session.update, { sessionId, update }),
+    );
+    if (last?.type === "response.cancelled") return { stopReason: "cancelled" };
+    if (last?.type !== "response.failed") return { stopReason: "end_turn" };
+    throw new RequestError(internalError, last.error.message, { code: last.error.code });
+  }
+
+  /** Interrupts what is being answered; its end follows. */
+  async cancel(): Promise<void> {
+    await this.#reply?.cancel().catch((error: Error) => this.#note(error.message));
+  }
+
+  async #follow(reply: Reply, show: (update: SessionUpdate) => Promise<void>) {
+    this.#reply = reply;
+    try {
+      for await (const event of reply) {
+        const update = updateOf(event);
+        if (update) await show(update);
+        if (isLast(event)) return event;
+      }
+      return null;
+    } finally {
+      if (this.#reply === reply) this.#reply = null;
+    }
+  }
+
+  /** The conversation's last turns, the oldest first; none for a key that may not list them. */
+  async #past(conversation: number): Promise<Turn[]> {
+    const found: Turn[] = [];
+    try {
+      for await (const turn of this.#agent.turns()) {
+        if (turn.conversation !== conversation || found.length >= replayedTurns) break;
+        found.unshift(turn);
+      }
+    } catch (error) {
+      if (!(error instanceof ApiError && error.code === "forbidden")) throw error;
+      this.#note("This key may not read the conversation, so that it is not shown.");
+    }
+    return found;
+  }
+
+  /** The number of the session's conversation. Throws if another has begun since. */
+  async #require(sessionId: string): Promise<number> {
+    const { conversation } = await this.#agent.get();
+    if (sessionId === sessionIdOf(conversation)) return conversation;
+    throw RequestError.resourceNotFound(`${sessionId}: the agent is in another conversation; begin a new session`);
+  }
+}
+
+const internalError = -32_603;
+
+function sessionIdOf(conversation: number): string {
+  return `conversation-${conversation}`;
+}
+
+/** The result, or what the service refused with as an error of the protocol. */
+async function told<Result>(result: Promise<Result>): Promise<Result> {
+  try {
+    return await result;
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    if (!(error instanceof ApiError)) throw new RequestError(internalError, error.message);
+    const { code, message } = error;
+    if (error.statusCode === 401) throw RequestError.authRequired({ code }, `${message} Sign in with: berth login`);
+    if (code === "agent_not_found") throw RequestError.invalidParams({ code }, message);
+    throw new RequestError(internalError, message, { code });
+  }
+}

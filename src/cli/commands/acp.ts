@@ -1,0 +1,28 @@
+import { Readable, Writable } from "node:stream";
+import { ndJsonStream } from "@agentclientprotocol/sdk";
+import type { Command } from "commander";
+import { hostedAgent } from "../acp/hosted-agent.ts";
+import { readVersion } from "../checkout.ts";
+import { connect } from "../connect.ts";
+import { readEnvironment } from "../environment.ts";
+import { writeText } from "../terminal.ts";
+
+/** `berth acp NAME` */
+export function register(program: Command): void {
+  program
+    .command("acp")
+    .description("be an agent of the Agent Client Protocol on standard input and output, for editors")
+    .argument("<name>", "the agent's name")
+    .option("--reset", "begin a new conversation with each new session")
+    .addHelpText("after", "\nEditors start it; docs/clients.md says how. What is no protocol goes to stderr.")
+    .action(async (name: string, { reset }: { reset?: true }) => {
+      const agent = connect(readEnvironment()).agent(name);
+      const note = (message: string) => writeText(process.stderr, `${message}\n`);
+      const input = Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>;
+      const stream = ndJsonStream(Writable.toWeb(process.stdout), input);
+      const gone = new AbortController();
+      const options = { agent, version: readVersion(), reset: reset ?? false, note, gone: gone.signal };
+      await hostedAgent(options).connect(stream).closed;
+      gone.abort();
+    });
+}

@@ -1,0 +1,82 @@
+import { A2A_PROTOCOL_VERSION, A2A_VERSION_HEADER } from "@a2a-js/sdk";
+import { VersionNotSupportedError } from "@a2a-js/sdk/errors";
+import { JsonRpcTransportHandler, ServerCallContext } from "@a2a-js/sdk/server";
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
+import { routes } from "../../api/routes.ts";
+import type { Agents } from "../../service/agents.ts";
+import type { Turns } from "../../service/turns.ts";
+import { findAgent } from "../agents.ts";
+import type { CarriedOperations } from "../carried-operations.ts";
+import { handle } from "../handle.ts";
+import { type SseEvent, sendEvents } from "../sse.ts";
+import type { Streams } from "../streams.ts";
+import { AgentTasks } from "./agent-tasks.ts";
+import { type CardFacts, cardOf } from "./card.ts";
+
+interface A2aOptions {
+  agents: Agents;
+  turns: Turns;
+  operations: CarriedOperations;
+  /** Each request counts as a stream until it is answered: any may wait. */
+  streams: Streams;
+  facts: () => CardFacts;
+}
+
+/** `/agents/{name}/a2a`: an agent by the Agent2Agent protocol, JSON-RPC, and its card. */
+export function a2aRoutes({ agents, turns, operations, streams, facts }: A2aOptions): FastifyPluginAsync {
+  return async (app) => {
+    handle(app, routes.getA2aCard, async (request, reply) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      reply.header("cache-control", "private, no-cache");
+      return cardOf(agent, facts());
+    });
+
+    handle(app, routes.a2a, async (request, reply) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      using _ = streams.enter(request);
+      const gone = new AbortController();
+      reply.raw.once("close", () => gone.abort());
+      const tasks = new AgentTasks({ turns, operations, carrier: { request, reply }, agent, gone: gone.signal });
+      return await answer(request, reply, new JsonRpcTransportHandler(tasks));
+    });
+  };
+}
+
+/** Answers a call, or as a stream of answers where its method has one. */
+async function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  handler: JsonRpcTransportHandler,
+): Promise<unknown> {
+  const version = request.headers[A2A_VERSION_HEADER.toLowerCase()];
+  const { id = null } = (request.body ?? {}) as { id?: string | number | null };
+  const refused = (error: unknown) => ({
+    jsonrpc: "2.0",
+    id,
+    error: JsonRpcTransportHandler.mapToJSONRPCError(error),
+  });
+  // Without the header a client is taken for one of this version: the methods of those before have other names.
+  if (version !== undefined && version !== A2A_PROTOCOL_VERSION)
+    return refused(new VersionNotSupportedError(`Only version ${A2A_PROTOCOL_VERSION} is spoken here.`));
+  const body = request.body as Record<string, unknown>;
+  const answered = await handler.handle(body, new ServerCallContext()).catch(refused);
+  if (!(Symbol.asyncIterator in answered)) return answered;
+  const responses = answered[Symbol.asyncIterator]();
+  try {
+    // What is refused is answered before the stream begins.
+    const first = await responses.next();
+    await sendEvents(reply, {}, () => streamed(first, responses));
+    return reply;
+  } catch (error) {
+    return refused(error);
+  }
+}
+
+async function* streamed(
+  first: IteratorResult<unknown, void>,
+  rest: AsyncGenerator<unknown, void>,
+): AsyncGenerator<SseEvent[]> {
+  if (first.done) return;
+  yield [{ data: first.value }];
+  for await (const data of rest) yield [{ data }];
+}

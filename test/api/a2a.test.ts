@@ -1,0 +1,212 @@
+import { randomUUID } from "node:crypto";
+import { Role, type SendMessageRequest, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
+import {
+  type Client,
+  ClientFactory,
+  ClientFactoryOptions,
+  DefaultAgentCardResolver,
+  JsonRpcTransportFactory,
+} from "@a2a-js/sdk/client";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { newAccount, newKey } from "../support/accounts.ts";
+import { TestClient } from "../support/client.ts";
+import { ScriptedService } from "../support/scripted-service.ts";
+
+// The official client of the Agent2Agent protocol against the real service.
+
+let service: ScriptedService;
+let owner: TestClient;
+
+beforeAll(async () => {
+  service = await ScriptedService.start();
+  owner = service.client;
+  for (const name of ["ada", "bob", "eve"]) await owner.createAgent(name);
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+/** The client as its users make it: from the agent's address and a key. */
+async function connect(name: string, { url, key }: TestClient = owner): Promise<Client> {
+  const fetchImpl: typeof fetch = (input, init) => {
+    const headers = new Headers(init?.headers);
+    headers.set("authorization", `Bearer ${key}`);
+    return fetch(input, { ...init, headers });
+  };
+  const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
+    transports: [new JsonRpcTransportFactory({ fetchImpl })],
+    cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
+  });
+  return new ClientFactory(options).createFromUrl(`${url}/agents/${name}/a2a/.well-known/agent-card.json`, "");
+}
+
+function request(text: string, fields: Partial<SendMessageRequest["message"]> = {}): SendMessageRequest {
+  const part = { content: { $case: "text" as const, value: text }, metadata: undefined, filename: "", mediaType: "" };
+  const message = {
+    ...{ messageId: randomUUID(), contextId: "", taskId: "", role: Role.ROLE_USER, parts: [part] },
+    ...{ metadata: undefined, extensions: [], referenceTaskIds: [] },
+    ...fields,
+  };
+  return { tenant: "", message, configuration: undefined, metadata: undefined };
+}
+
+const later = { acceptedOutputModes: [], taskPushNotificationConfig: undefined, returnImmediately: true };
+
+function replyIn(task: Task): string {
+  return task.artifacts.flatMap(({ parts }) => parts.map(({ content }) => content?.value)).join("");
+}
+
+/** What a stream says: the text of its artifact as a reader puts it together, and its states. */
+async function read(stream: AsyncIterable<StreamResponse>) {
+  let [text, task] = ["", undefined as Task | undefined];
+  const [states, remarks]: [TaskState[], unknown[]] = [[], []];
+  for await (const { payload } of stream) {
+    if (payload?.$case === "task") task = payload.value;
+    if (payload?.$case === "artifactUpdate") {
+      const said = payload.value.artifact!.parts.map(({ content }) => content?.value).join("");
+      text = payload.value.append ? text + said : said;
+    }
+    if (payload?.$case === "statusUpdate") {
+      states.push(payload.value.status!.state);
+      remarks.push(...(payload.value.status!.message?.parts.map(({ content }) => content?.value) ?? []));
+    }
+  }
+  return { text, task, states, remarks };
+}
+
+test("a message is a task, whose artifact is the reply", async () => {
+  const client = await connect("ada");
+  const task = (await client.sendMessage(request("hello there"))) as Task;
+  expect(task).toMatchObject({ contextId: "conversation-1", status: { state: TaskState.TASK_STATE_COMPLETED } });
+  expect(replyIn(task)).toBe("hello there");
+  expect(await client.getTask({ tenant: "", id: task.id })).toEqual(task);
+  expect((await owner.call("GET", `/agents/ada/turns/${task.id}`)).body.reply).toBe("hello there");
+});
+
+test("a task is streamed as the agent works", async () => {
+  const client = await connect("ada");
+  const { text, task, states } = await read(client.sendMessageStream(request("count 20 20")));
+  expect(task?.status?.state).toBe(TaskState.TASK_STATE_WORKING);
+  expect(text).toMatch(/^1 2 .*20 $/);
+  expect(states.at(-1)).toBe(TaskState.TASK_STATE_COMPLETED);
+  const used = await read(client.sendMessageStream(request("tool")));
+  expect(used.remarks).toContain("Uses Bash");
+  const failed = await read(client.sendMessageStream(request("crash")));
+  expect(failed.states.at(-1)).toBe(TaskState.TASK_STATE_FAILED);
+  expect(failed.remarks.at(-1)).toMatch(/^(runtime_failed|machine_\w+): /);
+});
+
+test("a task is followed by who comes late, with all that was said before", async () => {
+  const client = await connect("bob");
+  const begun = (await client.sendMessage({ ...request("count 30 60"), configuration: later })) as Task;
+  expect(begun.status?.state).toBe(TaskState.TASK_STATE_WORKING);
+  await expect.poll(async () => replyIn(await client.getTask({ tenant: "", id: begun.id }))).toContain("3 ");
+  const { text, states } = await read(client.resubscribeTask({ tenant: "", id: begun.id }));
+  expect(text).toMatch(/^1 2 .*30 $/);
+  expect(states.at(-1)).toBe(TaskState.TASK_STATE_COMPLETED);
+  await expect(read(client.resubscribeTask({ tenant: "", id: begun.id }))).rejects.toThrow("has ended");
+});
+
+test("a task is cancelled, once", async () => {
+  const client = await connect("bob");
+  const { id } = (await client.sendMessage({ ...request("hang"), configuration: later })) as Task;
+  await expect(client.sendMessage(request("hello"))).rejects.toThrow("turn_in_progress");
+  const cancelled = await client.cancelTask({ tenant: "", id, metadata: undefined });
+  expect(cancelled.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
+  await expect(client.cancelTask({ tenant: "", id, metadata: undefined })).rejects.toThrow("already ended");
+});
+
+test("a message that is sent again begins nothing again", async () => {
+  const client = await connect("eve");
+  const again = request("hello once", { messageId: "the-same" });
+  const [first, second] = [(await client.sendMessage(again)) as Task, (await client.sendMessage(again)) as Task];
+  expect(second.id).toBe(first.id);
+  const other = (await (await connect("bob")).sendMessage(again)) as Task;
+  expect(other.id).not.toBe(first.id);
+});
+
+test("tasks are listed by page and filter", async () => {
+  const client = await connect("eve");
+  for (const text of ["one", "two"]) await client.sendMessage(request(text));
+  const asked = { tenant: "", contextId: "", status: TaskState.TASK_STATE_UNSPECIFIED, pageToken: "" };
+  const list = (fields: object) =>
+    client.listTasks({ ...asked, statusTimestampAfter: undefined, includeArtifacts: true, ...fields });
+  const first = await list({ pageSize: 1 });
+  expect(first.tasks.map(replyIn)).toEqual(["two"]);
+  const second = await list({ pageSize: 1, pageToken: first.nextPageToken });
+  expect(second.tasks.map(replyIn)).toEqual(["one"]);
+  expect((await list({ contextId: "conversation-9" })).tasks).toEqual([]);
+  await expect(list({ pageToken: "nonsense" })).rejects.toThrow("request_invalid");
+});
+
+test("what an agent cannot take is refused in the protocol's own words", async () => {
+  const client = await connect("ada");
+  const send = (given: SendMessageRequest) => expect(client.sendMessage(given)).rejects;
+  await send(request("hello", { contextId: "conversation-7" })).toThrow("now conversation-1");
+  await send(request("hello", { taskId: randomUUID() })).toThrow("without a taskId");
+  await send(request("hello", { messageId: "" })).toThrow("messageId");
+  await send(request("")).toThrow("at least one character");
+  await send(request("x".repeat(300_000))).toThrow("256 KiB");
+  const bytes = {
+    content: { $case: "raw" as const, value: Buffer.from("x") },
+    metadata: undefined,
+    filename: "",
+    mediaType: "",
+  };
+  await send(request("", { parts: [bytes] })).toThrow("bytes cannot be sent");
+  await send({ ...request("hello"), configuration: { ...later, acceptedOutputModes: ["image/png"] } }).toThrow(
+    "text/plain",
+  );
+  await expect(client.getTask({ tenant: "", id: randomUUID() })).rejects.toThrow("no turn");
+  const rpc = async (body: unknown, headers = {}) =>
+    (await owner.call("POST", "/agents/ada/a2a", body, headers)).body.error;
+  const get = { jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: "x" } };
+  const push = { taskId: randomUUID(), url: "http://169.254.169.254/" };
+  const pushing = { jsonrpc: "2.0", id: 1, method: "CreateTaskPushNotificationConfig", params: push };
+  expect(await rpc(pushing)).toMatchObject({ code: -32003 });
+  expect(await rpc(get, { "a2a-version": "0.3" })).toMatchObject({ code: -32009 });
+  expect(await rpc({ jsonrpc: "2.0", id: 1, method: "message/send", params: {} })).toMatchObject({ code: -32601 });
+});
+
+test("the card names its keys, and is shown to who may talk to the agent", async () => {
+  const path = "/agents/ada/a2a/.well-known/agent-card.json";
+  const { body } = await owner.call("GET", path);
+  expect(body).toMatchObject({
+    name: "ada",
+    supportedInterfaces: [{ url: `${owner.url}/agents/ada/a2a`, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+    capabilities: { streaming: true },
+    securitySchemes: {
+      key: { httpAuthSecurityScheme: { scheme: "Bearer" } },
+      oidc: { openIdConnectSecurityScheme: { openIdConnectUrl: `${owner.url}/oidc/.well-known/openid-configuration` } },
+    },
+  });
+  expect((await new TestClient(owner.url, "").call("GET", path)).status).toBe(401);
+});
+
+test("an external agent key reaches its agent and its own tasks, and a stranger nothing", async () => {
+  const key = await newKey(owner, { kind: "agent", agents: ["ada"] });
+  const client = await connect("ada", key);
+  const mine = (await client.sendMessage(request("mine"))) as Task;
+  expect(replyIn(await client.getTask({ tenant: "", id: mine.id }))).toBe("mine");
+  const { turnId } = await owner.chat("ada", "secret");
+  await expect(client.getTask({ tenant: "", id: turnId })).rejects.toThrow("forbidden");
+  await expect(client.cancelTask({ tenant: "", id: turnId, metadata: undefined })).rejects.toThrow("forbidden");
+  await expect(read(client.resubscribeTask({ tenant: "", id: turnId }))).rejects.toThrow("forbidden");
+  await expect(connect("bob", key)).rejects.toThrow("403");
+  await expect(connect("ada", await newAccount(service))).rejects.toThrow("404");
+  const other = (
+    await owner.call("POST", "/agents/eve/a2a", { jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: mine.id } })
+  ).body;
+  expect(other.error.message).toContain("no turn");
+});
+
+test("each method is logged as the operation that it is", async () => {
+  await (await connect("ada")).sendMessage(request("hello"));
+  await expect((await connect("ada")).sendMessage(request(""))).rejects.toThrow();
+  const [refused, sent] = (await owner.call("GET", "/audit?limit=2")).body.data;
+  expect(sent).toMatchObject({ operation: "POST /agents/{name}/chat", agent: "ada", status: 200 });
+  expect(refused).toMatchObject({
+    operation: "POST /agents/{name}/chat",
+    agent: "ada",
+    status: 400,
+    code: "request_invalid",
+  });
+});
