@@ -1,10 +1,10 @@
 import type { Turn } from "@berth/client";
 import { useTurns } from "../conversation/turn-list.ts";
 import { Badge, type Tone } from "../ui/Badge.tsx";
-import { Button } from "../ui/Button.tsx";
 import { credits } from "../ui/credits.ts";
 import { Loaded } from "../ui/Loaded.tsx";
 import { Empty } from "../ui/Notice.tsx";
+import { Older } from "../ui/Older.tsx";
 import { Table } from "../ui/Table.tsx";
 import { duration, Time } from "../ui/Time.tsx";
 import { useAgentName } from "./agent-name.ts";
@@ -34,15 +34,7 @@ export function Turns() {
                   <Row key={turn.id} turn={turn} />
                 ))}
               </Table>
-              {query.hasNextPage && (
-                <Button
-                  className="justify-self-center"
-                  isBusy={query.isFetchingNextPage}
-                  onClick={() => void query.fetchNextPage()}
-                >
-                  Older
-                </Button>
-              )}
+              <Older query={query} />
             </div>
           )
         }

@@ -3,10 +3,10 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { agentsQuery, auditQuery } from "../api/queries.ts";
 import { Badge } from "../ui/Badge.tsx";
-import { Button } from "../ui/Button.tsx";
 import { Input, Select } from "../ui/Field.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { Empty } from "../ui/Notice.tsx";
+import { Older } from "../ui/Older.tsx";
 import { Table } from "../ui/Table.tsx";
 import { Time } from "../ui/Time.tsx";
 import { View } from "../ui/View.tsx";
@@ -90,15 +90,7 @@ export function Audit() {
           );
         }}
       </Loaded>
-      {query.hasNextPage && (
-        <Button
-          className="justify-self-center"
-          isBusy={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
-        >
-          Older
-        </Button>
-      )}
+      <Older query={query} />
     </View>
   );
 }
