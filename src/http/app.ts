@@ -10,6 +10,7 @@ import fastify, {
 } from "fastify";
 import { serializerCompiler, validatorCompiler } from "fastify-type-provider-zod";
 import { routes } from "../api/routes.ts";
+import type { Capacity } from "../contract/capacity.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { Readiness } from "../contract/health.ts";
 import { type ProtectedResource, signInPrefix } from "../contract/sign-in.ts";
@@ -41,6 +42,7 @@ import { type AuditRows, audit, auditRoutes, writeEntry } from "./audit.ts";
 import { authenticate } from "./authenticate.ts";
 import { requirePermission } from "./authorize.ts";
 import { billingRoutes } from "./billing.ts";
+import { capacityRoutes } from "./capacity.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { chatRoutes, turnRoutes } from "./chat.ts";
 import { commandRoutes } from "./commands.ts";
@@ -98,6 +100,7 @@ export interface AppOptions {
   protectedResource: () => ProtectedResource;
   /** The built-in identity provider; null if another is configured. */
   signIn: { handle: HandleSignIn } | null;
+  capacity: () => Capacity;
   readiness: () => Promise<Readiness>;
   metrics: MetricsText;
   limiters: RateLimiters;
@@ -240,6 +243,7 @@ async function addRoutes(
   await app.register(userRoutes(options.users));
   await app.register(billingRoutes(billing));
   await app.register(creditRoutes(billing));
+  await app.register(capacityRoutes(options.capacity));
 }
 
 /** Responses are data, never pages: they may load nothing, and nothing may frame them. */
