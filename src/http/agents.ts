@@ -26,7 +26,7 @@ export async function findAgent(
   const agent = await agents.find(request.caller.accountId, name);
   request.agent = agent;
   requireNamed(request.caller, agent);
-  if (request.ticketAgentId !== undefined && request.ticketAgentId !== agent.id)
+  if (request.ticket && request.ticket.agentId !== agent.id)
     throw new BerthError("forbidden", "This ticket is for another agent.");
   return agent;
 }

@@ -1230,6 +1230,12 @@ export type TicketRequest = {
 } | {
     for: 'ssh';
 } | {
+    for: 'file';
+    /**
+     * The file or folder that it reads, with the agent's rights.
+     */
+    path: string;
+} | {
     for: 'preview';
     port: number;
     /**
@@ -2625,6 +2631,14 @@ export type ReadFileData = {
          * `true`: an event stream of the changes in the folder, or of the file.
          */
         watch?: 'true' | 'false';
+        /**
+         * A folder as an archive, as with `Accept`, which a link cannot say.
+         */
+        archive?: 'tar' | 'tar.gz' | 'zip';
+        /**
+         * In place of the header `authorization`: see tickets.
+         */
+        ticket?: string;
     };
     url: '/agents/{name}/files/{path}';
 };
