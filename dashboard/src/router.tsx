@@ -27,7 +27,7 @@ const shell = createRoute({
 const signedOut = createRoute({
   getParentRoute: () => root,
   path: "/signed-out",
-  validateSearch: ({ message }): { message?: string } => (typeof message === "string" ? { message } : {}),
+  validateSearch: ({ code }): { code?: string } => (typeof code === "string" ? { code } : {}),
   component: SignedOut,
 });
 

@@ -144,6 +144,8 @@ class Reader {
       throw new BerthError("range_not_satisfiable", `The file has ${entry.size} bytes.`);
     }
     describe(reply, entry.name, entry.size, part);
+    // A link has no header, so a page could name it as a script. This is no script's type.
+    if (request.ticket) reply.type("application/octet-stream");
     if (request.method === "HEAD") return sendHead(reply);
     const { start, length } = part ?? { start: 0, length: entry.size };
     const target = { path: request.params.path, user: request.query.user };

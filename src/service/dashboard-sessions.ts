@@ -61,6 +61,8 @@ export interface WebProvider {
 interface SessionOptions {
   rows: DashboardSessionRows;
   provider: WebProvider;
+  /** Ends all that the account has signed in with, the tool's logins too. Null: the provider offers no such thing. */
+  endAll: ((accountId: string) => Promise<void>) | null;
   principals: { find(credential: string): Promise<Caller | null> };
   sealing: { seal(text: string, context: string): Buffer; open(sealed: Buffer, context: string): string | null };
 }
@@ -116,9 +118,12 @@ export class DashboardSessions {
     throw new BerthError("credentials_invalid", "You are signed out.");
   }
 
-  /** Signs out. `everywhere`: in all browsers of the account. Returns a page of the provider to go to, if there is one. */
+  /**
+   * Signs out. `everywhere`: in all browsers of the account and, where the provider can, its tools. Returns a page of the
+   * provider to go to, if there is one.
+   */
   async end(session: string, everywhere: boolean): Promise<string | null> {
-    const { rows, provider } = this.#options;
+    const { rows, provider, endAll } = this.#options;
     const own = await rows.find(hashOf(session));
     if (!own) return null;
     const all = everywhere ? await rows.ofAccount(own.accountId) : [own];
@@ -130,6 +135,7 @@ export class DashboardSessions {
       if (each.idHash.equals(own.idHash)) page = url;
       await rows.remove(each.idHash);
     }
+    if (everywhere) await endAll?.(own.accountId);
     return page;
   }
 

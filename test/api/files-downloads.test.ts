@@ -39,6 +39,8 @@ test("a ticket downloads the one file, once", async () => {
   expect(await answer.text()).toBe("<script>alert(1)</script>");
   expect(Object.fromEntries(answer.headers)).toMatchObject({
     "content-disposition": "attachment; filename*=UTF-8''k%C3%A4se.html",
+    // No page could run it as a script, either.
+    "content-type": "application/octet-stream",
     "content-security-policy": expect.stringContaining("default-src 'none'"),
     "x-content-type-options": "nosniff",
   });
