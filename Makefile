@@ -41,7 +41,7 @@ test-long: image dashboard ## soaks, the real runtimes, and machines in all thei
 	@scripts/test-long
 
 test-openclaw: image ## OpenClaw's whole life in a real machine: without KVM, about an hour
-	@BERTH_TEST_OPENCLAW=1 scripts/test test/vm/runtimes.test.ts
+	@BERTH_TEST_OPENCLAW=1 scripts/test test/vm/runtimes.test.ts test/vm/dashboard.test.ts
 
 openapi: node_modules/.package-lock.json ## write docs/openapi.json and the client's types anew, after a change of the routes
 	@node scripts/openapi.ts

@@ -27,7 +27,7 @@ const shell = createRoute({
 const signedOut = createRoute({
   getParentRoute: () => root,
   path: "/signed-out",
-  validateSearch: ({ message }): { message?: string } => (typeof message === "string" ? { message } : {}),
+  validateSearch: ({ code }): { code?: string } => (typeof code === "string" ? { code } : {}),
   component: SignedOut,
 });
 
@@ -86,6 +86,12 @@ const turns = createRoute({
   component: lazyRouteComponent(() => import("./agent/Turns.tsx"), "Turns"),
 });
 
+const turn = createRoute({
+  getParentRoute: () => agent,
+  path: "/turns/$turnId",
+  component: lazyRouteComponent(() => import("./agent/TurnPage.tsx"), "TurnPage"),
+});
+
 const logs = createRoute({
   getParentRoute: () => agent,
   path: "/logs",
@@ -138,7 +144,18 @@ const operator = createRoute({
   component: lazyRouteComponent(() => import("./operator/Operator.tsx"), "Operator"),
 });
 
-const ofAgent = agent.addChildren([conversation, files, terminal, ports, turns, logs, network, secrets, settings]);
+const ofAgent = agent.addChildren([
+  conversation,
+  files,
+  terminal,
+  ports,
+  turns,
+  turn,
+  logs,
+  network,
+  secrets,
+  settings,
+]);
 const inShell = shell.addChildren([home, agents, createAgent, ofAgent, keys, credits, audit, operator]);
 
 /** The identity provider leads back to `/`. */

@@ -50,6 +50,8 @@ export interface RouteDefinition {
   stream?: z.ZodType;
   /** The route is a WebSocket. A ticket for this purpose opens it, too, where there are such. */
   socket?: TicketRequest["for"] | "no ticket";
+  /** A ticket for this purpose opens the route, too. */
+  ticket?: TicketRequest["for"];
   /** The response is also available as CSV. */
   csv?: true;
   /** The path's last parameter is all the rest of the path, slashes included. */

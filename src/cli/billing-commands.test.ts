@@ -30,6 +30,7 @@ function billing(changes: Partial<Billing> = {}): Billing {
     spentThisMonth: "12.5",
     monthlyLimit: null,
     plan: "prepaid",
+    canTopUp: true,
     prices: { machine: { perGiBHour: "1" } },
     usage: [],
     ...changes,

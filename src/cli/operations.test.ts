@@ -41,6 +41,7 @@ const commands: Record<string, string> = {
   "GET /agents/{name}/install-status": "agents install-status ada",
   "POST /agents/{name}/chat": "chat ada hello",
   "GET /agents/{name}/turns": "turns list ada",
+  "GET /turns": "turns recent",
   "GET /agents/{name}/turns/{turnId}": `turns show ada ${id}`,
   "GET /agents/{name}/turns/{turnId}/events": `turns events ada ${id}`,
   "POST /agents/{name}/turns/{turnId}/cancel": `turns cancel ada ${id}`,
@@ -65,6 +66,7 @@ const commands: Record<string, string> = {
   "GET /agents/{name}/network": "agents network get ada",
   "PUT /agents/{name}/network": "agents network set ada --allow-all --deny-nothing",
   "GET /agents/{name}/network/log": "agents network log ada",
+  "GET /network/log": "connections",
   "GET /agents/{name}/secrets": "agents secrets list ada",
   "PUT /agents/{name}/secrets/{secret}": "agents secrets set ada TOKEN --host example.com",
   "DELETE /agents/{name}/secrets/{secret}": "agents secrets remove ada TOKEN",
@@ -85,6 +87,7 @@ const commands: Record<string, string> = {
   "POST /admin/users/{name}/disable": "admin users disable bea",
   "POST /admin/users/{name}/enable": "admin users enable bea",
   "POST /admin/signing-keys": "admin signing-keys replace",
+  "GET /admin/capacity": "admin capacity",
   "GET /admin/credits": "admin credits list",
   "POST /admin/credits/grants": "admin credits grant bea 10",
 };

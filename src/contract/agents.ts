@@ -90,6 +90,10 @@ export const Agent = z
     lastActiveAt: time,
     conversation: z.int().meta({ description: "The number of its conversation: 1, 2, …; a reset begins the next." }),
     error: Fault.nullable().meta({ description: "Set when the status is `failed`." }),
+    queuePosition: z
+      .int()
+      .nullable()
+      .meta({ description: "Its position among the agents that wait for a slot, 1 is next. Null: it does not wait." }),
     resources: Resources,
   })
   .meta({ id: "Agent" });

@@ -2,8 +2,22 @@ import { z } from "zod";
 import { AgentName, ListQuery } from "./agents.ts";
 import { credentials } from "./keys.ts";
 
+const auditOutcomes = ["done", "refused"] as const;
+export type AuditOutcome = (typeof auditOutcomes)[number];
+
 export const AuditQuery = ListQuery.extend({
   agent: AgentName.optional().meta({ description: "Only what was done with the agents of this name." }),
+  outcome: z
+    .enum(auditOutcomes)
+    .optional()
+    .meta({ description: "Only what was done, or what was refused: a status of 400 or more." }),
+  search: z
+    .string()
+    .min(1)
+    .max(200)
+    .refine((text) => !text.includes("\0"), "A search has no null characters.")
+    .optional()
+    .meta({ description: "Only entries with this in their operation, agent, address or code, in any case." }),
 });
 
 /** A request that changed something or was forbidden, as the account's owner sees it. */

@@ -48,6 +48,7 @@ export const Billing = z
     spentThisMonth: z.string().meta({ description: "In this calendar month of UTC." }),
     monthlyLimit: z.string().nullable().meta({ description: "What a month may cost; null: no limit but the balance." }),
     plan: z.literal("prepaid"),
+    canTopUp: z.boolean().meta({ description: "Whether credits can be bought: see `POST /billing/top-ups`." }),
     prices: z.object({
       machine: z.object({
         perGiBHour: z.string().meta({ description: "For an hour in which a machine with 1 GiB of memory is `ready`." }),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Fault } from "./agents.ts";
+import { Fault, ListQuery } from "./agents.ts";
 
 /** The maximum size of a message, in bytes of UTF-8. */
 const maximumMessageBytes = 256 * 1024;
@@ -159,6 +159,37 @@ export const TurnRecord = z
   })
   .meta({ id: "Turn" });
 export type TurnRecord = z.infer<typeof TurnRecord>;
+
+/** The first characters of a message and a reply that a summary has. */
+export const summaryCharacters = { message: 200, reply: 400 };
+
+export const AccountTurnsQuery = ListQuery.extend({
+  since: z.iso
+    .datetime({ offset: true, message: "A time is ISO 8601, such as 2030-01-31T12:00:00Z." })
+    .optional()
+    .meta({ description: "Only turns that run, or that have ended since this time." }),
+});
+
+export const TurnSummary = TurnRecord.pick({
+  id: true,
+  message: true,
+  reply: true,
+  status: true,
+  error: true,
+  createdAt: true,
+  finishedAt: true,
+})
+  .extend({
+    agent: z.string().meta({ description: "The agent's name." }),
+    message: z.string().meta({ description: "Its first 200 characters." }),
+    reply: z.string().meta({ description: "Its first 400 characters, as far as it has come." }),
+  })
+  .meta({ id: "TurnSummary" });
+export type TurnSummary = z.infer<typeof TurnSummary>;
+
+export const AccountTurnList = z
+  .object({ data: z.array(TurnSummary), nextCursor: z.string().nullable() })
+  .meta({ id: "AccountTurnList", description: "The turns of all the account's agents, the newest first." });
 
 export const TurnList = z
   .object({ data: z.array(TurnRecord), nextCursor: z.string().nullable() })

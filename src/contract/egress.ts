@@ -93,6 +93,22 @@ export const EgressLogEntry = z
   .meta({ id: "NetworkLogEntry" });
 export type EgressLogEntry = z.infer<typeof EgressLogEntry>;
 
+export const AccountConnectionsQuery = EgressLogQuery.extend({
+  since: z.iso
+    .datetime({ offset: true, message: "A time is ISO 8601, such as 2030-01-31T12:00:00Z." })
+    .optional()
+    .meta({ description: "Only those that began at this time or later." }),
+});
+
+export const AccountConnection = EgressLogEntry.extend({
+  agent: z.string().meta({ description: "The agent's name." }),
+}).meta({ id: "AccountConnection" });
+export type AccountConnection = z.infer<typeof AccountConnection>;
+
+export const AccountConnectionList = z
+  .object({ data: z.array(AccountConnection), nextCursor: z.string().nullable() })
+  .meta({ id: "AccountConnectionList", description: "As NetworkLog, of all the account's agents." });
+
 export const EgressLog = z.object({ data: z.array(EgressLogEntry), nextCursor: z.string().nullable() }).meta({
   id: "NetworkLog",
   description: "The agent's connections that have ended, by when they began, newest first.",

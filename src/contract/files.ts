@@ -1,17 +1,10 @@
 import { z } from "zod";
 import { AgentParams } from "./agents.ts";
-
-/** The longest path that a request may name, in characters. The machine's own limits are lower. */
-const maximumPath = 16_384;
+import { FilePath, maximumPath } from "./file-path.ts";
+import { TicketQuery } from "./tickets.ts";
 
 /** The most entries on a page of a folder. */
 const maximumEntries = 1_000;
-
-const FilePath = z
-  .string()
-  .max(maximumPath)
-  .refine((path) => !path.includes("\0"), "A path has no null characters.")
-  .refine((path) => path.isWellFormed(), "A path is UTF-8.");
 
 export const FileParams = AgentParams.extend({
   path: FilePath.meta({
@@ -52,6 +45,11 @@ export const ReadQuery = UserQuery.extend({
     .meta({ description: "With `recursive`: how many levels, 1 to 100." }),
   stat: flag.meta({ description: "`true`: the entry itself as JSON, not what is in it." }),
   watch: flag.meta({ description: "`true`: an event stream of the changes in the folder, or of the file." }),
+  archive: z
+    .enum(["tar", "tar.gz", "zip"])
+    .optional()
+    .meta({ description: "A folder as an archive, as with `Accept`, which a link cannot say." }),
+  ticket: TicketQuery,
 });
 
 export const WriteQuery = UserQuery.extend({

@@ -1,14 +1,19 @@
 import { z } from "zod";
+import { FilePath } from "./file-path.ts";
 
 /** For how long a ticket is good, in milliseconds. */
 export const ticketMs = 30_000;
 
-/** What a ticket opens: a terminal, a connection to a port or for SSH, or a port's pages in a browser. */
+/** What a ticket opens: a terminal, a connection to a port or for SSH, a file, or a port's pages in a browser. */
 export const TicketRequest = z
   .discriminatedUnion("for", [
     z.strictObject({ for: z.literal("terminal") }),
     z.strictObject({ for: z.literal("port") }),
     z.strictObject({ for: z.literal("ssh") }),
+    z.strictObject({
+      for: z.literal("file"),
+      path: FilePath.meta({ description: "The file or folder that it reads, with the agent's rights." }),
+    }),
     z.strictObject({
       for: z.literal("preview"),
       port: z.int().min(1).max(65_535),

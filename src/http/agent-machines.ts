@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync } from "fastify";
 import { routes } from "../api/routes.ts";
 import type { InstallStatus, LogEvent } from "../contract/agents.ts";
-import { toAgentView } from "../service/agent.ts";
 import type { Agents } from "../service/agents.ts";
 import { toInstallStatus } from "../service/lifecycle/provisioning.ts";
 import { findAgent } from "./agents.ts";
@@ -17,18 +16,18 @@ export function machineRoutes(agents: Agents, streams: Streams): FastifyPluginAs
     handle(app, routes.restartAgent, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
       const restarted = await agents.restart(agent, { newMachine: request.query.machine === "new" });
-      return toAgentView(request.query.wait ? await agents.settled(restarted) : restarted);
+      return agents.view(request.query.wait ? await agents.settled(restarted) : restarted);
     });
 
     handle(app, routes.suspendAgent, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
-      return toAgentView(await agents.suspend(agent));
+      return agents.view(await agents.suspend(agent));
     });
 
     handle(app, routes.resumeAgent, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
       const resumed = await agents.resume(agent);
-      return toAgentView(request.query.wait ? await agents.settled(resumed) : resumed);
+      return agents.view(request.query.wait ? await agents.settled(resumed) : resumed);
     });
 
     handle(app, routes.getLog, async (request, reply) => {

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyRequest } from "fastify";
 import { routes } from "../api/routes.ts";
 import { BerthError } from "../contract/errors.ts";
-import { type AgentState, toAgentView } from "../service/agent.ts";
+import type { AgentState } from "../service/agent.ts";
 import type { Agents } from "../service/agents.ts";
 import { requireNamed } from "./authorize.ts";
 import { handle } from "./handle.ts";
@@ -26,7 +26,7 @@ export async function findAgent(
   const agent = await agents.find(request.caller.accountId, name);
   request.agent = agent;
   requireNamed(request.caller, agent);
-  if (request.ticketAgentId !== undefined && request.ticketAgentId !== agent.id)
+  if (request.ticket && request.ticket.agentId !== agent.id)
     throw new BerthError("forbidden", "This ticket is for another agent.");
   return agent;
 }
@@ -39,26 +39,30 @@ export function agentRoutes(agents: Agents): FastifyPluginAsync {
       const after = fromCursor(cursor, /^[a-z][a-z0-9-]{2,29}$/);
       const { accountId, agentIds } = request.caller;
       const page = await agents.list(accountId, limit + 1, after, agentIds);
-      return pageOf(page.map(toAgentView), limit, ({ name }) => name);
+      return pageOf(
+        page.map((agent) => agents.view(agent)),
+        limit,
+        ({ name }) => name,
+      );
     });
 
     handle(app, routes.createAgent, async (request, reply) => {
       const agent = await agents.create(request.caller.accountId, request.body, request.attempt);
       request.agent = agent;
       reply.header("location", `/agents/${agent.name}`);
-      return toAgentView(request.query.wait ? await agents.settled(agent) : agent);
+      return agents.view(request.query.wait ? await agents.settled(agent) : agent);
     });
 
-    handle(app, routes.getAgent, async (request) => toAgentView(await findAgent(agents, request, request.params.name)));
+    handle(app, routes.getAgent, async (request) => agents.view(await findAgent(agents, request, request.params.name)));
 
     handle(app, routes.changeAgent, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
-      return toAgentView(await agents.change(agent, request.body));
+      return agents.view(await agents.change(agent, request.body));
     });
 
     handle(app, routes.resetConversation, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
-      return toAgentView(await agents.resetConversation(agent));
+      return agents.view(await agents.resetConversation(agent));
     });
 
     handle(app, routes.deleteAgent, async (request) => {

@@ -10,6 +10,7 @@ import fastify, {
 } from "fastify";
 import { serializerCompiler, validatorCompiler } from "fastify-type-provider-zod";
 import { routes } from "../api/routes.ts";
+import type { Capacity } from "../contract/capacity.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { Readiness } from "../contract/health.ts";
 import { type ProtectedResource, signInPrefix } from "../contract/sign-in.ts";
@@ -44,6 +45,7 @@ import { type AuditRows, audit, auditRoutes, writeEntry } from "./audit.ts";
 import { authenticate } from "./authenticate.ts";
 import { requirePermission } from "./authorize.ts";
 import { billingRoutes } from "./billing.ts";
+import { capacityRoutes } from "./capacity.ts";
 import { CarriedOperations } from "./carried-operations.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { chatRoutes, turnRoutes } from "./chat.ts";
@@ -109,6 +111,7 @@ export interface AppOptions {
   protectedResource: (path: "" | "/mcp") => ProtectedResource;
   /** The built-in identity provider; null if another is configured. */
   signIn: { handle: HandleSignIn } | null;
+  capacity: () => Capacity;
   readiness: () => Promise<Readiness>;
   metrics: MetricsText;
   limiters: RateLimiters;
@@ -267,6 +270,7 @@ async function addRoutes(
   await app.register(userRoutes(options.users));
   await app.register(billingRoutes(billing));
   await app.register(creditRoutes(billing));
+  await app.register(capacityRoutes(options.capacity));
   await addWires(app, options, { streams, begun });
 }
 

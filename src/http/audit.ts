@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest 
 import type { Route } from "../api/route.ts";
 import { routes } from "../api/routes.ts";
 import { AgentName } from "../contract/agents.ts";
-import { type AuditEntryState, type AuditPosition, toAuditEntry } from "../service/audit.ts";
+import { type AuditEntryState, type AuditFilter, type AuditPosition, toAuditEntry } from "../service/audit.ts";
 import type { Caller } from "../service/caller.ts";
 import { handle } from "./handle.ts";
 import { fromCursor, pageOf } from "./paging.ts";
@@ -10,8 +10,8 @@ import { fromCursor, pageOf } from "./paging.ts";
 /** The audit log's rows. */
 export interface AuditRows {
   write(entry: Omit<AuditEntryState, "id" | "at">): Promise<void>;
-  /** Up to `limit` entries after `after`, newest first; with `agent`, only those for agents with this name. */
-  list(accountId: string, limit: number, after: AuditPosition | null, agent: string | null): Promise<AuditEntryState[]>;
+  /** Up to `limit` entries after `after`, newest first. */
+  list(accountId: string, limit: number, after: AuditPosition | null, filter: AuditFilter): Promise<AuditEntryState[]>;
 }
 
 /**
@@ -57,8 +57,9 @@ export async function writeOperation(
 export function auditRoutes(rows: AuditRows): FastifyPluginAsync {
   return async (app) => {
     handle(app, routes.listAuditEntries, async (request) => {
-      const { limit, cursor, agent = null } = request.query;
-      const entries = await rows.list(request.caller.accountId, limit + 1, positionOf(cursor), agent);
+      const { limit, cursor, agent = null, outcome = null, search = null } = request.query;
+      const filter = { agent, outcome, search };
+      const entries = await rows.list(request.caller.accountId, limit + 1, positionOf(cursor), filter);
       return pageOf(entries.map(toAuditEntry), limit, ({ at, id }) => `${Date.parse(at)} ${id}`);
     });
   };

@@ -1,22 +1,22 @@
 import type { FastifyRequest } from "fastify";
 import { BerthError } from "../contract/errors.ts";
 import type { Caller } from "../service/caller.ts";
-import type { Tickets } from "../service/tickets.ts";
+import type { Admission, Tickets } from "../service/tickets.ts";
 
 /** The caller with a key or token; null if it is not, or no longer, valid. */
 export type FindCaller = (credential: string) => Promise<Caller | null>;
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The one agent that the request's ticket is for; absent without a ticket. */
-    ticketAgentId?: string;
+    /** What the request's ticket is for; absent without a ticket. */
+    ticket?: Pick<Admission, "agentId" | "path">;
     /** Set by `authenticate` before the handler runs. */
     caller: Caller;
   }
 }
 
 /**
- * Finds the caller by `Authorization: Bearer <key>` or, for a socket, by the ticket in its address. Throws
+ * Finds the caller by `Authorization: Bearer <key>` or, for a socket or a download, by the ticket in its address. Throws
  * `credentials_missing` or `credentials_invalid`.
  */
 export async function authenticate(
@@ -25,9 +25,9 @@ export async function authenticate(
   tickets: Pick<Tickets, "take">,
 ): Promise<Caller> {
   const header = request.headers.authorization;
-  const { socket } = request.routeOptions.config.route ?? {};
+  const { socket, ticket: purpose = socket } = request.routeOptions.config.route ?? {};
   const { ticket } = request.query as { ticket?: unknown };
-  if (socket !== undefined && typeof ticket === "string") return byTicket(request, ticket, socket, tickets);
+  if (purpose !== undefined && typeof ticket === "string") return byTicket(request, ticket, purpose, tickets);
   if (!header)
     throw new BerthError("credentials_missing", "An Authorization header of the form `Bearer <key>` is required.");
   const credential = /^Bearer +(\S+) *$/i.exec(header)?.[1];
@@ -45,6 +45,6 @@ function byTicket(request: FastifyRequest, ticket: string, purpose: string, tick
       "credentials_invalid",
       "The ticket is not valid: it was used, has expired, or is for something else.",
     );
-  request.ticketAgentId = admission.agentId;
+  request.ticket = admission;
   return admission.caller;
 }

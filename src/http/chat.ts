@@ -12,7 +12,7 @@ import {
 import { uuidPattern } from "../contract/ids.ts";
 import type { AgentState } from "../service/agent.ts";
 import type { Agents } from "../service/agents.ts";
-import { type TurnState, toTurnView } from "../service/turn.ts";
+import { type TurnState, toTurnSummary, toTurnView } from "../service/turn.ts";
 import type { Turns } from "../service/turns.ts";
 import { findAgent } from "./agents.ts";
 import { requireOwnTurn } from "./authorize.ts";
@@ -66,6 +66,14 @@ export function turnRoutes(agents: Agents, turns: Turns, streams: Streams): Fast
       const after = fromCursor(cursor, uuidPattern);
       const page = await turns.list(agent.id, limit + 1, after);
       return pageOf(page.map(toTurnView), limit, ({ id }) => id);
+    });
+
+    handle(app, routes.listAccountTurns, async ({ query, caller }) => {
+      const { limit, cursor, since } = query;
+      const after = fromCursor(cursor, uuidPattern);
+      const from = since === undefined ? null : new Date(since);
+      const page = await turns.listOfAccount(caller.accountId, limit + 1, after, from);
+      return pageOf(page.map(toTurnSummary), limit, ({ id }) => id);
     });
 
     handle(app, routes.getTurn, async (request) => {

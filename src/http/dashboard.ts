@@ -6,7 +6,9 @@ import { routes } from "../api/routes.ts";
 import { BerthError } from "../contract/errors.ts";
 import { dashboardPrefix } from "../contract/sign-in.ts";
 import { type DashboardSessions, dashboardSessionMs } from "../service/dashboard-sessions.ts";
+import { valuesOf } from "./cookies.ts";
 import { handle } from "./handle.ts";
+import { isOriginOf } from "./origins.ts";
 
 /** The path that its cookie is sent to. */
 const sessionPath = "/dashboard/session";
@@ -97,8 +99,9 @@ async function signedIn(
     return reply.header("set-cookie", cookies.session(session)).redirect(to, 303);
   } catch (error) {
     if (!(error instanceof BerthError)) throw error;
-    // The dashboard says it in its own words.
-    const query = new URLSearchParams({ code: error.code, message: error.message });
+    request.log.info({ err: error }, "a sign-in to the dashboard failed");
+    // The dashboard says it in its own words: a link could make it say anything else.
+    const query = new URLSearchParams({ code: error.code });
     return reply.redirect(`${dashboardPrefix}/signed-out?${query}`, 303);
   }
 }
@@ -113,6 +116,7 @@ async function sendDocument(reply: FastifyReply, folder: string): Promise<Fastif
 
 /** A path of the dashboard, and nothing else. */
 function pageOf(to = ""): string {
+  if (!URL.canParse(to, "http://berth")) return `${dashboardPrefix}/`;
   const { pathname, search, origin } = new URL(to, "http://berth");
   return origin === "http://berth" && pathname.startsWith(`${dashboardPrefix}/`)
     ? pathname + search
@@ -122,12 +126,8 @@ function pageOf(to = ""): string {
 /** Only the dashboard itself has a use for these; a cookie comes along from a neighbouring host's page, too. */
 function requireSameOrigin({ headers }: FastifyRequest): void {
   const { "sec-fetch-site": site, origin, host } = headers;
-  const isForeign = site !== undefined ? site !== "same-origin" : origin !== undefined && !isOf(origin, host);
+  const isForeign = site !== undefined ? site !== "same-origin" : origin !== undefined && !isOriginOf(origin, host);
   if (isForeign) throw new BerthError("forbidden", "Only the dashboard's own pages may ask for this.");
-}
-
-function isOf(origin: string, host: string | undefined): boolean {
-  return URL.canParse(origin) && new URL(origin).host === host;
 }
 
 /** The dashboard's cookies, as headers. */
@@ -140,8 +140,7 @@ class Cookies {
 
   /** Its value; empty if there is none. */
   of({ headers }: FastifyRequest, name: string): string {
-    const found = (headers.cookie ?? "").split(/; */).find((cookie) => cookie.startsWith(`${name}=`));
-    return found?.slice(name.length + 1) ?? "";
+    return valuesOf(headers.cookie, name)[0] ?? "";
   }
 
   /** Null removes it. */

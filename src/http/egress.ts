@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from "fastify";
 import { routes } from "../api/routes.ts";
 import { requireAllowed } from "../service/agent.ts";
 import type { Agents } from "../service/agents.ts";
-import { type AgentEgress, type ConnectionPosition, toLogEntry } from "../service/egress.ts";
+import { type AgentEgress, type ConnectionPosition, toAccountConnection, toLogEntry } from "../service/egress.ts";
 import { findAgent } from "./agents.ts";
 import { handle } from "./handle.ts";
 import { fromCursor, pageOf } from "./paging.ts";
@@ -25,9 +25,20 @@ export function egressRoutes(agents: Agents, egress: AgentEgress): FastifyPlugin
       const agent = await findAgent(agents, request, request.params.name);
       const { limit, cursor, verdict = null } = request.query;
       const connections = await egress.connections(agent.id, limit + 1, positionOf(cursor), verdict);
-      return pageOf(connections.map(toLogEntry), limit, ({ startedAt, id }) => `${Date.parse(startedAt)} ${id}`);
+      return pageOf(connections.map(toLogEntry), limit, placeOf);
+    });
+
+    handle(app, routes.listAccountConnections, async ({ query, caller }) => {
+      const { limit, cursor, verdict = null, since } = query;
+      const filter = { verdict, since: since === undefined ? null : new Date(since) };
+      const page = await egress.connectionsOfAccount(caller.accountId, limit + 1, positionOf(cursor), filter);
+      return pageOf(page.map(toAccountConnection), limit, placeOf);
     });
   };
+}
+
+function placeOf({ startedAt, id }: { startedAt: string; id: string }): string {
+  return `${Date.parse(startedAt)} ${id}`;
 }
 
 function positionOf(cursor: string | undefined): ConnectionPosition | null {

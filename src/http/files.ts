@@ -31,6 +31,7 @@ export function fileRoutes(agents: Agents, files: Files, streams: Streams): Fast
   return async (app) => {
     handle(app, routes.readFile, async (request, reply) => {
       const agent = await findAgent(agents, request, request.params.name);
+      requireTicketFor(request);
       return reader.answer(agent, request, reply);
     });
 
@@ -63,6 +64,12 @@ export function fileRoutes(agents: Agents, files: Files, streams: Streams): Fast
       });
     });
   };
+}
+
+/** A ticket is for one path, with the agent's rights. */
+function requireTicketFor({ ticket, params, query }: ReadRequest): void {
+  if (!ticket || (ticket.path === params.path && query.user === "agent")) return;
+  throw new BerthError("forbidden", "This ticket is for another file.");
 }
 
 async function write(files: Files, agent: AgentState, request: RequestOf<typeof routes.writeFile>) {
@@ -111,7 +118,7 @@ class Reader {
       const found = await this.#files.stat(agent, request.caller, target);
       const { type } = found.entry;
       if (stat === "true") return found.entry;
-      if (type === "folder") return this.#folder(agent, request, reply);
+      if (type === "folder") return this.#folder(agent, request, reply, found.entry.name);
       if (type !== "file") throw new BerthError("file_not_regular", `This is a ${type}, not a regular file or folder.`);
       try {
         return await this.#file(agent, request, reply, found, tries > 1);
@@ -137,6 +144,8 @@ class Reader {
       throw new BerthError("range_not_satisfiable", `The file has ${entry.size} bytes.`);
     }
     describe(reply, entry.name, entry.size, part);
+    // A link has no header, so a page could name it as a script. This is no script's type.
+    if (request.ticket) reply.type("application/octet-stream");
     if (request.method === "HEAD") return sendHead(reply);
     const { start, length } = part ?? { start: 0, length: entry.size };
     const target = { path: request.params.path, user: request.query.user };
@@ -145,13 +154,14 @@ class Reader {
     return this.#sent(request, reply, open);
   }
 
-  async #folder(agent: AgentState, request: ReadRequest, reply: FastifyReply) {
-    const { user, limit, cursor, recursive, depth } = request.query;
+  async #folder(agent: AgentState, request: ReadRequest, reply: FastifyReply, name: string) {
+    const { user, limit, cursor, recursive, depth, archive } = request.query;
     const target = { path: request.params.path, user };
-    const kind = archiveKinds[String(request.headers.accept).split(",")[0]!.split(";")[0]!.trim().toLowerCase()];
+    const kind =
+      archive ?? archiveKinds[String(request.headers.accept).split(",")[0]!.split(";")[0]!.trim().toLowerCase()];
     if (kind !== undefined) {
       reply.type(kind === "zip" ? "application/zip" : kind === "tar" ? "application/x-tar" : "application/gzip");
-      reply.header("content-disposition", "attachment").header("cache-control", "private, no-store");
+      reply.header("content-disposition", attachment(`${name}.${kind}`)).header("cache-control", "private, no-store");
       if (request.method === "HEAD") return sendHead(reply);
       return this.#sent(request, reply, () => this.#files.archive(agent, request.caller, { ...target, kind }));
     }
@@ -200,10 +210,15 @@ function sendHead(reply: FastifyReply): FastifyReply {
   return reply;
 }
 
+/** To be kept under this name (RFC 6266). */
+function attachment(name: string): string {
+  return `attachment; filename*=UTF-8''${encodeURIComponent(name.toWellFormed())}`;
+}
+
 /** The headers of a file's bytes. What an agent wrote is never shown as a page of this origin. */
 function describe(reply: FastifyReply, name: string, size: number, part: Part | null): void {
   reply.header("content-type", mime.getType(name) ?? "application/octet-stream");
-  reply.header("content-disposition", `attachment; filename*=UTF-8''${encodeURIComponent(name.toWellFormed())}`);
+  reply.header("content-disposition", attachment(name));
   reply.header("content-length", part?.length ?? size);
   if (!part) return;
   reply.code(206).header("content-range", `bytes ${part.start}-${part.start + part.length - 1}/${size}`);

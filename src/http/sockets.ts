@@ -7,6 +7,7 @@ import type { Route } from "../api/route.ts";
 import { asBerthError, BerthError } from "../contract/errors.ts";
 import { errorBody } from "./errors.ts";
 import { optionsOf, type RequestOf } from "./handle.ts";
+import { isOriginOf } from "./origins.ts";
 import type { Streams } from "./streams.ts";
 
 /** The largest message that a client may send, in bytes. */
@@ -37,8 +38,7 @@ export async function acceptSockets(
 /** A page of another origin opens no socket, whatever it has found out. Programs send no origin. */
 function requireOwnOrigin({ headers }: FastifyRequest, allowedOrigins: readonly string[]): void {
   const { origin, host } = headers;
-  if (origin === undefined || allowedOrigins.includes(origin)) return;
-  if (URL.canParse(origin) && new URL(origin).host === host) return;
+  if (origin === undefined || allowedOrigins.includes(origin) || isOriginOf(origin, host)) return;
   throw new BerthError("forbidden", "A page of this origin may not open a WebSocket here.");
 }
 

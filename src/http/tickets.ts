@@ -8,13 +8,17 @@ import { handle } from "./handle.ts";
 import type { PreviewHosts } from "./previews/hosts.ts";
 import { enterLink } from "./previews/preview-server.ts";
 
-/** `/agents/{name}/tickets`: what opens a WebSocket or a page in a browser. */
+/** `/agents/{name}/tickets`: what opens a WebSocket, a download or a page in a browser. */
 export function ticketRoutes(agents: Agents, tickets: Tickets, hosts: PreviewHosts): FastifyPluginAsync {
   return async (app) => {
     handle(app, routes.createTicket, async (request, reply) => {
       const agent = await findAgent(agents, request, request.params.name);
       reply.header("cache-control", "no-store");
       const { caller, body } = request;
+      if (body.for === "file") {
+        const given = tickets.give({ caller, agentId: agent.id, purpose: body.for, path: body.path });
+        return { ...given, url: null };
+      }
       if (body.for !== "preview") {
         return { ...tickets.give({ caller, agentId: agent.id, purpose: body.for }), url: null };
       }

@@ -105,8 +105,8 @@ export function requireAllowed(operation: Operation, agent: AgentState): void {
   throw new BerthError(permission, `The agent ${agent.name} is ${agent.status}${reason}`);
 }
 
-/** The agent as its owner sees it. */
-export function toAgentView(agent: AgentState): Agent {
+/** The agent as its owner sees it. `queuePosition`: among those that wait for a slot; null if it does not. */
+export function toAgentView(agent: AgentState, queuePosition: number | null): Agent {
   return {
     name: agent.name,
     runtime: agent.runtime,
@@ -118,6 +118,7 @@ export function toAgentView(agent: AgentState): Agent {
     lastActiveAt: agent.lastActiveAt.toISOString(),
     conversation: agent.conversation,
     error: agent.error,
+    queuePosition,
     resources: agent.resources,
   };
 }

@@ -1,4 +1,5 @@
 import {
+  type Agent,
   AgentName,
   type ChangeAgent,
   type CreateAgent,
@@ -6,7 +7,7 @@ import {
   type Resources,
 } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
-import { type AgentState, requireAllowed } from "./agent.ts";
+import { type AgentState, requireAllowed, toAgentView } from "./agent.ts";
 import type { GuestLeases } from "./guest-leases.ts";
 import type { Attempt } from "./idempotency.ts";
 import type { Lifecycle } from "./lifecycle/lifecycle.ts";
@@ -64,6 +65,11 @@ export class Agents {
 
   constructor(options: AgentOptions) {
     this.#options = options;
+  }
+
+  /** The agent as its owner sees it. */
+  view(agent: AgentState): Agent {
+    return toAgentView(agent, this.#options.lifecycle.slots.positionOf(agent.id));
   }
 
   /** By name, after the name `after`; with `ids`, only those agents. */

@@ -1,4 +1,4 @@
-import type { AuditEntry } from "../contract/audit.ts";
+import type { AuditEntry, AuditOutcome } from "../contract/audit.ts";
 
 /** An entry of the audit log as the service stores it. It contains nothing from a request's body or headers. */
 export interface AuditEntryState extends Omit<AuditEntry, "at"> {
@@ -8,6 +8,15 @@ export interface AuditEntryState extends Omit<AuditEntry, "at"> {
 
 /** An entry's position in the log, which is ordered by time. */
 export type AuditPosition = Pick<AuditEntryState, "at" | "id">;
+
+/** Which entries of an account are asked for; null: any. */
+export interface AuditFilter {
+  /** An agent's name. */
+  agent: string | null;
+  outcome: AuditOutcome | null;
+  /** What the operation, agent, address or code contains, in any case. */
+  search: string | null;
+}
 
 /** The entry as the account's owner sees it. */
 export function toAuditEntry({ accountId: _, at, ...entry }: AuditEntryState): AuditEntry {

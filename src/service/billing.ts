@@ -123,6 +123,7 @@ export class Billing {
       spentThisMonth,
       monthlyLimit,
       plan: "prepaid",
+      canTopUp: this.#options.payments !== null,
       prices: { machine: { perGiBHour: toCredits(machinePrice) } },
       usage: usage.map(toUsageByDay),
     };

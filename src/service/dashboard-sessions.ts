@@ -61,6 +61,8 @@ export interface WebProvider {
 interface SessionOptions {
   rows: DashboardSessionRows;
   provider: WebProvider;
+  /** Ends all that the account has signed in with, the tool's logins too. Null: the provider offers no such thing. */
+  endAll: ((accountId: string) => Promise<void>) | null;
   principals: { find(credential: string): Promise<Caller | null> };
   sealing: { seal(text: string, context: string): Buffer; open(sealed: Buffer, context: string): string | null };
 }
@@ -103,18 +105,25 @@ export class DashboardSessions {
     return { session, to };
   }
 
-  /** A token for the API that is good for at least a minute. Throws `credentials_missing` if nobody is signed in. */
+  /** A token for the API that is good for at least a minute. Throws `credentials_invalid` if nobody is signed in. */
   async token(session: string): Promise<Pick<SessionTokens, "accessToken" | "accessExpiresAt">> {
-    const stored = await this.#options.rows.find(hashOf(session));
+    const { rows } = this.#options;
+    const stored = await rows.find(hashOf(session));
     const tokens = stored && this.#open(stored);
-    const good = tokens && (isFresh(tokens) ? tokens : await this.#renewed(stored));
-    if (!good) throw new BerthError("credentials_invalid", "You are signed out.");
-    return good;
+    if (tokens && (await this.#isGood(tokens))) return tokens;
+    const renewed = tokens && (await this.#renewed(stored, tokens));
+    if (renewed && (await this.#isGood(renewed))) return renewed;
+    // Of an account that was disabled.
+    if (renewed) await rows.remove(stored.idHash);
+    throw new BerthError("credentials_invalid", "You are signed out.");
   }
 
-  /** Signs out. `everywhere`: in all browsers of the account. Returns a page of the provider to go to, if there is one. */
+  /**
+   * Signs out. `everywhere`: in all browsers of the account and, where the provider can, its tools. Returns a page of the
+   * provider to go to, if there is one.
+   */
   async end(session: string, everywhere: boolean): Promise<string | null> {
-    const { rows, provider } = this.#options;
+    const { rows, provider, endAll } = this.#options;
     const own = await rows.find(hashOf(session));
     if (!own) return null;
     const all = everywhere ? await rows.ofAccount(own.accountId) : [own];
@@ -126,17 +135,24 @@ export class DashboardSessions {
       if (each.idHash.equals(own.idHash)) page = url;
       await rows.remove(each.idHash);
     }
+    if (everywhere) await endAll?.(own.accountId);
     return page;
   }
 
-  #renewed(stored: StoredSession): Promise<SessionTokens | null> {
+  /** A token may be refused before its time: its account was disabled, or the keys that sign were replaced. */
+  async #isGood(tokens: SessionTokens): Promise<boolean> {
+    return isFresh(tokens) && (await this.#options.principals.find(tokens.accessToken)) !== null;
+  }
+
+  /** What comes in the place of tokens that are no longer good. Null if the sign-in has ended. */
+  #renewed(stored: StoredSession, spent: SessionTokens): Promise<SessionTokens | null> {
     const name = stored.idHash.toString("hex");
-    const renewal = this.#renewals.get(name) ?? this.#renew(stored).finally(() => this.#renewals.delete(name));
+    const renewal = this.#renewals.get(name) ?? this.#renew(stored, spent).finally(() => this.#renewals.delete(name));
     this.#renewals.set(name, renewal);
     return renewal;
   }
 
-  async #renew({ idHash }: StoredSession): Promise<SessionTokens | null> {
+  async #renew({ idHash }: StoredSession, spent: SessionTokens): Promise<SessionTokens | null> {
     const { rows, provider } = this.#options;
     for (const end = Date.now() + renewalMs; !(await rows.beginRenewal(idHash, renewalMs)); ) {
       await new Promise((resolve) => setTimeout(resolve, pollMs));
@@ -148,7 +164,7 @@ export class DashboardSessions {
     let renewed: SessionTokens | null = null;
     try {
       // Another server may have done it.
-      if (isFresh(before)) renewed = before;
+      if (isFresh(before) && before.accessToken !== spent.accessToken) renewed = before;
       else if (before.refreshToken !== null) renewed = await provider.renew(before.refreshToken);
       if (renewed === null) await rows.remove(idHash);
       return renewed;

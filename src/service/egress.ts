@@ -1,4 +1,4 @@
-import type { ChangeEgress, EgressLogEntry, EgressPolicy } from "../contract/egress.ts";
+import type { AccountConnection, ChangeEgress, EgressLogEntry, EgressPolicy } from "../contract/egress.ts";
 
 /** An agent's own lists of allowed and denied destinations. */
 export type EgressLists = ChangeEgress;
@@ -26,6 +26,18 @@ export function toLogEntry({ agentId: _, startedAt, finishedAt, ...rest }: Conne
   };
 }
 
+/** The connection as the owner of all agents sees it. */
+export function toAccountConnection({ agent, ...rest }: ConnectionState & { agent: string }): AccountConnection {
+  return { ...toLogEntry(rest), agent };
+}
+
+/** Which connections of an account are asked for; null: any. */
+export interface ConnectionFilter {
+  verdict: "allowed" | "refused" | null;
+  /** Begun then or later. */
+  since: Date | null;
+}
+
 interface AgentEgressOptions {
   /** The operator's lists, which apply in addition to the agent's. */
   operator: EgressLists;
@@ -37,6 +49,12 @@ interface AgentEgressOptions {
       after: ConnectionPosition | null,
       verdict: "allowed" | "refused" | null,
     ): Promise<ConnectionState[]>;
+    ofAccount(
+      accountId: string,
+      limit: number,
+      after: ConnectionPosition | null,
+      filter: ConnectionFilter,
+    ): Promise<(ConnectionState & { agent: string })[]>;
   };
   /** Cuts the agent's open connections that its rules no longer allow. */
   recheck: (agentId: string) => Promise<void>;
@@ -69,5 +87,15 @@ export class AgentEgress {
     verdict: "allowed" | "refused" | null,
   ): Promise<ConnectionState[]> {
     return this.#options.log.list(agentId, limit, after, verdict);
+  }
+
+  /** The same of all of an account's agents. */
+  connectionsOfAccount(
+    accountId: string,
+    limit: number,
+    after: ConnectionPosition | null,
+    filter: ConnectionFilter,
+  ): Promise<(ConnectionState & { agent: string })[]> {
+    return this.#options.log.ofAccount(accountId, limit, after, filter);
   }
 }

@@ -10,10 +10,12 @@ export interface Admission {
   caller: Caller;
   agentId: string;
   purpose: string;
+  /** For files: the one path that may be read. */
+  path?: string;
 }
 
 /**
- * One-time tickets, for those who cannot send a key: a browser's WebSockets and links. In memory, because they are good
+ * One-time tickets, for those who cannot send a key: a browser's WebSockets, links and downloads. In memory, because they are good
  * for half a minute, and at the server that gave them, which is their agent's.
  */
 export class Tickets {

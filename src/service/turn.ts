@@ -1,5 +1,5 @@
 import type { Fault } from "../contract/agents.ts";
-import type { TurnRecord, TurnStatus } from "../contract/chat.ts";
+import { summaryCharacters, type TurnRecord, type TurnStatus, type TurnSummary } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { ClientFunction } from "../contract/functions.ts";
 import { toUsage, type UsageState } from "./usage.ts";
@@ -47,6 +47,24 @@ export function toTurnView({
   return {
     ...turn,
     usage: toUsage(usage),
+    createdAt: createdAt.toISOString(),
+    finishedAt: finishedAt?.toISOString() ?? null,
+  };
+}
+
+/** A turn in the list of all of an account's agents. */
+export interface RecentTurn extends Pick<PastTurn, "id" | "message" | "status" | "error" | "createdAt" | "finishedAt"> {
+  agent: string;
+  /** The reply's beginning. */
+  reply: string;
+}
+
+/** The turn in a few words. */
+export function toTurnSummary({ message, reply, createdAt, finishedAt, ...turn }: RecentTurn): TurnSummary {
+  return {
+    ...turn,
+    message: message.slice(0, summaryCharacters.message),
+    reply: reply.slice(0, summaryCharacters.reply),
     createdAt: createdAt.toISOString(),
     finishedAt: finishedAt?.toISOString() ?? null,
   };

@@ -8,7 +8,7 @@ import type { Caller } from "./caller.ts";
 import type { GuestLeases } from "./guest-leases.ts";
 import { type FunctionCall, RunningTurn, type TurnProgress } from "./running-turn.ts";
 import type { RunningTurns } from "./running-turns.ts";
-import { type PastTurn, type TurnState, turnInProgress } from "./turn.ts";
+import { type PastTurn, type RecentTurn, type TurnState, turnInProgress } from "./turn.ts";
 import { runTurn } from "./turn-run.ts";
 import { noUsage, type UsageState } from "./usage.ts";
 
@@ -22,6 +22,8 @@ export interface TurnRows {
   find(agentId: string, turnId: string): Promise<TurnState | null>;
   /** Up to `limit` turns after the one with the id `after`, newest first. */
   list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]>;
+  /** Up to `limit` turns of all of an account's agents in the same order; `since`: that run, or have ended since. */
+  ofAccount(accountId: string, limit: number, after: string | null, since: Date | null): Promise<RecentTurn[]>;
   /** A turn of the agent with its reply; null if there is none. */
   past(agentId: string, turnId: string): Promise<PastTurn | null>;
   /** All turns running on this host, each with its agent's settings. */
@@ -150,6 +152,11 @@ export class Turns {
   /** Up to `limit` of an agent's turns after the one with the id `after`, newest first. */
   list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]> {
     return this.#options.rows.list(agentId, limit, after);
+  }
+
+  /** Turns of all of an account's agents after the turn `after`, newest first; `since`: that run, or have ended since. */
+  listOfAccount(accountId: string, limit: number, after: string | null, since: Date | null): Promise<RecentTurn[]> {
+    return this.#options.rows.ofAccount(accountId, limit, after, since);
   }
 
   /** A turn of the agent. Throws `turn_not_found`. */

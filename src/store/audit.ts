@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { Selectable } from "kysely";
-import type { AuditEntryState, AuditPosition } from "../service/audit.ts";
+import { type Selectable, sql } from "kysely";
+import type { AuditEntryState, AuditFilter, AuditPosition } from "../service/audit.ts";
 import type { Database, Tables } from "./database.ts";
 
 /** The accounts' audit log. */
@@ -32,18 +32,20 @@ export class AuditStore {
       .execute();
   }
 
-  /** Up to `limit` entries of the account after `after`, newest first; with `agent`, only for agents with this name. */
+  /** Up to `limit` entries of the account after `after`, newest first. */
   async list(
     accountId: string,
     limit: number,
     after: AuditPosition | null,
-    agent: string | null,
+    { agent, outcome, search }: AuditFilter,
   ): Promise<AuditEntryState[]> {
     const rows = await this.#database
       .selectFrom("audit_entries")
       .selectAll()
       .where("account_id", "=", accountId)
       .$if(agent !== null, (query) => query.where("agent_name", "=", agent))
+      .$if(outcome !== null, (query) => query.where("status", outcome === "done" ? "<" : ">=", 400))
+      .$if(search !== null, (query) => query.where(contains(search!)))
       .$if(after !== null, (query) =>
         query.where(({ eb, refTuple, tuple }) => eb(refTuple("at", "id"), "<", tuple(after!.at, after!.id))),
       )
@@ -53,6 +55,11 @@ export class AuditStore {
       .execute();
     return rows.map(fromRow);
   }
+}
+
+/** The condition that an entry has the text in one of its words. */
+function contains(text: string) {
+  return sql<boolean>`position(lower(${text}) in lower(concat_ws(' ', operation, agent_name, address, code))) > 0`;
 }
 
 function fromRow(row: Selectable<Tables["audit_entries"]>): AuditEntryState {

@@ -1,5 +1,5 @@
 import { type Selectable, sql } from "kysely";
-import type { ConnectionPosition, ConnectionState } from "../service/egress.ts";
+import type { ConnectionFilter, ConnectionPosition, ConnectionState } from "../service/egress.ts";
 import type { Database, Tables } from "./database.ts";
 
 /** The log of agents' connections. */
@@ -41,6 +41,28 @@ export class EgressLogStore {
       .limit(limit)
       .execute();
     return rows.map(fromRow);
+  }
+
+  /** Up to `limit` connections of all of an account's agents in the same order. */
+  async ofAccount(
+    accountId: string,
+    limit: number,
+    after: ConnectionPosition | null,
+    { verdict, since }: ConnectionFilter,
+  ): Promise<(ConnectionState & { agent: string })[]> {
+    // Each agent's newest by its own index.
+    const { rows } = await sql<Selectable<Tables["network_log"]> & { agent: string }>`
+      select own.*, agents.name as agent from agents cross join lateral (
+        select * from network_log where agent_id = agents.id
+          and (${verdict}::text is null or (reason is null) = (${verdict}::text = 'allowed'))
+          and started_at >= coalesce(${since}::timestamptz, '-infinity')
+          and (started_at, id) < (coalesce(${after?.startedAt ?? null}::timestamptz, 'infinity'),
+            coalesce(${after?.id ?? null}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+        order by started_at desc, id desc limit ${limit}
+      ) own
+      where agents.account_id = ${accountId}
+      order by own.started_at desc, own.id desc limit ${limit}`.execute(this.#database);
+    return rows.map((row) => ({ ...fromRow(row), agent: row.agent }));
   }
 }
 

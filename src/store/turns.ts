@@ -1,10 +1,10 @@
 import { type Selectable, sql } from "kysely";
 import type { Fault } from "../contract/agents.ts";
-import type { SequencedEvent, TurnStatus } from "../contract/chat.ts";
+import { type SequencedEvent, summaryCharacters, type TurnStatus } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import { usualLimits } from "../contract/event-log.ts";
 import type { TurnProgress } from "../service/running-turn.ts";
-import { type PastTurn, type TurnState, turnInProgress } from "../service/turn.ts";
+import { type PastTurn, type RecentTurn, type TurnState, turnInProgress } from "../service/turn.ts";
 import type { TurnRows } from "../service/turns.ts";
 import type { UsageState } from "../service/usage.ts";
 import { type Database, isDuplicate, type Tables } from "./database.ts";
@@ -101,6 +101,28 @@ export class TurnStore implements TurnRows {
     return rows.map(toPast);
   }
 
+  async ofAccount(accountId: string, limit: number, after: string | null, since: Date | null): Promise<RecentTurn[]> {
+    // Each agent's newest by its own index. An agent's turns end in the order in which they begin, so the newest that
+    // had ended before `since` is where its part of the list ends.
+    const { rows } = await sql<RecentTurn>`
+      select turns.id, turns.agent, left(turns.message, ${summaryCharacters.message}) as message, turns.status, (${replyOf(summaryCharacters.reply)}) ->> 'text' as reply,
+        (${faultOf}) as error, turns.created_at as "createdAt", turns.finished_at as "finishedAt"
+      from (
+        select own.*, agents.name as agent from agents cross join lateral (
+          select * from turns where agent_id = agents.id
+            and created_at > coalesce((
+              select before.created_at from turns before where before.agent_id = agents.id
+                and before.finished_at < ${since} order by before.created_at desc limit 1), '-infinity')
+            and ${after === null ? sql`true` : olderThan("turns", after)}
+          order by created_at desc, id desc limit ${limit}
+        ) own
+        where agents.account_id = ${accountId}
+        order by own.created_at desc, own.id desc limit ${limit}
+      ) turns
+      order by turns.created_at desc, turns.id desc`.execute(this.#database);
+    return rows;
+  }
+
   async past(agentId: string, turnId: string): Promise<PastTurn | null> {
     const row = await this.#pastTurns(agentId).where("id", "=", turnId).executeTakeFirst();
     return row ? toPast(row) : null;
@@ -110,8 +132,8 @@ export class TurnStore implements TurnRows {
     return this.#database
       .selectFrom("turns")
       .selectAll()
-      .select(replyOf)
-      .select(faultOf)
+      .select(replyOf(maximumReply).as("reply"))
+      .select(faultOf.as("error"))
       .where("agent_id", "=", agentId);
   }
 
@@ -158,15 +180,15 @@ const maximumReply = 64 * 1024;
 /** So that a reply in many small pieces is not read whole to be cut. */
 const maximumPieces = 20_000;
 
-/** The first deltas of the reply's text together, and how many they are. */
-const replyOf = sql<{ text: string; pieces: number }>`(
+/** The first deltas of the reply's text together, until they have as many characters, and how many they are. */
+const replyOf = (characters: number) => sql<{ text: string; pieces: number }>`(
   select json_build_object('text', coalesce(string_agg(delta, '' order by seq), ''), 'pieces', count(*)) from (
     select seq, delta, sum(length(delta)) over (order by seq) - length(delta) as before from (
       select seq, event ->> 'delta' as delta from turn_events
       where turn_id = turns.id and event ->> 'type' = 'response.output_text.delta'
       order by seq limit ${maximumPieces}
     ) pieces
-  ) sized where before <= ${maximumReply})`.as("reply");
+  ) sized where before <= ${characters})`;
 
 function cut({ text, pieces }: { text: string; pieces: number }): Pick<PastTurn, "reply" | "replyTruncated"> {
   return { reply: text.slice(0, maximumReply), replyTruncated: text.length > maximumReply || pieces === maximumPieces };
@@ -187,7 +209,7 @@ function toPast(row: PastRow): PastTurn {
 /** Why a turn failed, from its last event. */
 const faultOf = sql<Fault | null>`(
   select event -> 'error' from turn_events
-  where turn_id = turns.id and event ->> 'type' = 'response.failed' limit 1)`.as("error");
+  where turn_id = turns.id and event ->> 'type' = 'response.failed' limit 1)`;
 
 function fromRow(row: Selectable<Tables["turns"]>): TurnState {
   return {

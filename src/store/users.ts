@@ -127,6 +127,14 @@ export class UserStore implements UserRows {
     return link ?? null;
   }
 
+  /** Ends all that a local user's account has signed in with: sessions, the tool's logins, and tokens that are out. */
+  async endSignIns(accountId: string): Promise<void> {
+    await this.#database.transaction().execute(async (transaction) => {
+      const users = transaction.selectFrom("users").select("id").where("account_id", "=", accountId);
+      for (const { id } of await users.execute()) await endSessions(transaction, id);
+    });
+  }
+
   /**
    * Uses up a link: sets its user's password, or creates the operator's user with this name. False if the link is
    * invalid. Throws `user_exists`; the link then stays valid.

@@ -143,6 +143,7 @@ export function openService(parts: ServiceParts) {
     dashboardSessions: new DashboardSessions({
       rows: stores.dashboardSessions,
       provider: webProvider(config, signIn, address),
+      endAll: signIn && ((accountId) => stores.users.endSignIns(accountId)),
       principals,
       sealing: sealer,
     }),

@@ -156,15 +156,39 @@ test("an account sees its own log only, page by page, and of one agent where it 
   expect(await entriesOf(await newAccount(service))).toEqual([]);
 });
 
-test.each(["cursor=bm90aGluZw", "cursor=MjAyNi05OS05OQ", "agent=No", "limit=0", "of=ada"])(
-  "a list with %s is refused",
-  async (query) => {
-    expect(await client.call("GET", `/audit?${query}`)).toMatchObject({
-      status: 400,
-      body: { code: "request_invalid" },
-    });
-  },
-);
+test("entries are found by what came of them, and by a word of theirs in any case", async () => {
+  const owner = await newAccount(service);
+  await owner.call("POST", "/agents", { name: "ada" });
+  await owner.call("POST", "/agents", { name: "ada" });
+  await owner.call("PATCH", "/agents/ada", { instructions: "%" });
+  const all = await entriesOf(owner);
+  const refused = all.filter(({ status }) => status >= 400);
+  expect(refused.map(({ code }) => code)).toEqual(["agent_exists"]);
+  expect(await entriesOf(owner, "outcome=refused")).toEqual(refused);
+  expect(await entriesOf(owner, "outcome=done")).toEqual(all.filter(({ status }) => status < 400));
+  expect(await entriesOf(owner, "search=AGENT_EXISTS")).toEqual(refused);
+  expect(await entriesOf(owner, "search=patch%20/agents")).toEqual(
+    all.filter(({ operation }) => /PATCH/.test(operation)),
+  );
+  expect(await entriesOf(owner, "search=127.0.0.1&agent=ada&outcome=done")).toHaveLength(2);
+  expect(await entriesOf(owner, "search=%25")).toEqual([]);
+});
+
+test.each([
+  "cursor=bm90aGluZw",
+  "cursor=MjAyNi05OS05OQ",
+  "agent=No",
+  "limit=0",
+  "of=ada",
+  "outcome=good",
+  "search=",
+  "search=%00",
+])("a list with %s is refused", async (query) => {
+  expect(await client.call("GET", `/audit?${query}`)).toMatchObject({
+    status: 400,
+    body: { code: "request_invalid" },
+  });
+});
 
 test("nothing that a request says, in its path, query, headers or body, is in the log", async () => {
   const owner = await newAccount(service);

@@ -53,6 +53,7 @@ test("an account begins with credits, and sees what it has and has used", async 
     spentThisMonth: "0",
     monthlyLimit: null,
     plan: "prepaid",
+    canTopUp: false,
     prices: { machine: { perGiBHour: "0" } },
     usage: [],
   });

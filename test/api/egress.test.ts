@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { EgressLogEntry } from "../../src/contract/egress.ts";
 import { cleanUp } from "../../src/store/clean-up.ts";
-import { databaseOf } from "../support/accounts.ts";
+import { databaseOf, newAccount } from "../support/accounts.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The web as programs in a machine reach it: the real proxy and uplink of the guest, the real server.
@@ -243,6 +243,23 @@ test("the log is read in pages, the newest first, of one verdict or of both", as
     expect([reason !== null, outcome, bytesSent]).toEqual([true, null, 0]);
   expect((await service.client.call("GET", "/agents/ada/network/log?verdict=maybe")).status).toBe(400);
   expect((await service.client.call("GET", "/agents/ada/network/log?cursor=x")).status).toBe(400);
+});
+
+test("the account's log has those of all its agents, with their names, from a time on", async () => {
+  const all = await logged(5);
+  const { body } = await service.client.call("GET", "/network/log?limit=100");
+  expect(body.data).toEqual(all.map((entry) => ({ ...entry, agent: "ada" })));
+  const { data, nextCursor } = (await service.client.call("GET", "/network/log?limit=2&verdict=refused")).body;
+  const refused = all.filter(({ verdict }) => verdict === "refused");
+  expect(data).toMatchObject(refused.slice(0, 2));
+  const next = `/network/log?limit=2&verdict=refused&cursor=${nextCursor}`;
+  expect((await service.client.call("GET", next)).body.data).toMatchObject(refused.slice(2, 4));
+  const since = await service.client.call("GET", `/network/log?since=${all[2]!.startedAt}`);
+  expect(since.body.data).toMatchObject(all.filter(({ startedAt }) => startedAt >= all[2]!.startedAt));
+  const stranger = await newAccount(service);
+  await stranger.createAgent("ada");
+  expect((await stranger.call("GET", "/network/log")).body).toEqual({ data: [], nextCursor: null });
+  expect((await stranger.call("GET", "/network/log?since=now")).status).toBe(400);
 });
 
 test("an agent that asks without end is refused, and fills no log", async () => {

@@ -1,57 +1,32 @@
 import { execFileSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, readlink, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { FileEvent, WrittenFile } from "../../src/contract/files.ts";
+import type { FileEvent } from "../../src/contract/files.ts";
+import { AgentFiles, codeOf } from "../support/agent-files.ts";
 import type { TestClient } from "../support/client.ts";
-import { ScriptedService } from "../support/scripted-service.ts";
 
-// Files over HTTP. The scripted machine is this machine: everything stays inside the agent's home, in a folder for each
-// test.
+// Files over HTTP: written, read, listed, changed and watched.
 
-let service: ScriptedService;
+let files: AgentFiles;
 let client: TestClient;
-/** The agent's home. */
-let home: string;
-/** The test's own folder: as the API names it, and here. */
-let [folder, here] = ["", ""];
+let [home, folder, here] = ["", "", ""];
+const at = (path: string) => files.at(path);
+const get = (path: string, headers = {}) => files.get(path, headers);
+const put = (...args: Parameters<AgentFiles["put"]>) => files.put(...args);
 
 beforeAll(async () => {
-  service = await ScriptedService.start();
-  client = service.client;
-  await client.createAgent("ada");
-  home = join(service.config.dataFolder, "machines", service.driver.running[0]!);
+  files = await AgentFiles.start();
+  ({ client, home } = files);
 });
-afterAll(() => service[Symbol.asyncDispose]());
+afterAll(() => files[Symbol.asyncDispose]());
 beforeEach(async () => {
-  folder = `test-${randomBytes(6).toString("hex")}`;
-  here = join(home, folder);
-  await mkdir(here);
+  await files.enterNewFolder();
+  ({ folder, here } = files);
 });
-
-const at = (path: string) => `/agents/ada/files/${path.split("/").map(encodeURIComponent).join("/")}`;
-const get = (path: string, headers = {}) => client.fetch("GET", at(path), undefined, headers);
-
-async function put(path: string, body: string | Uint8Array | ReadableStream, headers = {}, query = "") {
-  const response = await fetch(client.url + at(path) + query, {
-    method: "PUT",
-    headers: { authorization: `Bearer ${client.key}`, ...headers },
-    body,
-    duplex: "half",
-  } as RequestInit);
-  return { status: response.status, headers: response.headers, body: (await response.json()) as WrittenFile };
-}
-
-async function code(answer: Promise<Response | { status: number; body: unknown }>): Promise<[number, string]> {
-  const got = await answer;
-  const body = got instanceof Response ? await got.json() : got.body;
-  return [got.status, (body as { code: string }).code];
-}
 
 test("a file is written whole, and read again with its headers", async () => {
   const bytes = randomBytes(3_000_000);
@@ -166,13 +141,13 @@ test("ranges, and what has not changed", async () => {
 test("if-match and if-none-match guard what is there", async () => {
   const first = await put(`${folder}/f`, "one", { "if-none-match": "*" });
   expect(first.status).toBe(201);
-  expect(await code(put(`${folder}/f`, "two", { "if-none-match": "*" }))).toEqual([412, "precondition_failed"]);
+  expect(await codeOf(put(`${folder}/f`, "two", { "if-none-match": "*" }))).toEqual([412, "precondition_failed"]);
   expect((await put(`${folder}/f`, "two", { "if-match": first.body.etag })).status).toBe(200);
-  expect(await code(put(`${folder}/f`, "three", { "if-match": first.body.etag }))).toEqual([
+  expect(await codeOf(put(`${folder}/f`, "three", { "if-match": first.body.etag }))).toEqual([
     412,
     "precondition_failed",
   ]);
-  expect(await code(put(`${folder}/g`, "x", { "if-match": "*" }))).toEqual([412, "precondition_failed"]);
+  expect(await codeOf(put(`${folder}/g`, "x", { "if-match": "*" }))).toEqual([412, "precondition_failed"]);
   expect(await readFile(join(here, "f"), "utf8")).toBe("two");
   expect(await readdir(here)).toEqual(["f"]);
 });
@@ -183,16 +158,16 @@ test("what is no regular file, missing or in the way is an error with a code", a
   await symlink("/dev/null", join(here, "null"));
   await writeFile(join(here, "file"), "");
   await mkdir(join(here, "full/er"), { recursive: true });
-  expect(await code(get(`${folder}/fifo`))).toEqual([409, "file_not_regular"]);
-  expect(await code(get(`${folder}/null`))).toEqual([409, "file_not_regular"]);
-  expect(await code(put(`${folder}/fifo`, "x"))).toEqual([409, "file_not_regular"]);
-  expect(await code(get(`${folder}/loop`))).toEqual([409, "link_loop"]);
-  expect(await code(get(`${folder}/none`))).toEqual([404, "file_not_found"]);
-  expect(await code(get(`${folder}/file/below`))).toEqual([409, "not_a_folder"]);
-  expect(await code(put(`${folder}/file/below`, "x"))).toEqual([409, "not_a_folder"]);
-  expect(await code(put(`${folder}/full`, "x"))).toEqual([409, "is_a_folder"]);
-  expect(await code(client.fetch("DELETE", at(`${folder}/full`)))).toEqual([409, "folder_not_empty"]);
-  expect(await code(client.fetch("DELETE", at(`${folder}/none`)))).toEqual([404, "file_not_found"]);
+  expect(await codeOf(get(`${folder}/fifo`))).toEqual([409, "file_not_regular"]);
+  expect(await codeOf(get(`${folder}/null`))).toEqual([409, "file_not_regular"]);
+  expect(await codeOf(put(`${folder}/fifo`, "x"))).toEqual([409, "file_not_regular"]);
+  expect(await codeOf(get(`${folder}/loop`))).toEqual([409, "link_loop"]);
+  expect(await codeOf(get(`${folder}/none`))).toEqual([404, "file_not_found"]);
+  expect(await codeOf(get(`${folder}/file/below`))).toEqual([409, "not_a_folder"]);
+  expect(await codeOf(put(`${folder}/file/below`, "x"))).toEqual([409, "not_a_folder"]);
+  expect(await codeOf(put(`${folder}/full`, "x"))).toEqual([409, "is_a_folder"]);
+  expect(await codeOf(client.fetch("DELETE", at(`${folder}/full`)))).toEqual([409, "folder_not_empty"]);
+  expect(await codeOf(client.fetch("DELETE", at(`${folder}/none`)))).toEqual([404, "file_not_found"]);
   expect((await client.call("DELETE", `${at(`${folder}/full`)}?recursive=true`)).status).toBe(204);
 });
 
@@ -260,35 +235,6 @@ test("folders are made, files moved and copied, and nothing is overwritten", asy
   expect((await readdir(here)).toSorted()).toEqual(["copied", "moved", "new"]);
 });
 
-test("an upload that breaks off leaves the file that was there, and nothing else", async () => {
-  await writeFile(join(here, "f"), "before");
-  const { hostname, port } = new URL(client.url);
-  const headers = { authorization: `Bearer ${client.key}`, "content-length": "1000000" };
-  const request = httpRequest({ hostname, port, path: at(`${folder}/f`), method: "PUT", headers });
-  request.on("error", () => {});
-  request.write(randomBytes(200_000));
-  await expect.poll(async () => (await readdir(here)).length).toBe(2);
-  request.destroy();
-  await expect.poll(() => readdir(here)).toEqual(["f"]);
-  expect(await readFile(join(here, "f"), "utf8")).toBe("before");
-});
-
-test("an upload whose machine is lost leaves nothing behind once the next one begins", async () => {
-  await client.createAgent("bea");
-  const id = service.driver.running.find((each) => !home.endsWith(each))!;
-  const hers = join(service.config.dataFolder, "machines", id);
-  const path = `${client.url}/agents/bea/files/f`;
-  const headers = { authorization: `Bearer ${client.key}` };
-  const body = new ReadableStream({ start: (controller) => controller.enqueue(randomBytes(100_000)) });
-  const sent = fetch(path, { method: "PUT", headers, body, duplex: "half" } as RequestInit);
-  const unfinished = async () => (await readdir(hers)).filter((name) => name.startsWith(".berth-upload-"));
-  await expect.poll(async () => (await unfinished()).length).toBe(1);
-  service.driver.disconnect(id);
-  expect((await sent).status).toBe(500);
-  await expect.poll(unfinished).toEqual([]);
-  expect(existsSync(join(hers, "f"))).toBe(false);
-});
-
 test("a file that shrinks while it is read breaks the connection off", async () => {
   await writeFile(join(here, "f"), "");
   await truncate(join(here, "f"), 300_000_000);
@@ -300,68 +246,6 @@ test("a file that shrinks while it is read breaks the connection off", async () 
     while (!(await reader.read()).done);
   };
   await expect(rest()).rejects.toThrow();
-});
-
-/** Makes an archive with GNU tar, which is told to keep names as they are. */
-async function archiveOf(...args: string[]): Promise<Buffer> {
-  return execFileSync("tar", ["-czPf", "-", "-C", here, ...args]);
-}
-const gzip = { "content-type": "application/gzip" };
-
-test.each(["application/gzip", "application/x-tar", "application/zip"])("a folder as %s", async (accept) => {
-  await mkdir(join(here, "in/side"), { recursive: true });
-  await writeFile(join(here, "in/side/f"), "content");
-  const answer = await get(`${folder}/in`, { accept });
-  expect(answer.headers.get("content-type")).toBe(accept);
-  const local = await mkdtemp(join(tmpdir(), "berth-archive-"));
-  await writeFile(join(local, "archive"), new Uint8Array(await answer.arrayBuffer()));
-  if (accept === "application/zip") execFileSync("unzip", ["-q", "archive"], { cwd: local });
-  else execFileSync("tar", ["-xf", "archive"], { cwd: local });
-  expect(await readFile(join(local, "side/f"), "utf8")).toBe("content");
-  await rm(local, { recursive: true });
-});
-
-test("an archive is unpacked into a folder, beside what is there", async () => {
-  await mkdir(join(here, "source/sub"), { recursive: true });
-  await writeFile(join(here, "source/sub/f"), "content", { mode: 0o755 });
-  await symlink("sub/f", join(here, "source/link"));
-  const archive = execFileSync("tar", ["-czf", "-", "-C", join(here, "source"), "."]);
-  expect(await put(`${folder}/new/target`, archive, gzip, "?extract=true")).toMatchObject({
-    status: 201,
-    body: { created: true, size: archive.length },
-  });
-  expect(await readFile(join(here, "new/target/link"), "utf8")).toBe("content");
-  await writeFile(join(here, "new/target/other"), "");
-  expect((await put(`${folder}/new/target`, archive, gzip, "?extract=true")).status).toBe(200);
-  expect((await readdir(join(here, "new/target"))).toSorted()).toEqual(["link", "other", "sub"]);
-  expect(await readdir(join(here, "new"))).toEqual(["target"]);
-});
-
-test("an archive that would leave its folder is refused, and nothing of it stays", async () => {
-  await mkdir(join(here, "s"));
-  await symlink("../../..", join(here, "s/out"));
-  await symlink("/etc", join(here, "s/etc"));
-  await symlink("sub/../../..", join(here, "s/round"));
-  await writeFile(join(here, "f"), "");
-  execFileSync("mkfifo", [join(here, "s/fifo")]);
-  const hostile = [
-    await archiveOf("s/out"),
-    await archiveOf("s/etc"),
-    await archiveOf("s/round"),
-    await archiveOf("s/fifo"),
-    await archiveOf("--transform=s,^f,../escaped,", "f"),
-    Buffer.from("no archive"),
-    (await archiveOf("f")).subarray(0, 40),
-  ];
-  for (const archive of hostile) {
-    expect(await code(put(`${folder}/t`, archive, gzip, "?extract=true"))).toEqual([400, "archive_invalid"]);
-    expect((await readdir(here)).toSorted()).toEqual(["f", "s"]);
-  }
-  expect(existsSync(join(home, "escaped"))).toBe(false);
-  expect(await code(put(`${folder}/t`, "x", { "content-type": "text/plain" }, "?extract=true"))).toEqual([
-    415,
-    "content_type_unsupported",
-  ]);
 });
 
 test("changes are watched", async () => {
@@ -383,30 +267,4 @@ test("a sleeping agent is woken", async () => {
   await writeFile(join(here, "f"), "awake");
   await client.call("POST", "/agents/ada/suspend");
   expect(await (await get(`${folder}/f`)).text()).toBe("awake");
-});
-
-test("an upload goes no faster than the machine writes", async () => {
-  const mebibyte = 1024 * 1024;
-  let pulled = 0;
-  const body = new ReadableStream({
-    pull(controller) {
-      if (pulled === 200) return controller.close();
-      pulled += 1;
-      controller.enqueue(new Uint8Array(mebibyte));
-    },
-  });
-  const sent = put(`${folder}/big`, body);
-  let ahead = 0;
-  let isOver = false;
-  void sent.then(() => {
-    isOver = true;
-  });
-  while (!isOver) {
-    const taken = pulled;
-    const [name] = await readdir(here);
-    const written = name ? ((await stat(join(here, name)).catch(() => null))?.size ?? taken * mebibyte) : 0;
-    ahead = Math.max(ahead, taken - written / mebibyte);
-  }
-  expect((await sent).body.size).toBe(200 * mebibyte);
-  expect(ahead).toBeLessThan(40);
 });

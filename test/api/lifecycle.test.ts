@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
+import type { Agent } from "../../src/contract/agents.ts";
 import { BerthError } from "../../src/contract/errors.ts";
 import { eventsOf, type TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
@@ -202,6 +203,18 @@ test("where none can make room, a turn waits in order and says so; then, when to
   const bob = await client.fetch("POST", "/agents/bob/chat", { message: "me next", include: ["status"] });
   const cat = await client.fetch("POST", "/agents/cat/chat", { message: "then me", include: ["status"] });
   await expect.poll(async () => (await client.call("GET", "/metrics")).body).toContain("berth_agents_waiting 2");
+  const { data } = (await client.call("GET", "/agents")).body;
+  expect(data.map(({ name, queuePosition }: Agent) => [name, queuePosition])).toEqual([
+    ["ada", null],
+    ["bob", 1],
+    ["cat", 2],
+    ["dan", null],
+  ]);
+  expect((await client.call("GET", "/admin/capacity")).body).toEqual({
+    machines: { used: 1, limit: 1 },
+    memoryMiB: { used: 1536, limit: 20_000 },
+    queue: { used: 2, limit: 2 },
+  });
   const refused = await client.call("POST", "/agents/dan/chat", { message: "me too" });
   expect(refused).toMatchObject({ status: 503, body: { code: "no_capacity" } });
   expect(refused.headers.get("retry-after")).toMatch(/^\d+$/);

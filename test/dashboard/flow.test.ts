@@ -66,12 +66,25 @@ test("an agent is created, shows its steps, is asked and answers; the cost is to
   await page.getByRole("radio", { name: /opencode/ }).check();
   await page.getByLabel("Model", { exact: true }).selectOption("anthropic/claude-3-5-sonnet-20241022");
   await page.getByLabel("Instructions", { exact: true }).fill("You are kind.");
+  await page.getByText("Size of its machine").click();
+  await page.getByLabel("Disk").selectOption({ label: "20 GiB at most" });
   await page.getByRole("button", { name: "Create agent" }).click();
   await page.getByLabel("Message to ada").fill("ask");
   await page.keyboard.press("Enter");
   const turn = page.getByRole("article");
   await turn.getByText("Hello from the mock model.").waitFor();
   await turn.getByText("0.6 credits").waitFor();
+  const { resources } = (await dashboard.service.client.call("GET", "/agents/ada")).body;
+  expect(resources).toEqual({ cpus: 2, memoryMiB: 1536, diskGiB: 20 });
+});
+
+test("a turn has a page of its own, with what it took", async () => {
+  await page.getByRole("navigation", { name: "Views of ada" }).getByRole("link", { name: "Turns" }).click();
+  await page.getByRole("link", { name: "ask", exact: true }).click();
+  expect(new URL(page.url()).pathname).toMatch(/^\/-\/agents\/ada\/turns\/[0-9a-f-]{36}$/);
+  await page.reload();
+  await page.getByText("Hello from the mock model.").waitFor();
+  await page.getByText("1,000, 0 of them cached").waitFor();
 });
 
 test("a key is made, and its secret shown once", async () => {
@@ -132,15 +145,36 @@ test("the palette goes anywhere by the keyboard", async () => {
   await heading("Credits").waitFor();
 });
 
+test("credits are not for sale where the service takes no payments", async () => {
+  await heading("Credits").waitFor();
+  await page.getByText("Balance", { exact: true }).first().waitFor();
+  expect(await page.getByRole("button", { name: "Top up" }).count()).toBe(0);
+});
+
 test("the credits tell what was spent, and the operator gives more", async () => {
   await page.getByRole("cell", { name: "-0.6" }).first().waitFor();
   await goTo("Operator");
+  await page.getByRole("meter", { name: "Machines awake" }).getByText("1 of 1000").waitFor();
   await page.getByRole("button", { name: "Give credits" }).first().click();
   await page.getByRole("textbox", { name: "Credits" }).fill("25");
   await page.getByLabel("Note").fill("a gift");
   await page.getByRole("button", { name: "Give", exact: true }).click();
   await goTo("Credits");
   await page.getByRole("cell", { name: "a gift" }).waitFor();
+});
+
+test("the audit log is searched, and shows what was refused", async () => {
+  await dashboard.service.client.call("POST", "/agents", { name: "ada" });
+  await goTo("Audit");
+  const log = page.getByRole("table");
+  await page.getByLabel("Outcome").selectOption("Refused");
+  await log.getByText("agent_exists").waitFor();
+  await page.getByLabel("Search the log").fill("nothing like it");
+  await page.getByText("Nothing like that has been done").waitFor();
+  await page.getByLabel("Outcome").selectOption("Any outcome");
+  await page.getByLabel("Search the log").fill("admin/credits");
+  await log.getByText("POST /admin/credits/grants").waitFor();
+  expect(await log.getByText("agent_exists").count()).toBe(0);
 });
 
 test("the agent is deleted when its name is typed", async () => {

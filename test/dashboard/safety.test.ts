@@ -60,6 +60,27 @@ test("what an agent says runs nothing and asks nobody", async () => {
   expect(await violations()).toEqual([]);
 });
 
+test("what is nested or repeated without end does not end the page", async () => {
+  const bombs = [">".repeat(20_000), "- ".repeat(5_000), "*a ".repeat(5_000), "[".repeat(20_000), "|".repeat(20_000)];
+  for (const bomb of bombs) {
+    await page.getByLabel("Message to ada").fill(`x\n\n${bomb}`);
+    await page.keyboard.press("Enter");
+    const turn = page.getByRole("article").last();
+    await turn.getByRole("button", { name: "Copy the answer" }).waitFor({ timeout: 60_000 });
+    await page.getByRole("heading", { level: 1, name: "ada" }).waitFor();
+  }
+  await page.reload();
+  await page.getByRole("article").last().getByRole("button", { name: "Copy the answer" }).waitFor({ timeout: 60_000 });
+});
+
+test("the page says nothing that a link tells it to say", async () => {
+  const { context, page: other } = await dashboard.signedIn();
+  await other.goto(`${dashboard.url}/-/signed-out?code=call-0900-123&message=call-0900-123`);
+  await other.getByRole("heading", { name: "You are not signed in" }).waitFor();
+  expect(await other.textContent("main")).not.toContain("0900");
+  await context.close();
+});
+
 test("no view breaks the page's policy", async () => {
   for (const path of viewsOf("ada")) {
     await openView(page, dashboard.url, path);

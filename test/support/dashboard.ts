@@ -80,7 +80,7 @@ export function viewsOf(agent: string): string[] {
     "/credits",
     "/audit",
     "/operator",
-    "/signed-out?message=No",
+    "/signed-out?code=request_invalid",
     "/nowhere",
   ];
   return [...own.map((path) => `/-${path}`), ...tabs.map((tab) => `/-/agents/${agent}${tab}`)];

@@ -15,6 +15,7 @@ await using server = await createServer(config, {
   openDriver: async () => new ProcessDriver(join(config.dataFolder, "machines")),
 });
 console.log(`Berth is ready at ${server.url}`);
+if (server.firstSignIn !== null) console.log(`Sign in: ${server.firstSignIn}`);
 await signals;
 // As the real program does.
 setTimeout(() => process.exit(0), 5_000).unref();

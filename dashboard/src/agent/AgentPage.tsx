@@ -14,18 +14,7 @@ import { Notice } from "../ui/Notice.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { useTitle } from "../ui/View.tsx";
 import { useAgentName } from "./agent-name.ts";
-
-const tabs = [
-  { to: "/agents/$name", name: "Conversation" },
-  { to: "/agents/$name/files", name: "Files" },
-  { to: "/agents/$name/terminal", name: "Terminal" },
-  { to: "/agents/$name/ports", name: "Ports" },
-  { to: "/agents/$name/turns", name: "Turns" },
-  { to: "/agents/$name/logs", name: "Logs" },
-  { to: "/agents/$name/network", name: "Network" },
-  { to: "/agents/$name/secrets", name: "Secrets" },
-  { to: "/agents/$name/settings", name: "Settings" },
-] as const;
+import { agentTabs } from "./tabs.ts";
 
 /** One agent: its name and status over its tabs. */
 export function AgentPage() {
@@ -57,7 +46,7 @@ export function AgentPage() {
           aria-label={`Views of ${name}`}
           className="-mx-3 mt-1 flex overflow-x-auto px-3 md:-mx-6 md:px-6"
         >
-          {tabs.map(({ to, name: label }) => (
+          {agentTabs.map(({ to, name: label }) => (
             <Link
               key={to}
               to={to}

@@ -2,13 +2,12 @@ import type { Agent } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
-import { modelLabel } from "../agents/model-label.ts";
+import { InstructionsField, ModelField } from "../agents/agent-fields.tsx";
 import { statuses } from "../agents/status.tsx";
 import { berth } from "../api/client.ts";
 import { agentQuery, modelsQuery, runtimesQuery, turnsQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
-import { Field, Select, TextArea } from "../ui/Field.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Notice } from "../ui/Notice.tsx";
@@ -55,30 +54,13 @@ function Behaviour({ agent }: { agent: Agent }) {
           save.run();
         }}
       >
-        <Field label="Model" hint="Holds from the next turn on. Prices are credits for a million tokens.">
-          {(props) => (
-            <Select {...props} value={model} onChange={(event) => setModel(event.target.value)} className="max-w-xl">
-              <option value="">The runtime's default</option>
-              {model !== "" && !usable.some(({ id }) => id === model) && <option value={model}>{model}</option>}
-              {usable.map((each) => (
-                <option key={each.id} value={each.id}>
-                  {modelLabel(each)}
-                </option>
-              ))}
-            </Select>
-          )}
-        </Field>
-        <Field label="Instructions" hint="What the agent is told in every turn.">
-          {(props) => (
-            <TextArea
-              {...props}
-              rows={12}
-              value={instructions}
-              onChange={(event) => setInstructions(event.target.value)}
-              className="font-mono text-[13px]"
-            />
-          )}
-        </Field>
+        <ModelField
+          models={usable}
+          value={model}
+          hint="Holds from the next turn on. Prices are credits for a million tokens."
+          onChange={setModel}
+        />
+        <InstructionsField value={instructions} onChange={setInstructions} />
         {save.error !== null && <Notice tone="bad">{messageOf(save.error)}</Notice>}
         <div>
           <Button type="submit" kind="primary" disabled={!isChanged} isBusy={save.isBusy}>

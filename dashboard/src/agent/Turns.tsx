@@ -1,26 +1,22 @@
 import type { Turn } from "@berth/client";
+import { Link } from "@tanstack/react-router";
 import { useTurns } from "../conversation/turn-list.ts";
-import { Badge, type Tone } from "../ui/Badge.tsx";
-import { Button } from "../ui/Button.tsx";
 import { credits } from "../ui/credits.ts";
 import { Loaded } from "../ui/Loaded.tsx";
 import { Empty } from "../ui/Notice.tsx";
+import { Older } from "../ui/Older.tsx";
 import { Table } from "../ui/Table.tsx";
 import { duration, Time } from "../ui/Time.tsx";
 import { useAgentName } from "./agent-name.ts";
 import { Tab } from "./Tab.tsx";
+import { TurnBadge } from "./TurnBadge.tsx";
 
-const tones: Readonly<Record<Turn["status"], Tone>> = {
-  running: "accent",
-  completed: "good",
-  failed: "bad",
-  cancelled: "neutral",
-};
 const number = new Intl.NumberFormat("en");
 
 /** What the agent did, with what it took. */
 export function Turns() {
-  const { query, turns } = useTurns(useAgentName());
+  const name = useAgentName();
+  const { query, turns } = useTurns(name);
   return (
     <Tab>
       <Loaded query={query}>
@@ -31,18 +27,10 @@ export function Turns() {
             <div className="grid gap-3">
               <Table label="Turns" head={["Message", "Status", "Began", "Took", "Tokens in, out", "Credits", "Model"]}>
                 {turns.toReversed().map((turn) => (
-                  <Row key={turn.id} turn={turn} />
+                  <Row key={turn.id} agent={name} turn={turn} />
                 ))}
               </Table>
-              {query.hasNextPage && (
-                <Button
-                  className="justify-self-center"
-                  isBusy={query.isFetchingNextPage}
-                  onClick={() => void query.fetchNextPage()}
-                >
-                  Older
-                </Button>
-              )}
+              <Older query={query} />
             </div>
           )
         }
@@ -51,17 +39,22 @@ export function Turns() {
   );
 }
 
-function Row({ turn: { message, status, createdAt, finishedAt, usage, model, error } }: { turn: Turn }) {
+function Row({ agent, turn }: { agent: string; turn: Turn }) {
+  const { id, message, status, createdAt, finishedAt, usage, model, error } = turn;
   return (
     <tr>
       <td className="max-w-72 min-w-40">
-        <p className="truncate">{message}</p>
+        <Link
+          to="/agents/$name/turns/$turnId"
+          params={{ name: agent, turnId: id }}
+          className="block truncate hover:underline"
+        >
+          {message}
+        </Link>
         {error && <p className="text-[13px] wrap-anywhere text-bad">{error.message}</p>}
       </td>
       <td>
-        <Badge tone={tones[status]} isLive={status === "running"}>
-          {status === "cancelled" ? "interrupted" : status}
-        </Badge>
+        <TurnBadge status={status} />
       </td>
       <td className="whitespace-nowrap text-muted">
         <Time at={createdAt} />

@@ -11,7 +11,7 @@ import { Field, Input } from "../ui/Field.tsx";
 import { messageOf } from "../ui/message.ts";
 import { useAction } from "../ui/use-action.ts";
 import { childOf } from "./paths.ts";
-import { saveAs } from "./save-as.ts";
+import { download } from "./save-as.ts";
 
 /** What can be done with a file or folder. */
 export function EntryActions({ name, folder, entry }: { name: string; folder: string; entry: FileEntry }) {
@@ -21,18 +21,13 @@ export function EntryActions({ name, folder, entry }: { name: string; folder: st
   const path = childOf(folder, entry.name);
   const isFolder = entry.type === "folder";
   const refresh = () => queries.invalidateQueries({ queryKey: folderQuery(name, folder).queryKey });
-  const download = useAction(async () => {
-    const response = await (isFolder ? files.archive(path, { format: "zip" }) : files.read(path));
-    saveAs(await response.blob(), isFolder ? `${entry.name}.zip` : entry.name);
+  const save = useAction(async () => {
+    download(await files.downloadUrl(path, isFolder ? { archive: "zip" } : {}));
   });
   return (
-    <div className="flex justify-end">
-      <Button
-        kind="quiet"
-        aria-label={`Download ${entry.name}`}
-        isBusy={download.isBusy}
-        onClick={() => download.run()}
-      >
+    <div className="flex items-center justify-end">
+      {save.error !== null && <span className="text-[13px] text-bad">{messageOf(save.error)}</span>}
+      <Button kind="quiet" aria-label={`Download ${entry.name}`} isBusy={save.isBusy} onClick={() => save.run()}>
         <Download className="size-4" aria-hidden />
       </Button>
       <Button kind="quiet" aria-label={`Rename ${entry.name}`} onClick={() => setRenaming(true)}>

@@ -7,12 +7,13 @@ import { berth } from "../api/client.ts";
 import { modelsQuery, runtimesQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { classes } from "../ui/classes.ts";
-import { Field, Input, Select, TextArea } from "../ui/Field.tsx";
+import { Field, Input } from "../ui/Field.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Notice } from "../ui/Notice.tsx";
 import { View } from "../ui/View.tsx";
-import { modelLabel } from "./model-label.ts";
+import { InstructionsField, ModelField } from "./agent-fields.tsx";
+import { type Size, SizeFields } from "./SizeFields.tsx";
 
 /** As the API says. */
 const namePattern = /^[a-z][a-z0-9-]{1,28}[a-z0-9]$/;
@@ -39,7 +40,9 @@ function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: read
   const [runtime, setRuntime] = useState(runtimes[0]?.name ?? "");
   const [model, setModel] = useState("");
   const [instructions, setInstructions] = useState("");
+  const [size, setSize] = useState<Size>({});
   const [isNameLeft, setNameLeft] = useState(false);
+  const chosen = runtimes.find((each) => each.name === runtime);
   const usable = models.filter((each) => each.runtimes.includes(runtime));
   const create = useMutation({
     mutationFn: () =>
@@ -48,6 +51,7 @@ function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: read
         runtime,
         ...(usable.some(({ id }) => id === model) ? { model } : {}),
         ...(instructions.trim() === "" ? {} : { instructions }),
+        ...(Object.keys(size).length === 0 ? {} : { resources: size }),
       }),
     onSuccess: async (agent) => {
       queries.setQueryData(["agents", agent.name], agent);
@@ -98,32 +102,15 @@ function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: read
           ))}
         </div>
       </fieldset>
-      <Field label="Model" hint="What a million tokens costs in credits, in and out. It can be changed later.">
-        {(props) => (
-          <Select {...props} value={model} onChange={(event) => setModel(event.target.value)} className="max-w-xl">
-            <option value="">The runtime's default{defaultOf(runtimes, runtime)}</option>
-            {usable.map((each) => (
-              <option key={each.id} value={each.id}>
-                {modelLabel(each)}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
-      <Field
-        label="Instructions"
-        hint="What the agent is told in every turn: who it is, what it does, how it answers. Optional."
-      >
-        {(props) => (
-          <TextArea
-            {...props}
-            rows={12}
-            value={instructions}
-            onChange={(event) => setInstructions(event.target.value)}
-            className="font-mono text-[13px]"
-          />
-        )}
-      </Field>
+      <ModelField
+        models={usable}
+        value={usable.some(({ id }) => id === model) ? model : ""}
+        usual={chosen?.defaultModel ?? null}
+        hint="What a million tokens costs in credits, in and out. It can be changed later."
+        onChange={setModel}
+      />
+      <InstructionsField value={instructions} onChange={setInstructions} />
+      <SizeFields size={size} onChange={setSize} />
       {create.error && !ofName && <Notice tone="bad">{messageOf(create.error)}</Notice>}
       <div>
         <Button type="submit" kind="primary" isBusy={create.isPending}>
@@ -132,11 +119,6 @@ function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: read
       </div>
     </form>
   );
-}
-
-function defaultOf(runtimes: readonly Runtime[], name: string): string {
-  const model = runtimes.find((each) => each.name === name)?.defaultModel;
-  return model ? `: ${model}` : "";
 }
 
 const abilityWords: Readonly<Record<keyof Runtime["abilities"], string>> = {

@@ -103,6 +103,10 @@ export function useLiveQueries(): void {
   }, [queries]);
 }
 
+/** What is read of the whole account, and has events. */
+const ofAccount: readonly unknown[] = ["billing", "keys", "recent turns", "refused"];
+const isOfAccount = (first: unknown) => ofAccount.includes(first);
+
 /** Whether an event has changed what a query has read. */
 function makesStale(event: AccountEvent, [first, agent, what]: QueryKey): boolean {
   const isOfAgents = first === "agents" && agent === undefined;
@@ -113,9 +117,11 @@ function makesStale(event: AccountEvent, [first, agent, what]: QueryKey): boolea
       return isOfAgents || (first === "agents" && agent === event.agent && what === undefined);
     case "turn.started":
     case "turn.ended":
-      return isOfAgents || (first === "agents" && agent === event.agent && what === "last turn");
+      return (
+        isOfAgents || first === "recent turns" || (first === "agents" && agent === event.agent && what === undefined)
+      );
     case "host.refused":
-      return first === "agents" && agent === event.agent && what === "connections";
+      return first === "refused" || (first === "agents" && agent === event.agent && what === "connections");
     case "credits.changed":
       return first === "billing";
     case "key.created":
@@ -123,6 +129,6 @@ function makesStale(event: AccountEvent, [first, agent, what]: QueryKey): boolea
       return first === "keys";
     default:
       // Some may have been missed. Turns look for themselves; files have no events.
-      return first === "billing" || first === "keys" || (first === "agents" && what !== "turns" && what !== "files");
+      return isOfAccount(first) || (first === "agents" && what !== "turns" && what !== "files");
   }
 }

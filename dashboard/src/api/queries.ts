@@ -1,4 +1,4 @@
-import { ApiError, type Turn } from "@berth/client";
+import { type Agent, ApiError } from "@berth/client";
 import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react-query";
 import { berth } from "./client.ts";
 
@@ -8,9 +8,12 @@ import { berth } from "./client.ts";
 const mostAgents = 1_000;
 const mostKeys = 500;
 const mostConnections = 200;
+/** The queue for slots is in the memory of the server, so no event tells of it. */
+const queueEveryMs = 2_000;
 /** Turns asked for at a time. */
 const turnPage = 30;
 const listPage = 50;
+const recentTurns = 10;
 
 export const queries = new QueryClient({
   defaultOptions: {
@@ -35,10 +38,19 @@ export const accountQuery = queryOptions({
 export const agentsQuery = queryOptions({
   queryKey: ["agents"],
   queryFn: async () => (await berth.agents.list().take(mostAgents)).data,
+  refetchInterval: ({ state: { data = [] } }) => (data.some(isWaiting) ? queueEveryMs : false),
 });
 
 export function agentQuery(name: string) {
-  return queryOptions({ queryKey: ["agents", name], queryFn: () => berth.agent(name).get() });
+  return queryOptions({
+    queryKey: ["agents", name],
+    queryFn: () => berth.agent(name).get(),
+    refetchInterval: ({ state: { data } }) => (data && isWaiting(data) ? queueEveryMs : false),
+  });
+}
+
+function isWaiting({ queuePosition }: Agent): boolean {
+  return queuePosition !== null;
 }
 
 export const runtimesQuery = queryOptions({
@@ -71,17 +83,42 @@ export function turnsQuery(name: string) {
   });
 }
 
+/** One turn, with what it took. */
+export function turnQuery(name: string, turnId: string) {
+  return queryOptions({
+    queryKey: ["agents", name, "turn", turnId],
+    queryFn: () => berth.agent(name).turn(turnId),
+  });
+}
+
 /** A page of an agent's turns, the newest first. */
 export function turnsFrom(name: string, cursor: string | null, limit: number) {
   const query = cursor === null ? { limit } : { limit, cursor };
   return berth.connection.call("listTurns", { path: { name }, query });
 }
 
-/** What an agent did last. */
-export function lastTurnQuery(name: string) {
+/** What all agents were asked, the newest first; `since`: those that run, or have ended since. */
+export function recentTurnsQuery(since: string | null) {
+  return infiniteQueryOptions({
+    queryKey: ["recent turns", since],
+    queryFn: ({ pageParam }) =>
+      berth.connection.call("listAccountTurns", {
+        query: {
+          limit: since === null ? recentTurns : listPage,
+          ...(since === null ? {} : { since }),
+          ...(pageParam === null ? {} : { cursor: pageParam }),
+        },
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  });
+}
+
+/** Connections of all agents that were refused since then, the newest first. */
+export function refusedQuery(since: string) {
   return queryOptions({
-    queryKey: ["agents", name, "last turn"],
-    queryFn: async (): Promise<Turn | null> => (await turnsFrom(name, null, 1)).data[0] ?? null,
+    queryKey: ["refused", since],
+    queryFn: async () => (await berth.connections({ verdict: "refused", since }).take(mostConnections)).data,
   });
 }
 
@@ -141,14 +178,16 @@ export function entriesQuery(filter: EntryFilter) {
   });
 }
 
-export function auditQuery(agent: string | null) {
+export type AuditFilter = Omit<NonNullable<Parameters<typeof berth.audit>[0]>, "limit" | "cursor">;
+
+export function auditQuery(filter: AuditFilter) {
   return infiniteQueryOptions({
-    queryKey: ["audit", agent],
+    queryKey: ["audit", filter],
     queryFn: ({ pageParam }) =>
       berth.connection.call("listAuditEntries", {
         query: {
+          ...filter,
           limit: listPage,
-          ...(agent === null ? {} : { agent }),
           ...(pageParam === null ? {} : { cursor: pageParam }),
         },
       }),
@@ -156,6 +195,8 @@ export function auditQuery(agent: string | null) {
     getNextPageParam: ({ nextCursor }) => nextCursor,
   });
 }
+
+export const capacityQuery = queryOptions({ queryKey: ["capacity"], queryFn: () => berth.admin.capacity() });
 
 export const usersQuery = queryOptions({ queryKey: ["users"], queryFn: () => berth.admin.users().all() });
 

@@ -1,26 +1,34 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { agentsQuery, auditQuery } from "../api/queries.ts";
+import { type AuditFilter, agentsQuery, auditQuery } from "../api/queries.ts";
 import { Badge } from "../ui/Badge.tsx";
-import { Button } from "../ui/Button.tsx";
 import { Input, Select } from "../ui/Field.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { Empty } from "../ui/Notice.tsx";
+import { Older } from "../ui/Older.tsx";
 import { Table } from "../ui/Table.tsx";
 import { Time } from "../ui/Time.tsx";
+import { useSettled } from "../ui/use-settled.ts";
 import { View } from "../ui/View.tsx";
 
-type Outcome = "" | "done" | "refused";
+type Outcome = NonNullable<AuditFilter["outcome"]>;
+
+/** How long a search waits for its next letter. */
+const typingMs = 300;
 
 /** Who did what, from where, and what came of it. */
 export function Audit() {
   const { agent } = useSearch({ from: "/shell/audit" });
   const navigate = useNavigate();
   const { data: agents = [] } = useQuery(agentsQuery);
-  const query = useInfiniteQuery(auditQuery(agent ?? null));
   const [search, setSearch] = useState("");
-  const [outcome, setOutcome] = useState<Outcome>("");
+  const [outcome, setOutcome] = useState<Outcome | "">("");
+  const text = useSettled(search.trim(), typingMs);
+  const query = useInfiniteQuery({
+    ...auditQuery({ ...(agent && { agent }), ...(outcome && { outcome }), ...(text && { search: text }) }),
+    placeholderData: keepPreviousData,
+  });
   return (
     <View title="Audit">
       <div className="flex flex-wrap gap-2">
@@ -41,7 +49,7 @@ export function Audit() {
           aria-label="Outcome"
           className="!w-auto"
           value={outcome}
-          onChange={(event) => setOutcome(event.target.value as Outcome)}
+          onChange={(event) => setOutcome(event.target.value as Outcome | "")}
         >
           <option value="">Any outcome</option>
           <option value="done">Done</option>
@@ -49,7 +57,8 @@ export function Audit() {
         </Select>
         <Input
           type="search"
-          aria-label="Search what is shown"
+          aria-label="Search the log"
+          maxLength={200}
           placeholder="Search"
           className="max-w-64 flex-1 basis-40"
           value={search}
@@ -58,12 +67,7 @@ export function Audit() {
       </div>
       <Loaded query={query}>
         {({ pages }) => {
-          const entries = pages
-            .flatMap(({ data }) => data)
-            .filter(({ status }) => outcome === "" || (outcome === "refused") === status >= 400)
-            .filter(({ operation, address, code, agent: of }) =>
-              [operation, address, code, of].join(" ").toLowerCase().includes(search.toLowerCase()),
-            );
+          const entries = pages.flatMap(({ data }) => data);
           if (entries.length === 0) return <Empty title="Nothing like that has been done" />;
           return (
             <Table label="Audit" head={["When", "What", "Agent", "Outcome", "With", "From", "Request"]}>
@@ -90,15 +94,7 @@ export function Audit() {
           );
         }}
       </Loaded>
-      {query.hasNextPage && (
-        <Button
-          className="justify-self-center"
-          isBusy={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
-        >
-          Older
-        </Button>
-      )}
+      <Older query={query} />
     </View>
   );
 }

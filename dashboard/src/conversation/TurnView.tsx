@@ -8,6 +8,7 @@ import { credits } from "../ui/credits.ts";
 import { Notice } from "../ui/Notice.tsx";
 import { duration, Time } from "../ui/Time.tsx";
 import { useLiveTurn } from "./live-turns.ts";
+import { PlainOnFailure } from "./PlainOnFailure.tsx";
 import { phaseWords } from "./phase-words.ts";
 import { ToolCall } from "./ToolCall.tsx";
 import { isOver, type Part, type Phase } from "./turn-state.ts";
@@ -88,7 +89,9 @@ function PartView({ part, isStreaming }: { part: Part; isStreaming: boolean }) {
   if (part.kind === "reasoning") return <Reasoning text={part.text} isStreaming={isStreaming} />;
   return (
     <Suspense fallback={<p className="whitespace-pre-wrap wrap-anywhere">{part.text}</p>}>
-      <Markdown text={part.text} isStreaming={isStreaming} />
+      <PlainOnFailure text={part.text}>
+        <Markdown text={part.text} isStreaming={isStreaming} />
+      </PlainOnFailure>
     </Suspense>
   );
 }

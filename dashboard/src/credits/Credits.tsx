@@ -19,7 +19,7 @@ import { Ledger } from "./Ledger.tsx";
 export function Credits() {
   const query = useQuery(billingQuery);
   return (
-    <View title="Credits" actions={<TopUp />}>
+    <View title="Credits" actions={query.data?.canTopUp && <TopUp />}>
       <Loaded query={query}>{(billing) => <Balance billing={billing} />}</Loaded>
       <Spending />
       <Ledger />

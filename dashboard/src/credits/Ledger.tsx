@@ -10,6 +10,7 @@ import { Input, Select } from "../ui/Field.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Empty, Notice } from "../ui/Notice.tsx";
+import { Older } from "../ui/Older.tsx";
 import { Table } from "../ui/Table.tsx";
 import { duration, Time } from "../ui/Time.tsx";
 import { useAction } from "../ui/use-action.ts";
@@ -59,15 +60,7 @@ export function Ledger() {
           );
         }}
       </Loaded>
-      {query.hasNextPage && (
-        <Button
-          className="justify-self-center"
-          isBusy={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
-        >
-          Older
-        </Button>
-      )}
+      <Older query={query} />
     </Section>
   );
 }

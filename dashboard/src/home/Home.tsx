@@ -1,23 +1,24 @@
-import type { Agent, Billing, Key, Turn } from "@berth/client";
-import { useQueries, useQuery } from "@tanstack/react-query";
+import type { AccountConnection, Agent, Billing, Key, TurnSummary } from "@berth/client";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { CircleAlert, CircleCheck, Clock, Coins, KeyRound, ShieldX } from "lucide-react";
-import { type ReactNode, useState } from "react";
-import { AgentBadge } from "../agents/status.tsx";
-import { agentsQuery, billingQuery, connectionsQuery, keysQuery, lastTurnQuery } from "../api/queries.ts";
+import { CircleAlert, CircleCheck, Clock, Coins, Hourglass, KeyRound, ShieldX } from "lucide-react";
+import { type ComponentProps, type ReactNode, useState } from "react";
+import { TurnBadge } from "../agent/TurnBadge.tsx";
+import { agentsQuery, billingQuery, keysQuery, recentTurnsQuery, refusedQuery } from "../api/queries.ts";
 import { Button, buttonClasses } from "../ui/Button.tsx";
 import { credits } from "../ui/credits.ts";
 import { Loaded } from "../ui/Loaded.tsx";
 import { Empty } from "../ui/Notice.tsx";
+import { Older } from "../ui/Older.tsx";
 import { Time } from "../ui/Time.tsx";
 import { Section, View } from "../ui/View.tsx";
 
-/** Agents whose last turn is looked at. */
-const lookedAt = 12;
 /** Below this part of what was spent this month, credits are low. */
 const lowPart = 0.1;
 const expiresSoonMs = 14 * 86_400_000;
-const lookedStored = "berth looked";
+/** Who has never said that they looked is shown the last week. */
+const firstLookMs = 7 * 86_400_000;
+const lookedStored = "berth looked at";
 
 export function Home() {
   const agents = useQuery(agentsQuery);
@@ -43,57 +44,42 @@ function Welcome() {
   );
 }
 
-interface Activity {
-  agent: Agent;
-  turn: Turn;
-}
-
 function Overview({ agents }: { agents: readonly Agent[] }) {
-  const recent = agents.toSorted((a, b) => b.lastActiveAt.localeCompare(a.lastActiveAt)).slice(0, lookedAt);
-  const lastTurns = useQueries({
-    // A change of the agent is a change of its last turn.
-    queries: recent.map(({ name, lastActiveAt }) => ({
-      ...lastTurnQuery(name),
-      queryKey: [...lastTurnQuery(name).queryKey, lastActiveAt],
-    })),
-  });
-  const refused = useQueries({
-    queries: recent.map(({ name }) => connectionsQuery(name, "refused")),
-  });
-  const [lookedAtTime, look] = useLooked();
+  const [looked, look] = useLooked();
+  const turns = useInfiniteQuery(recentTurnsQuery(looked));
+  const refused = useQuery(refusedQuery(looked));
   const billing = useQuery(billingQuery);
   const keys = useQuery(keysQuery);
-  const activity = recent.flatMap((agent, at) => {
-    const turn = lastTurns[at]?.data;
-    return turn ? [{ agent, turn }] : [];
-  });
-  const isNew = (at: string | null) => at !== null && Date.parse(at) > lookedAtTime;
-  const ended = activity.filter(({ turn }) => isNew(turn.finishedAt));
-  const refusals = recent.flatMap((agent, at) => {
-    const [newest] = refused[at]?.data ?? [];
-    return newest && isNew(newest.finishedAt) ? [{ agent, host: newest.host, at: newest.finishedAt }] : [];
-  });
+  const known = turns.data?.pages.flatMap(({ data }) => data) ?? [];
+  const ended = grouped(
+    known.filter(({ status }) => status !== "running"),
+    ({ agent, status }) => `${agent} ${status}`,
+  );
+  const refusals = grouped(refused.data ?? [], ({ agent, host }) => `${agent} ${host}`);
+  const isKnown = turns.isSuccess && refused.isSuccess && billing.isSuccess && keys.isSuccess;
   const needs = [
     ...creditNeeds(billing.data),
     ...agents.filter(({ status }) => status === "failed").map(failedNeed),
-    ...refusals.map(({ agent, host, at }) => (
-      <Need key={`refused ${agent.name}`} icon={<ShieldX className="size-5 text-warn" aria-hidden />} at={at}>
-        <Link to="/agents/$name/network" params={{ name: agent.name }} className="font-medium hover:underline">
-          {agent.name}
-        </Link>{" "}
-        was refused a connection to <span className="wrap-anywhere">{host}</span>.
-      </Need>
-    )),
+    ...agents.filter(({ queuePosition }) => queuePosition !== null).map(waitingNeed),
+    ...refusals.map(refusedNeed),
     ...ended.map(endedNeed),
     ...(keys.data ?? []).filter(expiresSoon).map(keyNeed),
   ];
   return (
     <>
-      {needs.length === 0 ? (
+      <Failure query={turns} />
+      <Failure query={refused} />
+      <Failure query={billing} />
+      <Failure query={keys} />
+      {needs.length === 0 && isKnown && (
         <Empty title="Nothing needs you">Turns that end, agents that fail and keys that expire show up here.</Empty>
-      ) : (
+      )}
+      {needs.length > 0 && (
         <div className="grid gap-3">
-          <ul className="grid gap-2">{needs}</ul>
+          <ul aria-label="What needs you" className="grid gap-2">
+            {needs}
+          </ul>
+          <Older query={turns} />
           {(ended.length > 0 || refusals.length > 0) && (
             <Button className="justify-self-start" onClick={look}>
               I have seen these
@@ -101,18 +87,45 @@ function Overview({ agents }: { agents: readonly Agent[] }) {
           )}
         </div>
       )}
-      <Working activity={activity.filter(({ turn }) => turn.status === "running")} />
-      <Recent agents={recent} activity={activity} />
+      <Working turns={known.filter(({ status }) => status === "running")} />
+      <Recent />
     </>
   );
 }
 
+/** Says that a part did not load, and nothing else. */
+function Failure<Data>({ query }: { query: ComponentProps<typeof Loaded<Data>>["query"] }) {
+  return query.error !== null && <Loaded query={query}>{() => null}</Loaded>;
+}
+
+/** Things that are alike, the newest of them. */
+interface Group<Item> {
+  key: string;
+  newest: Item;
+  count: number;
+}
+
+/** Groups by `keyOf`, in the order of the newest of each. */
+function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string): Group<Item>[] {
+  const groups = new Map<string, Group<Item>>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const known = groups.get(key);
+    if (known) known.count += 1;
+    else groups.set(key, { key, newest: item, count: 1 });
+  }
+  return [...groups.values()];
+}
+
 /** When the user looked last, and what says that they look now. */
-function useLooked(): [number, () => void] {
-  const [at, setAt] = useState(() => Number(localStorage.getItem(lookedStored) ?? 0));
+function useLooked(): [string, () => void] {
+  const [at, setAt] = useState(
+    () => localStorage.getItem(lookedStored) ?? new Date(Date.now() - firstLookMs).toISOString(),
+  );
   const look = () => {
-    localStorage.setItem(lookedStored, String(Date.now()));
-    setAt(Date.now());
+    const now = new Date().toISOString();
+    localStorage.setItem(lookedStored, now);
+    setAt(now);
   };
   return [at, look];
 }
@@ -149,33 +162,66 @@ function creditNeeds(billing: Billing | undefined): ReactNode[] {
 function failedNeed({ name, error }: Agent): ReactNode {
   return (
     <Need key={`failed ${name}`} icon={<CircleAlert className="size-5 text-bad" aria-hidden />}>
-      <Link to="/agents/$name" params={{ name }} className="font-medium hover:underline">
-        {name}
-      </Link>{" "}
-      has failed. <span className="wrap-anywhere text-muted">{error?.message}</span>
+      <AgentLink name={name} /> has failed. <span className="wrap-anywhere text-muted">{error?.message}</span>
     </Need>
   );
 }
 
-function endedNeed({ agent: { name }, turn }: Activity): ReactNode {
-  const hasFailed = turn.status === "failed";
+function waitingNeed({ name, queuePosition }: Agent): ReactNode {
+  return (
+    <Need key={`waiting ${name}`} icon={<Hourglass className="size-5 text-warn" aria-hidden />}>
+      <AgentLink name={name} /> waits for room on the host: it is number {queuePosition} in the queue.
+    </Need>
+  );
+}
+
+function refusedNeed({ key, newest: { agent, host, finishedAt }, count }: Group<AccountConnection>): ReactNode {
+  return (
+    <Need key={`refused ${key}`} icon={<ShieldX className="size-5 text-warn" aria-hidden />} at={finishedAt}>
+      <Link to="/agents/$name/network" params={{ name: agent }} className="font-medium hover:underline">
+        {agent}
+      </Link>{" "}
+      was refused a connection to <span className="wrap-anywhere">{host === "*" ? "many hosts" : host}</span>
+      {count > 1 && `, ${count} times`}.
+    </Need>
+  );
+}
+
+const endedWords = { completed: "answered", failed: "failed at", cancelled: "was interrupted at" };
+
+function endedNeed({ key, newest, count }: Group<TurnSummary>): ReactNode {
+  const { id, agent: name, status, message, reply, error, finishedAt } = newest;
+  const hasFailed = status === "failed";
   const Icon = hasFailed ? CircleAlert : CircleCheck;
   return (
     <Need
-      key={`ended ${name}`}
+      key={`ended ${key}`}
       icon={<Icon className={`size-5 ${hasFailed ? "text-bad" : "text-good"}`} aria-hidden />}
-      at={turn.finishedAt}
+      at={finishedAt}
     >
       <p className="truncate">
-        <Link to="/agents/$name" params={{ name }} className="font-medium hover:underline">
-          {name}
-        </Link>{" "}
-        {hasFailed ? "failed at" : turn.status === "cancelled" ? "was interrupted at" : "answered"}: {turn.message}
+        <AgentLink name={name} /> {status !== "running" && endedWords[status]}:{" "}
+        <Link to="/agents/$name/turns/$turnId" params={{ name, turnId: id }} className="hover:underline">
+          {message}
+        </Link>
       </p>
-      <p className="line-clamp-2 wrap-anywhere text-muted">
-        {hasFailed ? turn.error?.message : turn.reply.slice(0, 400)}
-      </p>
+      <p className="line-clamp-2 wrap-anywhere text-muted">{hasFailed ? error?.message : reply}</p>
+      {count > 1 && (
+        <p className="text-muted">
+          <Link to="/agents/$name/turns" params={{ name }} className="hover:underline">
+            and {count - 1} before
+          </Link>
+        </p>
+      )}
     </Need>
+  );
+}
+
+function AgentLink({ name }: { name: string }) {
+  return (
+    <Link to="/agents/$name" params={{ name }} className="font-medium hover:underline">
+      {name}
+    </Link>
   );
 }
 
@@ -197,18 +243,15 @@ function keyNeed({ id, name, keyPrefix, expiresAt }: Key): ReactNode {
   );
 }
 
-function Working({ activity }: { activity: readonly Activity[] }) {
-  if (activity.length === 0) return null;
+function Working({ turns }: { turns: readonly TurnSummary[] }) {
+  if (turns.length === 0) return null;
   return (
     <Section title="Working now">
       <ul className="grid gap-2">
-        {activity.map(({ agent: { name }, turn }) => (
-          <Need key={name} icon={<Clock className="size-5 text-accent" aria-hidden />} at={turn.createdAt}>
+        {turns.map(({ id, agent, message, createdAt }) => (
+          <Need key={id} icon={<Clock className="size-5 text-accent" aria-hidden />} at={createdAt}>
             <p className="truncate">
-              <Link to="/agents/$name" params={{ name }} className="font-medium hover:underline">
-                {name}
-              </Link>
-              : {turn.message}
+              <AgentLink name={agent} />: {message}
             </p>
           </Need>
         ))}
@@ -217,8 +260,11 @@ function Working({ activity }: { activity: readonly Activity[] }) {
   );
 }
 
-function Recent({ agents, activity }: { agents: readonly Agent[]; activity: readonly Activity[] }) {
-  const turnOf = new Map(activity.map(({ agent, turn }) => [agent.name, turn]));
+/** What was asked last, seen or not. */
+function Recent() {
+  const query = useInfiniteQuery(recentTurnsQuery(null));
+  const turns = query.data?.pages.flatMap(({ data }) => data) ?? [];
+  if (turns.length === 0) return null;
   return (
     <Section
       title="Recent"
@@ -229,21 +275,24 @@ function Recent({ agents, activity }: { agents: readonly Agent[]; activity: read
       }
     >
       <ul className="divide-y rounded-xl border bg-surface">
-        {agents.map(({ name, status, lastActiveAt }) => (
-          <li key={name} className="flex items-center gap-3 px-4 py-2.5 text-sm">
+        {turns.map(({ id, agent, message, status, createdAt }) => (
+          <li key={id} className="flex items-center gap-3 px-4 py-2.5 text-sm">
             <div className="min-w-0 flex-1">
-              <Link to="/agents/$name" params={{ name }} className="font-medium hover:underline">
-                {name}
-              </Link>
-              <p className="truncate text-muted">{turnOf.get(name)?.message ?? "has not been asked anything yet"}</p>
+              <AgentLink name={agent} />
+              <p className="truncate text-muted">
+                <Link to="/agents/$name/turns/$turnId" params={{ name: agent, turnId: id }} className="hover:underline">
+                  {message}
+                </Link>
+              </p>
             </div>
-            <AgentBadge status={status} />
+            <TurnBadge status={status} />
             <span className="hidden w-24 text-right text-muted sm:inline">
-              <Time at={lastActiveAt} />
+              <Time at={createdAt} />
             </span>
           </li>
         ))}
       </ul>
+      <Older query={query} />
     </Section>
   );
 }

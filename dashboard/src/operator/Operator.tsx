@@ -1,8 +1,9 @@
 import type { AccountCredits, User } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { bytes } from "../agent/bytes.ts";
 import { berth } from "../api/client.ts";
-import { allCreditsQuery, readinessQuery, runtimesQuery, usersQuery } from "../api/queries.ts";
+import { allCreditsQuery, capacityQuery, readinessQuery, runtimesQuery, usersQuery } from "../api/queries.ts";
 import { Badge } from "../ui/Badge.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
@@ -23,6 +24,7 @@ export function Operator() {
   return (
     <View title="Operator">
       <Readiness />
+      <Host />
       <Users />
       <Accounts />
       <Versions />
@@ -50,6 +52,52 @@ function Readiness() {
         )}
       </Loaded>
     </Section>
+  );
+}
+
+/** The account's events tell of its own machines only. */
+const capacityEveryMs = 5_000;
+
+function Host() {
+  const query = useQuery({ ...capacityQuery, refetchInterval: capacityEveryMs });
+  return (
+    <Section title="Capacity">
+      <Loaded query={query}>
+        {({ machines, memoryMiB, queue }) => (
+          <div className="grid gap-2 sm:grid-cols-3">
+            <Gauge label="Machines awake" {...machines} />
+            <Gauge label="Memory of machines" {...memoryMiB} word={(mib) => bytes(mib * 1024 ** 2)} />
+            <Gauge label="Agents that wait" {...queue} />
+          </div>
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+interface GaugeProps {
+  label: string;
+  used: number;
+  limit: number;
+  word?: (value: number) => string;
+}
+
+function Gauge({ label, used, limit, word = String }: GaugeProps) {
+  const text = `${word(used)} of ${word(limit)}`;
+  return (
+    <div className="grid content-start gap-2 rounded-xl border bg-surface p-4 text-sm">
+      <p className="text-muted">{label}</p>
+      <p className="text-lg font-semibold tabular-nums">{text}</p>
+      <meter className="sr-only" aria-label={label} value={used} max={Math.max(limit, used, 1)}>
+        {text}
+      </meter>
+      <div className="h-2 rounded-full bg-sunken" aria-hidden>
+        <div
+          className="h-full max-w-full rounded-full bg-accent-fill"
+          style={{ width: `${(100 * used) / Math.max(limit, 1)}%` }}
+        />
+      </div>
+    </div>
   );
 }
 

@@ -2,16 +2,22 @@ import { useSearch } from "@tanstack/react-router";
 import { buttonClasses } from "../ui/Button.tsx";
 import { Notice } from "../ui/Notice.tsx";
 
+/** Why a sign-in failed, by the code of the service. */
+const reasons: Readonly<Record<string, string>> = {
+  credentials_invalid: "This user may not use the service.",
+  account_disabled: "This account is disabled. Ask the operator.",
+  identity_provider_unavailable: "The identity provider does not answer. Try again soon.",
+};
+const otherReason = "The sign-in was refused, took too long, or was begun in another browser. Begin again.";
+
 /** The end of a sign-in, or of an attempt at one. */
 export function SignedOut() {
-  const { message } = useSearch({ from: "/signed-out" });
+  const { code } = useSearch({ from: "/signed-out" });
   return (
     <main className="mx-auto grid max-w-sm gap-4 px-4 pt-[20vh]">
       <img src="/assets/berth.svg" alt="" className="size-10" />
-      <h1 className="text-xl font-semibold">
-        {message === undefined ? "You are signed out" : "You are not signed in"}
-      </h1>
-      {message !== undefined && <Notice tone="bad">{message}</Notice>}
+      <h1 className="text-xl font-semibold">{code === undefined ? "You are signed out" : "You are not signed in"}</h1>
+      {code !== undefined && <Notice tone="bad">{reasons[code] ?? otherReason}</Notice>}
       <a href="/dashboard/sign-in" className={buttonClasses("primary")}>
         Sign in
       </a>

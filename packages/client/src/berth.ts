@@ -9,11 +9,13 @@ import {
 } from "./connection.ts";
 import type {
   Account,
+  AccountConnection,
   AccountCredits,
   AccountEvent,
   Agent,
   AuditEntry,
   Billing,
+  Capacity,
   ChangeBilling,
   CreateAgent,
   CreatedKey,
@@ -29,6 +31,7 @@ import type {
   Runtime,
   SigningKeysReplaced,
   TopUp,
+  TurnSummary,
   UsageReport,
   User,
   UserWithLink,
@@ -76,6 +79,16 @@ export class Berth {
    */
   events({ after, ...options }: RequestOptions & Query<"getEvents"> = {}): AsyncGenerator<AccountEvent> {
     return this.connection.follow("getEvents", { query: { after }, isLast: () => false, ...options });
+  }
+
+  /** What all agents were asked and answered, in short, the newest first. */
+  turns(query: Filter<"listAccountTurns"> = {}, options: RequestOptions = {}): Pages<TurnSummary> {
+    return this.connection.pages("listAccountTurns", { query, ...options });
+  }
+
+  /** What all agents have connected to, the newest first. */
+  connections(query: Filter<"listAccountConnections"> = {}, options: RequestOptions = {}): Pages<AccountConnection> {
+    return this.connection.pages("listAccountConnections", { query, ...options });
   }
 
   /** What was changed, the newest first. */
@@ -183,6 +196,11 @@ class Admin {
 
   replaceSigningKeys(body: Sendable<ReplaceSigningKeys>, options: RequestOptions = {}): Promise<SigningKeysReplaced> {
     return this.#connection.call("replaceSigningKeys", { body, ...options });
+  }
+
+  /** What the host has for machines, and what is taken of it. */
+  capacity(options: RequestOptions = {}): Promise<Capacity> {
+    return this.#connection.call("getCapacity", options);
   }
 
   credits(options: RequestOptions = {}): Pages<AccountCredits> {

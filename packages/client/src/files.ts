@@ -2,6 +2,7 @@ import type { Answer, Bytes, Connection, RequestOptions } from "./connection.ts"
 import { NotBerthError } from "./errors.ts";
 import type { FileEntry, FileEvent, WrittenFile } from "./generated/types.gen.ts";
 import { Pages } from "./pages.ts";
+import { pathOf } from "./path.ts";
 
 /** Options of every method about files. */
 interface FileOptions extends RequestOptions {
@@ -120,6 +121,20 @@ export class AgentFiles {
       headers: { ...headers, accept: archiveTypes[format] },
       ...options,
     });
+  }
+
+  /**
+   * The address that a browser downloads a file from, or a folder as an archive, without a key: good once, for 30 s. With
+   * the agent's rights.
+   */
+  async downloadUrl(
+    path: string,
+    { archive, ...options }: RequestOptions & { archive?: "tar" | "tar.gz" | "zip" } = {},
+  ): Promise<string> {
+    const at = this.#at(path);
+    const body = { for: "file" as const, path: at.path };
+    const { ticket } = await this.#connection.call("createTicket", { path: { name: at.name }, body, ...options });
+    return this.#connection.url + pathOf("/agents/{name}/files/{path}", at, { ticket, archive });
   }
 
   /** Unpacks a tar archive into a folder. */

@@ -1,5 +1,6 @@
 import { ListQuery } from "../../contract/agents.ts";
 import { AccountCreditsList, CreditGrant, GrantCredits } from "../../contract/billing.ts";
+import { Capacity } from "../../contract/capacity.ts";
 import {
   CreateUser,
   ReplaceSigningKeys,
@@ -11,7 +12,7 @@ import {
 } from "../../contract/users.ts";
 import { operatorOnly, route } from "../route.ts";
 
-/** Users of the built-in identity provider, and the credits of all accounts. */
+/** Users of the built-in identity provider, the credits of all accounts, and the host. */
 export const adminRoutes = {
   listUsers: route({
     method: "GET",
@@ -62,6 +63,13 @@ export const adminRoutes = {
     description: "Sessions and refresh tokens stay valid; with `now`, browsers sign in again.",
     body: ReplaceSigningKeys,
     responses: { 201: SigningKeysReplaced },
+    permission: operatorOnly,
+  }),
+  getCapacity: route({
+    method: "GET",
+    path: "/admin/capacity",
+    summary: "Show what the host has for machines, and what is taken of it",
+    responses: { 200: Capacity },
     permission: operatorOnly,
   }),
   listCredits: route({

@@ -1,6 +1,15 @@
 import { z } from "zod";
 import { AgentParams, ListQuery } from "../../contract/agents.ts";
-import { ChatRequest, TurnEvent, TurnEventsQuery, TurnList, TurnParams, TurnRecord } from "../../contract/chat.ts";
+import {
+  AccountTurnList,
+  AccountTurnsQuery,
+  ChatRequest,
+  TurnEvent,
+  TurnEventsQuery,
+  TurnList,
+  TurnParams,
+  TurnRecord,
+} from "../../contract/chat.ts";
 import { account, chatting, route } from "../route.ts";
 
 /** Messages to agents and their turns. An external agent key sees only the turns that it began. */
@@ -23,6 +32,15 @@ export const chatRoutes = {
     params: AgentParams,
     query: ListQuery,
     responses: { 200: TurnList },
+    permission: account,
+  }),
+  listAccountTurns: route({
+    method: "GET",
+    path: "/turns",
+    summary: "List the newest turns of all agents",
+    description: "In short: `GET /agents/{name}/turns/{turnId}` has the whole message and reply.",
+    query: AccountTurnsQuery,
+    responses: { 200: AccountTurnList },
     permission: account,
   }),
   getTurn: route({

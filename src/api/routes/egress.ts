@@ -1,6 +1,13 @@
 import { z } from "zod";
 import { AgentParams } from "../../contract/agents.ts";
-import { ChangeEgress, EgressLog, EgressLogQuery, EgressPolicy } from "../../contract/egress.ts";
+import {
+  AccountConnectionList,
+  AccountConnectionsQuery,
+  ChangeEgress,
+  EgressLog,
+  EgressLogQuery,
+  EgressPolicy,
+} from "../../contract/egress.ts";
 import { SecretList, SecretParams, SecretRecord, SetSecret } from "../../contract/secrets.ts";
 import { account, route } from "../route.ts";
 
@@ -34,6 +41,14 @@ export const egressRoutes = {
     params: AgentParams,
     query: EgressLogQuery,
     responses: { 200: EgressLog },
+    permission: account,
+  }),
+  listAccountConnections: route({
+    method: "GET",
+    path: "/network/log",
+    summary: "Read the log of all agents' connections",
+    query: AccountConnectionsQuery,
+    responses: { 200: AccountConnectionList },
     permission: account,
   }),
   listSecrets: route({

@@ -29,6 +29,7 @@ export const fileRoutes = {
     permission: account,
     stream: FileEvent,
     givesBytes: true,
+    ticket: "file",
   }),
   writeFile: route({
     method: "PUT",

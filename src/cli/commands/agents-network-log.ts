@@ -13,7 +13,8 @@ interface LogOptions extends CommonOptions {
   verdict?: NetworkLogEntry["verdict"];
 }
 
-const headings = ["TIME", "TO", "ADDRESS", "OUTCOME", "SENT", "RECEIVED", "COUNT"];
+/** The columns of a connection. */
+export const headings = ["TIME", "TO", "ADDRESS", "OUTCOME", "SENT", "RECEIVED", "COUNT"];
 
 /** `berth agents network log NAME` */
 export function register(network: Command): void {
@@ -36,7 +37,8 @@ export function register(network: Command): void {
     });
 }
 
-function rowOf(entry: NetworkLogEntry): Cell[] {
+/** A connection's row. */
+export function rowOf(entry: NetworkLogEntry): Cell[] {
   const { startedAt, verdict, reason, outcome, host, port, address, bytesSent, bytesReceived, count } = entry;
   const to = port === null ? host : `${host.includes(":") ? `[${host}]` : host}:${port}`;
   const came = verdict === "refused" ? `refused: ${reason}` : (outcome ?? "");

@@ -1,4 +1,4 @@
-import type { Turn } from "@berth/client";
+import type { Turn, TurnSummary } from "@berth/client";
 import type { Command } from "commander";
 import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
@@ -37,6 +37,34 @@ export function register(agents: Command, verb = "turns"): void {
       if (nextCursor !== null) note("There are older turns: --limit shows more.");
       process.stdout.write(turnTable(process.stdout, data.reverse()));
     });
+}
+
+/** `berth turns recent` */
+export function registerRecent(turns: Command): void {
+  turns
+    .command("recent")
+    .description("show the newest turns of all agents, newest last")
+    .option("-n, --limit <number>", "how many of the newest to show", positiveNumber, 20)
+    .addOption(jsonOption())
+    .action(async ({ limit, json }: TurnsOptions) => {
+      const client = connect(readEnvironment());
+      const recent = await client.turns().take(limit);
+      if (json) return writeJson(process.stdout, recent);
+      if (recent.data.length === 0) return note("Nothing was said to any agent yet.");
+      process.stdout.write(recentTable(process.stdout, recent.data.reverse()));
+    });
+}
+
+function recentTable(output: Output, turns: readonly TurnSummary[]): string {
+  const widest = Math.max("AGENT".length, ...turns.map(({ agent }) => agent.length));
+  const left = Math.max(leastColumns, (output.columns || 80) - 1 - takenColumns - widest);
+  const rows = turns.map(({ createdAt, status, agent, message }): Cell[] => [
+    localTime(createdAt),
+    { text: status, style: statusStyles[status] ?? "reset" },
+    agent,
+    cut(printable(message.trim()), left),
+  ]);
+  return formatTable(output, ["TIME", "STATUS", "AGENT", "MESSAGE"], rows);
 }
 
 const headings = ["TIME", "STATUS", "MESSAGE", "REPLY"];

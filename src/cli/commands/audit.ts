@@ -1,5 +1,5 @@
 import type { AuditEntry } from "@berth/client";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption, positiveNumber } from "../options.ts";
@@ -10,6 +10,8 @@ import { note } from "../verbosity.ts";
 
 interface AuditOptions extends CommonOptions {
   agent?: string;
+  outcome?: "done" | "refused";
+  search?: string;
   limit: number;
 }
 
@@ -21,15 +23,19 @@ export function register(program: Command): void {
     .command("audit")
     .description("show who changed what and what was forbidden, newest last")
     .option("-a, --agent <name>", "only entries about this agent")
+    .addOption(
+      new Option("--outcome <outcome>", "only what was done, or what was refused").choices(["done", "refused"]),
+    )
+    .option("-s, --search <text>", "only entries with this in their operation, agent, address or code")
     .option("-n, --limit <number>", "how many of the newest to show", positiveNumber, 50)
     .addOption(jsonOption())
     .addHelpText(
       "after",
       "\nBY is the kind of what was shown, with the key's id. --json has all fields, the newest first.",
     )
-    .action(async ({ agent, limit, json }: AuditOptions) => {
+    .action(async ({ agent, outcome, search, limit, json }: AuditOptions) => {
       const client = connect(readEnvironment());
-      const entries = await client.audit({ agent }).take(limit);
+      const entries = await client.audit({ agent, outcome, search }).take(limit);
       if (json) return writeJson(process.stdout, entries);
       const { data, nextCursor } = entries;
       if (data.length === 0) return note("Nothing was done yet.");

@@ -8,7 +8,7 @@ import { type Cell, formatFields } from "../table.ts";
 import { printable, writeJson, writeText } from "../terminal.ts";
 import { localTime } from "../time.ts";
 import { usageText } from "../usage-text.ts";
-import { register as registerTurns, statusStyles } from "./agents-turns.ts";
+import { registerRecent, register as registerTurns, statusStyles } from "./agents-turns.ts";
 
 interface EventsOptions extends CommonOptions {
   include?: Inclusion[];
@@ -17,9 +17,10 @@ interface EventsOptions extends CommonOptions {
 
 const inclusions: Inclusion[] = ["status", "reasoning", "tools", "usage"];
 
-/** `berth turns list|show|events|cancel AGENT [TURN]` */
+/** `berth turns list|show|events|cancel AGENT [TURN]`, and `berth turns recent` */
 export function register(turns: Command): void {
   registerTurns(turns, "list");
+  registerRecent(turns);
   turnCommand(turns, "show", "show a turn: its message, its whole reply and what it cost")
     .addOption(jsonOption())
     .action(async (name: string, id: string | undefined, { json }: CommonOptions) => {

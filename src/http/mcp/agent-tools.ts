@@ -45,6 +45,6 @@ export function agentTools(agents: Agents): Tool[] {
 }
 
 function toSummary(state: AgentState): z.infer<typeof AgentSummary> {
-  const { name, runtime, model, status, lastActiveAt, error } = toAgentView(state);
+  const { name, runtime, model, status, lastActiveAt, error } = toAgentView(state, null);
   return { name, runtime, model, status, lastActiveAt, error };
 }

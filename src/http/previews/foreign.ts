@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { isOriginOf } from "../origins.ts";
 
 /**
  * Whether a page of another origin makes this request, with the visitor's cookie: by Fetch Metadata
@@ -10,6 +11,5 @@ export function isForeign({ headers, method }: IncomingMessage): boolean {
   if (site === "cross-site" || site === "same-site") {
     return !(mode === "navigate" && destination === "document" && (method === "GET" || method === "HEAD"));
   }
-  if (origin === undefined) return false;
-  return !URL.canParse(origin) || new URL(origin).host !== host?.toLowerCase();
+  return origin !== undefined && !isOriginOf(origin, host);
 }

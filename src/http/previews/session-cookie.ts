@@ -1,4 +1,5 @@
 import { sessionMs } from "../../service/previews.ts";
+import { cookiesIn, valuesOf } from "../cookies.ts";
 
 /** The name of a visitor's cookie. With the prefix, a browser accepts it from this very host alone (RFC 6265bis). */
 function cookieName(isSecure: boolean): string {
@@ -7,11 +8,7 @@ function cookieName(isSecure: boolean): string {
 
 /** All values of the visitor's cookie: a page of a neighbouring host may have added some. */
 export function sessionsIn(header: string | undefined, isSecure: boolean): string[] {
-  const start = `${cookieName(isSecure)}=`;
-  return cookiesIn(header)
-    .filter((cookie) => cookie.startsWith(start))
-    .map((cookie) => cookie.slice(start.length))
-    .slice(0, 4);
+  return valuesOf(header, cookieName(isSecure)).slice(0, 4);
 }
 
 /** The cookies that are the page's own; null if there are none. */
@@ -36,8 +33,4 @@ export function hostOnly(setCookie: string): string | null {
 function isSession(cookie: string): boolean {
   const name = cookie.split("=")[0]!.trim().toLowerCase();
   return name === "berth-preview" || name === "__host-berth-preview";
-}
-
-function cookiesIn(header: string | undefined): string[] {
-  return (header ?? "").split(";").flatMap((cookie) => cookie.trim() || []);
 }

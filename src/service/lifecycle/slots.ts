@@ -1,3 +1,4 @@
+import type { Capacity } from "../../contract/capacity.ts";
 import { BerthError } from "../../contract/errors.ts";
 
 /** The resources of one running machine. */
@@ -62,6 +63,23 @@ export class Slots {
   /** How many wait for one. */
   get waiting(): number {
     return this.#queue.length;
+  }
+
+  /** What is taken of what there is. */
+  capacity(): Capacity {
+    const { memoryMiB, machines, waiting } = this.#options;
+    const used = this.#sum(() => true);
+    return {
+      machines: { used: used.machines, limit: machines },
+      memoryMiB: { used: used.memory, limit: memoryMiB },
+      queue: { used: this.#queue.length, limit: waiting },
+    };
+  }
+
+  /** The agent's position in the queue, 1 is next; null if it does not wait. */
+  positionOf(agentId: string): number | null {
+    const index = this.#queue.findIndex(({ slot }) => slot.agentId === agentId);
+    return index < 0 ? null : index + 1;
   }
 
   /** Throws `no_capacity` when the queue is full. */

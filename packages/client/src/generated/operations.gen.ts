@@ -20,6 +20,7 @@ export const operations = {
   getInstallStatus: { method: "GET", path: "/agents/{name}/install-status" },
   chat: { method: "POST", path: "/agents/{name}/chat" },
   listTurns: { method: "GET", path: "/agents/{name}/turns" },
+  listAccountTurns: { method: "GET", path: "/turns" },
   getTurn: { method: "GET", path: "/agents/{name}/turns/{turnId}" },
   getTurnEvents: { method: "GET", path: "/agents/{name}/turns/{turnId}/events" },
   cancelTurn: { method: "POST", path: "/agents/{name}/turns/{turnId}/cancel" },
@@ -56,6 +57,7 @@ export const operations = {
   getNetwork: { method: "GET", path: "/agents/{name}/network" },
   setNetwork: { method: "PUT", path: "/agents/{name}/network" },
   listConnections: { method: "GET", path: "/agents/{name}/network/log" },
+  listAccountConnections: { method: "GET", path: "/network/log" },
   listSecrets: { method: "GET", path: "/agents/{name}/secrets" },
   setSecret: { method: "PUT", path: "/agents/{name}/secrets/{secret}" },
   removeSecret: { method: "DELETE", path: "/agents/{name}/secrets/{secret}" },
@@ -76,6 +78,7 @@ export const operations = {
   disableUser: { method: "POST", path: "/admin/users/{name}/disable" },
   enableUser: { method: "POST", path: "/admin/users/{name}/enable" },
   replaceSigningKeys: { method: "POST", path: "/admin/signing-keys" },
+  getCapacity: { method: "GET", path: "/admin/capacity" },
   listCredits: { method: "GET", path: "/admin/credits" },
   grantCredits: { method: "POST", path: "/admin/credits/grants" },
   mcp: { method: "POST", path: "/mcp" },
@@ -103,6 +106,7 @@ export interface Operations {
   getInstallStatus: { data: types.GetInstallStatusData; answer: types.InstallStatus; event: types.InstallStatus };
   chat: { data: types.ChatData; answer: null; event: types.TurnEvent };
   listTurns: { data: types.ListTurnsData; answer: types.TurnList; event: null };
+  listAccountTurns: { data: types.ListAccountTurnsData; answer: types.AccountTurnList; event: null };
   getTurn: { data: types.GetTurnData; answer: types.Turn; event: null };
   getTurnEvents: { data: types.GetTurnEventsData; answer: null; event: types.TurnEvent };
   cancelTurn: { data: types.CancelTurnData; answer: types.CancelTurnResponses[202]; event: null };
@@ -139,6 +143,7 @@ export interface Operations {
   getNetwork: { data: types.GetNetworkData; answer: types.Network; event: null };
   setNetwork: { data: types.SetNetworkData; answer: types.Network; event: null };
   listConnections: { data: types.ListConnectionsData; answer: types.NetworkLog; event: null };
+  listAccountConnections: { data: types.ListAccountConnectionsData; answer: types.AccountConnectionList; event: null };
   listSecrets: { data: types.ListSecretsData; answer: types.SecretList; event: null };
   setSecret: { data: types.SetSecretData; answer: types.Secret; event: null };
   removeSecret: { data: types.RemoveSecretData; answer: null; event: null };
@@ -159,6 +164,7 @@ export interface Operations {
   disableUser: { data: types.DisableUserData; answer: types.User; event: null };
   enableUser: { data: types.EnableUserData; answer: types.User; event: null };
   replaceSigningKeys: { data: types.ReplaceSigningKeysData; answer: types.SigningKeysReplaced; event: null };
+  getCapacity: { data: types.GetCapacityData; answer: types.Capacity; event: null };
   listCredits: { data: types.ListCreditsData; answer: types.AccountCreditsList; event: null };
   grantCredits: { data: types.GrantCreditsData; answer: types.CreditGrant; event: null };
   mcp: { data: types.McpData; answer: types.McpResponses[200]; event: null };

@@ -16,6 +16,54 @@ export type Account = {
     credential: 'full' | 'token';
 };
 
+export type AccountConnection = {
+    id: string;
+    startedAt: string;
+    finishedAt: string;
+    verdict: 'allowed' | 'refused';
+    /**
+     * Why it was refused.
+     */
+    reason: 'destination_invalid' | 'inside' | 'port_refused' | 'denied_by_operator' | 'not_allowed_by_operator' | 'denied' | 'not_allowed' | 'too_many' | null;
+    /**
+     * What came of it, where it was allowed.
+     */
+    outcome: 'closed' | 'reset' | 'unresolved' | 'unreachable' | 'timeout' | 'idle' | 'cut' | null;
+    /**
+     * As it was asked for; `*` for refusals of many hosts together.
+     */
+    host: string;
+    port: number | null;
+    /**
+     * The IP address that it was connected with.
+     */
+    address: string | null;
+    /**
+     * From the agent.
+     */
+    bytesSent: number;
+    /**
+     * By the agent.
+     */
+    bytesReceived: number;
+    /**
+     * How many connections this is; more than one where they were refused.
+     */
+    count: number;
+    /**
+     * The agent's name.
+     */
+    agent: string;
+};
+
+/**
+ * As NetworkLog, of all the account's agents.
+ */
+export type AccountConnectionList = {
+    data: Array<AccountConnection>;
+    nextCursor: string | null;
+};
+
 export type AccountCredits = {
     accountId: string;
     name: string;
@@ -188,6 +236,14 @@ export type AccountEvent = {
     kind: 'full' | 'agent';
 };
 
+/**
+ * The turns of all the account's agents, the newest first.
+ */
+export type AccountTurnList = {
+    data: Array<TurnSummary>;
+    nextCursor: string | null;
+};
+
 export type Agent = {
     name: string;
     /**
@@ -220,6 +276,10 @@ export type Agent = {
      * Set when the status is `failed`.
      */
     error: Fault | null;
+    /**
+     * Its position among the agents that wait for a slot, 1 is next. Null: it does not wait.
+     */
+    queuePosition: number | null;
     resources: {
         cpus: number;
         memoryMiB: number;
@@ -324,6 +384,10 @@ export type Billing = {
      */
     monthlyLimit: string | null;
     plan: 'prepaid';
+    /**
+     * Whether credits can be bought: see `POST /billing/top-ups`.
+     */
+    canTopUp: boolean;
     prices: {
         machine: {
             /**
@@ -336,6 +400,33 @@ export type Billing = {
      * Of this month, the newest day first; 500 rows at most.
      */
     usage: Array<UsageByDay>;
+};
+
+/**
+ * Of the host of the server that was asked.
+ */
+export type Capacity = {
+    /**
+     * Machines that are awake, and how many may be (`BERTH_MAX_AGENTS`).
+     */
+    machines: {
+        used: number;
+        limit: number;
+    };
+    /**
+     * The memory of those, and what all may have (`BERTH_MEMORY_MIB`).
+     */
+    memoryMiB: {
+        used: number;
+        limit: number;
+    };
+    /**
+     * Agents that wait for a slot, and how many may (`BERTH_MAX_WAITING`).
+     */
+    queue: {
+        used: number;
+        limit: number;
+    };
 };
 
 /**
@@ -1499,6 +1590,12 @@ export type TicketRequest = {
 } | {
     for: 'ssh';
 } | {
+    for: 'file';
+    /**
+     * The file or folder that it reads, with the agent's rights.
+     */
+    path: string;
+} | {
     for: 'preview';
     port: number;
     /**
@@ -1612,6 +1709,26 @@ export type TurnEvent = {
 export type TurnList = {
     data: Array<Turn>;
     nextCursor: string | null;
+};
+
+export type TurnSummary = {
+    id: string;
+    /**
+     * Its first 200 characters.
+     */
+    message: string;
+    /**
+     * Its first 400 characters, as far as it has come.
+     */
+    reply: string;
+    status: 'running' | 'completed' | 'failed' | 'cancelled';
+    error: Fault | null;
+    createdAt: string;
+    finishedAt: string | null;
+    /**
+     * The agent's name.
+     */
+    agent: string;
 };
 
 export type Usage = {
@@ -2357,6 +2474,44 @@ export type ListTurnsResponses = {
 };
 
 export type ListTurnsResponse = ListTurnsResponses[keyof ListTurnsResponses];
+
+export type ListAccountTurnsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * How many, 1 to 100.
+         */
+        limit?: number;
+        /**
+         * The `nextCursor` of the page before.
+         */
+        cursor?: string;
+        /**
+         * Only turns that run, or that have ended since this time.
+         */
+        since?: string;
+    };
+    url: '/turns';
+};
+
+export type ListAccountTurnsErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListAccountTurnsError = ListAccountTurnsErrors[keyof ListAccountTurnsErrors];
+
+export type ListAccountTurnsResponses = {
+    /**
+     * Default Response
+     */
+    200: AccountTurnList;
+};
+
+export type ListAccountTurnsResponse = ListAccountTurnsResponses[keyof ListAccountTurnsResponses];
 
 export type GetTurnData = {
     body?: never;
@@ -3205,6 +3360,14 @@ export type ReadFileData = {
          * `true`: an event stream of the changes in the folder, or of the file.
          */
         watch?: 'true' | 'false';
+        /**
+         * A folder as an archive, as with `Accept`, which a link cannot say.
+         */
+        archive?: 'tar' | 'tar.gz' | 'zip';
+        /**
+         * In place of the header `authorization`: see tickets.
+         */
+        ticket?: string;
     };
     url: '/agents/{name}/files/{path}';
 };
@@ -3721,6 +3884,48 @@ export type ListConnectionsResponses = {
 
 export type ListConnectionsResponse = ListConnectionsResponses[keyof ListConnectionsResponses];
 
+export type ListAccountConnectionsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * How many, 1 to 100.
+         */
+        limit?: number;
+        /**
+         * The `nextCursor` of the page before.
+         */
+        cursor?: string;
+        /**
+         * Only those that were allowed, or refused.
+         */
+        verdict?: 'allowed' | 'refused';
+        /**
+         * Only those that began at this time or later.
+         */
+        since?: string;
+    };
+    url: '/network/log';
+};
+
+export type ListAccountConnectionsErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListAccountConnectionsError = ListAccountConnectionsErrors[keyof ListAccountConnectionsErrors];
+
+export type ListAccountConnectionsResponses = {
+    /**
+     * Default Response
+     */
+    200: AccountConnectionList;
+};
+
+export type ListAccountConnectionsResponse = ListAccountConnectionsResponses[keyof ListAccountConnectionsResponses];
+
 export type ListSecretsData = {
     body?: never;
     path: {
@@ -3989,6 +4194,14 @@ export type ListAuditEntriesData = {
          * Only what was done with the agents of this name.
          */
         agent?: string;
+        /**
+         * Only what was done, or what was refused: a status of 400 or more.
+         */
+        outcome?: 'done' | 'refused';
+        /**
+         * Only entries with this in their operation, agent, address or code, in any case.
+         */
+        search?: string;
     };
     url: '/audit';
 };
@@ -4388,6 +4601,31 @@ export type ReplaceSigningKeysResponses = {
 };
 
 export type ReplaceSigningKeysResponse = ReplaceSigningKeysResponses[keyof ReplaceSigningKeysResponses];
+
+export type GetCapacityData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/admin/capacity';
+};
+
+export type GetCapacityErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type GetCapacityError = GetCapacityErrors[keyof GetCapacityErrors];
+
+export type GetCapacityResponses = {
+    /**
+     * Default Response
+     */
+    200: Capacity;
+};
+
+export type GetCapacityResponse = GetCapacityResponses[keyof GetCapacityResponses];
 
 export type ListCreditsData = {
     body?: never;

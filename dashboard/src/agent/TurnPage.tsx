@@ -1,0 +1,95 @@
+import type { Turn } from "@berth/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { ChevronLeft } from "lucide-react";
+import type { ReactNode } from "react";
+import { agentQuery, turnQuery } from "../api/queries.ts";
+import { useStoredState } from "../conversation/stored-state.ts";
+import { TurnView } from "../conversation/TurnView.tsx";
+import { credits } from "../ui/credits.ts";
+import { Loaded } from "../ui/Loaded.tsx";
+import { duration, Time } from "../ui/Time.tsx";
+import { useAgentName } from "./agent-name.ts";
+import { Tab } from "./Tab.tsx";
+import { TurnBadge } from "./TurnBadge.tsx";
+
+const number = new Intl.NumberFormat("en");
+
+/** One turn by itself: what was said and done, and what it took. */
+export function TurnPage() {
+  const name = useAgentName();
+  const { turnId } = useParams({ from: "/shell/agents/$name/turns/$turnId" });
+  const query = useQuery(turnQuery(name, turnId));
+  return (
+    <Tab>
+      <div className="grid gap-4">
+        <Link
+          to="/agents/$name/turns"
+          params={{ name }}
+          className="-ml-1 flex w-fit items-center gap-1 rounded text-sm text-muted hover:text-ink"
+        >
+          <ChevronLeft className="size-4" aria-hidden /> All turns
+        </Link>
+        <Loaded query={query}>{(turn) => <Whole agent={name} turn={turn} />}</Loaded>
+      </div>
+    </Tab>
+  );
+}
+
+function Whole({ agent: name, turn }: { agent: string; turn: Turn }) {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const { data: agent } = useQuery(agentQuery(name));
+  const [, setDraft] = useStoredState(`draft ${name}`, "");
+  const write = (message: string) => {
+    setDraft(message);
+    void navigate({ to: "/agents/$name", params: { name } });
+  };
+  return (
+    <>
+      <Facts turn={turn} />
+      <TurnView
+        agent={name}
+        turn={turn}
+        isAsleep={agent?.status === "suspended"}
+        onEnded={(id) => void queries.invalidateQueries({ queryKey: turnQuery(name, id).queryKey })}
+        onEdit={write}
+        onSendAgain={write}
+      />
+    </>
+  );
+}
+
+function Facts({ turn }: { turn: Turn }) {
+  const { id, status, model, conversation, createdAt, finishedAt, usage, error } = turn;
+  const facts: [string, ReactNode][] = [
+    ["Status", <TurnBadge key="status" status={status} />],
+    ["Model", model ?? "the runtime's default"],
+    ["Conversation", conversation],
+    ["Began", <Time key="began" at={createdAt} />],
+    ["Took", finishedAt && duration(Date.parse(finishedAt) - Date.parse(createdAt))],
+    ["Credits", usage.credits !== null && credits(usage.credits)],
+    ["Tokens in", `${number.format(usage.inputTokens)}, ${number.format(usage.cacheReadTokens)} of them cached`],
+    ["Tokens out", `${number.format(usage.outputTokens)}, ${number.format(usage.reasoningTokens)} of them reasoning`],
+    ["Error", error && <code className="font-mono text-[13px]">{error.code}</code>],
+    [
+      "Id",
+      <code key="id" className="font-mono text-[13px] wrap-anywhere">
+        {id}
+      </code>,
+    ],
+  ];
+  return (
+    <dl className="grid gap-x-6 gap-y-3 rounded-xl border bg-surface p-4 text-sm sm:grid-cols-2 lg:grid-cols-3">
+      {facts.map(
+        ([label, value]) =>
+          value && (
+            <div key={label} className="grid gap-0.5">
+              <dt className="text-muted">{label}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+      )}
+    </dl>
+  );
+}

@@ -1,0 +1,53 @@
+import type { Model } from "@berth/client";
+import { Field, Select, TextArea } from "../ui/Field.tsx";
+import { modelLabel } from "./model-label.ts";
+
+interface ModelFieldProps {
+  /** Those that the agent's runtime can use. */
+  models: readonly Model[];
+  /** Empty: the runtime's default. */
+  value: string;
+  /** The name of the runtime's default, where it has one. */
+  usual?: string | null;
+  hint: string;
+  onChange: (model: string) => void;
+}
+
+/** Which model an agent uses, with its price. One that has gone from the list stays chosen. */
+export function ModelField({ models, value, usual = null, hint, onChange }: ModelFieldProps) {
+  return (
+    <Field label="Model" hint={hint}>
+      {(props) => (
+        <Select {...props} value={value} onChange={(event) => onChange(event.target.value)} className="max-w-xl">
+          <option value="">The runtime's default{usual && `: ${usual}`}</option>
+          {value !== "" && !models.some(({ id }) => id === value) && <option value={value}>{value}</option>}
+          {models.map((each) => (
+            <option key={each.id} value={each.id}>
+              {modelLabel(each)}
+            </option>
+          ))}
+        </Select>
+      )}
+    </Field>
+  );
+}
+
+/** What the agent is told in every turn. */
+export function InstructionsField({ value, onChange }: { value: string; onChange: (text: string) => void }) {
+  return (
+    <Field
+      label="Instructions"
+      hint="What the agent is told in every turn: who it is, what it does, how it answers. Optional."
+    >
+      {(props) => (
+        <TextArea
+          {...props}
+          rows={12}
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+          className="font-mono text-[13px]"
+        />
+      )}
+    </Field>
+  );
+}

@@ -1,0 +1,11 @@
+import { z } from "zod";
+
+/** The longest path that a request may name, in characters. The machine's own limits are lower. */
+export const maximumPath = 16_384;
+
+/** A path in an agent's machine. */
+export const FilePath = z
+  .string()
+  .max(maximumPath)
+  .refine((path) => !path.includes("\0"), "A path has no null characters.")
+  .refine((path) => path.isWellFormed(), "A path is UTF-8.");

@@ -1,0 +1,86 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { AgentFiles, codeOf } from "../support/agent-files.ts";
+
+// Folders as archives, both ways.
+
+let files: AgentFiles;
+let [home, folder, here] = ["", "", ""];
+const get = (path: string, headers = {}) => files.get(path, headers);
+const put = (...args: Parameters<AgentFiles["put"]>) => files.put(...args);
+
+beforeAll(async () => {
+  files = await AgentFiles.start();
+  ({ home } = files);
+});
+afterAll(() => files[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await files.enterNewFolder();
+  ({ folder, here } = files);
+});
+
+/** Makes an archive with GNU tar, which is told to keep names as they are. */
+async function archiveOf(...args: string[]): Promise<Buffer> {
+  return execFileSync("tar", ["-czPf", "-", "-C", here, ...args]);
+}
+const gzip = { "content-type": "application/gzip" };
+
+test.each(["application/gzip", "application/x-tar", "application/zip"])("a folder as %s", async (accept) => {
+  await mkdir(join(here, "in/side"), { recursive: true });
+  await writeFile(join(here, "in/side/f"), "content");
+  const answer = await get(`${folder}/in`, { accept });
+  expect(answer.headers.get("content-type")).toBe(accept);
+  const local = await mkdtemp(join(tmpdir(), "berth-archive-"));
+  await writeFile(join(local, "archive"), new Uint8Array(await answer.arrayBuffer()));
+  if (accept === "application/zip") execFileSync("unzip", ["-q", "archive"], { cwd: local });
+  else execFileSync("tar", ["-xf", "archive"], { cwd: local });
+  expect(await readFile(join(local, "side/f"), "utf8")).toBe("content");
+  await rm(local, { recursive: true });
+});
+
+test("an archive is unpacked into a folder, beside what is there", async () => {
+  await mkdir(join(here, "source/sub"), { recursive: true });
+  await writeFile(join(here, "source/sub/f"), "content", { mode: 0o755 });
+  await symlink("sub/f", join(here, "source/link"));
+  const archive = execFileSync("tar", ["-czf", "-", "-C", join(here, "source"), "."]);
+  expect(await put(`${folder}/new/target`, archive, gzip, "?extract=true")).toMatchObject({
+    status: 201,
+    body: { created: true, size: archive.length },
+  });
+  expect(await readFile(join(here, "new/target/link"), "utf8")).toBe("content");
+  await writeFile(join(here, "new/target/other"), "");
+  expect((await put(`${folder}/new/target`, archive, gzip, "?extract=true")).status).toBe(200);
+  expect((await readdir(join(here, "new/target"))).toSorted()).toEqual(["link", "other", "sub"]);
+  expect(await readdir(join(here, "new"))).toEqual(["target"]);
+});
+
+test("an archive that would leave its folder is refused, and nothing of it stays", async () => {
+  await mkdir(join(here, "s"));
+  await symlink("../../..", join(here, "s/out"));
+  await symlink("/etc", join(here, "s/etc"));
+  await symlink("sub/../../..", join(here, "s/round"));
+  await writeFile(join(here, "f"), "");
+  execFileSync("mkfifo", [join(here, "s/fifo")]);
+  const hostile = [
+    await archiveOf("s/out"),
+    await archiveOf("s/etc"),
+    await archiveOf("s/round"),
+    await archiveOf("s/fifo"),
+    await archiveOf("--transform=s,^f,../escaped,", "f"),
+    Buffer.from("no archive"),
+    (await archiveOf("f")).subarray(0, 40),
+  ];
+  for (const archive of hostile) {
+    expect(await codeOf(put(`${folder}/t`, archive, gzip, "?extract=true"))).toEqual([400, "archive_invalid"]);
+    expect((await readdir(here)).toSorted()).toEqual(["f", "s"]);
+  }
+  expect(existsSync(join(home, "escaped"))).toBe(false);
+  expect(await codeOf(put(`${folder}/t`, "x", { "content-type": "text/plain" }, "?extract=true"))).toEqual([
+    415,
+    "content_type_unsupported",
+  ]);
+});

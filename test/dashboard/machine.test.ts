@@ -1,0 +1,150 @@
+import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { request } from "node:http";
+import type { BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Dashboard } from "../support/dashboard.ts";
+import { Program } from "../support/http-program.ts";
+
+// An agent's machine in the browser: its files, its pages, what it may reach, its secrets.
+
+let dashboard: Dashboard;
+let context: BrowserContext;
+let page: Page;
+/** What the agent serves: a program of this machine, which the scripted machine is. */
+let program: Program;
+
+beforeAll(async () => {
+  program = await Program.start();
+  program.answer = (_, response) => {
+    response.writeHead(200, { "content-type": "text/html" });
+    response.end("<!doctype html><title>hers</title><h1>Ada's page</h1>");
+  };
+  dashboard = await Dashboard.start();
+  await dashboard.service.client.createAgent("ada");
+  ({ context, page } = await dashboard.signedIn());
+});
+afterAll(async () => {
+  await dashboard[Symbol.asyncDispose]();
+  program[Symbol.dispose]();
+});
+
+async function open(tab: string): Promise<void> {
+  await page.goto(`${dashboard.url}/-/agents/ada/${tab}`);
+}
+
+test("files are uploaded, and downloaded by the browser itself, with no key in the address", async () => {
+  const large = randomBytes(3_000_000);
+  await open("files");
+  await page.getByLabel("Files to upload").setInputFiles([
+    { name: "large.bin", mimeType: "application/octet-stream", buffer: large },
+    { name: "page.html", mimeType: "text/html", buffer: Buffer.from("<script>window.hacked = 1</script>") },
+  ]);
+  await page.getByRole("button", { name: "page.html", exact: true }).waitFor();
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Download large.bin" }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe("large.bin");
+  expect(new URL(download.url()).pathname).toBe("/agents/ada/files/large.bin");
+  expect(download.url()).not.toMatch(/eyJ|berth_/);
+  expect((await readFile(await download.path())).equals(large)).toBe(true);
+  const [hostile] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Download page.html" }).click(),
+  ]);
+  expect(hostile.suggestedFilename()).toBe("page.html");
+  expect(await page.evaluate("window.hacked")).toBeUndefined();
+  await page.getByRole("heading", { level: 1, name: "ada" }).waitFor();
+});
+
+test("a folder is made, downloaded as an archive, and renamed; a name that is taken is refused", async () => {
+  await page.getByRole("button", { name: "New folder" }).click();
+  await page.getByRole("textbox", { name: "Name" }).fill("notes");
+  await page.getByRole("button", { name: "Make it" }).click();
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Download notes" }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe("notes.zip");
+  await page.getByRole("button", { name: "Rename notes" }).click();
+  await page.getByRole("textbox", { name: "Name" }).fill("page.html");
+  await page.getByRole("dialog").getByRole("button", { name: "Rename" }).click();
+  await page.getByRole("alert").waitFor();
+  await page.getByRole("textbox", { name: "Name" }).fill("papers");
+  await page.getByRole("dialog").getByRole("button", { name: "Rename" }).click();
+  await page.getByRole("link", { name: "papers" }).click();
+  await page.getByText("This folder is empty").waitFor();
+});
+
+test("what the agent serves opens in a tab of its own, at another origin, without a hold of this one", async () => {
+  await open("ports");
+  const row = page.getByRole("row").filter({ hasText: String(program.port) });
+  const [tab] = await Promise.all([
+    context.waitForEvent("page"),
+    row.getByRole("button", { name: "Open" }).first().click(),
+  ]);
+  await tab.getByRole("heading", { name: "Ada's page" }).waitFor();
+  expect(new URL(tab.url()).origin).not.toBe(dashboard.url);
+  expect(await tab.evaluate("window.opener")).toBeNull();
+  await tab.close();
+});
+
+test("a public link shows a port's pages to anybody, until it is ended", async () => {
+  const row = page.getByRole("row").filter({ hasText: String(program.port) });
+  await row.getByRole("button", { name: "Share" }).first().click();
+  const link = (await page.getByTestId("once").textContent())!;
+  expect(await statusAt(link)).toBeLessThan(400);
+  const shared = page.getByRole("region", { name: "Public links" }).last().getByRole("row");
+  await shared.getByRole("button", { name: "End it" }).click();
+  await page.getByText("None. Share a port").waitFor();
+  expect(await statusAt(link)).toBeGreaterThanOrEqual(400);
+});
+
+/** As a visitor's browser asks, which finds every name below localhost here. */
+async function statusAt(link: string): Promise<number> {
+  const { host, port, pathname, search } = new URL(link);
+  return new Promise((resolve, reject) => {
+    const asked = request({ port, path: pathname + search, headers: { host } }, (response) => {
+      response.resume();
+      resolve(response.statusCode!);
+    });
+    asked.on("error", reject).end();
+  });
+}
+
+test("a host that was refused is allowed from its line", async () => {
+  await dashboard.service.client.call("PUT", "/agents/ada/network", { allow: [], deny: [] });
+  const proxy = new URL(dashboard.service.driver.proxyOf(dashboard.service.driver.running[0]!));
+  await new Promise<void>((resolve, reject) => {
+    const asked = request({ port: proxy.port, method: "CONNECT", path: "hosted.example:443" });
+    asked.on("connect", (_, socket) => {
+      socket.destroy();
+      resolve();
+    });
+    asked.on("error", reject).end();
+  });
+  await open("network");
+  const row = page.getByRole("row").filter({ hasText: "hosted.example" });
+  await row.getByRole("button", { name: "Allow this host" }).click();
+  await expect
+    .poll(async () => (await dashboard.service.client.call("GET", "/agents/ada/network")).body.allow)
+    .toEqual(["hosted.example:443"]);
+  expect(await page.getByLabel("Allowed hosts").inputValue()).toBe("hosted.example:443");
+  await page.goto(`${dashboard.url}/-/`);
+  await page.getByText("was refused a connection to").waitFor();
+});
+
+test("a secret is set, shown without its value, and removed", async () => {
+  await open("secrets");
+  await page.getByRole("button", { name: "Set a secret" }).click();
+  await page.getByLabel("Name").fill("GITHUB_TOKEN");
+  await page.getByLabel("Value").fill("hush-hush");
+  await page.getByLabel("Hosts").fill("api.github.com, github.com");
+  await page.getByRole("button", { name: "Set it" }).click();
+  await page.getByRole("cell", { name: "api.github.com, github.com" }).waitFor();
+  expect(await page.content()).not.toContain("hush-hush");
+  await page.getByRole("button", { name: "Remove" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+  await page.getByText("No secrets yet").waitFor();
+});
