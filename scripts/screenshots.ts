@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Page } from "playwright-core";
 import type { LastEvent, TurnEvent } from "../src/contract/chat.ts";
 import { allAbilities, type Prompt, type Runtime, type Session } from "../src/runtimes/runtime.ts";
 import type { TestClient } from "../test/support/client.ts";
@@ -111,6 +112,25 @@ async function seed(client: TestClient): Promise<void> {
   }
 }
 
+/** What has no address of its own: one turn, the palette, a form that is folded. */
+async function shootByHand(page: Page, suffix: string): Promise<void> {
+  const shoot = async (view: string) => {
+    await sleep(700);
+    await page.screenshot({ path: join(folder!, `${view}.${suffix}.png`) });
+  };
+  await page.goto(`${dashboard.url}/-/agents/reviewer/turns`);
+  await page.getByRole("link", { name: /^Why does/ }).click();
+  await page.locator(".prose").first().waitFor();
+  await shoot("turn");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox").waitFor();
+  await shoot("palette");
+  await page.goto(`${dashboard.url}/-/create-agent`);
+  await page.getByText("Size of its machine").click();
+  await page.getByLabel("Disk").scrollIntoViewIfNeeded();
+  await shoot("size");
+}
+
 const folder = process.argv[2];
 if (folder === undefined) throw new Error("usage: node scripts/screenshots.ts FOLDER");
 const only = process.argv[3];
@@ -136,6 +156,8 @@ for (const colorScheme of themes) {
       await sleep(700);
       await page.screenshot({ path: join(folder, `${view}.${widthName}.${colorScheme}.png`) });
     }
+    if (only === undefined || "turn palette size".includes(only))
+      await shootByHand(page, `${widthName}.${colorScheme}`);
     await context.close();
   }
 }

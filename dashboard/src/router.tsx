@@ -144,6 +144,9 @@ const operator = createRoute({
   component: lazyRouteComponent(() => import("./operator/Operator.tsx"), "Operator"),
 });
 
+/** With the navigation around it. */
+const unknown = createRoute({ getParentRoute: () => shell, path: "$", component: NotFound });
+
 const ofAgent = agent.addChildren([
   conversation,
   files,
@@ -156,7 +159,7 @@ const ofAgent = agent.addChildren([
   secrets,
   settings,
 ]);
-const inShell = shell.addChildren([home, agents, createAgent, ofAgent, keys, credits, audit, operator]);
+const inShell = shell.addChildren([home, agents, createAgent, ofAgent, keys, credits, audit, operator, unknown]);
 
 /** The identity provider leads back to `/`. */
 if (!location.pathname.startsWith("/-")) history.replaceState(null, "", `/-/${location.search}`);

@@ -36,7 +36,7 @@ export class Dashboard<Service extends Serving = ScriptedService> implements Asy
   /** A browser that is signed in as the operator, whose first link is used once, and its page. */
   async signedIn(options: Parameters<Browser["newContext"]>[0] = {}): Promise<{ context: BrowserContext; page: Page }> {
     const context = await this.browser.newContext({ reducedMotion: "reduce", ...options });
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(30_000);
     const page = await context.newPage();
     if (this.#isFirst) await useFirstLink(page, this.service.server.firstSignIn!);
     else await signIn(page, this.url);

@@ -35,17 +35,7 @@ export function Files() {
               {data.length === 0 ? (
                 <Empty title="This folder is empty">Drop files here to upload them.</Empty>
               ) : (
-                <Table
-                  label="Files"
-                  head={[
-                    "Name",
-                    "Size",
-                    <span key="changed" className="hidden sm:inline">
-                      Changed
-                    </span>,
-                    "",
-                  ]}
-                >
+                <Table label="Files" head={["Name", "Size", "Changed", ""]} onlyWide={["Changed"]}>
                   {data.map((entry) => (
                     <Row key={entry.path} name={name} folder={path} entry={entry} onOpen={setOpen} />
                   ))}
@@ -165,7 +155,7 @@ function Row({ name, folder, entry, onOpen }: RowProps) {
         )}
       </td>
       <td className="whitespace-nowrap text-muted">{type === "file" && bytes(size)}</td>
-      <td className="hidden whitespace-nowrap text-muted sm:table-cell">
+      <td className="whitespace-nowrap text-muted">
         <Time at={modifiedAt} />
       </td>
       <td className="w-0">

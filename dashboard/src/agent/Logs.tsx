@@ -42,7 +42,7 @@ function Followed({ name, onAgain }: { name: string; onAgain: () => void }) {
           <input type="checkbox" checked={isFollowing} onChange={(event) => setFollowing(event.target.checked)} />
           Follow
         </label>
-        <span className="text-sm text-muted">{shown.length} lines</span>
+        <span className="text-sm text-muted">{shown.length === 1 ? "1 line" : `${shown.length} lines`}</span>
       </div>
       {end !== null && <Notice action={<Button onClick={onAgain}>Read again</Button>}>{end}</Notice>}
       <pre

@@ -164,7 +164,11 @@ function Connections({ name }: { name: string }) {
           entries.length === 0 ? (
             <Empty title="No connections">They show up here as the agent makes them.</Empty>
           ) : (
-            <Table label="Connections" head={["Host", "Verdict", "When", "Sent", "Received", ""]}>
+            <Table
+              label="Connections"
+              onlyWide={["When", "Sent", "Received"]}
+              head={["Host", "Verdict", "When", "Sent", "Received", ""]}
+            >
               {entries.map((entry) => (
                 <tr key={entry.id}>
                   <td className="min-w-40 wrap-anywhere">

@@ -50,7 +50,7 @@ export function Ports() {
             listening.length === 0 ? (
               <Empty title="Nothing listens">Ask the agent to start a server, then look again.</Empty>
             ) : (
-              <Table label="Ports" head={["Port", "Program", "Address", "Since", ""]}>
+              <Table label="Ports" onlyWide={["Address", "Since"]} head={["Port", "Program", "Address", "Since", ""]}>
                 {listening.map((each) => (
                   <Row
                     key={`${each.address} ${each.port}`}

@@ -33,7 +33,11 @@ export function Secrets() {
             secrets.length === 0 ? (
               <Empty title="No secrets yet">A token for a service that the agent is to use, say.</Empty>
             ) : (
-              <Table label="Secrets" head={["Name", "Hosts", "Placeholder", "Set", ""]}>
+              <Table
+                label="Secrets"
+                onlyWide={["Placeholder", "Set"]}
+                head={["Name", "Hosts", "Placeholder", "Set", ""]}
+              >
                 {secrets.map((secret) => (
                   <tr key={secret.name}>
                     <td className="font-mono text-[13px]">{secret.name}</td>

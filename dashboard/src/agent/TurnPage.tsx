@@ -80,11 +80,11 @@ function Facts({ turn }: { turn: Turn }) {
     ],
   ];
   return (
-    <dl className="grid gap-x-6 gap-y-3 rounded-xl border bg-surface p-4 text-sm sm:grid-cols-2 lg:grid-cols-3">
+    <dl className="grid grid-cols-2 gap-x-6 gap-y-3 rounded-xl border bg-surface p-4 text-sm lg:grid-cols-3">
       {facts.map(
         ([label, value]) =>
           value && (
-            <div key={label} className="grid gap-0.5">
+            <div key={label} className="grid content-start gap-0.5">
               <dt className="text-muted">{label}</dt>
               <dd>{value}</dd>
             </div>

@@ -25,7 +25,11 @@ export function Turns() {
             <Empty title="No turns yet">A turn is a message and everything that the agent does about it.</Empty>
           ) : (
             <div className="grid gap-3">
-              <Table label="Turns" head={["Message", "Status", "Began", "Took", "Tokens in, out", "Credits", "Model"]}>
+              <Table
+                label="Turns"
+                onlyWide={["Began", "Took", "Tokens in, out", "Credits", "Model"]}
+                head={["Message", "Status", "Began", "Took", "Tokens in, out", "Credits", "Model"]}
+              >
                 {turns.toReversed().map((turn) => (
                   <Row key={turn.id} agent={name} turn={turn} />
                 ))}
@@ -43,7 +47,7 @@ function Row({ agent, turn }: { agent: string; turn: Turn }) {
   const { id, message, status, createdAt, finishedAt, usage, model, error } = turn;
   return (
     <tr>
-      <td className="max-w-72 min-w-40">
+      <td className="max-w-44 sm:max-w-72">
         <Link
           to="/agents/$name/turns/$turnId"
           params={{ name: agent, turnId: id }}

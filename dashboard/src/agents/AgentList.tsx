@@ -111,6 +111,7 @@ function Found({ agents }: { agents: readonly Agent[] }) {
       ) : (
         <Table
           label="Agents"
+          onlyWide={["Runtime", "Model"]}
           head={[
             <input
               key="all"

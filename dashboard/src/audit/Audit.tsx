@@ -70,19 +70,23 @@ export function Audit() {
           const entries = pages.flatMap(({ data }) => data);
           if (entries.length === 0) return <Empty title="Nothing like that has been done" />;
           return (
-            <Table label="Audit" head={["When", "What", "Agent", "Outcome", "With", "From", "Request"]}>
+            <Table
+              label="Audit"
+              onlyWide={["Agent", "With", "From", "Request"]}
+              head={["When", "What", "Agent", "Outcome", "With", "From", "Request"]}
+            >
               {entries.map(({ id, at, operation, agent: of, status, code, credential, keyId, address, requestId }) => (
                 <tr key={id}>
                   <td className="whitespace-nowrap text-muted">
                     <Time at={at} />
                   </td>
-                  <td>{operation}</td>
+                  <td className="wrap-anywhere">{operation}</td>
                   <td className="text-muted">{of}</td>
                   <td>
                     <Badge tone={status < 400 ? "good" : "bad"}>{code ?? "done"}</Badge>
                   </td>
                   <td className="whitespace-nowrap text-muted" title={keyId ?? undefined}>
-                    {credential === "token" ? "a sign-in" : credential === null ? "nothing" : "a key"}
+                    {credential === "token" ? "a sign-in" : credential === null ? "" : "a key"}
                   </td>
                   <td className="font-mono text-[13px] text-muted">{address}</td>
                   <td className="font-mono text-[13px] text-muted" title={requestId}>

@@ -52,7 +52,11 @@ export function Ledger() {
           const entries = pages.flatMap(({ data }) => data);
           if (entries.length === 0) return <Empty title="No entries">Change the filters to see others.</Empty>;
           return (
-            <Table label="Ledger" head={["When", "What", "Agent", "For", "Credits", "Balance"]}>
+            <Table
+              label="Ledger"
+              onlyWide={["Agent", "Balance"]}
+              head={["When", "What", "Agent", "For", "Credits", "Balance"]}
+            >
               {entries.map((entry) => (
                 <Row key={entry.number} entry={entry} />
               ))}

@@ -205,7 +205,7 @@ function endedNeed({ key, newest, count }: Group<TurnSummary>): ReactNode {
           {message}
         </Link>
       </p>
-      <p className="line-clamp-2 wrap-anywhere text-muted">{hasFailed ? error?.message : reply}</p>
+      <p className="line-clamp-2 wrap-anywhere text-muted">{hasFailed ? error?.message : plainOf(reply)}</p>
       {count > 1 && (
         <p className="text-muted">
           <Link to="/agents/$name/turns" params={{ name }} className="hover:underline">
@@ -215,6 +215,14 @@ function endedNeed({ key, newest, count }: Group<TurnSummary>): ReactNode {
       )}
     </Need>
   );
+}
+
+/** The words of a reply, without what Markdown has beside them. */
+function plainOf(reply: string): string {
+  return reply
+    .replaceAll(/^```.*$|^[#>|\s-]+|[*`|]/gm, " ")
+    .replaceAll(/\s+/g, " ")
+    .trim();
 }
 
 function AgentLink({ name }: { name: string }) {

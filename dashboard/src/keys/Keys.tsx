@@ -29,7 +29,11 @@ export function Keys() {
               A key is what a program signs in with: the API, the command line tool, a script.
             </Empty>
           ) : (
-            <Table label="Keys" head={["Name", "Kind", "Agents", "Begins with", "Limit", "Last used", "Expires", ""]}>
+            <Table
+              label="Keys"
+              onlyWide={["Agents", "Begins with", "Limit", "Last used", "Expires"]}
+              head={["Name", "Kind", "Agents", "Begins with", "Limit", "Last used", "Expires", ""]}
+            >
               {keys.map((key) => (
                 <Row key={key.id} of={key} />
               ))}

@@ -117,7 +117,7 @@ function Users() {
       )}
       <Loaded query={query}>
         {(users) => (
-          <Table label="Users" head={["Name", "Status", "Added", ""]}>
+          <Table label="Users" onlyWide={["Added"]} head={["Name", "Status", "Added", ""]}>
             {users.map((user) => (
               <UserRow key={user.name} user={user} onLink={show} />
             ))}
@@ -247,7 +247,11 @@ function Accounts() {
     <Section title="Credits of all accounts">
       <Loaded query={query}>
         {(accounts) => (
-          <Table label="Credits of all accounts" head={["Account", "Balance", "Held", "Spent this month", "Limit", ""]}>
+          <Table
+            label="Credits of all accounts"
+            onlyWide={["Held", "Spent this month", "Limit"]}
+            head={["Account", "Balance", "Held", "Spent this month", "Limit", ""]}
+          >
             {accounts.map((account) => (
               <tr key={account.accountId}>
                 <td className="font-medium">{account.name}</td>
