@@ -40,7 +40,7 @@ test: image dashboard browser check ## all tests but the long ones: a quarter of
 test-long: image dashboard ## soaks, the real runtimes, and machines in all their states
 	@scripts/test-long
 
-test-openclaw: image ## OpenClaw's whole life in a real machine: without KVM, about an hour
+test-openclaw: image dashboard ## OpenClaw's whole life in a real machine: without KVM, about an hour
 	@BERTH_TEST_OPENCLAW=1 scripts/test test/vm/runtimes.test.ts test/vm/dashboard.test.ts
 
 openapi: node_modules/.package-lock.json ## write docs/openapi.json and the client's types anew, after a change of the routes

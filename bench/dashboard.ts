@@ -1,19 +1,25 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
+import { sql } from "kysely";
 import type { Page } from "playwright-core";
 import type { LastEvent, TurnEvent } from "../src/contract/chat.ts";
 import { allAbilities, type Prompt, type Runtime, type Session } from "../src/runtimes/runtime.ts";
+import { noUsage } from "../src/service/usage.ts";
+import { databaseOf } from "../test/support/accounts.ts";
 import { Dashboard } from "../test/support/dashboard.ts";
 
-// `node bench/dashboard.ts`: how much the dashboard loads at first, and how smooth a long answer is while words arrive,
-// beside an empty page of the same browser in the same run. Build the dashboard first.
+// `node bench/dashboard.ts`: how much the dashboard loads at first, how smooth a long answer is while words arrive, beside
+// an empty page of the same browser in the same run, and how fast a conversation of many turns is. Build the dashboard
+// first.
 
 const dist = new URL("../dashboard/dist/", import.meta.url);
 /** What has been said before the measurement, and how fast words come during it. */
 const wordsBefore = 20_000;
 const wordsPerSecond = 50;
 const measuredMs = 8_000;
+/** What was said before, in the long conversation. */
+const pastTurns = 10_000;
 
 const paragraph = `${"Words of an agent that explains itself at length. ".repeat(12)}\n\n`;
 const code =
@@ -60,6 +66,7 @@ await dashboard.service.client.createAgent("ada");
 const { context, page } = await dashboard.signedIn({ viewport: { width: 1280, height: 800 } });
 await printFirstLoad();
 await printFrames();
+await printManyTurns();
 
 /** Of compressed script: what the first view needs, and what a conversation adds. */
 async function printSizes(): Promise<void> {
@@ -109,6 +116,47 @@ async function printFrames(): Promise<void> {
   console.log(
     `  between two frames (ms): p50 ${long.p50.toFixed(1)}, p99 ${long.p99.toFixed(1)}, most ${long.most.toFixed(0)}`,
   );
+}
+
+/** A conversation of many turns: until it can be read, while it is scrolled, and how much of it is in the page. */
+async function printManyTurns(): Promise<void> {
+  await dashboard.service.client.createAgent("old");
+  await tellTurns("old");
+  const times: number[] = [];
+  for (let round = 0; round < 3; round++) {
+    const begun = performance.now();
+    await page.goto(`${dashboard.url}/-/agents/old`);
+    await page.getByRole("article", { name: `Turn: question ${pastTurns}` }).waitFor();
+    times.push(performance.now() - begun);
+  }
+  await page.getByRole("region", { name: "Conversation" }).hover();
+  const scrolling = setInterval(() => void page.mouse.wheel(0, -1_500).catch(() => {}), 100);
+  const frames = await framesOf(page);
+  clearInterval(scrolling);
+  const oldest = await page.getByRole("article").first().getAttribute("aria-label");
+  console.log(`a conversation of ${pastTurns} turns, to its newest (ms): p50 ${median(times).toFixed(0)}`);
+  console.log(
+    `  frames a second while it is scrolled up: ${frames.perSecond.toFixed(1)}, p99 ${frames.p99.toFixed(1)} ms`,
+  );
+  console.log(`  turns in the page: ${await page.getByRole("article").count()}, up to ${oldest}`);
+}
+
+/** Stores turns that have ended, as if they had been. */
+async function tellTurns(name: string): Promise<void> {
+  const database = await databaseOf(dashboard.service);
+  await sql`
+    with agent as (select id from agents where name = ${name}), told as (
+      insert into turns (id, agent_id, conversation, message, status, usage, created_at, finished_at)
+      select gen_random_uuid(), agent.id, 1, 'question ' || n, 'completed', ${JSON.stringify(noUsage)}::jsonb,
+        now() - make_interval(secs => 60 * (${pastTurns} - n)), now() - make_interval(secs => 60 * (${pastTurns} - n) - 30)
+      from agent, generate_series(1, ${pastTurns}) n returning id, message)
+    insert into turn_events (turn_id, seq, event)
+    select told.id, seq, case seq
+      when 1 then jsonb_build_object('type', 'response.created')
+      when 2 then jsonb_build_object('type', 'response.output_text.delta', 'delta', 'The answer to ' || message || E'.\n\n' || ${paragraph}::text || ${code}::text)
+      else jsonb_build_object('type', 'response.completed') end
+    from told, generate_series(1, 3) seq`.execute(database);
+  await database.destroy();
 }
 
 async function framesOf(of: Page): Promise<{ perSecond: number; p50: number; p99: number; most: number }> {
