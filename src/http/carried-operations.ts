@@ -80,8 +80,8 @@ export class CarriedOperation {
     return this.#agent;
   }
 
-  /** Names the agent that the operation has made, for its audit entry. */
-  made(agent: AgentState): void {
+  /** Names the agent for the audit entry: one that was found before, or that the operation has made. */
+  isAbout(agent: AgentState): void {
     this.#agent = agent;
   }
 

@@ -87,7 +87,7 @@ export class AgentTasks implements A2ARequestHandler {
     const { pageSize, pageToken, contextId, status, historyLength, includeArtifacts } = request;
     const limit = Math.min(Math.max(pageSize || usualPage, 1), 100);
     return this.#perform(routes.listTurns, async (operation) => {
-      const { id } = await operation.findAgent(this.#parts.agent.name);
+      const { id } = this.#agentOf(operation);
       const found = await this.#parts.turns.list(id, limit + 1, fromCursor(pageToken || undefined, uuidPattern));
       const page = pageOf(found, limit, (turn) => turn.id);
       const tasks = page.data
@@ -101,9 +101,8 @@ export class AgentTasks implements A2ARequestHandler {
   cancelTask({ id }: CancelTaskRequest): Promise<Task> {
     const { turns } = this.#parts;
     return this.#perform(routes.cancelTurn, async (operation) => {
-      const agent = await operation.findAgent(this.#parts.agent.name);
       const turn = await this.#find(operation, id);
-      await turns.cancel(agent, turn);
+      await turns.cancel(this.#parts.agent, turn);
       for await (const _ of turns.events(turn, 0, AbortSignal.timeout(cancelMs)));
       return this.#task(turn);
     });
@@ -138,21 +137,31 @@ export class AgentTasks implements A2ARequestHandler {
     const { turns, carrier } = this.#parts;
     return this.#perform(routes.chat, async (operation) => {
       const { caller, log } = carrier.request;
-      const agent = await operation.findAgent(this.#parts.agent.name);
+      const agent = this.#agentOf(operation);
       const text = messageFor(agent.conversation, request);
       const id = turnIdOf(agent.id, caller, request.message!.messageId);
-      const earlier = await turns.begun(agent.id, id);
-      if (earlier) return earlier;
-      const turn = await turns.begin(id, agent, text, caller);
-      log.info({ turnId: turn.id, agentId: agent.id }, "turn begun");
-      return turn;
+      try {
+        const turn = await turns.begin(id, agent, text, caller);
+        log.info({ turnId: id, agentId: agent.id }, "turn begun");
+        return turn;
+      } catch (error) {
+        // Looked for only now: few messages are sent again, and each that is not would pay for it.
+        const earlier = await turns.begun(agent.id, id);
+        if (earlier) return earlier;
+        throw error;
+      }
     });
+  }
+
+  /** The request's agent, which its caller may use, named for the audit entry. */
+  #agentOf(operation: CarriedOperation): AgentState {
+    operation.isAbout(this.#parts.agent);
+    return this.#parts.agent;
   }
 
   async #find(operation: CarriedOperation, id: string): Promise<TurnState> {
     const { turns, carrier } = this.#parts;
-    const agent = await operation.findAgent(this.#parts.agent.name);
-    const turn = await turns.find(agent.id, id);
+    const turn = await turns.find(this.#agentOf(operation).id, id);
     requireOwnTurn(carrier.request.caller, turn);
     return turn;
   }
@@ -163,8 +172,9 @@ export class AgentTasks implements A2ARequestHandler {
 
   /** The task as it is, then all that is said of it from its beginning, so that a reader who joins late has the whole. */
   async *#stream(turn: TurnState, historyLength = 1): AsyncGenerator<StreamResponse, void, undefined> {
-    const past = await this.#parts.turns.past(turn.agentId, turn.id);
-    yield { payload: { $case: "task", value: taskOf(past, { historyLength, withReply: false }) } };
+    // It has just begun, or runs: nothing is looked up before the first event.
+    const now = { reply: "", replyTruncated: false, error: null, createdAt: new Date(), finishedAt: null };
+    yield { payload: { $case: "task", value: taskOf({ ...turn, ...now }, { historyLength }) } };
     let isFirst = true;
     for await (const batch of this.#events(turn)) {
       yield* updatesOf(turn, batch, isFirst);

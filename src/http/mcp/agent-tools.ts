@@ -37,7 +37,7 @@ export function agentTools(agents: Agents): Tool[] {
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
     run: async (asked, { caller, operation }) => {
       const agent = await agents.create(caller.accountId, asked, { resourceId: randomUUID(), earlier: "none" });
-      operation.made(agent);
+      operation.isAbout(agent);
       return { result: toSummary(agent) };
     },
   });
