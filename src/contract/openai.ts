@@ -7,7 +7,7 @@ import { ClientFunction } from "./functions.ts";
 // cannot do is refused by its name. A field that only advises a model's provider is accepted and has no effect.
 
 /** The largest request, in bytes: clients send the whole history of a conversation along. */
-export const maximumOpenAiBytes = 16 * 1024 * 1024;
+export const maximumOpenAiBytes = 8 * 1024 * 1024;
 
 /** The header that begins a new conversation, with the value `new`. */
 export const conversationHeader = "x-berth-conversation";

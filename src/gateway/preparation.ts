@@ -1,5 +1,5 @@
+import { type Structure, structureOf } from "../platform/json-structure.ts";
 import { inputTokens, maximumOutput } from "./estimate.ts";
-import { type Structure, structureOf } from "./structure.ts";
 import { chat } from "./wires/chat.ts";
 import { countTokens, messages } from "./wires/messages.ts";
 import { responses } from "./wires/responses.ts";

@@ -1,8 +1,8 @@
 import { Worker } from "node:worker_threads";
+import { structureOf } from "../platform/json-structure.ts";
 import type { Preparation } from "./preparation.ts";
 import { prepare } from "./preparation.ts";
 import type { PreparationJob } from "./preparation-worker.ts";
-import { structureOf } from "./structure.ts";
 import type { Owner } from "./wires/wire.ts";
 
 /** A larger request is read in a separate thread: here it would take more than 5 ms, whatever is in it. */

@@ -358,3 +358,24 @@ test("responses come over a WebSocket too, one after the other", async () => {
     data.map(({ operation }: { operation: string }) => operation).filter((each: string) => each.includes("v1")),
   ).toEqual(Array(3).fill("POST /v1/responses"));
 });
+
+test("a request of too many values is refused before it is read; an answer in one piece is bounded", async () => {
+  const agent = await newAgent("bounded");
+  const { client } = service;
+  const many = `{"model":"${agent}","input":[${"{},".repeat(200_000)}{}]}`;
+  const deep = `{"model":"${agent}","input":${"[".repeat(5_000)}${"]".repeat(5_000)}}`;
+  for (const body of [many, deep]) {
+    const refused = await client.call("POST", "/v1/responses", body);
+    expect([refused.status, refused.body.error.message]).toEqual([400, expect.stringContaining("JSON values")]);
+  }
+  const large = { role: "user", content: "x".repeat(3 * 1024 * 1024) };
+  const input = [large, { role: "assistant", content: "yes" }, { role: "user", content: "and now" }];
+  expect((await client.call("POST", "/v1/responses", { model: agent, input })).body.status).toBe("completed");
+  const whole = await openai.responses.create({ model: agent, input: "bulk 60 100000" });
+  expect(whole.output_text.length).toBe(4 * 1024 * 1024);
+  const messages = [{ role: "user" as const, content: "bulk 60 100000" }];
+  const { choices } = await openai.chat.completions.create({ model: agent, messages });
+  expect(choices[0]).toMatchObject({ finish_reason: "length" });
+  const chunks = await all(await openai.chat.completions.create({ model: agent, messages, stream: true }));
+  expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? "").join("").length).toBe(6_000_000);
+});

@@ -6,6 +6,7 @@ import { findAgent } from "../agents.ts";
 import { handle } from "../handle.ts";
 import { type SseEvent, sendEvents } from "../sse.ts";
 import { beginAsked } from "./begin.ts";
+import { limitValues } from "./body-parser.ts";
 import { ChatStream } from "./chat-stream.ts";
 import { askedOfMessages } from "./input.ts";
 import type { OpenAiParts, ResponsePlace } from "./parts.ts";
@@ -15,6 +16,7 @@ import { goneOf, streamEnd } from "./read.ts";
 export function chatCompletionRoutes(parts: OpenAiParts): FastifyPluginAsync {
   const { agents, turns, streams, begun } = parts;
   return async (app) => {
+    limitValues(app);
     handle(app, routes.createChatCompletion, async (request, reply) => {
       const { model, messages, tools, stream, stream_options: options } = request.body;
       const agent = await findAgent(agents, request, model);

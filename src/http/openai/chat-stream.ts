@@ -2,6 +2,8 @@ import type { Fault } from "../../contract/agents.ts";
 import type { SequencedEvent, TurnEvent, Usage } from "../../contract/chat.ts";
 import type { ResponseState } from "../../service/responses.ts";
 
+import { KeptText } from "./kept-text.ts";
+
 type FunctionCall = Extract<TurnEvent, { type: "response.function_call" }>;
 
 /** What a piece of an answer adds. `reasoning_content` is what chat front ends read; OpenAI's reference lacks it. */
@@ -21,6 +23,7 @@ export class ChatStream {
   readonly #withUsage: boolean;
   readonly #text: string[] = [];
   readonly #reasoning: string[] = [];
+  readonly #kept = new KeptText();
   #call: FunctionCall | null = null;
   #usage: Usage | null = null;
   #ended = false;
@@ -60,7 +63,7 @@ export class ChatStream {
         {
           index: 0,
           message: { role: "assistant", content, refusal: null, ...reasoning, ...call },
-          finish_reason: call ? "tool_calls" : "stop",
+          finish_reason: call ? "tool_calls" : this.#kept.isCut ? "length" : "stop",
           logprobs: null,
         },
       ],
@@ -71,10 +74,10 @@ export class ChatStream {
   #take(event: TurnEvent): object[] {
     switch (event.type) {
       case "response.output_text.delta":
-        this.#text.push(event.delta);
+        this.#text.push(this.#kept.take(event.delta));
         return [this.#chunk({ content: event.delta })];
       case "response.reasoning_text.delta":
-        this.#reasoning.push(event.delta);
+        this.#reasoning.push(this.#kept.take(event.delta));
         return [this.#chunk({ reasoning_content: event.delta })];
       case "response.function_call":
         this.#call = event;

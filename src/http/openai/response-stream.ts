@@ -1,6 +1,7 @@
 import type { SequencedEvent, TurnEvent } from "../../contract/chat.ts";
 import { isOfClient } from "../../contract/functions.ts";
 import type { ResponseState } from "../../service/responses.ts";
+import { KeptText } from "./kept-text.ts";
 import { type OutputItem, type ResponseOutcome, responseObject } from "./response-object.ts";
 
 /** An event of a response's stream, with its type and number. */
@@ -44,6 +45,7 @@ export class ResponseStream {
   readonly #model: string;
   readonly #outcome: ResponseOutcome;
   readonly #tools = new Map<string, { item: OutputItem; index: number }>();
+  readonly #kept = new KeptText();
   #text: OpenText | null = null;
   #next = 0;
   #events: ResponseEvent[] = [];
@@ -112,7 +114,7 @@ export class ResponseStream {
   #write(kind: OpenText["kind"], delta: string): void {
     if (this.#text?.kind !== kind) this.#openText(kind);
     const { item, index, pieces } = this.#text!;
-    pieces.push(delta);
+    pieces.push(this.#kept.take(delta));
     const logprobs = kind === "message" ? { logprobs: [] } : {};
     this.#add(texts[kind].delta, { item_id: item.id, output_index: index, content_index: 0, delta, ...logprobs });
   }
@@ -152,8 +154,8 @@ export class ResponseStream {
     const tool = known ?? this.#openTool(event);
     const { item, index } = tool;
     if (event.name !== undefined) item.name = event.name;
-    if (event.input !== undefined) item.arguments = JSON.stringify(event.input);
-    if (event.output !== undefined) item.output = textOf(event.output);
+    if (event.input !== undefined) item.arguments = this.#kept.takeWhole(JSON.stringify(event.input)) ?? "{}";
+    if (event.output !== undefined) item.output = this.#kept.take(textOf(event.output));
     if (event.type !== "response.tool_call.completed" || item.status !== "in_progress") return;
     const failed = event.status === "failed";
     if (failed) item.error = item.output;

@@ -5,6 +5,7 @@ import { findAgent } from "../agents.ts";
 import { requireOwnTurn } from "../authorize.ts";
 import { handle } from "../handle.ts";
 import { sendEvents } from "../sse.ts";
+import { limitValues } from "./body-parser.ts";
 import { createResponse } from "./create.ts";
 import { inputItemPage } from "./input-items.ts";
 import type { OpenAiParts } from "./parts.ts";
@@ -18,6 +19,7 @@ const cancelMs = 5_000;
 export function responseRoutes(parts: OpenAiParts): FastifyPluginAsync {
   const { agents, turns, responses, streams, begun } = parts;
   return async (app) => {
+    limitValues(app);
     handle(app, routes.createResponse, async (request, reply) => {
       const { model, stream, background } = request.body;
       const agent = await findAgent(agents, request, model);
