@@ -29,5 +29,6 @@ test("the log never holds a password, a link, a code, a cookie or a token, and s
   expect(written).toContain('"url":"/oidc/welcome"');
   for (const secret of secrets) expect(written.includes(secret), secret).toBe(false);
   const others = service.server.lines.filter((line) => !line.startsWith("{"));
-  expect(others).toEqual([expect.stringContaining("Berth is ready at")]);
+  // The program's own: where it is, and the first user's link.
+  expect(others).toEqual([expect.stringContaining("Berth is ready at"), expect.stringContaining("Sign in: ")]);
 });
