@@ -249,7 +249,9 @@ test("the interface's document names the header of each POST", async () => {
   const { paths } = (await client.call("GET", "/openapi.json")).body;
   // Of those that carry operations of other protocols, which repeat requests in their own way, none has it.
   const carriers = ["/mcp", "/agents/{name}/a2a"];
-  const posts = Object.entries<Record<string, { parameters?: { name: string; in: string; required: boolean }[] }>>(paths)
+  const posts = Object.entries<Record<string, { parameters?: { name: string; in: string; required: boolean }[] }>>(
+    paths,
+  )
     .filter(([path]) => !carriers.includes(path))
     .map(([, { post: operation }]) => operation)
     .filter((operation) => operation !== undefined);

@@ -40,7 +40,7 @@ describe.each(runtimes.map(({ name }) => name))("%s", (runtime) => {
     const { client } = service;
     await client.createAgent(runtime, { runtime, model: "anthropic/claude-sonnet-4-5" });
     await client.ask(runtime, "The word is heron.");
-    const secret = { value: "hush", hosts: [remote.authority], headers: ["Authorization"] };
+    const secret = { value: "hush", hosts: [`http://${remote.authority}`], headers: ["Authorization"] };
     expect((await client.call("PUT", `/agents/${runtime}/secrets/TOKEN`, secret)).status).toBe(201);
     const mcpServers = {
       web: { url: `http://${remote.authority}/mcp`, headers: { Authorization: `Bearer \${TOKEN}` } },
@@ -55,6 +55,8 @@ describe.each(runtimes.map(({ name }) => name))("%s", (runtime) => {
     expect([...remote.credentials]).toEqual(["Bearer hush"]);
     expect(await client.ask(runtime, "What was before?")).toMatch(/Your message [4-9] of this conversation/);
     await client.call("PATCH", `/agents/${runtime}`, { mcpServers: {} });
-    expect(await client.ask(runtime, 'use: web__echo {"text":"x"}')).toContain("cannot call the tool");
+    expect(await client.ask(runtime, 'use: web__echo {"text":"x"}')).toMatch(
+      /cannot call the tool|No such tool available/,
+    );
   });
 });
