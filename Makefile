@@ -57,6 +57,7 @@ bench: image dashboard ## measure the hot paths
 	@node bench/suspend.ts
 	@node bench/relay.ts
 	@node bench/requests.ts
+	@node bench/clients.ts
 	@node bench/egress.ts
 	@node bench/attack.ts
 	@node bench/machine.ts
