@@ -5,3 +5,13 @@ export const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export function isUuid(text: string): boolean {
   return uuidPattern.test(text);
 }
+
+/** An id's 32 hexadecimal digits. */
+export function hexOf(id: string): string {
+  return id.replaceAll("-", "");
+}
+
+/** The id with these 32 hexadecimal digits; the text itself if it is anything else. */
+export function uuidOf(hex: string): string {
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}

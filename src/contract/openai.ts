@@ -38,6 +38,22 @@ function onlyDefault<const Value extends string | number | boolean>(name: string
 /** Advice for a model's provider: accepted, without effect. */
 const advice = z.unknown().optional().meta({ description: "Accepted, without effect." });
 
+/** What both APIs let a client set of a model, which an agent's runtime chooses itself. */
+const settings = {
+  tool_choice: onlyDefault("tool_choice", "auto"),
+  temperature: onlyDefault("temperature", 1),
+  top_p: onlyDefault("top_p", 1),
+  presence_penalty: onlyDefault("presence_penalty", 0),
+  frequency_penalty: onlyDefault("frequency_penalty", 0),
+  top_logprobs: onlyDefault("top_logprobs", 0),
+  service_tier: onlyDefault("service_tier", "auto", "default"),
+  parallel_tool_calls: advice,
+  prompt_cache_key: advice,
+  prompt_cache_retention: advice,
+  safety_identifier: advice,
+  user: advice,
+};
+
 /** A tool of type function. Any other is refused by its type. */
 const FunctionTool = ClientFunction.loose().extend({
   type: z.literal("function", {
@@ -67,17 +83,11 @@ export const CreateResponse = z
     previous_response_id: z.string().max(200).nullish(),
     instructions: z.string().max(65_536).nullish().meta({ description: "For this turn, after the agent's own." }),
     metadata: Metadata.nullish(),
+    ...settings,
     tools: z.array(FunctionTool).max(maximumTools, `tools has ${maximumTools} at most.`).nullish(),
-    tool_choice: onlyDefault("tool_choice", "auto"),
     max_output_tokens: onlyDefault("max_output_tokens"),
     max_tool_calls: onlyDefault("max_tool_calls"),
-    temperature: onlyDefault("temperature", 1),
-    top_p: onlyDefault("top_p", 1),
-    presence_penalty: onlyDefault("presence_penalty", 0),
-    frequency_penalty: onlyDefault("frequency_penalty", 0),
-    top_logprobs: onlyDefault("top_logprobs", 0),
     truncation: onlyDefault("truncation", "disabled", "auto"),
-    service_tier: onlyDefault("service_tier", "auto", "default"),
     reasoning: z
       .looseObject({
         effort: onlyDefault("reasoning.effort"),
@@ -95,13 +105,8 @@ export const CreateResponse = z
       })
       .nullish(),
     include: z.array(z.string().max(100)).max(20).nullish().meta({ description: "Accepted, without effect." }),
-    parallel_tool_calls: advice,
-    prompt_cache_key: advice,
-    prompt_cache_retention: advice,
     prompt_cache_options: advice,
-    safety_identifier: advice,
     client_metadata: advice,
-    user: advice,
   })
   .meta({ id: "CreateResponse", description: "A request of OpenAI's Responses API." });
 export type CreateResponse = z.infer<typeof CreateResponse>;
@@ -154,6 +159,7 @@ export const CreateChatCompletion = z
       .looseObject({ include_usage: z.boolean().nullish(), include_obfuscation: z.boolean().nullish() })
       .nullish(),
     metadata: Metadata.nullish(),
+    ...settings,
     tools: z
       .array(
         z.looseObject({
@@ -163,16 +169,10 @@ export const CreateChatCompletion = z
       )
       .max(maximumTools, `tools has ${maximumTools} at most.`)
       .nullish(),
-    tool_choice: onlyDefault("tool_choice", "auto"),
     n: onlyDefault("n", 1),
     max_tokens: onlyDefault("max_tokens"),
     max_completion_tokens: onlyDefault("max_completion_tokens"),
-    temperature: onlyDefault("temperature", 1),
-    top_p: onlyDefault("top_p", 1),
-    presence_penalty: onlyDefault("presence_penalty", 0),
-    frequency_penalty: onlyDefault("frequency_penalty", 0),
     logprobs: onlyDefault("logprobs", false),
-    top_logprobs: onlyDefault("top_logprobs", 0),
     logit_bias: onlyDefault("logit_bias"),
     stop: onlyDefault("stop"),
     seed: onlyDefault("seed"),
@@ -182,13 +182,7 @@ export const CreateChatCompletion = z
       })
       .nullish(),
     reasoning_effort: onlyDefault("reasoning_effort"),
-    service_tier: onlyDefault("service_tier", "auto", "default"),
     store: onlyDefault("store", false, true),
-    parallel_tool_calls: advice,
-    prompt_cache_key: advice,
-    prompt_cache_retention: advice,
-    safety_identifier: advice,
-    user: advice,
     verbosity: advice,
   })
   .meta({ id: "CreateChatCompletion", description: "A request of OpenAI's Chat Completions API." });

@@ -1,6 +1,6 @@
 import type { Route } from "../api/route.ts";
 import { BerthError } from "../contract/errors.ts";
-import type { Caller } from "../service/caller.ts";
+import { type Caller, mayUseTurn } from "../service/caller.ts";
 
 /** Throws `forbidden` if the caller's credential cannot be used for the route. */
 export function requirePermission({ operation, permission }: Route, caller: Caller): void {
@@ -19,6 +19,6 @@ export function requireNamed(caller: Caller, agent: { id: string; name: string }
 
 /** Throws `forbidden` for a turn that the caller's external agent key did not begin. */
 export function requireOwnTurn(caller: Caller, turn: { keyId: string | null }): void {
-  if (caller.agentIds === null || turn.keyId === caller.keyId) return;
+  if (mayUseTurn(caller, turn)) return;
   throw new BerthError("forbidden", "This key has not begun this turn.");
 }

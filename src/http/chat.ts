@@ -32,7 +32,7 @@ export function chatRoutes(
     handle(app, routes.chat, async (request, reply) => {
       const agent = await findAgent(agents, request, request.params.name);
       using _ = streams.enter(request);
-      const turn = (await earlierTurn(request, agent)) ?? (await beginTurn(request, agent));
+      const turn = (await earlierTurn(turns, request, agent)) ?? (await beginTurn(request, agent));
       await begun(request, reply);
       await sendEvents(reply, { "x-turn-id": turn.id }, (gone) =>
         visible(turns.events(turn, 0, gone), request.body.include),
@@ -49,12 +49,19 @@ export function chatRoutes(
     log.info({ turnId: turn.id, agentId: agent.id }, "turn begun");
     return turn;
   }
+}
 
-  /** The turn that an earlier attempt began. Throws `turn_not_found` if it was deleted with its agent. */
-  async function earlierTurn({ attempt }: FastifyRequest, agent: AgentState): Promise<TurnState | null> {
-    if (attempt.earlier === "done") return turns.find(agent.id, attempt.resourceId);
-    return attempt.earlier === "unknown" ? turns.begun(agent.id, attempt.resourceId) : null;
-  }
+/**
+ * The turn that an earlier attempt of the request began; null if there is none. Throws `turn_not_found` if it was
+ * deleted with its agent.
+ */
+export async function earlierTurn(
+  turns: Turns,
+  { attempt }: FastifyRequest,
+  agent: AgentState,
+): Promise<TurnState | null> {
+  if (attempt.earlier === "done") return turns.find(agent.id, attempt.resourceId);
+  return attempt.earlier === "unknown" ? turns.begun(agent.id, attempt.resourceId) : null;
 }
 
 /** An agent's turns: their history, events and cancellation. */

@@ -6,6 +6,7 @@ import type { AgentState } from "../service/agent.ts";
 import type { Agents } from "../service/agents.ts";
 import { type Commands, resultOf } from "../service/commands.ts";
 import { findAgent } from "./agents.ts";
+import { goneOf } from "./gone.ts";
 import { handle } from "./handle.ts";
 import { lastEventId, type SseEvent, sendEvents } from "./sse.ts";
 import type { Streams } from "./streams.ts";
@@ -35,9 +36,7 @@ export function commandRoutes(
         await sendEvents(reply, {}, (gone) => toSse(read(gone)));
         return reply;
       }
-      const gone = new AbortController();
-      reply.raw.once("close", () => gone.abort());
-      const result = await resultOf(id, read(gone.signal));
+      const result = await resultOf(id, read(goneOf(reply)));
       if (result) return result;
       throw new BerthError("machine_failed", "The command's output broke off.");
     });

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { setImmediate } from "node:timers/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { goneOf } from "./gone.ts";
 
 /** Proxies close idle streams. */
 const commentEveryMs = 15_000;
@@ -56,10 +57,8 @@ export async function sendText(reply: FastifyReply, source: AsyncIterable<Uint8A
 function open(reply: FastifyReply, headers: Record<string, string>): AbortSignal {
   const { raw } = reply;
   reply.hijack();
-  const gone = new AbortController();
-  raw.on("close", () => gone.abort());
+  const gone = goneOf(reply);
   raw.on("error", () => {});
-  if (raw.destroyed) gone.abort(); // The reader left before the stream began.
   raw.writeHead(200, {
     ...(reply.getHeaders() as OutgoingHttpHeaders),
     "content-type": "text/event-stream; charset=utf-8",
@@ -68,7 +67,7 @@ function open(reply: FastifyReply, headers: Record<string, string>): AbortSignal
     ...headers,
   });
   raw.flushHeaders();
-  return gone.signal;
+  return gone;
 }
 
 async function sendAll(

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { asBerthError, BerthError, isShortage } from "../contract/errors.ts";
 import type { GuestSecrets, Health } from "../contract/guest.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
+import { hexOf } from "../contract/ids.ts";
 import { unlessAborted } from "../platform/abort.ts";
 import type { StartFrom } from "../service/lifecycle/plan.ts";
 import type { Progress } from "../service/lifecycle/provisioning.ts";
@@ -218,7 +219,7 @@ export class Machines {
       await driver.adopting(spec.id, taken, token);
       // The guest may have taken minutes to answer, and could not receive secrets set during that time.
       const secrets = await this.#options.secretsOf(spec.id).catch(() => known);
-      const adoption = newAdoption(spec.id.replaceAll("-", ""), spec.hostname, spec.runtime, token, secrets);
+      const adoption = newAdoption(hexOf(spec.id), spec.hostname, spec.runtime, token, secrets);
       const health = await guest.adopt(adoption, { timeoutMs });
       await driver.adopted(spec.id);
       void this.#connections.keepUplink(spec.id, token);

@@ -20,3 +20,8 @@ export interface Caller {
 export function countedAs({ keyId, accountId }: Caller): string {
   return keyId ?? accountId;
 }
+
+/** Whether the caller may see and act on a turn of its account: an external agent key only on those that it began. */
+export function mayUseTurn({ agentIds, keyId }: Caller, turn: { keyId: string | null }): boolean {
+  return agentIds === null || turn.keyId === keyId;
+}

@@ -1,3 +1,4 @@
+import { hexOf } from "../contract/ids.ts";
 import type { AgentState } from "./agent.ts";
 import type { Caller } from "./caller.ts";
 import type { Shares } from "./shares.ts";
@@ -50,7 +51,7 @@ export function previewPurpose(port: number): string {
 
 /** The first label of a port's host name: `3000--ada--0123456789ab`. At most 51 characters. */
 export function previewLabel({ name, accountId }: Pick<AgentState, "name" | "accountId">, port: number): string {
-  return `${port}--${name}--${accountId.replaceAll("-", "").slice(0, accountDigits)}`;
+  return `${port}--${name}--${hexOf(accountId).slice(0, accountDigits)}`;
 }
 
 /** What a host name's first label says. */

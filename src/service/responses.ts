@@ -2,7 +2,7 @@ import { BerthError } from "../contract/errors.ts";
 import { isUuid } from "../contract/ids.ts";
 import { pause } from "../platform/retry.ts";
 import type { AgentState } from "./agent.ts";
-import type { Caller } from "./caller.ts";
+import { type Caller, mayUseTurn } from "./caller.ts";
 import type { TurnState } from "./turn.ts";
 import type { Turns } from "./turns.ts";
 
@@ -80,7 +80,7 @@ export class Responses {
   ): Promise<BegunResponse> {
     if (previousId !== null) await this.#requireLast(agent, previousId);
     await this.#giveUpWaiting(agent, caller);
-    const response = { ...nothingKept, id, turnId: id, agentId: agent.id, previousId, createdAt: new Date(), ...kept };
+    const response = newResponse({ id, turnId: id, agentId: agent.id, previousId, ...kept });
     if (kept) await this.#rows.insert(response);
     try {
       return { response, turn: await this.#turns.begin(id, agent, message, caller, { instructions, functions }) };
@@ -103,20 +103,11 @@ export class Responses {
   ): Promise<BegunResponse> {
     const waiting = this.#turns.waiting(agent.id);
     const output = waiting && outputs.get(waiting.call.callId);
-    if (!waiting || typeof output !== "string" || !isOwn(waiting.turn, caller)) {
+    if (!waiting || typeof output !== "string" || !mayUseTurn(caller, waiting.turn)) {
       throw new BerthError("function_not_waiting", "No turn of the agent waits for the result of such a call.");
     }
     const { turn, call } = waiting;
-    const response = {
-      ...nothingKept,
-      id,
-      turnId: turn.id,
-      agentId: agent.id,
-      afterSeq: call.seq,
-      previousId,
-      createdAt: new Date(),
-      ...kept,
-    };
+    const response = newResponse({ id, turnId: turn.id, agentId: agent.id, afterSeq: call.seq, previousId, ...kept });
     if (kept) await this.#rows.insert(response);
     await this.#turns.answerFunction(agent, turn, call.callId, output);
     return { response, turn };
@@ -134,11 +125,7 @@ export class Responses {
     const kept = await this.#rows.find(agent.accountId, id);
     if (kept) return { response: kept.response, turn: await this.#turns.find(agent.id, kept.response.turnId) };
     const turn = await this.#turns.begun(agent.id, id);
-    if (!turn) return null;
-    return {
-      response: { ...nothingKept, id, turnId: id, agentId: agent.id, previousId: null, createdAt: new Date() },
-      turn,
-    };
+    return turn && { response: newResponse({ id, turnId: id, agentId: agent.id }), turn };
   }
 
   /** The response is not found any more. Its turn stays in the agent's history. */
@@ -160,7 +147,7 @@ export class Responses {
 
   async #giveUpWaiting(agent: AgentState, caller: Caller): Promise<void> {
     const waiting = this.#turns.waiting(agent.id);
-    if (!waiting || !isOwn(waiting.turn, caller)) return;
+    if (!waiting || !mayUseTurn(caller, waiting.turn)) return;
     if ((await this.#turns.lastEvent(waiting.turn)) > waiting.call.seq) return; // It has its result, and works.
     await this.#turns.cancel(agent, waiting.turn);
     const until = performance.now() + giveUpMs;
@@ -168,20 +155,21 @@ export class Responses {
   }
 }
 
-const nothingKept = {
-  afterSeq: 0,
-  request: { instructions: null, metadata: {}, background: false, tools: [] },
-  input: [],
-};
+/** A response that begins now; what is not given is as of one that is a whole turn, of which nothing is kept. */
+function newResponse(given: Pick<ResponseState, "id" | "turnId" | "agentId"> & Partial<ResponseState>): ResponseState {
+  return {
+    afterSeq: 0,
+    previousId: null,
+    request: { instructions: null, metadata: {}, background: false, tools: [] },
+    input: [],
+    createdAt: new Date(),
+    ...given,
+  };
+}
 
 function notLast(reason: string): BerthError {
   return new BerthError(
     "response_not_last",
     `${reason} An agent has one conversation, which only goes on: use the id of its last response, or none.`,
   );
-}
-
-/** Whether the caller may act on the turn: an external agent key only on those that it began. */
-function isOwn(turn: TurnState, caller: Caller): boolean {
-  return caller.agentIds === null || turn.keyId === caller.keyId;
 }

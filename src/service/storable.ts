@@ -12,7 +12,7 @@ export function storable(event: TurnEvent): TurnEvent {
     const delta = storableText(event.delta);
     return delta === event.delta ? event : { ...event, delta };
   }
-  if ("id" in event && isTooDeep(event))
+  if ("id" in event && depthOf(event) > maximumDepth)
     return { ...event, input: undefined, output: "(nested too deeply to be kept)" };
   return storableValue(event);
 }
@@ -27,11 +27,6 @@ export function storableValue<Value>(given: Value): Value {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [storableText(key), each]));
   });
-}
-
-/** Whether a value is nested too deeply to be stored. */
-export function isTooDeep(value: unknown): boolean {
-  return depthOf(value) > maximumDepth;
 }
 
 function storableText(text: string): string {

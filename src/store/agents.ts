@@ -1,5 +1,6 @@
 import { type ExpressionBuilder, type Selectable, sql, type UpdateQueryBuilder, type UpdateResult } from "kysely";
 import { BerthError } from "../contract/errors.ts";
+import { uuidOf } from "../contract/ids.ts";
 import type { AgentState } from "../service/agent.ts";
 import type { AgentChange, AgentRows } from "../service/lifecycle/agent-rows.ts";
 import { type Database, isDuplicate, type Tables } from "./database.ts";
@@ -71,7 +72,7 @@ export class AgentStore implements AgentRows {
   }
 
   async byAccountDigits(digits: string, name: string): Promise<AgentState | null> {
-    const id = (rest: string) => digits.padEnd(32, rest).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+    const id = (rest: string) => uuidOf(digits.padEnd(32, rest));
     const row = await this.#database
       .selectFrom("agents")
       .selectAll()

@@ -7,6 +7,7 @@ import type { Agents } from "../../service/agents.ts";
 import type { Turns } from "../../service/turns.ts";
 import { findAgent } from "../agents.ts";
 import type { CarriedOperations } from "../carried-operations.ts";
+import { goneOf } from "../gone.ts";
 import { handle } from "../handle.ts";
 import { type SseEvent, sendEvents } from "../sse.ts";
 import type { Streams } from "../streams.ts";
@@ -34,9 +35,7 @@ export function a2aRoutes({ agents, turns, operations, streams, facts }: A2aOpti
     handle(app, routes.a2a, async (request, reply) => {
       const agent = await findAgent(agents, request, request.params.name);
       using _ = streams.enter(request);
-      const gone = new AbortController();
-      reply.raw.once("close", () => gone.abort());
-      const tasks = new AgentTasks({ turns, operations, carrier: { request, reply }, agent, gone: gone.signal });
+      const tasks = new AgentTasks({ turns, operations, carrier: { request, reply }, agent, gone: goneOf(reply) });
       return await answer(request, reply, new JsonRpcTransportHandler(tasks));
     });
   };

@@ -3,6 +3,7 @@ import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { routes } from "../../api/routes.ts";
 import { BerthError } from "../../contract/errors.ts";
+import { goneOf } from "../gone.ts";
 import { handle } from "../handle.ts";
 import { sendText } from "../sse.ts";
 import type { Streams } from "../streams.ts";
@@ -32,12 +33,10 @@ export function mcpRoutes({ handler, streams, count, corsOrigins, publicUrl }: M
     handle(app, routes.mcp, async (request, reply) => {
       using _ = streams.enter(request);
       for (let left = requireBatch(request.body) - 1; left > 0; left--) await count(request, reply);
-      const gone = new AbortController();
-      reply.raw.once("close", () => gone.abort());
       const asked = new Request(`${publicUrl()}/mcp`, {
         method: "POST",
         headers: headersOf(request),
-        signal: gone.signal,
+        signal: goneOf(reply),
       });
       const authInfo = authInfoOf({ request, reply });
       const answer = await handler.fetch(asked, { authInfo, parsedBody: request.body ?? null });

@@ -1,10 +1,9 @@
 import type { FastifyRequest } from "fastify";
-import { BerthError } from "../../contract/errors.ts";
 import type { ClientFunction } from "../../contract/functions.ts";
 import { conversationHeader } from "../../contract/openai.ts";
 import type { AgentState } from "../../service/agent.ts";
 import type { BegunResponse, ResponseRequest } from "../../service/responses.ts";
-import { isTooDeep, storableValue } from "../../service/storable.ts";
+import { storableValue } from "../../service/storable.ts";
 import type { Asked } from "./input.ts";
 import type { OpenAiParts } from "./parts.ts";
 
@@ -38,7 +37,6 @@ export async function beginAsked(
     const earlier = await responses.begun(agent, id);
     if (earlier) return earlier;
   }
-  if (isTooDeep([functions, repeated])) throw new BerthError("request_invalid", "tools: 200 levels are allowed.");
   const kept = repeated && { request: storableValue(repeated), input: asked.items };
   if (asked.message === null) return responses.resume(id, agent, asked.outputs, { previousId, kept }, caller);
   const current = headers[conversationHeader] === "new" ? await agents.resetConversation(agent) : agent;

@@ -6,14 +6,22 @@ import { structureOf } from "../../platform/json-structure.ts";
 const maximumValues = 100_000;
 const maximumDepth = 200;
 
-/** Has the routes of `app` refuse JSON bodies that are large in number of values, before they are parsed. */
+/** Refuses a JSON text that is large in number of values, or too deep to be stored, before it is parsed. */
+export function requireFewValues(json: Uint8Array): void {
+  const { values, depth } = structureOf(json);
+  if (values <= maximumValues && depth <= maximumDepth) return;
+  const allowed = `${maximumValues} JSON values and ${maximumDepth} levels`;
+  throw new BerthError("request_invalid", `A request has ${allowed} at most.`);
+}
+
+/** Has the routes of `app` check their JSON bodies so. */
 export function limitValues(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser("error", "error");
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body, done) => {
-    const { values, depth } = structureOf(body as Buffer);
-    if (values > maximumValues || depth > maximumDepth) {
-      const allowed = `${maximumValues} JSON values and ${maximumDepth} levels`;
-      return done(new BerthError("request_invalid", `A request has ${allowed} at most.`));
+    try {
+      requireFewValues(body as Buffer);
+    } catch (error) {
+      return done(error as BerthError);
     }
     return parse(request, String(body), done);
   });

@@ -1,16 +1,18 @@
 import type { FastifyPluginAsync } from "fastify";
 import { routes } from "../../api/routes.ts";
 import { BerthError } from "../../contract/errors.ts";
+import type { BegunResponse } from "../../service/responses.ts";
 import type { Turns } from "../../service/turns.ts";
 import { findAgent } from "../agents.ts";
+import { goneOf } from "../gone.ts";
 import { handle } from "../handle.ts";
 import { type SseEvent, sendEvents } from "../sse.ts";
 import { beginAsked } from "./begin.ts";
 import { limitValues } from "./body-parser.ts";
 import { ChatStream } from "./chat-stream.ts";
 import { askedOfMessages } from "./input.ts";
-import type { OpenAiParts, ResponsePlace } from "./parts.ts";
-import { goneOf, streamEnd } from "./read.ts";
+import type { OpenAiParts } from "./parts.ts";
+import { streamEnd } from "./read.ts";
 
 /** `/v1/chat/completions`: turns as answers of OpenAI's older API. */
 export function chatCompletionRoutes(parts: OpenAiParts): FastifyPluginAsync {
@@ -29,10 +31,9 @@ export function chatCompletionRoutes(parts: OpenAiParts): FastifyPluginAsync {
         request: null,
       });
       const chat = new ChatStream(response, agent.name, options?.include_usage ?? false);
-      const place = { response, turn, model: agent.name };
       if (stream) {
         await begun(request, reply);
-        await sendEvents(reply, { "x-turn-id": turn.id }, (gone) => chunks(turns, place, chat, gone));
+        await sendEvents(reply, { "x-turn-id": turn.id }, (gone) => chunks(turns, { response, turn }, chat, gone));
         return reply;
       }
       reply.header("x-turn-id", turn.id);
@@ -51,7 +52,7 @@ export function chatCompletionRoutes(parts: OpenAiParts): FastifyPluginAsync {
 
 async function* chunks(
   turns: Turns,
-  { response, turn }: ResponsePlace,
+  { response, turn }: BegunResponse,
   chat: ChatStream,
   gone: AbortSignal,
 ): AsyncGenerator<SseEvent[]> {

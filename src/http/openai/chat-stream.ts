@@ -1,7 +1,7 @@
 import type { Fault } from "../../contract/agents.ts";
 import type { SequencedEvent, TurnEvent, Usage } from "../../contract/chat.ts";
+import { hexOf } from "../../contract/ids.ts";
 import type { ResponseState } from "../../service/responses.ts";
-
 import { KeptText } from "./kept-text.ts";
 
 type FunctionCall = Extract<TurnEvent, { type: "response.function_call" }>;
@@ -33,7 +33,7 @@ export class ChatStream {
   /** `model`: the agent's name. `withUsage`: a last chunk tells the usage. */
   constructor({ id, createdAt }: ResponseState, model: string, withUsage: boolean) {
     const created = Math.floor(createdAt.getTime() / 1000);
-    this.#head = { id: `chatcmpl-${id.replaceAll("-", "")}`, created, model };
+    this.#head = { id: `chatcmpl-${hexOf(id)}`, created, model };
     this.#withUsage = withUsage;
   }
 

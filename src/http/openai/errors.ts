@@ -12,7 +12,12 @@ const codes: Partial<Record<ErrorCode, string>> = {
 /** An error as OpenAI's clients read it (https://platform.openai.com/docs/guides/error-codes). */
 export function openAiError({ code, status, details }: BerthError, message: string) {
   const issues = (details as { issues?: { field: string }[] } | undefined)?.issues;
-  return { error: { message, type: typeOf(status), param: issues?.[0]?.field ?? "", code: codes[code] ?? code } };
+  return { error: { message, type: typeOf(status), param: issues?.[0]?.field ?? "", code: openAiCode(code) } };
+}
+
+/** The code as OpenAI's clients know it; Berth's own where they know none. */
+export function openAiCode(code: ErrorCode): string {
+  return codes[code] ?? code;
 }
 
 function typeOf(status: number): string {

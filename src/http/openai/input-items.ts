@@ -1,11 +1,12 @@
 import type { z } from "zod";
 import { BerthError } from "../../contract/errors.ts";
+import { hexOf } from "../../contract/ids.ts";
 import type { InputItem, InputItemsQuery } from "../../contract/openai.ts";
 import type { ResponseState } from "../../service/responses.ts";
 
 /** A page of the items that a response was given. Throws `request_invalid` for an `after` that is none of them. */
 export function inputItemPage(response: ResponseState, { limit, order, after }: z.output<typeof InputItemsQuery>) {
-  const hex = response.id.replaceAll("-", "");
+  const hex = hexOf(response.id);
   const items = (response.input as InputItem[]).map((item, index) => present(item, `in_${hex}${index}`));
   if (order === "desc") items.reverse();
   const begin = after === undefined ? 0 : items.findIndex(({ id }) => id === after) + 1;

@@ -1,6 +1,6 @@
 import { BerthError } from "../../contract/errors.ts";
 import { type ChatMessage, type InputItem, problemOfMessage } from "../../contract/openai.ts";
-import { isTooDeep, storableValue } from "../../service/storable.ts";
+import { storableValue } from "../../service/storable.ts";
 
 /** What a request of OpenAI's asks of an agent. */
 export interface Asked {
@@ -49,7 +49,6 @@ function asked<Item extends object>(items: readonly Item[], { field, roleOf, out
   const last = items.findLastIndex((item) => roleOf(item) === "user");
   const given = items.slice(Math.max(last, 0));
   const after = items.slice(last + 1);
-  if (isTooDeep(given)) throw invalid(`${field} is nested too deeply; 200 levels are allowed.`);
   const outputs = new Map(after.flatMap((item) => mapOf(outputOf(item))));
   if (outputs.size === 0 && last < 0)
     throw invalid(`${field} has no user message; the last one is what the agent is to answer.`);

@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Agents } from "../../service/agents.ts";
-import type { ResponseState, Responses } from "../../service/responses.ts";
-import type { TurnState } from "../../service/turn.ts";
+import type { BegunResponse, Responses } from "../../service/responses.ts";
 import type { Turns } from "../../service/turns.ts";
 import type { Streams } from "../streams.ts";
 
@@ -16,8 +15,6 @@ export interface OpenAiParts {
 }
 
 /** A response with its turn and its agent's name. */
-export interface ResponsePlace {
-  response: ResponseState;
-  turn: TurnState;
+export interface ResponsePlace extends BegunResponse {
   model: string;
 }

@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import type { SequencedEvent } from "../../contract/chat.ts";
 import type { TurnState } from "../../service/turn.ts";
 import type { Turns } from "../../service/turns.ts";
@@ -59,12 +58,4 @@ async function* batchesOf(
     yield batch;
     if (batch.at(-1)!.seq >= last) return;
   }
-}
-
-/** Aborts when the client goes away. Its turn goes on. */
-export function goneOf({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  raw.on("close", () => gone.abort());
-  if (raw.destroyed) gone.abort();
-  return gone.signal;
 }

@@ -1,6 +1,8 @@
 import type { Fault } from "../../contract/agents.ts";
 import type { Usage } from "../../contract/chat.ts";
+import { hexOf, uuidOf } from "../../contract/ids.ts";
 import type { ResponseState } from "../../service/responses.ts";
+import { openAiCode } from "./errors.ts";
 
 /** How a response stands, in OpenAI's words. */
 type ResponseStatus = "queued" | "in_progress" | "completed" | "failed" | "cancelled";
@@ -23,13 +25,13 @@ export interface ResponseOutcome {
 
 /** A response's id as clients see it. */
 export function responseId(id: string): string {
-  return `resp_${id.replaceAll("-", "")}`;
+  return `resp_${hexOf(id)}`;
 }
 
 /** The id within a client's; empty for what cannot be one. */
 export function fromResponseId(text: string): string {
   const [, hex = ""] = /^resp_([0-9a-f]{32})$/.exec(text) ?? [];
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+  return uuidOf(hex);
 }
 
 /**
@@ -46,7 +48,7 @@ export function responseObject(response: ResponseState, model: string, outcome: 
     completed_at: null,
     status,
     background: request.background,
-    error: error && { code: codeOf(error), message: error.message },
+    error: error && { code: openAiCode(error.code), message: error.message },
     incomplete_details: null,
     instructions: request.instructions,
     metadata: request.metadata,
@@ -80,11 +82,6 @@ const unsupported = {
   top_p: 1,
   truncation: "disabled",
 };
-
-/** Clients end by this code where trying again is useless; others are Berth's own. */
-function codeOf({ code }: Fault): string {
-  return code === "insufficient_credits" ? "insufficient_quota" : code;
-}
 
 function usageOf({ inputTokens, outputTokens, cacheReadTokens, reasoningTokens }: Usage) {
   return {

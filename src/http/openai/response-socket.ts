@@ -9,6 +9,7 @@ import { CreateResponse } from "../../contract/openai.ts";
 import type { CarriedOperations, Carrier } from "../carried-operations.ts";
 import { errorBody } from "../errors.ts";
 import { handleSocket, type SocketParts, sendFrame } from "../sockets.ts";
+import { requireFewValues } from "./body-parser.ts";
 import { createResponse } from "./create.ts";
 import { openAiError } from "./errors.ts";
 import type { OpenAiParts } from "./parts.ts";
@@ -42,7 +43,7 @@ export function responseSocketRoutes(
         const frames = on(socket, "message", { signal: gone, close: ["close"], highWaterMark: maximumWaiting });
         try {
           for await (const [data] of frames) {
-            await answer(String(data), parts, { socket, carrier, gone, operations, count }).catch(
+            await answer(data as Buffer, parts, { socket, carrier, gone, operations, count }).catch(
               async (thrown: unknown) => {
                 const error = asBerthError(thrown, "internal", "An internal error occurred.");
                 if (error.status >= 500) carrier.request.log.error({ err: thrown }, "a request on a socket failed");
@@ -67,9 +68,9 @@ interface Origin {
   count: (carrier: Carrier) => Promise<void>;
 }
 
-async function answer(text: string, parts: OpenAiParts, origin: Origin): Promise<void> {
+async function answer(frame: Buffer, parts: OpenAiParts, origin: Origin): Promise<void> {
   const { socket, carrier, gone, operations, count } = origin;
-  const { type: _, ...body } = parse(text);
+  const { type: _, ...body } = parse(frame);
   await count(carrier);
   const place = await operations.perform(routes.createResponse, carrier, async (operation) => {
     const agent = await operation.findAgent(body.model);
@@ -83,10 +84,11 @@ async function answer(text: string, parts: OpenAiParts, origin: Origin): Promise
   }
 }
 
-function parse(text: string): z.output<typeof Frame> {
+function parse(frame: Buffer): z.output<typeof Frame> {
+  requireFewValues(frame);
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(String(frame));
   } catch {
     throw new BerthError("request_invalid", 'A frame is JSON, such as {"type": "response.create", "model": "ada", …}.');
   }

@@ -1,5 +1,6 @@
 import type { SequencedEvent, TurnEvent } from "../../contract/chat.ts";
 import { isOfClient } from "../../contract/functions.ts";
+import { hexOf } from "../../contract/ids.ts";
 import type { ResponseState } from "../../service/responses.ts";
 import { KeptText } from "./kept-text.ts";
 import { type OutputItem, type ResponseOutcome, responseObject } from "./response-object.ts";
@@ -23,16 +24,16 @@ interface OpenText {
 
 const texts = {
   message: {
-    part: "output_text",
     delta: "response.output_text.delta",
     done: "response.output_text.done",
     prefix: "msg",
+    extra: { logprobs: [] },
   },
   reasoning: {
-    part: "reasoning_text",
     delta: "response.reasoning_text.delta",
     done: "response.reasoning_text.done",
     prefix: "rs",
+    extra: {},
   },
 } as const;
 
@@ -115,8 +116,8 @@ export class ResponseStream {
     if (this.#text?.kind !== kind) this.#openText(kind);
     const { item, index, pieces } = this.#text!;
     pieces.push(this.#kept.take(delta));
-    const logprobs = kind === "message" ? { logprobs: [] } : {};
-    this.#add(texts[kind].delta, { item_id: item.id, output_index: index, content_index: 0, delta, ...logprobs });
+    const place = { item_id: item.id, output_index: index, content_index: 0 };
+    this.#add(texts[kind].delta, { ...place, delta, ...texts[kind].extra });
   }
 
   #openText(kind: OpenText["kind"]): void {
@@ -138,11 +139,10 @@ export class ResponseStream {
     this.#text = null;
     const text = pieces.join("");
     const place = { item_id: item.id, output_index: index, content_index: 0 };
-    const logprobs = kind === "message" ? { logprobs: [] } : {};
-    this.#add(texts[kind].done, { ...place, text, ...logprobs });
+    this.#add(texts[kind].done, { ...place, text, ...texts[kind].extra });
     this.#add("response.content_part.done", { ...place, part: partOf(kind, text) });
-    Object.assign(item, { status, content: [partOf(kind, text)] });
-    this.#add("response.output_item.done", { output_index: index, item: present(item) });
+    item.content = [partOf(kind, text)];
+    this.#closeItem({ item, index }, status);
   }
 
   /** The runtime's own tools, which nobody has to answer: as those of a server that the model has called. */
@@ -198,7 +198,7 @@ export class ResponseStream {
 
   #addItem(type: OutputItem["type"], prefix: string, fields: object) {
     const index = this.#outcome.output.length;
-    const id = `${prefix}_${this.#response.id.replaceAll("-", "")}${index}`;
+    const id = `${prefix}_${hexOf(this.#response.id)}${index}`;
     const item: OutputItem = { id, type, status: "in_progress", ...fields };
     this.#outcome.output.push(item);
     this.#add("response.output_item.added", { output_index: index, item: present(item) });

@@ -3,13 +3,14 @@ import { routes } from "../../api/routes.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { findAgent } from "../agents.ts";
 import { requireOwnTurn } from "../authorize.ts";
+import { goneOf } from "../gone.ts";
 import { handle } from "../handle.ts";
 import { sendEvents } from "../sse.ts";
 import { limitValues } from "./body-parser.ts";
 import { createResponse } from "./create.ts";
 import { inputItemPage } from "./input-items.ts";
 import type { OpenAiParts } from "./parts.ts";
-import { goneOf, readResponse, responseEvents } from "./read.ts";
+import { readResponse, responseEvents } from "./read.ts";
 import { fromResponseId, responseId } from "./response-object.ts";
 
 /** How long a cancelled response has to end before it is told as it stands. */

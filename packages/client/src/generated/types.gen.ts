@@ -641,37 +641,10 @@ export type CreateChatCompletion = {
     metadata?: {
         [key: string]: string;
     } | null;
-    tools?: Array<{
-        type: 'function';
-        function: {
-            name: string;
-            description?: string | null;
-            /**
-             * JSON Schema of its arguments.
-             */
-            parameters?: {
-                [key: string]: unknown;
-            } | null;
-            [key: string]: unknown;
-        };
-        [key: string]: unknown;
-    }> | null;
     /**
      * Only "auto".
      */
     tool_choice?: unknown;
-    /**
-     * Only 1.
-     */
-    n?: unknown;
-    /**
-     * Only .
-     */
-    max_tokens?: unknown;
-    /**
-     * Only .
-     */
-    max_completion_tokens?: unknown;
     /**
      * Only 1.
      */
@@ -689,13 +662,64 @@ export type CreateChatCompletion = {
      */
     frequency_penalty?: unknown;
     /**
-     * Only false.
-     */
-    logprobs?: unknown;
-    /**
      * Only 0.
      */
     top_logprobs?: unknown;
+    /**
+     * Only "auto" or "default".
+     */
+    service_tier?: unknown;
+    /**
+     * Accepted, without effect.
+     */
+    parallel_tool_calls?: unknown;
+    /**
+     * Accepted, without effect.
+     */
+    prompt_cache_key?: unknown;
+    /**
+     * Accepted, without effect.
+     */
+    prompt_cache_retention?: unknown;
+    /**
+     * Accepted, without effect.
+     */
+    safety_identifier?: unknown;
+    /**
+     * Accepted, without effect.
+     */
+    user?: unknown;
+    tools?: Array<{
+        type: 'function';
+        function: {
+            name: string;
+            description?: string | null;
+            /**
+             * JSON Schema of its arguments.
+             */
+            parameters?: {
+                [key: string]: unknown;
+            } | null;
+            [key: string]: unknown;
+        };
+        [key: string]: unknown;
+    }> | null;
+    /**
+     * Only 1.
+     */
+    n?: unknown;
+    /**
+     * Only .
+     */
+    max_tokens?: unknown;
+    /**
+     * Only .
+     */
+    max_completion_tokens?: unknown;
+    /**
+     * Only false.
+     */
+    logprobs?: unknown;
     /**
      * Only .
      */
@@ -717,33 +741,9 @@ export type CreateChatCompletion = {
      */
     reasoning_effort?: unknown;
     /**
-     * Only "auto" or "default".
-     */
-    service_tier?: unknown;
-    /**
      * Only false or true.
      */
     store?: unknown;
-    /**
-     * Accepted, without effect.
-     */
-    parallel_tool_calls?: unknown;
-    /**
-     * Accepted, without effect.
-     */
-    prompt_cache_key?: unknown;
-    /**
-     * Accepted, without effect.
-     */
-    prompt_cache_retention?: unknown;
-    /**
-     * Accepted, without effect.
-     */
-    safety_identifier?: unknown;
-    /**
-     * Accepted, without effect.
-     */
-    user?: unknown;
     /**
      * Accepted, without effect.
      */
@@ -803,30 +803,10 @@ export type CreateResponse = {
     metadata?: {
         [key: string]: string;
     } | null;
-    tools?: Array<{
-        name: string;
-        description?: string | null;
-        /**
-         * JSON Schema of its arguments.
-         */
-        parameters?: {
-            [key: string]: unknown;
-        } | null;
-        type: 'function';
-        [key: string]: unknown;
-    }> | null;
     /**
      * Only "auto".
      */
     tool_choice?: unknown;
-    /**
-     * Only .
-     */
-    max_output_tokens?: unknown;
-    /**
-     * Only .
-     */
-    max_tool_calls?: unknown;
     /**
      * Only 1.
      */
@@ -848,13 +828,53 @@ export type CreateResponse = {
      */
     top_logprobs?: unknown;
     /**
-     * Only "disabled" or "auto".
-     */
-    truncation?: unknown;
-    /**
      * Only "auto" or "default".
      */
     service_tier?: unknown;
+    /**
+     * Accepted, without effect.
+     */
+    parallel_tool_calls?: unknown;
+    /**
+     * Accepted, without effect.
+     */
+    prompt_cache_key?: unknown;
+    /**
+     * Accepted, without effect.
+     */
+    prompt_cache_retention?: unknown;
+    /**
+     * Accepted, without effect.
+     */
+    safety_identifier?: unknown;
+    /**
+     * Accepted, without effect.
+     */
+    user?: unknown;
+    tools?: Array<{
+        name: string;
+        description?: string | null;
+        /**
+         * JSON Schema of its arguments.
+         */
+        parameters?: {
+            [key: string]: unknown;
+        } | null;
+        type: 'function';
+        [key: string]: unknown;
+    }> | null;
+    /**
+     * Only .
+     */
+    max_output_tokens?: unknown;
+    /**
+     * Only .
+     */
+    max_tool_calls?: unknown;
+    /**
+     * Only "disabled" or "auto".
+     */
+    truncation?: unknown;
     reasoning?: {
         /**
          * Only .
@@ -884,31 +904,11 @@ export type CreateResponse = {
     /**
      * Accepted, without effect.
      */
-    parallel_tool_calls?: unknown;
-    /**
-     * Accepted, without effect.
-     */
-    prompt_cache_key?: unknown;
-    /**
-     * Accepted, without effect.
-     */
-    prompt_cache_retention?: unknown;
-    /**
-     * Accepted, without effect.
-     */
     prompt_cache_options?: unknown;
     /**
      * Accepted, without effect.
      */
-    safety_identifier?: unknown;
-    /**
-     * Accepted, without effect.
-     */
     client_metadata?: unknown;
-    /**
-     * Accepted, without effect.
-     */
-    user?: unknown;
 };
 
 export type CreateShare = {
