@@ -27,12 +27,13 @@ const Metadata = z
 /** A field that may be left at its default, and nothing else. */
 function onlyDefault<const Value extends string | number | boolean>(name: string, ...values: Value[]) {
   const allowed = values.map((value) => JSON.stringify(value)).join(" or ");
-  const reason = `${name} is not supported: the agent's own runtime chooses it. Allowed: ${allowed}, or leave it out.`;
+  const others = values.length === 0 ? "Leave it out." : `Allowed: ${allowed}, or leave it out.`;
+  const reason = `${name} is not supported: the agent's own runtime chooses it. ${others}`;
   return z
     .unknown()
     .refine((value) => value === undefined || value === null || values.includes(value as Value), reason)
     .optional()
-    .meta({ description: `Only ${allowed}.` });
+    .meta({ description: values.length === 0 ? "Not supported." : `Only ${allowed}.` });
 }
 
 /** Advice for a model's provider: accepted, without effect. */

@@ -207,7 +207,10 @@ test("a new message gives up a turn that waits for a function", async () => {
 test("what an agent cannot do is refused by its name", async () => {
   const refusals: [object, string][] = [
     [{ temperature: 0.2 }, "temperature"],
-    [{ max_output_tokens: 100 }, "max_output_tokens"],
+    [
+      { max_output_tokens: 100 },
+      "max_output_tokens is not supported: the agent's own runtime chooses it. Leave it out.",
+    ],
     [{ tools: [{ type: "web_search" }] }, "web_search"],
     [{ text: { format: { type: "json_schema", name: "x", schema: {} } } }, "text.format"],
     [{ reasoning: { effort: "high" } }, "reasoning.effort"],
@@ -344,6 +347,7 @@ test("responses come over a WebSocket too, one after the other", async () => {
   socket.send({ type: "response.create", model: agent, input: "count 2" });
   socket.send({ type: "response.create", model: agent, input: "two" });
   socket.send({ type: "response.create", model: "nobody", input: "x" });
+  socket.send({ type: "response.create", model: agent, input: Array(150_000).fill(0) as never });
   socket.send({ type: "response.create", model: agent, input: 'call weather {"city":"Oslo"}', tools: [weather] });
   await done;
   socket.close();
@@ -351,6 +355,7 @@ test("responses come over a WebSocket too, one after the other", async () => {
   expect(texts.join("")).toBe("1 2 two");
   expect(seen.filter(({ type }) => type === "error")).toMatchObject([
     { status: 404, error: { code: "model_not_found" } },
+    { status: 400, error: { message: expect.stringContaining("JSON values") } },
   ]);
   expect(seen.at(-1)).toMatchObject({ response: { output: [{ type: "function_call", name: "weather" }] } });
   const { data } = (await service.client.call("GET", `/audit?agent=${agent}`)).body;

@@ -709,11 +709,11 @@ export type CreateChatCompletion = {
      */
     n?: unknown;
     /**
-     * Only .
+     * Not supported.
      */
     max_tokens?: unknown;
     /**
-     * Only .
+     * Not supported.
      */
     max_completion_tokens?: unknown;
     /**
@@ -721,15 +721,15 @@ export type CreateChatCompletion = {
      */
     logprobs?: unknown;
     /**
-     * Only .
+     * Not supported.
      */
     logit_bias?: unknown;
     /**
-     * Only .
+     * Not supported.
      */
     stop?: unknown;
     /**
-     * Only .
+     * Not supported.
      */
     seed?: unknown;
     response_format?: {
@@ -737,7 +737,7 @@ export type CreateChatCompletion = {
         [key: string]: unknown;
     } | null;
     /**
-     * Only .
+     * Not supported.
      */
     reasoning_effort?: unknown;
     /**
@@ -864,11 +864,11 @@ export type CreateResponse = {
         [key: string]: unknown;
     }> | null;
     /**
-     * Only .
+     * Not supported.
      */
     max_output_tokens?: unknown;
     /**
-     * Only .
+     * Not supported.
      */
     max_tool_calls?: unknown;
     /**
@@ -877,7 +877,7 @@ export type CreateResponse = {
     truncation?: unknown;
     reasoning?: {
         /**
-         * Only .
+         * Not supported.
          */
         effort?: unknown;
         /**
