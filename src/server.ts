@@ -4,6 +4,7 @@ import type { Config } from "./config/config.ts";
 import { hostIdOf, lockDataFolder } from "./config/data-folder.ts";
 import { secretKeyOf } from "./config/secret-key.ts";
 import { fetchPublicDocument } from "./egress/documents.ts";
+import { OtherAgentsServer } from "./http/mcp/other-agents.ts";
 import type { FetchDocument } from "./identity/client-documents.ts";
 import { Sealer } from "./identity/sealing.ts";
 import { SshAuthority } from "./identity/ssh-authority.ts";
@@ -104,7 +105,18 @@ export async function createServer(
     sshAuthority,
   };
   const service = openService({ ...on, runtimes, metrics, logger, log });
-  const { lifecycle, turns } = service;
+  const { lifecycle, turns, asking } = service;
+  const otherAgents = new OtherAgentsServer({
+    asking,
+    turns,
+    positionOf: (agentId) => lifecycle.slots.positionOf(agentId),
+    log,
+  });
+  cleanup.defer(() => otherAgents.close());
+  models.connectAgents({
+    serve: (agentId, stream, headers) => otherAgents.serve(agentId, stream, headers),
+    requireCredits: (turn) => asking.requireCredits(turn),
+  });
   cleanup.defer(() => lifecycle.stop());
   cleanup.defer(() => turns.stop());
   metrics.watch({ agents: () => stores.agents.countByStatus(), slots: lifecycle.slots, turns: running });

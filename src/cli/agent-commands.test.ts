@@ -97,7 +97,8 @@ test("an agent is created with instructions from standard input", async () => {
 
 test("what is not given stays as it was when an agent is changed", async () => {
   const changed = agent("ada", { model: "demo/demo", instructions: "Be kind." });
-  api.answers["PATCH /agents/ada"] = [json(changed), json(changed), json(agent("ada"))];
+  const asking = agent("ada", { agents: ["bob", "cleo"] });
+  api.answers["PATCH /agents/ada"] = [json(changed), json(changed), json(agent("ada")), json(asking)];
   const update = (...options: string[]) => api.berth(["agents", "update", "ada", ...options], { input: "from stdin" });
   expect(await update("--model", "demo/demo")).toEqual({
     code: 0,
@@ -108,10 +109,14 @@ test("what is not given stays as it was when an agent is changed", async () => {
   expect((await update("--default-model", "--no-instructions")).stdout).toBe(
     "ada has its runtime's default model and no instructions from its next turn on.\n",
   );
+  expect((await update("--agents", "bob, cleo")).stdout).toBe(
+    "ada has the agents bob and cleo to ask from its next turn on.\n",
+  );
   expect(api.seen.map(({ body }) => JSON.parse(body))).toEqual([
     { model: "demo/demo" },
     { instructions: "from stdin" },
     { model: null, instructions: null },
+    { agents: ["bob", "cleo"] },
   ]);
 });
 
@@ -187,6 +192,7 @@ function turn(message: string, changes: Partial<Turn> = {}): Turn {
     replyTruncated: false,
     status: "completed",
     error: null,
+    askedBy: null,
     model: null,
     usage: { ...usage, credits: "1" },
     createdAt: "2026-01-02T03:04:05.678Z",

@@ -99,6 +99,7 @@ export function agent(name: string, changes: Partial<Agent> = {}): Agent {
     model: null,
     instructions: null,
     mcpServers: {},
+    agents: [],
     status: "ready",
     createdAt: "2026-01-02T03:04:05.678Z",
     lastActiveAt: "2026-01-02T03:04:05.678Z",

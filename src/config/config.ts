@@ -53,6 +53,8 @@ export interface Config {
   startingCredits: string;
   /** Price per GiB of machine memory and hour, as decimal credits. */
   machinePrice: string;
+  /** The most that all turns may cost that agents ask of each other within one turn of a client, as decimal credits. */
+  askedCredits: string;
   /** How many event streams a key may have open at one server. */
   maximumStreams: number;
   /** How many event streams an account may have open at one server. */

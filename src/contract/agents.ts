@@ -76,6 +76,11 @@ export const Fault = z
   .meta({ id: "Fault" });
 export type Fault = z.infer<typeof Fault>;
 
+const OtherAgents = z
+  .array(AgentName)
+  .max(16, "16 agents are allowed.")
+  .refine((names) => new Set(names).size === names.length, "Each agent is named once.");
+
 const time = z.iso.datetime().meta({ description: "ISO 8601 in UTC, with milliseconds." });
 
 export const Agent = z
@@ -85,6 +90,9 @@ export const Agent = z
     model: z.string().nullable().meta({ description: "Null: the runtime's own default." }),
     instructions: z.string().nullable(),
     mcpServers: McpServers,
+    agents: z
+      .array(z.string())
+      .meta({ description: "The names of the account's agents that it may ask as tools of its own." }),
     status: AgentStatus,
     createdAt: time,
     lastActiveAt: time,
@@ -106,6 +114,9 @@ export const CreateAgent = z
     model: ModelId.optional(),
     instructions: Instructions.optional(),
     mcpServers: McpServers.optional(),
+    agents: OtherAgents.optional().meta({
+      description: "Other agents of the account, by name, that it may ask as tools of its own; 16 at most.",
+    }),
     resources: ResourcesRequest.optional(),
   })
   .meta({ id: "CreateAgent" });
@@ -116,10 +127,13 @@ export const ChangeAgent = z
     model: ModelId.optional(),
     instructions: Instructions.optional(),
     mcpServers: McpServers.optional().meta({ description: "All of them: those that are not named are removed." }),
+    agents: OtherAgents.optional().meta({
+      description: "Other agents of the account that it may ask, by name. All of them, 16 at most.",
+    }),
   })
   .refine(
     (change) => Object.keys(change).length > 0,
-    "At least one of model, instructions and mcpServers is to be given.",
+    "At least one of model, instructions, mcpServers and agents is to be given.",
   )
   .meta({ id: "ChangeAgent", description: "What is left out stays. A change holds from the next turn on." });
 export type ChangeAgent = z.infer<typeof ChangeAgent>;

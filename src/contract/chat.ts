@@ -154,6 +154,10 @@ export const TurnRecord = z
     error: Fault.nullable(),
     model: z.string().nullable().meta({ description: "The model that was asked; null: the runtime's own default." }),
     usage: Usage,
+    askedBy: z
+      .object({ agent: z.string(), turnId: z.string() })
+      .nullable()
+      .meta({ description: "The other agent's turn that asked for this one; null: a client did." }),
     createdAt: time,
     finishedAt: time.nullable(),
   })

@@ -15,6 +15,7 @@ export const errorStatuses = {
   insufficient_credits: 402,
   forbidden: 403,
   permission_denied: 403,
+  asking_refused: 403,
   path_not_found: 404,
   agent_not_found: 404,
   key_not_found: 404,

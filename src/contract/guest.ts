@@ -37,6 +37,9 @@ export const guestProxyPort = 7002;
 /** Where the runtime reaches functions of a turn's client: an MCP server in the runner. */
 export const guestFunctionsPort = 7003;
 
+/** Where the server itself answers on the uplink: the tools by which an agent asks other agents. */
+export const agentsPath = "/agents/mcp";
+
 /** Why a tunnel was not opened, as one word. */
 export const verdictHeader = "x-berth-verdict";
 
@@ -151,6 +154,8 @@ export const Prompt = z.object({
   functions: z.array(ClientFunction).optional(),
   /** Whose tools the runtime has, with the names of secrets in place of their values. */
   mcpServers: McpServers.optional(),
+  /** The runtime has the tools by which it asks other agents (see `agentsPath`). */
+  asksAgents: z.boolean().optional(),
 });
 export type Prompt = z.infer<typeof Prompt>;
 

@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { functionServer } from "./functions.ts";
 
+/** The server by which an agent asks the others that its owner allows. */
+export const agentsServer = "agents";
 /** Names that servers of the service itself have in every machine. */
-const reserved: readonly string[] = [functionServer, "agents"];
+const reserved: readonly string[] = [functionServer, agentsServer];
 const maximumServers = 16;
 
 /** A reference to one of the agent's secrets within a value: `${NAME}`. */

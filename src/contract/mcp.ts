@@ -56,7 +56,12 @@ export const CreateAgentArguments = z.strictObject({
 });
 
 const message = ChatRequest.shape.message.meta({ description: "What the agent is to do or answer." });
+/** Also of the tool by which agents ask each other. */
 export const StartTurnArguments = z.strictObject({ agent, message });
+export const OtherAgents = z.object({
+  agents: z.array(z.object({ name, runtime, model, status, about: z.string().nullable() })),
+});
+export const OtherAnswer = z.object({ agent: z.string(), turnId: z.string(), reply: z.string() });
 export const AskAgentArguments = StartTurnArguments.extend({ waitSeconds });
 export const GetTurnArguments = z.strictObject({ agent, turnId, waitSeconds });
 export const CancelTurnArguments = z.strictObject({ agent, turnId });

@@ -2,6 +2,7 @@ import { createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from "
 import type { Socket } from "node:net";
 import { setImmediate as immediate, setTimeout as sleep } from "node:timers/promises";
 import {
+  agentsPath,
   connectionWindowBytes,
   maximumSessionMegabytes as maxSessionMemory,
   streamWindowBytes,
@@ -56,6 +57,8 @@ export interface Caller {
   mayReachAll(): Promise<boolean>;
   /** Serves a CONNECT to `HOST:PORT`, which is egress. Without it nothing is connected. */
   tunnel?(stream: ServerHttp2Stream, authority: string): void;
+  /** Serves a request for the tools by which the agent asks other agents. Without it there are none. */
+  otherAgents?(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void>;
 }
 
 export interface GatewayOptions {
@@ -116,7 +119,8 @@ export class Gateway {
         return answer(stream, 429, told, tooManyPauseMs);
       }
       open++;
-      const call = this.#serve(stream, headers, caller)
+      const isAsking = caller.otherAgents && headers[":path"] === agentsPath;
+      const call = (isAsking ? caller.otherAgents!(stream, headers) : this.#serve(stream, headers, caller))
         .catch((error: unknown) => {
           if (stream.destroyed) return; // The guest has gone.
           this.#options.warn("a model call failed", error);

@@ -254,7 +254,7 @@ export class Conversation {
 
   /** One attempt at a turn. `unheard`: the runtime ended before it emitted an event or called a model. */
   async #attempt(journal: Journal, prompt: BegunPrompt, signal: AbortSignal): Promise<LastEvent | "unheard"> {
-    if (await this.#servers.change(prompt.mcpServers ?? {})) await this.#end();
+    if (await this.#servers.change(prompt)) await this.#end();
     const session = await this.open();
     if (signal.aborted) return { type: "response.cancelled" };
     try {

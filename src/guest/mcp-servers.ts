@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type McpServers, withSecrets } from "../contract/mcp-servers.ts";
+import { agentsPath, type Prompt } from "../contract/guest.ts";
+import { agentsServer, type McpServers, withSecrets } from "../contract/mcp-servers.ts";
 import { replaceFile } from "../runtimes/process.ts";
 import type { RuntimeContext } from "../runtimes/runtime.ts";
 import { readPlaceholders } from "./secrets.ts";
@@ -24,14 +25,15 @@ export class RuntimeMcpServers {
   }
 
   /**
-   * Takes a turn's servers, with the placeholders of the agent's secrets. True if they are others than the runtime was
-   * started with. One whose secret is not set is left out, and the log says so.
+   * Takes a turn's servers, with the placeholders of the agent's secrets, and the one by which it asks other agents. True
+   * if they are others than the runtime was started with. One whose secret is not set is left out, and the log says so.
    */
-  async change(asked: McpServers): Promise<boolean> {
+  async change({ mcpServers: own = {}, asksAgents = false }: Prompt): Promise<boolean> {
     const before = JSON.stringify(await this.current());
-    if (before === "{}" && Object.keys(asked).length === 0) return false;
-    const { servers, missing } = withSecrets(asked, await readPlaceholders(this.#context.environmentFile));
-    const json = JSON.stringify(servers);
+    if (before === "{}" && Object.keys(own).length === 0 && !asksAgents) return false;
+    const { servers, missing } = withSecrets(own, await readPlaceholders(this.#context.environmentFile));
+    const others = asksAgents ? { [agentsServer]: { url: this.#context.gatewayUrl + agentsPath } } : {};
+    const json = JSON.stringify({ ...servers, ...others });
     if (json === before) return false;
     for (const { server, secret } of missing)
       this.#context.log(`the MCP server ${server} is left out: the agent has no secret ${secret}`);

@@ -15,6 +15,8 @@ export interface AgentState {
   model: string | null;
   instructions: string | null;
   mcpServers: McpServers;
+  /** The account's agents that it may ask, by name; one may be gone. */
+  agents: string[];
   /** 1, 2, …: incremented by each reset of the conversation. */
   conversation: number;
   resources: Resources;
@@ -113,6 +115,7 @@ export function toAgentView(agent: AgentState, queuePosition: number | null): Ag
     model: agent.model,
     instructions: agent.instructions,
     mcpServers: agent.mcpServers,
+    agents: agent.agents,
     status: agent.status,
     createdAt: agent.createdAt.toISOString(),
     lastActiveAt: agent.lastActiveAt.toISOString(),

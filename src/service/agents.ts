@@ -18,12 +18,14 @@ import type { Turns } from "./turns.ts";
 interface OwnedAgentRows {
   byId(id: string): Promise<AgentState | null>;
   byName(accountId: string, name: string): Promise<AgentState | null>;
+  /** Those that exist. */
+  byNames(accountId: string, names: readonly string[]): Promise<{ id: string; name: string }[]>;
   /** By name, after the name `after`; with `ids`, only those agents. */
   list(accountId: string, limit: number, after: string | null, ids: readonly string[] | null): Promise<AgentState[]>;
   /** Null if the agent is gone or being deleted. */
   configure(
     id: string,
-    settings: Partial<Pick<AgentState, "model" | "instructions" | "mcpServers">>,
+    settings: Partial<Pick<AgentState, "model" | "instructions" | "mcpServers" | "agents">>,
   ): Promise<AgentState | null>;
   /** Begins the next conversation. Null if a turn is running. */
   beginConversation(id: string): Promise<AgentState | null>;
@@ -88,7 +90,8 @@ export class Agents {
 
   /**
    * Creates an agent and begins provisioning its machine. Returns an agent that an earlier attempt has created. Throws
-   * `runtime_not_available`, `model_not_available`, `insufficient_credits`, `disk_full`, `agent_exists`, `no_capacity`, and what
+   * `runtime_not_available`, `model_not_available`, `agent_not_found` (one that it may ask), `insufficient_credits`, `disk_full`,
+   * `agent_exists`, `no_capacity`, and what
    * `requireReady` throws.
    */
   async create(accountId: string, asked: CreateAgent, { resourceId, earlier }: Attempt): Promise<AgentState> {
@@ -103,6 +106,7 @@ export class Agents {
       );
     }
     await checkModel(asked.model ?? null, asked.runtime);
+    await this.#requireOthers({ accountId, name: asked.name }, asked.agents);
     await machines.requireReady();
     await requireCredits(accountId);
     await requireSpace();
@@ -111,14 +115,19 @@ export class Agents {
     return agent;
   }
 
-  /** Changes the agent's model, instructions or MCP servers as of its next turn. Throws `model_not_available`, `agent_deleting`. */
-  async change(agent: AgentState, { model, instructions, mcpServers }: ChangeAgent): Promise<AgentState> {
+  /**
+   * Changes the agent's model, instructions, MCP servers or agents as of its next turn. Throws `model_not_available`,
+   * `agent_not_found` (one that it may ask), `agent_deleting`.
+   */
+  async change(agent: AgentState, { model, instructions, mcpServers, agents }: ChangeAgent): Promise<AgentState> {
     requireAllowed("change", agent);
     if (model !== undefined) await this.#options.checkModel(model, agent.runtime);
+    await this.#requireOthers(agent, agents);
     const changed = await this.#options.rows.configure(agent.id, {
       ...(model === undefined ? {} : { model }),
       ...(instructions === undefined ? {} : { instructions: instructions || null }),
       ...(mcpServers === undefined ? {} : { mcpServers }),
+      ...(agents === undefined ? {} : { agents }),
     });
     return changed ?? deleting(agent);
   }
@@ -202,6 +211,14 @@ export class Agents {
     yield* this.#options.machines.log(agent.id, tail, follow, gone);
   }
 
+  /** Throws `agent_not_found` for a name that no other agent of the account has. */
+  async #requireOthers({ accountId, name }: Pick<AgentState, "accountId" | "name">, asked: string[] = []) {
+    if (asked.includes(name)) throw new BerthError("request_invalid", `An agent asks others, not itself (${name}).`);
+    const found = asked.length === 0 ? [] : await this.#options.rows.byNames(accountId, asked);
+    const missing = asked.filter((each) => !found.some((agent) => agent.name === each));
+    if (missing.length > 0) throw new BerthError("agent_not_found", `There is no agent ${missing.join(", ")}.`);
+  }
+
   #newAgent(id: string, accountId: string, asked: CreateAgent): AgentState {
     const now = new Date();
     return {
@@ -212,6 +229,7 @@ export class Agents {
       model: asked.model ?? null,
       instructions: asked.instructions || null,
       mcpServers: asked.mcpServers ?? {},
+      agents: asked.agents ?? [],
       conversation: 1,
       resources: { ...this.#options.usualResources(asked.runtime), ...given(asked.resources) },
       isHere: true,

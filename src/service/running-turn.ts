@@ -12,6 +12,7 @@ export interface TurnSettings {
   model: string | null;
   instructions: string | null;
   mcpServers: McpServers;
+  asksAgents: boolean;
 }
 
 /** How long the runtime has to retry or give up after a refusal it may be able to fix. */

@@ -93,8 +93,9 @@ function sourceOf({ turn, settings, seen, over }: RunningTurn, guest: GuestClien
   const { id: turnId, message, model, conversation, functions } = turn;
   const { signal } = over;
   if (seen > 0) return guest.turnEvents({ turnId, after: seen }, { signal });
-  const { mcpServers } = settings;
-  return guest.prompt({ turnId, message, model, conversation, functions: functions ?? [], mcpServers }, { signal });
+  const { mcpServers, asksAgents } = settings;
+  const tools = { functions: functions ?? [], mcpServers, asksAgents };
+  return guest.prompt({ turnId, message, model, conversation, ...tools }, { signal });
 }
 
 function take(running: RunningTurn, { seq, event }: SequencedEvent, firstDelta: (seconds: number) => void): void {

@@ -21,6 +21,18 @@ export interface TurnState {
   model: string | null;
   status: TurnStatus;
   usage: UsageState;
+  /** Where another agent's turn asked for it; null: a client did. */
+  asked: Asked | null;
+}
+
+/** Where a turn comes from that another agent asked for. */
+interface Asked {
+  /** The turn that asked. */
+  byTurn: string;
+  /** The client's turn that all came of. */
+  firstTurn: string;
+  /** How many turns are before it: 1 where a client's own turn asked. */
+  depth: number;
 }
 
 /** A turn in the history. */
@@ -29,6 +41,8 @@ export interface PastTurn extends TurnState {
   reply: string;
   replyTruncated: boolean;
   error: Fault | null;
+  /** Which agent's turn asked for it; null where a client did, and once that agent is gone. */
+  askedBy: { agent: string; turnId: string } | null;
   createdAt: Date;
   finishedAt: Date | null;
 }
@@ -39,6 +53,7 @@ export function toTurnView({
   keyId: _key,
   instructions: _instructions,
   functions: _functions,
+  asked: _asked,
   createdAt,
   finishedAt,
   usage,

@@ -31,7 +31,7 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
     running: async () =>
       [...turns.values()]
         .filter(({ status }) => status === "running")
-        .map((turn) => ({ turn, agent: { instructions: null, mcpServers: {} } })),
+        .map((turn) => ({ turn, agent: { instructions: null, mcpServers: {}, agents: [] } })),
     events: async (id, after) => events.get(id)!.filter(({ seq }) => seq > after),
     progress: async (id) => {
       await progress;
@@ -104,6 +104,7 @@ function runningTurn(id: string, agentId: string): TurnState {
     usage: noUsage,
     instructions: null,
     functions: null,
+    asked: null,
   };
 }
 

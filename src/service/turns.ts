@@ -13,7 +13,10 @@ import { runTurn } from "./turn-run.ts";
 import { noUsage, type UsageState } from "./usage.ts";
 
 /** What a turn takes from its agent. */
-type AgentSettings = Pick<AgentState, "instructions" | "mcpServers">;
+type AgentSettings = Pick<AgentState, "instructions" | "mcpServers" | "agents">;
+
+/** What a turn has beside its message, where its client or another agent gives more. */
+type TurnAdditions = Partial<Pick<TurnState, "instructions" | "functions" | "asked">>;
 
 /** The turns' rows and events. */
 export interface TurnRows {
@@ -109,7 +112,7 @@ export class Turns {
     agent: AgentState,
     message: string,
     caller: Pick<Caller, "accountId" | "keyId">,
-    { instructions: added = null, functions = null }: Partial<Pick<TurnState, "instructions" | "functions">> = {},
+    { instructions: added = null, functions = null, asked = null }: TurnAdditions = {},
   ): Promise<TurnState> {
     if (this.#stopped) throw new BerthError("shutting_down", "The service is being stopped.");
     await this.#options.leases.admit(agent, caller);
@@ -126,6 +129,7 @@ export class Turns {
       model,
       status: "running",
       usage: noUsage,
+      asked,
     };
     const log = this.#log(turn.id, 1);
     this.#known?.add(id);
@@ -242,8 +246,15 @@ export class Turns {
     requireHere(agent);
     const running = await this.#takenUp(turn);
     if (!running) throw new BerthError("turn_finished", "The turn has already ended.");
+    this.#cancel(running);
+  }
+
+  #cancel(running: RunningTurn): void {
     running.cancelled = true;
-    if (!running.prompted) return running.append({ type: "response.cancelled" });
+    if (!running.prompted) {
+      running.append({ type: "response.cancelled" });
+      return;
+    }
     const timer = setTimeout(() => running.append({ type: "response.cancelled" }), cancelGraceMs);
     running.over.signal.addEventListener("abort", () => clearTimeout(timer));
     this.#interrupt(running);
@@ -348,7 +359,12 @@ export class Turns {
 
   #start(turn: TurnState, log: EventLog, agent: AgentSettings, progress?: TurnProgress): void {
     const instructions = [agent.instructions, turn.instructions].filter((part) => part !== null).join("\n\n");
-    const settings = { model: turn.model, instructions: instructions || null, mcpServers: agent.mcpServers };
+    const settings = {
+      model: turn.model,
+      instructions: instructions || null,
+      mcpServers: agent.mcpServers,
+      asksAgents: agent.agents.length > 0,
+    };
     const running: RunningTurn = new RunningTurn(
       turn,
       log,
@@ -377,6 +393,10 @@ export class Turns {
 
   #ended(running: RunningTurn, last: LastEvent): void {
     this.#running.remove(running);
+    // Nobody is left who waits for them.
+    for (const other of this.#running) {
+      if (other.turn.asked?.byTurn === running.turn.id) this.#cancel(other);
+    }
     const outcome = statusAfter(last) as Exclude<TurnStatus, "running">;
     this.#options.measured.ended(running.turn, outcome, last.type === "response.failed" ? last.error.code : "");
   }

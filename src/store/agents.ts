@@ -38,6 +38,7 @@ export class AgentStore implements AgentRows {
           model: agent.model,
           instructions: agent.instructions,
           mcp_servers: JSON.stringify(agent.mcpServers),
+          agents: JSON.stringify(agent.agents),
           resources: JSON.stringify(agent.resources),
           host: this.#host,
           has_machine: agent.hasMachine,
@@ -175,12 +176,16 @@ export class AgentStore implements AgentRows {
   /** Changes the owner's settings. Returns the changed agent; null if it is gone or being deleted. */
   async configure(
     id: string,
-    settings: Partial<Pick<AgentState, "model" | "instructions" | "mcpServers">>,
+    settings: Partial<Pick<AgentState, "model" | "instructions" | "mcpServers" | "agents">>,
   ): Promise<AgentState | null> {
-    const { mcpServers, ...columns } = settings;
+    const { mcpServers, agents, ...columns } = settings;
     const row = await this.#database
       .updateTable("agents")
-      .set({ ...columns, ...(mcpServers && { mcp_servers: JSON.stringify(mcpServers) }) })
+      .set({
+        ...columns,
+        ...(mcpServers && { mcp_servers: JSON.stringify(mcpServers) }),
+        ...(agents && { agents: JSON.stringify(agents) }),
+      })
       .where("id", "=", id)
       .where("status", "!=", "deleting")
       .returningAll()
@@ -306,6 +311,7 @@ export class AgentStore implements AgentRows {
       model: row.model,
       instructions: row.instructions,
       mcpServers: row.mcp_servers,
+      agents: row.agents,
       conversation: row.conversation,
       resources: row.resources,
       isHere: row.host === this.#host,

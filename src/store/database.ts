@@ -99,6 +99,7 @@ export interface Tables {
     model: string | null;
     instructions: string | null;
     mcp_servers: ColumnType<McpServers, string | undefined, string>;
+    agents: ColumnType<string[], string | undefined, string>;
     conversation: Generated<number>;
     resources: JSONColumnType<Resources>;
     /** The id of the data folder with its machine. */
@@ -157,6 +158,9 @@ export interface Tables {
     model: string | null;
     status: TurnStatus;
     usage: JSONColumnType<UsageState>;
+    asked_by: string | null;
+    first_turn: string | null;
+    depth: number | null;
     created_at: Generated<Date>;
     finished_at: Date | null;
     /** Measured by the clean-up, some time after the end. */

@@ -49,6 +49,9 @@ export class TurnStore implements TurnRows {
             model: turn.model,
             status: turn.status,
             usage: JSON.stringify(turn.usage),
+            asked_by: turn.asked?.byTurn ?? null,
+            first_turn: turn.asked?.firstTurn ?? null,
+            depth: turn.asked?.depth ?? null,
           })
           .execute();
         await transaction.insertInto("turn_events").values(toRow(turn.id, first)).execute();
@@ -80,13 +83,13 @@ export class TurnStore implements TurnRows {
       .selectFrom("turns")
       .innerJoin("agents", "agents.id", "turns.agent_id")
       .selectAll("turns")
-      .select(["agents.instructions as agent_instructions", "agents.mcp_servers"])
+      .select(["agents.instructions as agent_instructions", "agents.mcp_servers", "agents.agents as other_agents"])
       .where("turns.status", "=", "running")
       .where("agents.host", "=", this.#host)
       .execute();
     return rows.map((row) => ({
       turn: fromRow(row),
-      agent: { instructions: row.agent_instructions, mcpServers: row.mcp_servers },
+      agent: { instructions: row.agent_instructions, mcpServers: row.mcp_servers, agents: row.other_agents },
     }));
   }
 
@@ -134,6 +137,7 @@ export class TurnStore implements TurnRows {
       .selectAll()
       .select(replyOf(maximumReply).as("reply"))
       .select(faultOf.as("error"))
+      .select(askerOf.as("askedBy"))
       .where("agent_id", "=", agentId);
   }
 
@@ -166,6 +170,13 @@ export class TurnStore implements TurnRows {
     return rows[0]!;
   }
 
+  async askedFor(firstTurn: string): Promise<{ turns: number; microCredits: number }> {
+    const { rows } = await sql<{ turns: string; credits: string }>`
+      select count(*) as turns, coalesce(sum((usage ->> 'microCredits')::bigint), 0) as credits
+      from turns where first_turn = ${firstTurn}`.execute(this.#database);
+    return { turns: Number(rows[0]!.turns), microCredits: Number(rows[0]!.credits) };
+  }
+
   async remove(turnId: string): Promise<void> {
     await this.#database.deleteFrom("turns").where("id", "=", turnId).execute();
   }
@@ -194,13 +205,17 @@ function cut({ text, pieces }: { text: string; pieces: number }): Pick<PastTurn,
   return { reply: text.slice(0, maximumReply), replyTruncated: text.length > maximumReply || pieces === maximumPieces };
 }
 
-type PastRow = Selectable<Tables["turns"]> & { reply: { text: string; pieces: number }; error: Fault | null };
+type PastRow = Selectable<Tables["turns"]> & { reply: { text: string; pieces: number } } & Pick<
+    PastTurn,
+    "error" | "askedBy"
+  >;
 
 function toPast(row: PastRow): PastTurn {
   return {
     ...fromRow(row),
     ...cut(row.reply),
     error: row.error,
+    askedBy: row.askedBy,
     createdAt: row.created_at,
     finishedAt: row.finished_at,
   };
@@ -210,6 +225,11 @@ function toPast(row: PastRow): PastTurn {
 const faultOf = sql<Fault | null>`(
   select event -> 'error' from turn_events
   where turn_id = turns.id and event ->> 'type' = 'response.failed' limit 1)`;
+
+/** Which agent's turn asked for a turn; null where a client did, and once that agent is gone. */
+const askerOf = sql<PastTurn["askedBy"]>`(
+  select json_build_object('agent', agents.name, 'turnId', asker.id) from turns asker
+  join agents on agents.id = asker.agent_id where asker.id = turns.asked_by)`;
 
 function fromRow(row: Selectable<Tables["turns"]>): TurnState {
   return {
@@ -223,6 +243,7 @@ function fromRow(row: Selectable<Tables["turns"]>): TurnState {
     model: row.model,
     status: row.status,
     usage: row.usage,
+    asked: row.asked_by === null ? null : { byTurn: row.asked_by, firstTurn: row.first_turn!, depth: row.depth! },
   };
 }
 

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import type { Config } from "../config/config.ts";
 import { BerthError } from "../contract/errors.ts";
@@ -12,6 +13,7 @@ import type { Runtime } from "../runtimes/runtime.ts";
 import type { Ledger, Spender } from "../service/ledger.ts";
 import { ModelChoice } from "../service/models.ts";
 import type { RunningTurns } from "../service/running-turns.ts";
+import type { TurnState } from "../service/turn.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Stores } from "./stores.ts";
 
@@ -36,6 +38,13 @@ type AgentAccount = Pick<Spender, "accountId" | "agentName">;
 
 type Providers = Record<"anthropic" | "openai", Upstream | null>;
 
+/** How agents ask other agents, over the same uplink. */
+interface AgentsAccess {
+  serve: (agentId: string, stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => Promise<void>;
+  /** Throws `insufficient_credits` where a turn that another agent asked for may make no further model call. */
+  requireCredits: (turn: TurnState) => Promise<void>;
+}
+
 /** Agents' access to models: the catalog, and calls to providers, paid by the agents' accounts. */
 export class ModelAccess {
   readonly choice: ModelChoice;
@@ -43,6 +52,7 @@ export class ModelAccess {
   readonly #providers: Providers;
   readonly #gateway: Gateway;
   readonly #templateGateway: Gateway;
+  #agents: AgentsAccess | null = null;
 
   private constructor(options: ModelAccessOptions, providers: Providers, prices: Prices, choice: ModelChoice) {
     this.choice = choice;
@@ -73,6 +83,11 @@ export class ModelAccess {
     return new ModelAccess(options, providers, prices, await openChoice(options, providers, prices));
   }
 
+  /** Lets agents ask each other. To be called before the first machine is served. */
+  connectAgents(access: AgentsAccess): void {
+    this.#agents = access;
+  }
+
   /** Serves an agent's machine until the connection ends. */
   serveUplink(agentId: string, socket: Socket): void {
     const { stores, running, egress } = this.#options;
@@ -85,6 +100,7 @@ export class ModelAccess {
       payer: this.#payerOf(agentId, account),
       mayReachAll: () => egress.mayReachAll(agentId),
       tunnel: (stream, authority) => void egress.serve(agentId, stream, authority),
+      otherAgents: (stream, headers) => this.#agents!.serve(agentId, stream, headers),
     });
   }
 
@@ -124,7 +140,8 @@ export class ModelAccess {
     /** What was left after the last hold, minus what has been requested since. */
     let seen = { keyId: null as string | null, left: 0, at: 0 };
     return () => {
-      const { id: turnId = null, keyId = null } = running.ofAgent(agentId)?.turn ?? {};
+      const turn = running.ofAgent(agentId)?.turn ?? null;
+      const { id: turnId = null, keyId = null } = turn ?? {};
       return {
         hasPlenty: (micro) => {
           const plenty =
@@ -133,6 +150,7 @@ export class ModelAccess {
           return plenty;
         },
         hold: async (model, micro) => {
+          if (turn) await this.#agents?.requireCredits(turn);
           const hold = await ledger.hold({ ...(await account()), agentId, turnId, keyId }, model, micro);
           seen = { keyId, left: hold.left, at: performance.now() };
           return {

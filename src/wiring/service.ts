@@ -16,6 +16,7 @@ import { DiskReserve } from "../platform/disk-reserve.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import { AccountEvents } from "../service/account-events.ts";
 import { Agents } from "../service/agents.ts";
+import { Asking } from "../service/asking.ts";
 import { Billing } from "../service/billing.ts";
 import { Commands } from "../service/commands.ts";
 import { fromCredits } from "../service/credits.ts";
@@ -124,6 +125,13 @@ export function openService(parts: ServiceParts) {
   return {
     agents,
     turns,
+    asking: new Asking({
+      agents: stores.agents,
+      askedFor: (firstTurn) => stores.turns.askedFor(firstTurn),
+      turns,
+      running: parts.running,
+      maximumCost: fromCredits(config.askedCredits),
+    }),
     responses: new Responses(stores.responses, turns),
     events: new AccountEvents(stores.accountEvents, log),
     commands: new Commands(leases),

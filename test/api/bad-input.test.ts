@@ -63,7 +63,7 @@ test.each([
 });
 
 test.each([
-  ["nothing", {}, "request_invalid", /model, instructions and mcpServers/],
+  ["nothing", {}, "request_invalid", /model, instructions, mcpServers and agents/],
   ["its name", { name: "bob" }, "request_invalid", /name/],
   ["its runtime", { runtime: "opencode" }, "request_invalid", /runtime/],
   ["its model to one that is not there", { model: "anthropic/x" }, "model_not_available", /demo\/demo/],

@@ -56,6 +56,7 @@ async function newTurn(): Promise<{ id: string; agentId: string }> {
     usage: noUsage,
     instructions: null,
     functions: null,
+    asked: null,
   };
   const first = { seq: 1, event: { type: "response.created" } } as const;
   await new TurnStore(database, "here").insert({ ...turn, status: "running" }, first);

@@ -187,6 +187,7 @@ function newAgent(): AgentState {
     model: null,
     instructions: null,
     mcpServers: {},
+    agents: [],
     conversation: 1,
     resources: usualResources(1536),
     isHere: true,

@@ -36,9 +36,10 @@ async function use(agent: string, server: string, text: string): Promise<string>
 }
 
 describe.each(runtimes.map(({ name }) => name))("%s", (runtime) => {
+  beforeAll(() => service.client.createAgent(runtime, { runtime, model: "anthropic/claude-sonnet-4-5" }));
+
   test("has the tools of its servers, with its secrets, in the same conversation", async () => {
     const { client } = service;
-    await client.createAgent(runtime, { runtime, model: "anthropic/claude-sonnet-4-5" });
     await client.ask(runtime, "The word is heron.");
     const secret = { value: "hush", hosts: [`http://${remote.authority}`], headers: ["Authorization"] };
     expect((await client.call("PUT", `/agents/${runtime}/secrets/TOKEN`, secret)).status).toBe(201);
@@ -58,5 +59,18 @@ describe.each(runtimes.map(({ name }) => name))("%s", (runtime) => {
     expect(await client.ask(runtime, 'use: web__echo {"text":"x"}')).toMatch(
       /cannot call the tool|No such tool available/,
     );
+  });
+
+  test("asks another agent of its account", async () => {
+    const { client } = service;
+    const friend = `friend-of-${runtime}`;
+    await client.createAgent(friend, { model: "anthropic/claude-sonnet-4-5" });
+    expect((await client.call("PATCH", `/agents/${runtime}`, { agents: [friend] })).status).toBe(200);
+    const tool = `${runtime === "claude-code" ? "mcp__" : ""}agents${runtime === "opencode" ? "_" : "__"}ask_agent`;
+    const asked = JSON.stringify({ agent: friend, message: "The word is ibis." });
+    const reply = await client.ask(runtime, `use: ${tool} ${asked}`);
+    expect(reply).toContain("Your message 1 of this conversation");
+    const { body } = await client.call("GET", `/agents/${friend}/turns`);
+    expect(body.data).toMatchObject([{ message: "The word is ibis.", askedBy: { agent: runtime } }]);
   });
 });

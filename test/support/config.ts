@@ -50,6 +50,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     signInAttempts: 10,
     startingCredits: "1000",
     machinePrice: "1",
+    askedCredits: "100",
     maximumStreams: 1_000,
     maximumAccountStreams: 1_000,
     corsOrigins: [],

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { LastEvent, TurnEvent } from "../../src/contract/chat.ts";
+import { agentsPath } from "../../src/contract/guest.ts";
 import {
   allAbilities,
   type Prompt,
@@ -25,6 +26,10 @@ import {
  *   recall         all messages of the conversation so far
  *   call NAME [JSON]  calls the client's function NAME with these arguments, as an MCP client does, and says its result
  *   calls NAME N   the same N times at once, each with its number as argument
+ *   consult NAME MESSAGE  asks another agent, as an MCP client does, and says its answer or the refusal
+ *   consults N NAME MESSAGE  the same N times, one after the other, and says the last
+ *   later NAME MESSAGE  the same once the turn is over; the answer is then a message of the conversation
+ *   agents         says what the list of other agents has
  *   ask [PATH]     calls the gateway at PATH (`/anthropic/v1/messages`) and says the response's status and body
  *   anything else  is repeated, word by word
  */
@@ -110,10 +115,43 @@ class ScriptedSession implements Session {
       case "calls": {
         const [name = "", ...rest] = words;
         const asked = verb === "call" ? [rest.join(" ") || "{}"] : numbersTo(rest[0]).map((n) => `{"n":${n}}`);
-        const results = await Promise.all(asked.map((json) => this.#call(name, JSON.parse(json), emit, signal)));
+        const results = await Promise.all(
+          asked.map((json) => this.#call("client", name, JSON.parse(json), emit, signal)),
+        );
         say(results.join(", "));
         break;
       }
+      case "consult": {
+        const [agent, ...rest] = words;
+        say(await this.#call("agents", "ask_agent", { agent, message: rest.join(" ") }, emit, signal));
+        break;
+      }
+      case "consults": {
+        const [times, agent, ...rest] = words;
+        const asked = { agent, message: rest.join(" ") };
+        const results: string[] = [];
+        for (const _ of numbersTo(times)) results.push(await this.#call("agents", "ask_agent", asked, emit, signal));
+        say(results.at(-1)!);
+        break;
+      }
+      case "later": {
+        const [agent, ...rest] = words;
+        void sleep(500)
+          .then(() =>
+            this.#call(
+              "agents",
+              "ask_agent",
+              { agent, message: rest.join(" ") },
+              () => {},
+              new AbortController().signal,
+            ),
+          )
+          .then((answer) => appendFile(this.#file, `${answer}\n`));
+        break;
+      }
+      case "agents":
+        say(await this.#call("agents", "list_agents", {}, emit, signal));
+        break;
       case "ask": {
         const response = await fetch(this.#context.gatewayUrl + (words[0] ?? "/anthropic/v1/messages"), {
           method: "POST",
@@ -138,16 +176,19 @@ class ScriptedSession implements Session {
   }
 
   async #call(
+    server: "client" | "agents",
     name: string,
     args: Record<string, unknown>,
     emit: (event: TurnEvent) => void,
     signal: AbortSignal,
   ): Promise<string> {
+    const { functionsUrl, gatewayUrl } = this.#context;
+    const url = server === "client" ? functionsUrl : gatewayUrl + agentsPath;
     const client = new Client({ name: "scripted", version: "1" });
-    await client.connect(new StreamableHTTPClientTransport(new URL(this.#context.functionsUrl)));
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)));
     try {
       const id = `tool-${randomUUID()}`;
-      emit({ type: "response.tool_call.started", id, name: `mcp__client__${name}`, input: args });
+      emit({ type: "response.tool_call.started", id, name: `mcp__${server}__${name}`, input: args });
       const { content } = await client.callTool({ name, arguments: args }, { signal, timeout: 60_000 });
       const text = content.map((part) => (part.type === "text" ? part.text : "")).join("");
       emit({ type: "response.tool_call.completed", id, output: text });

@@ -69,6 +69,7 @@ function justBegun(id: string, message: string, conversation: number): Turn {
     replyTruncated: false,
     status: "running",
     error: null,
+    askedBy: null,
     model: null,
     usage: {
       inputTokens: 0,

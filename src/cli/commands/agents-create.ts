@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { agentsOption } from "../agents-option.ts";
 import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { runInstallation } from "../installation.ts";
@@ -11,6 +12,7 @@ interface CreateOptions extends CommonOptions {
   model?: string;
   instructions?: string;
   mcpServers?: McpServers;
+  agents?: string[];
   wait: boolean;
 }
 
@@ -24,6 +26,7 @@ export function register(agents: Command): void {
     .option("-m, --model <model>", "the model's id (see berth models); default: the runtime's own")
     .option("-i, --instructions <text>", "instructions for every turn; - reads standard input")
     .addOption(mcpServersOption())
+    .addOption(agentsOption())
     .option("--no-wait", "do not wait until the agent is ready")
     .addOption(jsonOption())
     .action(createAgent);

@@ -32,6 +32,7 @@ function fieldsOf(agent: Agent): Record<string, Cell> {
     status: { text: agent.status, style: statusStyles[agent.status] ?? "reset" },
     ...(agent.error ? { error: faultText(agent.error) } : {}),
     instructions: agent.instructions ?? "none",
+    "may ask": agent.agents.join(", ") || "no other agent",
     "MCP servers": Object.keys(agent.mcpServers).join(", ") || "none",
     machine: `${cpus} CPUs, ${memoryMiB} MiB of memory, ${diskGiB} GiB of disk`,
     created: agent.createdAt,

@@ -1,5 +1,6 @@
 import type { Agent, ChangeAgent } from "@berth/client";
 import { type Command, Option } from "commander";
+import { agentsOption } from "../agents-option.ts";
 import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
@@ -14,19 +15,21 @@ interface UpdateOptions extends CommonOptions {
   instructions?: string;
   noInstructions?: true;
   mcpServers?: McpServers;
+  agents?: string[];
 }
 
 /** `berth agents update NAME` */
 export function register(agents: Command): void {
   agents
     .command("update")
-    .description("change an agent's model, instructions or MCP servers from its next turn on")
+    .description("change an agent's model, instructions, MCP servers or agents from its next turn on")
     .argument("<name>", "the agent's name")
     .option("-m, --model <model>", "the model's id (see berth models)")
     .addOption(new Option("--default-model", "the runtime's own default model").conflicts("model"))
     .option("-i, --instructions <text>", "instructions for every turn; - reads standard input")
     .addOption(noInstructionsOption())
     .addOption(mcpServersOption())
+    .addOption(agentsOption())
     .addOption(jsonOption())
     .action(updateAgent);
 }
@@ -43,7 +46,7 @@ async function updateAgent(name: string, { json, ...options }: UpdateOptions): P
   const change = await changeOf(options);
   if (Object.keys(change).length === 0) {
     throw new CliError(
-      "Nothing is to be changed: give --model, --default-model, --instructions, --no-instructions or --mcp-servers.",
+      "Nothing is to be changed: give --model, --default-model, --instructions, --no-instructions, --mcp-servers or --agents.",
       2,
     );
   }
@@ -58,6 +61,7 @@ async function changeOf({
   instructions,
   noInstructions,
   mcpServers,
+  agents,
 }: UpdateOptions): Promise<ChangeAgent> {
   const change: ChangeAgent = {};
   if (model !== undefined) change.model = model;
@@ -65,14 +69,17 @@ async function changeOf({
   if (instructions !== undefined) change.instructions = await textOf(instructions);
   if (noInstructions) change.instructions = null;
   if (mcpServers) change.mcpServers = mcpServers;
+  if (agents) change.agents = agents;
   return change;
 }
 
 /** The changed fields with the agent's current values. */
-function changedText(change: ChangeAgent, { model, instructions, mcpServers }: Agent): string {
+function changedText(change: ChangeAgent, { model, instructions, mcpServers, agents }: Agent): string {
   const parts: string[] = [];
   if ("model" in change) parts.push(model === null ? "its runtime's default model" : `the model ${printable(model)}`);
   if ("instructions" in change) parts.push(instructions === null ? "no instructions" : "the new instructions");
   if ("mcpServers" in change) parts.push(`the MCP servers ${Object.keys(mcpServers).join(", ") || "none"}`);
+  if ("agents" in change)
+    parts.push(agents.length === 0 ? "no agents to ask" : `the agents ${agents.join(" and ")} to ask`);
   return parts.join(" and ");
 }

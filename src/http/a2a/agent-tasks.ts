@@ -173,7 +173,14 @@ export class AgentTasks implements A2ARequestHandler {
   /** The task as it is, then all that is said of it from its beginning, so that a reader who joins late has the whole. */
   async *#stream(turn: TurnState, historyLength = 1): AsyncGenerator<StreamResponse, void, undefined> {
     // It has just begun, or runs: nothing is looked up before the first event.
-    const now = { reply: "", replyTruncated: false, error: null, createdAt: new Date(), finishedAt: null };
+    const now = {
+      reply: "",
+      replyTruncated: false,
+      error: null,
+      askedBy: null,
+      createdAt: new Date(),
+      finishedAt: null,
+    };
     yield { payload: { $case: "task", value: taskOf({ ...turn, ...now }, { historyLength }) } };
     let isFirst = true;
     for await (const batch of this.#events(turn)) {

@@ -79,7 +79,7 @@ function toResult({ result, text, failed }: ToolAnswer<unknown>): CallToolResult
 }
 
 /** A refusal as a result that the model can act on: what was wrong, and what is allowed. */
-function toFailure(thrown: unknown): CallToolResult {
+export function toFailure(thrown: unknown): CallToolResult {
   if (!(thrown instanceof BerthError)) throw thrown;
   const { code, message, details } = errorBody(thrown);
   const more = details === undefined ? "" : `\n${JSON.stringify(details)}`;

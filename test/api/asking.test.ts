@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { newKey } from "../support/accounts.ts";
+import type { TestClient } from "../support/client.ts";
+import { ScriptedService } from "../support/scripted-service.ts";
+
+// Agents that ask other agents of their account, as a tool of their turn.
+
+let service: ScriptedService;
+let client: TestClient;
+
+const names = ["ada", "bob", "cleo", "dan", "eve"];
+
+beforeAll(async () => {
+  service = await ScriptedService.start();
+  client = service.client;
+  for (const name of names) await client.createAgent(name);
+  for (const name of names)
+    await allow(
+      name,
+      names.filter((other) => other !== name),
+    );
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+async function allow(name: string, agents: string[]): Promise<void> {
+  const { status, body } = await client.call("PATCH", `/agents/${name}`, { agents });
+  expect({ status, agents: body.agents }).toEqual({ status: 200, agents });
+}
+
+const lastTurn = async (name: string) => (await client.call("GET", `/agents/${name}/turns?limit=1`)).body.data[0];
+
+test("an agent asks another, whose turn says who asked", async () => {
+  expect(await client.ask("ada", "consult bob count 3")).toBe("1 2 3 ");
+  const [asking, asked] = [await lastTurn("ada"), await lastTurn("bob")];
+  expect(asked).toMatchObject({ message: "count 3", askedBy: { agent: "ada", turnId: asking.id } });
+  expect(asking.askedBy).toBeNull();
+});
+
+test("an agent knows whom it may ask, and what they are for", async () => {
+  await client.call("PATCH", "/agents/bob", { instructions: "Bob counts." });
+  const listed = JSON.parse(await client.ask("ada", "agents")) as { agents: Record<string, unknown>[] };
+  expect(listed.agents.map(({ name }) => name)).toEqual(["bob", "cleo", "dan", "eve"]);
+  expect(listed.agents[0]).toMatchObject({ runtime: "claude-code", about: "Bob counts." });
+});
+
+test("only agents that the owner named are asked, and only while they exist", async () => {
+  await client.createAgent("guest");
+  expect(await client.ask("ada", "consult guest hello")).toMatch(/^asking_refused: .*may ask: bob, cleo, dan, eve\.$/);
+  await allow("ada", ["guest"]);
+  expect(await client.ask("ada", "consult guest hello")).toBe("hello");
+  expect(await client.ask("ada", "consult bob hello")).toMatch(/It may ask: guest\.$/);
+  await client.call("DELETE", "/agents/guest");
+  expect(await client.ask("ada", "consult guest hello")).toMatch(/It may ask: none\.$/);
+  await allow("ada", []);
+  await allow("ada", ["bob", "cleo", "dan", "eve"]);
+});
+
+test("an agent may not be told to ask itself, one that is not there, or one twice", async () => {
+  const change = (agents: unknown) => client.call("PATCH", "/agents/ada", { agents });
+  expect(await change(["ada"])).toMatchObject({ status: 400, body: { message: /asks others, not itself/ } });
+  expect(await change(["bob", "nobody"])).toMatchObject({
+    status: 404,
+    body: { message: "There is no agent nobody." },
+  });
+  expect((await change(["bob", "bob"])).status).toBe(400);
+  expect((await change("bob")).status).toBe(400);
+  const made = await client.call("POST", "/agents", { name: "new-one", agents: ["nobody"] });
+  expect(made.status).toBe(404);
+});
+
+test("a chain has three askings at most, and an agent that answers already is not asked", async () => {
+  expect(await client.ask("ada", "consult bob consult cleo consult dan hello")).toBe("hello");
+  expect(await client.ask("ada", "consult bob consult cleo consult dan consult eve hello")).toMatch(
+    /^asking_refused: .*3 deep/,
+  );
+  expect(await client.ask("ada", "consult bob consult ada hello")).toMatch(/^turn_in_progress: /);
+});
+
+test("one message leads to a bounded number of turns", async () => {
+  expect(await client.ask("ada", "consults 32 bob hello")).toBe("hello");
+  expect(await client.ask("ada", "consults 33 bob hello")).toBe("asking_refused: 32 turns may come of one message.");
+});
+
+test("what turns ask of each other may cost so much and no more", async () => {
+  await using poor = await ScriptedService.start({ askedCredits: "0" });
+  await poor.client.createAgent("bob");
+  await poor.client.createAgent("ada", { agents: ["bob"] });
+  expect(await poor.client.ask("ada", "consult bob hello")).toMatch(/^insufficient_credits: .*BERTH_ASKED_CREDITS/);
+});
+
+test("what the turn of a key has others do counts for the key, which sees nothing of it", async () => {
+  const key = await newKey(client, { kind: "agent", agents: ["ada"], creditLimit: "5" });
+  expect(await key.ask("ada", "consult bob ask")).toMatch(/^200 /);
+  const { body } = await client.call("GET", "/billing/entries?limit=1");
+  expect(body.data[0]).toMatchObject({ kind: "model", agent: "bob" });
+  const { id } = await lastTurn("bob");
+  expect((await key.call("GET", `/agents/bob/turns/${id}`)).status).toBe(403);
+});
+
+test("a program that outlives its turn asks nobody", async () => {
+  await client.ask("ada", "later bob hello");
+  await expect.poll(() => client.ask("ada", "recall"), { interval: 700 }).toContain("asking_refused: An agent asks");
+});
+
+test("what was asked for ends with the turn that asked", async () => {
+  const asking = client.chat("ada", "consult bob hang");
+  await expect.poll(async () => (await lastTurn("bob")).status).toBe("running");
+  await client.call("POST", `/agents/ada/turns/${(await lastTurn("ada")).id}/cancel`);
+  await asking;
+  await expect.poll(async () => (await lastTurn("bob")).status).toBe("cancelled");
+});
+
+test("a server that starts again loses neither turn", async () => {
+  void client.chat("ada", "consult bob count 60 100").catch(() => {});
+  await expect.poll(async () => (await lastTurn("bob")).status).toBe("running");
+  const { id } = await lastTurn("bob");
+  await service.restart();
+  client = service.client;
+  await expect.poll(async () => (await lastTurn("bob")).status, { timeout: 30_000 }).toBe("completed");
+  expect((await lastTurn("bob")).id).toBe(id);
+});
