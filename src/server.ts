@@ -118,6 +118,7 @@ export async function createServer(
     requireCredits: (turn) => asking.requireCredits(turn),
   });
   cleanup.defer(() => lifecycle.stop());
+  cleanup.defer(() => lifecycle.spares.stop());
   cleanup.defer(() => turns.stop());
   metrics.watch({ agents: () => stores.agents.countByStatus(), slots: lifecycle.slots, turns: running });
 

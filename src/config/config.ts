@@ -24,6 +24,10 @@ export interface Config {
   maximumAwake: number;
   /** Total memory of all running machines, in MiB. */
   memoryMiB: number;
+  /** How many machines wait for new agents, one for each runtime that was used lately. */
+  spares: number;
+  /** None is made while the host's load, for each processor, is at this or above. */
+  spareLoad: number;
   /** The most that one account may have of all slots when others want some: above 0, up to 1. */
   accountShare: number;
   /** How many agents may wait for a slot, and for how long. */

@@ -41,6 +41,9 @@ const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], "An addres
 const mebibyte = 1024 ** 2;
 
 /** The default share of the host's memory for machines. */
+/** By default a spare for each so much memory of all machines, and not more than so many. */
+const memoryForSpareMiB = 8_192;
+const mostSpares = 3;
 const usualMemoryPart = 0.75;
 
 /** How long tokens with an unknown key do not cause another fetch of the issuer's keys. */
@@ -78,6 +81,8 @@ const variables = z.object({
   BERTH_IDLE_SECONDS: z.coerce.number().min(0).max(2_592_000).default(300),
   BERTH_MAX_AGENTS: z.coerce.number().int().min(1).max(100_000).default(1_000),
   BERTH_MEMORY_MIB: z.coerce.number().int().min(1_024).optional(),
+  BERTH_SPARES: z.coerce.number().int().min(0).max(100).optional(),
+  BERTH_SPARE_LOAD: z.coerce.number().min(0).max(1_000).default(1),
   BERTH_ACCOUNT_SHARE: z.coerce.number().min(0.01).max(1).default(0.8),
   BERTH_MAX_WAITING: z.coerce.number().int().min(0).max(100_000).default(100),
   BERTH_WAIT_SECONDS: z.coerce.number().min(1).max(86_400).default(300),
@@ -129,6 +134,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const parsed = variables.safeParse(set);
   if (!parsed.success) throw new ConfigError(parsed.error.issues.map((issue) => complaint(issue, set)).join("\n"));
   const values = parsed.data;
+  const memoryMiB = values.BERTH_MEMORY_MIB ?? Math.floor((totalmem() / mebibyte) * usualMemoryPart);
   return {
     host: values.BERTH_HOST,
     port: values.BERTH_PORT,
@@ -142,7 +148,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     accelerator: values.BERTH_ACCEL,
     idleMs: values.BERTH_IDLE_SECONDS * 1000,
     maximumAwake: values.BERTH_MAX_AGENTS,
-    memoryMiB: values.BERTH_MEMORY_MIB ?? Math.floor((totalmem() / mebibyte) * usualMemoryPart),
+    memoryMiB,
+    spares: values.BERTH_SPARES ?? Math.min(mostSpares, Math.floor(memoryMiB / memoryForSpareMiB)),
+    spareLoad: values.BERTH_SPARE_LOAD,
     accountShare: values.BERTH_ACCOUNT_SHARE,
     maximumWaiting: values.BERTH_MAX_WAITING,
     waitMs: values.BERTH_WAIT_SECONDS * 1000,

@@ -25,7 +25,7 @@ beforeEach(() => {
   });
   const claim = async (request: Claim["request"]) =>
     ({ state: "claimed", claim: { request, owner: "me", resourceId: "it" }, again: false }) as const;
-  rows = { claim, renew: async () => {}, answer: async () => true, release: async () => {} };
+  rows = { claim, renew: async () => {}, move: async () => {}, answer: async () => true, release: async () => {} };
 });
 afterEach(() => app.close());
 

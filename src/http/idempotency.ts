@@ -72,7 +72,11 @@ export class Idempotency {
     if (found.state === "claimed") {
       const { claim, again } = found;
       this.#hold(request, claim);
-      request.attempt = { resourceId: claim.resourceId, earlier: again ? "unknown" : "none" };
+      request.attempt = {
+        resourceId: claim.resourceId,
+        earlier: again ? "unknown" : "none",
+        moveTo: (id) => this.#rows.move(claim, id),
+      };
       return undefined;
     }
     reply.header("idempotent-replayed", "true");

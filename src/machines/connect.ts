@@ -45,7 +45,8 @@ export async function connectChannel(
       const token = await openChannel(
         socket,
         { channel, handshake, tokens: known },
-        Math.min(tryTimeoutMs, deadline - performance.now()),
+        // A whole number: a signal takes no other.
+        Math.max(1, Math.min(tryTimeoutMs, Math.ceil(deadline - performance.now()))),
       );
       return { socket, token };
     } catch (error) {

@@ -83,6 +83,19 @@ export class Connections {
     }
   }
 
+  /** Has an uplink served while `work` is done, which nobody redials. */
+  async withUplink(id: string, token: string, serve: (socket: Socket) => void, work: () => Promise<unknown>) {
+    const { socket } = await this.#dial(id, "uplink", [token], dialTimeoutMs);
+    this.#uplinks.set(id, socket);
+    serve(socket);
+    try {
+      await work();
+    } finally {
+      socket.destroy();
+      if (this.#uplinks.get(id) === socket) this.#uplinks.delete(id);
+    }
+  }
+
   /** Disconnects a guest. */
   disconnect(id: string): void {
     void this.#controls

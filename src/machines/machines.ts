@@ -1,7 +1,8 @@
+import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { asBerthError, BerthError, isShortage } from "../contract/errors.ts";
-import type { GuestSecrets, Health } from "../contract/guest.ts";
+import { type GuestSecrets, type Health, noSecrets } from "../contract/guest.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
 import { hexOf } from "../contract/ids.ts";
 import { unlessAborted } from "../platform/abort.ts";
@@ -30,6 +31,8 @@ export interface MachinesOptions {
   open: () => Promise<Driver>;
   /** Serves a machine's model calls and outbound connections over its uplink. */
   serveUplink: (id: string, socket: Socket) => void;
+  /** Serves the throwaway turns of a machine without an agent. */
+  serveTemplateUplink: (socket: Socket) => void;
   /** The agent's secrets as its machine gets them. While they cannot be read, waits until `waiting` aborts. */
   secretsOf: (id: string, waiting?: AbortSignal) => Promise<GuestSecrets>;
   log: (message: string, error: unknown) => void;
@@ -89,6 +92,37 @@ export class Machines {
         await driver.invalidate(spec.id);
         next = (await driver.observe(spec.id)).phase === "absent" ? "nothing" : "disk";
       }
+    }
+  }
+
+  /**
+   * Makes a machine without an agent: a clone with an identity that is nobody's, whose runtime has answered throwaway turns
+   * since, so that the host is as warm for it as the guest. It awaits the identity of its agent (`start` from its run).
+   */
+  async makeSpare(spec: MachineSpec, signal: AbortSignal): Promise<void> {
+    const { tokens } = await (await this.driver()).create(spec, { plan: () => {}, begin: () => {} }, signal);
+    await unlessAborted(this.#warm(spec, tokens), signal);
+  }
+
+  async #warm(spec: MachineSpec, tokens: readonly string[]): Promise<void> {
+    const { guest, token } = await this.#connections.unadopted(spec.id, tokens, restoredTimeoutMs);
+    const next = newToken();
+    // Both are kept: whoever gives it to an agent finds it with the second.
+    await (await this.driver()).adopting(spec.id, token, next);
+    const nobody = newAdoption(hexOf(randomUUID()), spec.hostname, spec.runtime, next, noSecrets);
+    await guest.adopt(nobody, { timeoutMs: restoredTimeoutMs });
+    await this.#connections.withUplink(spec.id, next, this.#options.serveTemplateUplink, () => guest.warmUp({}));
+  }
+
+  /** Whether a machine without an agent answers in time, with its runtime ready. */
+  async answers(spec: MachineSpec, withinMs: number): Promise<boolean> {
+    try {
+      const { tokens } = await (await this.driver()).attach(spec);
+      const { guest } = await this.#connections.unadopted(spec.id, tokens, withinMs);
+      return (await guest.startRuntime({}, { timeoutMs: withinMs })).runtime === "ready";
+    } catch (error) {
+      this.#options.log("a spare machine does not answer", error);
+      return false;
     }
   }
 

@@ -11,7 +11,7 @@ import { type AgentState, requireAllowed, toAgentView } from "./agent.ts";
 import type { GuestLeases } from "./guest-leases.ts";
 import type { Attempt } from "./idempotency.ts";
 import type { Lifecycle } from "./lifecycle/lifecycle.ts";
-import { toInstallStatus } from "./lifecycle/provisioning.ts";
+import { pendingSteps, toInstallStatus } from "./lifecycle/provisioning.ts";
 import type { Turns } from "./turns.ts";
 
 /** The agents' rows: what owners read and change. */
@@ -94,7 +94,8 @@ export class Agents {
    * `agent_exists`, `no_capacity`, and what
    * `requireReady` throws.
    */
-  async create(accountId: string, asked: CreateAgent, { resourceId, earlier }: Attempt): Promise<AgentState> {
+  async create(accountId: string, asked: CreateAgent, attempt: Attempt): Promise<AgentState> {
+    const { resourceId, earlier } = attempt;
     const { rows, machines, lifecycle, requireCredits, requireSpace, runtimes, checkModel } = this.#options;
     const made = earlier === "none" ? null : await rows.byId(resourceId);
     if (made) return made;
@@ -111,8 +112,25 @@ export class Agents {
     await requireCredits(accountId);
     await requireSpace();
     const agent = this.#newAgent(resourceId, accountId, asked);
-    await lifecycle.create(agent);
+    const spare = earlier === "none" ? await lifecycle.spares.take(agent.runtime, agent.resources) : null;
+    if (spare === null) await lifecycle.create(agent);
+    else await this.#adopt(spare, agent, attempt);
     return agent;
+  }
+
+  /** Creates an agent whose machine waits already. */
+  async #adopt(spare: string, agent: AgentState, { moveTo }: Attempt): Promise<void> {
+    const { lifecycle } = this.#options;
+    try {
+      await moveTo?.(spare);
+      agent.id = spare;
+      agent.installSteps = pendingSteps(["runtime"]);
+      await lifecycle.create(agent);
+    } catch (error) {
+      // Nobody waits for the end of it.
+      void lifecycle.spares.giveBack(spare);
+      throw error;
+    }
   }
 
   /**

@@ -19,6 +19,8 @@ export interface Attempt {
    * its answer was a stream; only the stream is to be produced again, not the work.
    */
   earlier: "none" | "unknown" | "done";
+  /** Gives what the request creates another id, in this attempt and all later ones; absent where there are none. */
+  moveTo?: (resourceId: string) => Promise<void>;
 }
 
 /** The right to do a request's work and store its answer, until another request takes over. */
@@ -51,6 +53,8 @@ export interface IdempotencyRows {
   /** Claims the request's work if nobody has begun it, or if whoever did is gone. */
   claim(request: KeyedRequest): Promise<Found>;
   renew(claim: Claim): Promise<void>;
+  /** Changes the id of what the request creates. */
+  move(claim: Claim, resourceId: string): Promise<void>;
   /** Stores the answer for 24 hours. False if another request has taken over the work. */
   answer(claim: Claim, answer: KeptAnswer): Promise<boolean>;
   /** Ends the claim without an answer. The next such request repeats the work for the same resource. */

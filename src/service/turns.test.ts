@@ -90,6 +90,7 @@ const agentOf = (id: string) => ({
   desired: "running",
   conversation: 1,
   instructions: null,
+  agents: [] as string[],
 });
 
 function runningTurn(id: string, agentId: string): TurnState {

@@ -110,6 +110,16 @@ export class AgentStore implements AgentRows {
     return rows.map((row) => this.#toState(row));
   }
 
+  /** When an agent was last created on each runtime. */
+  async lastCreated(): Promise<Map<string, Date>> {
+    const rows = await this.#database
+      .selectFrom("agents")
+      .select(["runtime", ({ fn }) => fn.max("created_at").as("at")])
+      .groupBy("runtime")
+      .execute();
+    return new Map(rows.map(({ runtime, at }) => [runtime, at]));
+  }
+
   /** The number of agents in each status. */
   async countByStatus(): Promise<Partial<Record<AgentState["status"], number>>> {
     const rows = await this.#database

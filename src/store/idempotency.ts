@@ -52,6 +52,10 @@ export class IdempotencyStore implements IdempotencyRows {
     await this.#unanswered(owner).set({ leased_until: lease }).execute();
   }
 
+  async move({ owner }: Claim, resourceId: string): Promise<void> {
+    await this.#unanswered(owner).set({ resource_id: resourceId }).execute();
+  }
+
   async answer({ owner, request }: Claim, { status, headers, body }: KeptAnswer): Promise<boolean> {
     const sealed = body === null ? null : this.#sealing.seal(body, contextOf(request));
     const { numUpdatedRows } = await this.#unanswered(owner)

@@ -38,6 +38,8 @@ export function startBackground(parts: BackgroundParts): Disposable {
     runtime,
     stopped: stopped.signal,
     failed: (message, error) => logger.error({ err: error }, message),
+  }).then(() => {
+    if (!stopped.signal.aborted) lifecycle.spares.begin();
   });
   return { [Symbol.dispose]: () => stopped.abort() };
 }

@@ -44,7 +44,7 @@ export async function openHttp(parts: HttpParts): Promise<FastifyInstance> {
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     idempotencyKeys: stores.idempotency,
-    capacity: () => service.lifecycle.slots.capacity(),
+    capacity: () => service.lifecycle.capacity(),
     ...service,
     previewHosts: new PreviewHosts(config.previewDomain, () => address.public),
     models,

@@ -31,6 +31,7 @@ export function openMachines({ config, openDriver, usual, models, secrets, logge
   return new Machines({
     open,
     serveUplink: (id, socket) => models.serveUplink(id, socket),
+    serveTemplateUplink: (socket) => models.serveTemplateUplink(socket),
     secretsOf: (id, waiting) => {
       const failed = (error: unknown) => log("an agent's secrets cannot be read; trying again", { agentId: id, error });
       return waiting ? retryTransient(() => guestSecrets(secrets, id), waiting, failed) : guestSecrets(secrets, id);

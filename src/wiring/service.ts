@@ -1,3 +1,4 @@
+import { cpus, loadavg } from "node:os";
 import type { Logger } from "pino";
 import type { ServiceAddress } from "../config/address.ts";
 import type { Config } from "../config/config.ts";
@@ -159,7 +160,7 @@ export function openService(parts: ServiceParts) {
 }
 
 function openLifecycle(parts: ServiceParts, reserve: DiskReserve): Lifecycle {
-  const { config, stores, machines, timers, egress, metrics, log } = parts;
+  const { config, stores, machines, timers, egress, running, runtimes, metrics, log } = parts;
   return new Lifecycle({
     rows: stores.agents,
     machines,
@@ -171,6 +172,13 @@ function openLifecycle(parts: ServiceParts, reserve: DiskReserve): Lifecycle {
       waiting: config.maximumWaiting,
       waitMs: config.waitMs,
       shared: (accountId) => stores.accounts.othersThan(accountId),
+    },
+    spares: {
+      maximum: config.spares,
+      usualResources: (name) => resourcesOf(runtimes, name),
+      lastCreated: () => stores.agents.lastCreated(),
+      usualRuntime: runtimes[0]!.name,
+      isBusy: () => running.size >= Math.ceil(cpus().length / 2) || loadavg()[0]! >= cpus().length * config.spareLoad,
     },
     isDiskShort: () => reserve.isShort(),
     isBusyOutside: (id) => egress.moves(id),

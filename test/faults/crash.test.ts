@@ -109,6 +109,7 @@ test("where an agent's secrets cannot be read, a machine that wakes keeps its me
   const machines = new Machines({
     open: async () => driver,
     serveUplink: () => {},
+    serveTemplateUplink: () => {},
     secretsOf: () => answers.shift()!(),
     log: (message) => faults.push(message),
   });
@@ -153,6 +154,7 @@ function serverUntil(death: Death, rows = new AgentStore(database, "here", 0)): 
   const machines = new Machines({
     open: async () => death.at(driver),
     serveUplink: () => {},
+    serveTemplateUplink: () => {},
     secretsOf: async () => noSecrets,
     log: () => {},
   });
@@ -166,6 +168,13 @@ function serverUntil(death: Death, rows = new AgentStore(database, "here", 0)): 
       waiting: 10,
       waitMs: 10_000,
       shared: async () => false,
+    },
+    spares: {
+      maximum: 0,
+      usualResources: () => usualResources(1024),
+      usualRuntime: "claude-code",
+      lastCreated: async () => new Map(),
+      isBusy: () => false,
     },
     timers: { idleCheck: async () => {} },
     idleMs: 0,

@@ -42,6 +42,8 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     idleMs: 0,
     maximumAwake: 1_000,
     memoryMiB: 20_000,
+    spares: 0,
+    spareLoad: 1_000,
     accountShare: 1,
     maximumWaiting: 100,
     waitMs: 60_000,

@@ -12,7 +12,14 @@ export class ServerProcess implements AsyncDisposable {
   /** `program` is a file followed by its arguments. */
   constructor(dataFolder: string, environment: Record<string, string> = {}, program = ["src/main.ts"]) {
     this.child = spawn(process.execPath, program, {
-      env: { PATH: process.env.PATH!, BERTH_DATA_DIR: dataFolder, BERTH_PORT: "0", BERTH_ACCEL: "tcg", ...environment },
+      env: {
+        PATH: process.env.PATH!,
+        BERTH_DATA_DIR: dataFolder,
+        BERTH_PORT: "0",
+        BERTH_ACCEL: "tcg",
+        BERTH_SPARES: "0",
+        ...environment,
+      },
       stdio: ["ignore", "pipe", "pipe"],
     });
     for (const stream of [this.child.stdout!, this.child.stderr!]) {

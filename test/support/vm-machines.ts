@@ -163,6 +163,7 @@ export class VmMachines implements AsyncDisposable {
         });
         return this.driver;
       },
+      serveTemplateUplink: (socket) => gateway.serve(socket, { id: "template", ...caller }),
       serveUplink: (id, socket) => gateway.serve(socket, { id, ...caller }),
       secretsOf: async () => noSecrets,
       log: (message, error) => this.log.push(`${message}: ${error}`),

@@ -63,10 +63,11 @@ function Host() {
   return (
     <Section title="Capacity">
       <Loaded query={query}>
-        {({ machines, memoryMiB, queue }) => (
+        {({ machines, memoryMiB, spares, queue }) => (
           <div className="grid gap-2 sm:grid-cols-3">
             <Gauge label="Machines awake" {...machines} />
             <Gauge label="Memory of machines" {...memoryMiB} word={(mib) => bytes(mib * 1024 ** 2)} />
+            <Gauge label="Machines that wait for new agents" {...spares} />
             <Gauge label="Agents that wait" {...queue} />
           </div>
         )}

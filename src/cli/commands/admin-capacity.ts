@@ -15,11 +15,12 @@ export function register(admin: Command): void {
       const client = connect(readEnvironment());
       const capacity = await client.admin.capacity();
       if (json) return writeJson(process.stdout, capacity);
-      const { machines, memoryMiB, queue } = capacity;
+      const { machines, memoryMiB, spares, queue } = capacity;
       const fields = {
         "machines awake": `${machines.used} of ${machines.limit}`,
         memory: `${memoryMiB.used} of ${memoryMiB.limit} MiB`,
-        waiting: `${queue.used} of ${queue.limit}`,
+        "waiting for new agents": `${spares.used} of ${spares.limit}`,
+        "agents in the queue": `${queue.used} of ${queue.limit}`,
       };
       process.stdout.write(formatFields(process.stdout, fields));
     });

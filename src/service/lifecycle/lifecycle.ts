@@ -1,4 +1,5 @@
 import { EventEmitter } from "node:events";
+import type { Capacity } from "../../contract/capacity.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { pause } from "../../platform/retry.ts";
 import type { AgentState } from "../agent.ts";
@@ -7,11 +8,13 @@ import { HungGuests } from "./hung-guests.ts";
 import { type AgentTimers, Idleness } from "./idleness.ts";
 import { type MachinesOfLifecycle, Reconciler, type ReconcilerOptions, slotOf } from "./reconciler.ts";
 import { Slots, type SlotsOptions } from "./slots.ts";
+import { Spares, type SparesOptions } from "./spares.ts";
 
 export interface LifecycleOptions extends Pick<ReconcilerOptions, "measured" | "log"> {
   rows: AgentRows;
-  machines: MachinesOfLifecycle;
+  machines: MachinesOfLifecycle & SparesOptions["machines"];
   slots: Omit<SlotsOptions, "evictIdle">;
+  spares: Omit<SparesOptions, "machines" | "slots" | "log">;
   timers: AgentTimers;
   /** Whether the agent is busy outside its machine: bytes of its connections are on their way. */
   isBusyOutside: (id: string) => boolean;
@@ -37,6 +40,8 @@ export class Lifecycle {
   readonly #queue = new EventEmitter<Record<string, [number]>>().setMaxListeners(0);
   /** The slots of the machines that run. */
   readonly slots: Slots;
+  /** Machines that wait for new agents. */
+  readonly spares: Spares;
   /** Finds idle agents and suspends them. */
   readonly idleness: Idleness;
   /** Ends machines whose guest hangs. */
@@ -47,7 +52,12 @@ export class Lifecycle {
     this.#isDiskShort = isDiskShort;
     this.#rows = rows;
     this.#machines = machines;
-    this.slots = new Slots({ ...slots, evictIdle: (accountId) => this.idleness.evictIdle(accountId) });
+    this.slots = new Slots({
+      ...slots,
+      evictIdle: async (accountId) =>
+        (accountId === null && (await this.spares.evict())) || this.idleness.evictIdle(accountId),
+    });
+    this.spares = new Spares({ ...options.spares, machines, slots: this.slots, log });
     this.#reconciler = new Reconciler({
       rows,
       machines,
@@ -75,6 +85,11 @@ export class Lifecycle {
       suspend: (agent) => void this.#reconciler.reconcile(agent),
       stopped,
     });
+  }
+
+  /** What the host has for machines, and what is taken of it. */
+  capacity(): Capacity {
+    return { ...this.slots.capacity(), spares: this.spares.count };
   }
 
   /** Stores a new agent and begins to make its machine. Throws `agent_exists`, `no_capacity`. */

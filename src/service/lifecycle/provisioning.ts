@@ -49,7 +49,7 @@ export class InstallWriter implements Progress {
 }
 
 /** The steps of an installation that has not begun. */
-function pendingSteps(names: readonly InstallStepName[]): InstallStep[] {
+export function pendingSteps(names: readonly InstallStepName[]): InstallStep[] {
   return names.map((name) => ({ name, status: "pending", startedAt: null, finishedAt: null }));
 }
 

@@ -66,7 +66,7 @@ export class Slots {
   }
 
   /** What is taken of what there is. */
-  capacity(): Capacity {
+  capacity(): Omit<Capacity, "spares"> {
     const { memoryMiB, machines, waiting } = this.#options;
     const used = this.#sum(() => true);
     return {
@@ -94,6 +94,13 @@ export class Slots {
   /** Takes a slot for a machine that already runs, even if there is no room. */
   hold(slot: Slot): void {
     this.#used.set(slot.agentId, slot);
+  }
+
+  /** Takes a slot if there is room for it and nobody waits. */
+  tryHold(slot: Slot): boolean {
+    const hasRoom = this.#queue.length === 0 && this.#fits(slot);
+    if (hasRoom) this.hold(slot);
+    return hasRoom;
   }
 
   /**

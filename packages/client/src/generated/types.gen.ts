@@ -425,6 +425,13 @@ export type Capacity = {
         limit: number;
     };
     /**
+     * Machines, among those, that wait for new agents, and how many may (`BERTH_SPARES`).
+     */
+    spares: {
+        used: number;
+        limit: number;
+    };
+    /**
      * Agents that wait for a slot, and how many may (`BERTH_MAX_WAITING`).
      */
     queue: {
