@@ -124,3 +124,44 @@ test("hundreds of turns: only those in view are in the page, and older ones come
   await page.getByRole("button", { name: "To the newest" }).click();
   await turnOf("message 90").waitFor();
 });
+
+test("what is in view stays where it is while turns that were scrolled to are shown in full", async () => {
+  await dashboard.service.client.createAgent("gerd");
+  const text = "\n\nWords of one paragraph.\n\n```ts\nconst a = 1;\nconst b = 2;\n```\n\nAnd the end.";
+  for (let at = 1; at <= 40; at++) await dashboard.service.client.ask("gerd", at % 4 === 0 ? "tool" : `n ${at}${text}`);
+  await open("gerd");
+  await turnOf("tool").last().waitFor();
+  await page.getByRole("region", { name: "Conversation" }).hover();
+  for (let step = 0; step < 12; step++) {
+    await page.mouse.wheel(0, -700);
+    await expect.poll(() => page.evaluate(isScrolling)).toBe(false);
+    const tops = await page.evaluate<Record<string, number>[]>(topsOverTime);
+    for (const later of tops.slice(1)) expect(later, `step ${step}`).toEqual(tops[0]);
+  }
+  expect(await page.locator("article [data-streamdown=code-block]").count()).toBeGreaterThan(0);
+});
+
+/** Whether the conversation moves between two frames. */
+const isScrolling = `(async () => {
+  const list = document.querySelector("section[aria-label=Conversation]");
+  const before = list.scrollTop;
+  await new Promise(requestAnimationFrame);
+  await new Promise(requestAnimationFrame);
+  return list.scrollTop !== before;
+})()`;
+
+/** For a second, where the message of each turn in view is. */
+const topsOverTime = `(async () => {
+  const { top, bottom } = document.querySelector("section[aria-label=Conversation]").getBoundingClientRect();
+  const seen = [];
+  for (let at = 0; at < 10; at++) {
+    const tops = {};
+    for (const article of document.querySelectorAll("article")) {
+      const at = article.getBoundingClientRect();
+      if (at.bottom > top && at.top < bottom) tops[article.parentElement.dataset.index] = Math.round(at.top);
+    }
+    seen.push(tops);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return seen;
+})()`;

@@ -1,13 +1,14 @@
 import type { Turn } from "@berth/client";
 import { Link } from "@tanstack/react-router";
 import { ChevronRight, Pencil } from "lucide-react";
-import { lazy, memo, Suspense, useEffect, useEffectEvent } from "react";
+import { lazy, memo, Suspense, startTransition, useEffect, useEffectEvent, useState } from "react";
 import { Button, buttonClasses } from "../ui/Button.tsx";
 import { CopyButton } from "../ui/CopyButton.tsx";
 import { credits } from "../ui/credits.ts";
 import { Notice } from "../ui/Notice.tsx";
 import { duration, Time } from "../ui/Time.tsx";
 import { useLiveTurn } from "./live-turns.ts";
+import { PlainMarkdown } from "./PlainMarkdown.tsx";
 import { PlainOnFailure } from "./PlainOnFailure.tsx";
 import { phaseWords } from "./phase-words.ts";
 import { ToolCall } from "./ToolCall.tsx";
@@ -22,15 +23,21 @@ interface TurnProps {
   turn: Turn;
   /** The agent's machine sleeps. */
   isAsleep: boolean;
+  /** It comes into the page while the page is scrolled, and may soon leave it. */
+  isPassing?: boolean;
   onEnded: (id: string) => void;
   onEdit: (message: string) => void;
   onSendAgain: (message: string) => void;
 }
 
+/** A turn that is scrolled by quickly leaves the page sooner. */
+const passingMs = 300;
+
 /** A message and what came of it. */
 export const TurnView = memo(
-  function TurnView({ agent, turn, isAsleep, onEnded, onEdit, onSendAgain }: TurnProps) {
-    const { state, isBroken, error } = useLiveTurn(agent, turn.id, turn.status === "running");
+  function TurnView({ agent, turn, isAsleep, isPassing = false, onEnded, onEdit, onSendAgain }: TurnProps) {
+    const stays = useStays(isPassing);
+    const { state, isBroken, error } = useLiveTurn(agent, turn.id, turn.status === "running", stays);
     const hasJustEnded = isOver(state.phase) && turn.status === "running";
     const tellEnd = useEffectEvent(() => onEnded(turn.id));
     useEffect(() => {
@@ -59,7 +66,7 @@ export const TurnView = memo(
         </div>
         {parts.map((part, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: parts are only added, never moved
-          <PartView key={at} part={part} isStreaming={isRunning && at === parts.length - 1} />
+          <PartView key={at} part={part} isPlain={!stays} isStreaming={isRunning && at === parts.length - 1} />
         ))}
         {isRunning && (
           <p className="flex items-center gap-2 text-sm text-muted" role="status">
@@ -78,17 +85,29 @@ export const TurnView = memo(
   (before, after) => before.turn === after.turn && before.isAsleep === after.isAsleep,
 );
 
+/** Whether it is to be shown in full: at once, or when it has not passed by. */
+function useStays(isPassing: boolean): boolean {
+  const [stays, setStays] = useState(!isPassing);
+  useEffect(() => {
+    if (stays) return;
+    const timer = setTimeout(() => startTransition(() => setStays(true)), passingMs);
+    return () => clearTimeout(timer);
+  }, [stays]);
+  return stays;
+}
+
 /** What the list tells, where the events have not come yet. */
 function phaseOf({ status, error }: Turn, live: Phase): Phase {
   if (status === "failed") return { name: "failed", code: error?.code ?? "", message: error?.message ?? "" };
   return status === "running" ? live : { name: status };
 }
 
-function PartView({ part, isStreaming }: { part: Part; isStreaming: boolean }) {
+function PartView({ part, isPlain, isStreaming }: { part: Part; isPlain: boolean; isStreaming: boolean }) {
   if (part.kind === "tool") return <ToolCall tool={part} />;
   if (part.kind === "reasoning") return <Reasoning text={part.text} isStreaming={isStreaming} />;
+  if (isPlain) return <PlainMarkdown text={part.text} />;
   return (
-    <Suspense fallback={<p className="whitespace-pre-wrap wrap-anywhere">{part.text}</p>}>
+    <Suspense fallback={<PlainMarkdown text={part.text} />}>
       <PlainOnFailure text={part.text}>
         <Markdown text={part.text} isStreaming={isStreaming} />
       </PlainOnFailure>
