@@ -104,6 +104,34 @@ test("a tool call is folded, with its input and output; a draft outlives a reloa
   expect(await page.getByLabel("Message to emil").inputValue()).toBe("half a thought");
 });
 
+test("a call of a client's function waits to be seen, and is answered by hand or by its client", async () => {
+  const { client } = dashboard.service;
+  await client.createAgent("henk");
+  const tools = [{ type: "function", name: "weather", parameters: { type: "object" } }];
+  const ask = async (input: unknown, more = {}) =>
+    (await client.call("POST", "/v1/responses", { model: "henk", input, ...more })).body;
+  await open("henk");
+  await ask('call weather {"city":"Oslo"}', { tools });
+  const turn = turnOf("call weather").last();
+  await turn.getByRole("status").getByText("waiting for the result of weather").waitFor();
+  await turn.getByText("waits for its result").click();
+  await turn.getByText('"city": "Oslo"').waitFor();
+  await turn.getByLabel("Result of weather").fill("rain");
+  await turn.getByRole("button", { name: "Give the result" }).click();
+  expect(await answerOf(turn)).toBe("rain");
+  await turn.getByText("answered by the client").waitFor();
+
+  const { output } = await ask('call weather {"city":"Rome"}', { tools });
+  const [call] = output.filter(({ type }: { type: string }) => type === "function_call");
+  const second = turnOf("call weather").last();
+  await second.getByText("waits for its result").click();
+  await second.getByText('"city": "Rome"').waitFor();
+  await ask([{ type: "function_call_output", call_id: call.call_id, output: "sun" }]);
+  expect(await answerOf(second)).toBe("sun");
+  expect(await second.getByLabel("Result of weather").count()).toBe(0);
+  await second.locator("pre").getByText("sun").waitFor();
+});
+
 test("hundreds of turns: only those in view are in the page, and older ones come while scrolling", async () => {
   await dashboard.service.client.createAgent("fritz");
   for (let at = 1; at <= 90; at++) await dashboard.service.client.ask("fritz", `message ${at}`);

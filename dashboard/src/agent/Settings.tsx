@@ -14,6 +14,7 @@ import { Notice } from "../ui/Notice.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { Section } from "../ui/View.tsx";
 import { useAgentName } from "./agent-name.ts";
+import { McpServers } from "./McpServers.tsx";
 import { Tab } from "./Tab.tsx";
 
 export function Settings() {
@@ -24,6 +25,7 @@ export function Settings() {
         {(agent) => (
           <>
             <Behaviour key={agent.name} agent={agent} />
+            <McpServers name={agent.name} servers={agent.mcpServers} />
             <Machine agent={agent} />
             <Danger name={agent.name} />
           </>

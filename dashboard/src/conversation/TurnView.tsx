@@ -7,12 +7,13 @@ import { CopyButton } from "../ui/CopyButton.tsx";
 import { credits } from "../ui/credits.ts";
 import { Notice } from "../ui/Notice.tsx";
 import { duration, Time } from "../ui/Time.tsx";
+import { FunctionCall } from "./FunctionCall.tsx";
 import { useLiveTurn } from "./live-turns.ts";
 import { PlainMarkdown } from "./PlainMarkdown.tsx";
 import { PlainOnFailure } from "./PlainOnFailure.tsx";
 import { phaseWords } from "./phase-words.ts";
 import { ToolCall } from "./ToolCall.tsx";
-import { isOver, type Part, type Phase } from "./turn-state.ts";
+import { type FunctionPart, isOver, type Part, type Phase } from "./turn-state.ts";
 
 /** Asked for as soon as a conversation is, and not in its way. */
 const markdown = import("./Markdown.tsx");
@@ -47,6 +48,7 @@ export const TurnView = memo(
     const parts: readonly Part[] =
       state.parts.length > 0 || turn.reply === "" ? state.parts : [{ kind: "text", text: turn.reply }];
     const reply = parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n\n");
+    const waitsFor = parts.find((part) => part.kind === "function" && part.isWaiting) as FunctionPart | undefined;
     const phase = isOver(state.phase) ? state.phase : phaseOf(turn, state.phase);
     return (
       <article aria-label={`Turn: ${turn.message.slice(0, 80)}`} className="group/turn grid gap-3 pt-6">
@@ -65,15 +67,23 @@ export const TurnView = memo(
           </p>
         </div>
         {parts.map((part, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: parts are only added, never moved
-          <PartView key={at} part={part} isPlain={!stays} isStreaming={isRunning && at === parts.length - 1} />
+          <PartView
+            // biome-ignore lint/suspicious/noArrayIndexKey: parts are only added, never moved
+            key={at}
+            agent={agent}
+            part={part}
+            isPlain={!stays}
+            isStreaming={isRunning && at === parts.length - 1}
+          />
         ))}
         {isRunning && (
           <p className="flex items-center gap-2 text-sm text-muted" role="status">
             <span className="size-2 animate-pulse rounded-full bg-accent" aria-hidden />
             {isBroken
               ? "The connection broke. It is being opened again…"
-              : phaseWords(phase, isAsleep, parts.length > 0)}
+              : waitsFor
+                ? `waiting for the result of ${waitsFor.name}…`
+                : phaseWords(phase, isAsleep, parts.length > 0)}
           </p>
         )}
         {isRunning && error && <Notice tone="warn">{error}</Notice>}
@@ -102,7 +112,15 @@ function phaseOf({ status, error }: Turn, live: Phase): Phase {
   return status === "running" ? live : { name: status };
 }
 
-function PartView({ part, isPlain, isStreaming }: { part: Part; isPlain: boolean; isStreaming: boolean }) {
+interface PartProps {
+  agent: string;
+  part: Part;
+  isPlain: boolean;
+  isStreaming: boolean;
+}
+
+function PartView({ agent, part, isPlain, isStreaming }: PartProps) {
+  if (part.kind === "function") return <FunctionCall agent={agent} call={part} />;
   if (part.kind === "tool") return <ToolCall tool={part} />;
   if (part.kind === "reasoning") return <Reasoning text={part.text} isStreaming={isStreaming} />;
   if (isPlain) return <PlainMarkdown text={part.text} />;
