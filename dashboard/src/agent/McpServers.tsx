@@ -1,5 +1,6 @@
 import type { McpServers as Servers } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { berth } from "../api/client.ts";
 import { agentQuery, secretsQuery } from "../api/queries.ts";
@@ -36,21 +37,26 @@ export function McpServers({ name, servers }: { name: string; servers: Servers }
       {entries.length === 0 ? (
         <Empty title="No MCP servers yet">One of a service on the web, or a program in the agent's machine.</Empty>
       ) : (
-        <Table label="MCP servers" head={["Name", "Server", ""]}>
+        <Table label="MCP servers" head={["Server", ""]}>
           {entries.map(([server, settings]) => (
             <tr key={server}>
-              <td className="font-mono text-[13px]">{server}</td>
               <td className="wrap-anywhere">
+                <p className="font-medium">{server}</p>
                 <Summary server={settings} secrets={secrets?.map((secret) => secret.name) ?? null} />
               </td>
               <td className="text-right whitespace-nowrap">
-                <Button kind="quiet" aria-label={`Edit ${server}`} onClick={() => setEdited(formOf(server, settings))}>
-                  Edit
+                <Button
+                  kind="quiet"
+                  aria-label={`Edit ${server}`}
+                  title="Edit"
+                  onClick={() => setEdited(formOf(server, settings))}
+                >
+                  <Pencil className="size-4" aria-hidden />
                 </Button>
                 <Confirm
                   trigger={(open) => (
-                    <Button kind="quiet" aria-label={`Remove ${server}`} onClick={open}>
-                      Remove
+                    <Button kind="quiet" aria-label={`Remove ${server}`} title="Remove" onClick={open}>
+                      <Trash2 className="size-4" aria-hidden />
                     </Button>
                   )}
                   title={`Remove ${server}?`}
@@ -93,7 +99,7 @@ function Summary({ server, secrets }: { server: McpServer; secrets: readonly str
   const missing = secrets === null ? [] : secretsNamedBy(server).filter((name) => !secrets.includes(name));
   return (
     <div className="flex flex-wrap items-center gap-2">
-      <code className="font-mono text-[13px]">
+      <code className="font-mono text-[13px] text-muted">
         {"url" in server ? server.url : [server.command, ...(server.args ?? [])].join(" ")}
       </code>
       {missing.map((name) => (
