@@ -9,6 +9,7 @@ import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { Field, Input, Select, TextArea } from "../ui/Field.tsx";
+import { Form } from "../ui/Form.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Empty, Notice } from "../ui/Notice.tsx";
 import { Table } from "../ui/Table.tsx";
@@ -128,13 +129,7 @@ function ServerForm({ initial, onSave, onCancel }: FormProps) {
     onChange: ({ target }: { target: { value: string } }) => setForm({ ...form, [field]: target.value }),
   });
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.run();
-      }}
-    >
+    <Form onSubmit={() => save.run()}>
       {initial.name === "" && (
         <Field label="Name" hint="Small letters, digits and hyphens: github">
           {(props) => <Input {...props} {...text("name")} required />}
@@ -184,6 +179,6 @@ function ServerForm({ initial, onSave, onCancel }: FormProps) {
           Save
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

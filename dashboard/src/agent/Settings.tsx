@@ -8,6 +8,7 @@ import { berth } from "../api/client.ts";
 import { agentQuery, modelsQuery, runtimesQuery, turnsQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
+import { Form } from "../ui/Form.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Notice } from "../ui/Notice.tsx";
@@ -49,13 +50,7 @@ function Behaviour({ agent }: { agent: Agent }) {
   const usable = models.filter(({ runtimes }) => runtimes.includes(agent.runtime));
   return (
     <Section title="Behaviour">
-      <form
-        className="grid gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.run();
-        }}
-      >
+      <Form onSubmit={() => save.run()}>
         <ModelField
           models={usable}
           value={model}
@@ -69,7 +64,7 @@ function Behaviour({ agent }: { agent: Agent }) {
             Save
           </Button>
         </div>
-      </form>
+      </Form>
     </Section>
   );
 }

@@ -4,6 +4,7 @@ import { berth } from "../api/client.ts";
 import { Badge } from "../ui/Badge.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Field, TextArea } from "../ui/Field.tsx";
+import { Form } from "../ui/Form.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Notice } from "../ui/Notice.tsx";
 import { useAction } from "../ui/use-action.ts";
@@ -54,13 +55,7 @@ function Answer({ agent, call: { callId, name } }: { agent: string; call: Functi
     }),
   );
   return (
-    <form
-      className="grid gap-3"
-      onSubmit={(event) => {
-        event.preventDefault();
-        give.run();
-      }}
-    >
+    <Form onSubmit={() => give.run()}>
       <Field
         label={`Result of ${name}`}
         hint="The program that asked the agent gives it. Where that has gone, you can. A turn waits for half an hour."
@@ -81,7 +76,7 @@ function Answer({ agent, call: { callId, name } }: { agent: string; call: Functi
           Give the result
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 
