@@ -76,7 +76,11 @@ class ShowSession implements Session {
       type: "response.output_text.delta",
       delta: message.startsWith("Summarise") ? "Three issues are open." : answer,
     });
-    if (message.startsWith("Watch")) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    if (message.startsWith("What is the weather")) {
+      emit({ type: "response.function_call", callId: "call_1", name: "weather", arguments: '{"city":"Oslo"}' });
+    }
+    if (/^Watch|^What is the weather/.test(message))
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
     return signal.aborted ? { type: "response.cancelled" } : { type: "response.completed" };
   }
 
@@ -86,6 +90,12 @@ class ShowSession implements Session {
     this.#end.resolve();
   }
 }
+
+const mcpServers = {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what users write
+  github: { url: "https://api.githubcopilot.com/mcp/", headers: { Authorization: "Bearer ${GITHUB_TOKEN}" } },
+  files: { command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem", "/home/agent"] },
+};
 
 async function seed(client: TestClient): Promise<void> {
   await client.createAgent("reviewer", { runtime: "claude-code", instructions: "You review changes." });
@@ -99,12 +109,16 @@ async function seed(client: TestClient): Promise<void> {
     message: "Watch the build until it is green.",
   });
   void watching.body?.cancel();
+  await client.createAgent("asked");
+  const asking = await client.fetch("POST", "/agents/asked/chat", { message: "What is the weather in Oslo?" });
+  void asking.body?.cancel();
   await client.call("POST", "/agents/archive/suspend");
   const soon = new Date(Date.now() + 5 * 86_400_000).toISOString();
   await client.call("POST", "/keys", { name: "continuous integration", expiresAt: soon });
   await client.call("POST", "/keys", { name: "bot", kind: "agent", agents: ["reviewer"], creditLimit: "50" });
   await client.call("POST", "/admin/users", { name: "Bob" });
   await client.call("PUT", "/agents/reviewer/secrets/GITHUB_TOKEN", { value: "secret", hosts: ["api.github.com"] });
+  await client.call("PATCH", "/agents/reviewer", { mcpServers });
   await client.call("PUT", "/agents/reviewer/network", { allow: ["*.github.com", "registry.npmjs.org"], deny: [] });
   const bytes = { "content-type": "application/octet-stream" };
   for (const path of ["README.md", "src/first.ts", "src/first.test.ts"]) {
@@ -129,6 +143,15 @@ async function shootByHand(page: Page, suffix: string): Promise<void> {
   await page.getByText("Size of its machine").click();
   await page.getByLabel("Disk").scrollIntoViewIfNeeded();
   await shoot("size");
+  await page.goto(`${dashboard.url}/-/agents/reviewer/settings`);
+  await page.getByRole("region", { name: "MCP servers" }).first().scrollIntoViewIfNeeded();
+  await shoot("mcp-servers");
+  await page.getByRole("button", { name: "Edit github" }).click();
+  await shoot("mcp-server");
+  await page.goto(`${dashboard.url}/-/agents/asked`);
+  await page.getByText("waits for its result").click();
+  await page.getByLabel("Result of weather").scrollIntoViewIfNeeded();
+  await shoot("function");
 }
 
 const folder = process.argv[2];
@@ -156,7 +179,7 @@ for (const colorScheme of themes) {
       await sleep(700);
       await page.screenshot({ path: join(folder, `${view}.${widthName}.${colorScheme}.png`) });
     }
-    if (only === undefined || "turn palette size".includes(only))
+    if (only === undefined || "turn palette size mcp function".includes(only))
       await shootByHand(page, `${widthName}.${colorScheme}`);
     await context.close();
   }

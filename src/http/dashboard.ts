@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import fastifyStatic from "@fastify/static";
@@ -13,7 +14,8 @@ import { isOriginOf } from "./origins.ts";
 /** The path that its cookie is sent to. */
 const sessionPath = "/dashboard/session";
 const sessionCookie = "berth_dashboard";
-const pendingCookie = "berth_signing_in";
+/** With https only. The prefix keeps pages of neighbouring hosts from setting it (RFC 6265bis). */
+const sealCookie = "__Host-berth_dashboard_seal";
 const pendingSeconds = 600;
 
 /**
@@ -69,7 +71,7 @@ export function dashboardRoutes({ folder, sessions, publicUrl, limitAddress }: D
       requireSameOrigin(request);
       reply.header("cache-control", "no-store");
       try {
-        const { accessToken, accessExpiresAt } = await sessions.token(cookies.of(request, sessionCookie));
+        const { accessToken, accessExpiresAt } = await sessions.token(cookies.sessionOf(request));
         return { accessToken, expiresAt: new Date(accessExpiresAt).toISOString() };
       } catch (error) {
         if (error instanceof BerthError && error.status === 401) await limitAddress(request, reply);
@@ -78,7 +80,7 @@ export function dashboardRoutes({ folder, sessions, publicUrl, limitAddress }: D
     });
     handle(app, routes.signOutOfDashboard, async (request, reply) => {
       requireSameOrigin(request);
-      const signOutUrl = await sessions.end(cookies.of(request, sessionCookie), request.query.everywhere);
+      const signOutUrl = await sessions.end(cookies.sessionOf(request), request.query.everywhere);
       reply.header("set-cookie", cookies.session(null));
       return { signOutUrl };
     });
@@ -95,7 +97,7 @@ async function signedIn(
   reply.header("cache-control", "no-store").header("set-cookie", cookies.pending(null));
   try {
     const returned = new URL(request.url, "http://berth");
-    const { session, to } = await sessions.finish(returned, cookies.of(request, pendingCookie));
+    const { session, to } = await sessions.finish(returned, cookies.pendingOf(request));
     return reply.header("set-cookie", cookies.session(session)).redirect(to, 303);
   } catch (error) {
     if (!(error instanceof BerthError)) throw error;
@@ -130,7 +132,12 @@ function requireSameOrigin({ headers }: FastifyRequest): void {
   if (isForeign) throw new BerthError("forbidden", "Only the dashboard's own pages may ask for this.");
 }
 
-/** The dashboard's cookies, as headers. */
+/**
+ * The dashboard's cookies, as headers. A page of a neighbouring host, an agent's preview say, can set cookies for their
+ * common domain. With https such a session counts for nothing, since it lacks the seal, and a sign-in that is under way
+ * cannot be replaced. The seal is a cookie of its own because its prefix requires the path `/`, and the session is to be
+ * sent to one path alone.
+ */
 class Cookies {
   readonly #publicUrl: () => string;
 
@@ -138,23 +145,46 @@ class Cookies {
     this.#publicUrl = publicUrl;
   }
 
-  /** Its value; empty if there is none. */
-  of({ headers }: FastifyRequest, name: string): string {
-    return valuesOf(headers.cookie, name)[0] ?? "";
+  /** The session; empty if there is none. */
+  sessionOf({ headers: { cookie } }: FastifyRequest): string {
+    const sent = valuesOf(cookie, sessionCookie);
+    const seals = valuesOf(cookie, sealCookie);
+    const own = this.#isSecure ? sent.find((each) => seals.includes(sealOf(each))) : sent[0];
+    return own ?? "";
   }
 
   /** Null removes it. */
-  session(value: string | null): string {
-    return this.#header(sessionCookie, value, `Path=${sessionPath}; SameSite=Strict`, dashboardSessionMs / 1000);
+  session(value: string | null): string[] {
+    const seconds = dashboardSessionMs / 1000;
+    const session = this.#header(sessionCookie, value, `Path=${sessionPath}; SameSite=Strict`, seconds);
+    if (!this.#isSecure) return [session];
+    return [session, this.#header(sealCookie, value && sealOf(value), "Path=/; SameSite=Strict", seconds)];
+  }
+
+  /** The sign-in that is under way; empty if there is none. */
+  pendingOf({ headers: { cookie } }: FastifyRequest): string {
+    return valuesOf(cookie, this.#pendingName)[0] ?? "";
   }
 
   /** Lax: the browser comes back from another site, where another provider is. */
   pending(value: string | null): string {
-    return this.#header(pendingCookie, value, "Path=/; SameSite=Lax", pendingSeconds);
+    return this.#header(this.#pendingName, value, "Path=/; SameSite=Lax", pendingSeconds);
+  }
+
+  get #isSecure(): boolean {
+    return this.#publicUrl().startsWith("https:");
+  }
+
+  get #pendingName(): string {
+    return this.#isSecure ? "__Host-berth_signing_in" : "berth_signing_in";
   }
 
   #header(name: string, value: string | null, where: string, seconds: number): string {
-    const secure = this.#publicUrl().startsWith("https:") ? "; Secure" : "";
+    const secure = this.#isSecure ? "; Secure" : "";
     return `${name}=${value ?? ""}; ${where}; HttpOnly; Max-Age=${value === null ? 0 : seconds}${secure}`;
   }
+}
+
+function sealOf(session: string): string {
+  return createHash("sha256").update(`seal of ${session}`).digest("base64url");
 }

@@ -53,6 +53,15 @@ function builtIn(browser: Browser, name: string): (page: string) => Promise<stri
   };
 }
 
+/** Somebody else's provider. */
+function asAtWebIssuer(login: string): (page: string) => Promise<string> {
+  return async (page) => {
+    const browser = new Browser();
+    const consent = await browser.submit(await browser.get(page), { login, password: "x" });
+    return (await browser.submit(consent, {})).url;
+  };
+}
+
 function token(url: string, jar: Jar, headers: Record<string, string> = {}): Promise<Response> {
   const cookie = jar.header("berth_dashboard");
   return fetch(`${url}/dashboard/session`, { method: "POST", headers: { cookie, ...headers } });
@@ -203,12 +212,7 @@ test("somebody else's provider: sign-in, tokens that are renewed once for many t
   await using there = await ScriptedService.start({ port, oidc });
   expect(there.server.firstSignIn).toBe(null);
   const jar = new Jar();
-  const atProvider = async (page: string) => {
-    const browser = new Browser();
-    const consent = await browser.submit(await browser.get(page), { login: "maria", password: "x" });
-    return (await browser.submit(consent, {})).url;
-  };
-  expect(await signIn(url, jar, atProvider)).toBe("/-/agents/ada?x=1");
+  expect(await signIn(url, jar, asAtWebIssuer("maria"))).toBe("/-/agents/ada?x=1");
   const first = await accountOf(url, await token(url, jar));
   // Its tokens are good for 61 s, so each is renewed at once, and its refresh tokens are good once.
   for (let round = 0; round < 3; round++) {
@@ -219,4 +223,42 @@ test("somebody else's provider: sign-in, tokens that are renewed once for many t
   const { signOutUrl } = (await (await signOut(url, jar)).json()) as { signOutUrl: string };
   expect(signOutUrl.startsWith(`${issuer.url}/session/end?`)).toBe(true);
   expect((await token(url, jar)).status).toBe(401);
+});
+
+test("with https, cookies that a neighbouring host has set for the domain neither sign in nor out", async () => {
+  const [publicUrl, audience, clientId] = ["https://berth.example", "https://berth.example", "berth-there"];
+  await using issuer = await WebIssuer.start({ clientId, redirectUri: `${publicUrl}/`, audience });
+  const oidc = { issuer: issuer.url, audience, clientId, unknownKeyMs: 1_000 };
+  await using there = await ScriptedService.start({ publicUrl, oidc });
+  const { url } = there.client;
+  const signedIn = async (login: string) => {
+    const jar = new Jar();
+    const begun = jar.take(await fetch(`${url}/dashboard/sign-in`, { redirect: "manual" }));
+    const returned = await asAtWebIssuer(login)(begun.headers.get("location")!);
+    const back = returned.replace(publicUrl, url);
+    // Without the prefix, as a neighbour could have set it.
+    const [line] = begun.headers.getSetCookie();
+    const unprefixed = { cookie: line!.replace("__Host-", "") };
+    const refused = await fetch(back, { redirect: "manual", headers: unprefixed });
+    expect(refused.headers.get("location")).toContain("request_invalid");
+    jar.take(await fetch(back, { redirect: "manual", headers: { cookie: jar.header("__Host-berth_signing_in") } }));
+    return jar;
+  };
+  const statusFor = async (...cookies: string[]) =>
+    (await fetch(`${url}/dashboard/session`, { method: "POST", headers: { cookie: cookies.join("; ") } })).status;
+  const [own, hostile] = [await signedIn("maria"), await signedIn("mallory")];
+  const [session, seal] = ["berth_dashboard", "__Host-berth_dashboard_seal"];
+  expect(own.lines.get(seal)).toMatch(/; Path=\/; SameSite=Strict; HttpOnly; .*; Secure$/);
+  expect(await statusFor(own.header(session, seal))).toBe(200);
+  expect(await statusFor(hostile.header(session))).toBe(401);
+  expect(await statusFor(hostile.header(session), own.header(seal))).toBe(401);
+  for (const sent of [
+    [hostile.header(session), own.header(session, seal)],
+    [own.header(session, seal), hostile.header(session)],
+  ]) {
+    const cookie = sent.join("; ");
+    const answer = await fetch(`${url}/dashboard/session`, { method: "POST", headers: { cookie } });
+    const { accessToken } = (await answer.json()) as { accessToken: string };
+    expect(JSON.parse(atob(accessToken.split(".")[1]!.replace(/-/g, "+").replace(/_/g, "/"))).sub).toBe("maria");
+  }
 });

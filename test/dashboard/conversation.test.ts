@@ -104,6 +104,34 @@ test("a tool call is folded, with its input and output; a draft outlives a reloa
   expect(await page.getByLabel("Message to emil").inputValue()).toBe("half a thought");
 });
 
+test("a call of a client's function waits to be seen, and is answered by hand or by its client", async () => {
+  const { client } = dashboard.service;
+  await client.createAgent("henk");
+  const tools = [{ type: "function", name: "weather", parameters: { type: "object" } }];
+  const ask = async (input: unknown, more = {}) =>
+    (await client.call("POST", "/v1/responses", { model: "henk", input, ...more })).body;
+  await open("henk");
+  await ask('call weather {"city":"Oslo"}', { tools });
+  const turn = turnOf("call weather").last();
+  await turn.getByRole("status").getByText("waiting for the result of weather").waitFor();
+  await turn.getByText("waits for its result").click();
+  await turn.getByText('"city": "Oslo"').waitFor();
+  await turn.getByLabel("Result of weather").fill("rain");
+  await turn.getByRole("button", { name: "Give the result" }).click();
+  expect(await answerOf(turn)).toBe("rain");
+  await turn.getByText("answered by the client").waitFor();
+
+  const { output } = await ask('call weather {"city":"Rome"}', { tools });
+  const [call] = output.filter(({ type }: { type: string }) => type === "function_call");
+  const second = turnOf("call weather").last();
+  await second.getByText("waits for its result").click();
+  await second.getByText('"city": "Rome"').waitFor();
+  await ask([{ type: "function_call_output", call_id: call.call_id, output: "sun" }]);
+  expect(await answerOf(second)).toBe("sun");
+  expect(await second.getByLabel("Result of weather").count()).toBe(0);
+  await second.locator("pre").getByText("sun").waitFor();
+});
+
 test("hundreds of turns: only those in view are in the page, and older ones come while scrolling", async () => {
   await dashboard.service.client.createAgent("fritz");
   for (let at = 1; at <= 90; at++) await dashboard.service.client.ask("fritz", `message ${at}`);
@@ -124,3 +152,44 @@ test("hundreds of turns: only those in view are in the page, and older ones come
   await page.getByRole("button", { name: "To the newest" }).click();
   await turnOf("message 90").waitFor();
 });
+
+test("what is in view stays where it is while turns that were scrolled to are shown in full", async () => {
+  await dashboard.service.client.createAgent("gerd");
+  const text = "\n\nWords of one paragraph.\n\n```ts\nconst a = 1;\nconst b = 2;\n```\n\nAnd the end.";
+  for (let at = 1; at <= 40; at++) await dashboard.service.client.ask("gerd", at % 4 === 0 ? "tool" : `n ${at}${text}`);
+  await open("gerd");
+  await turnOf("tool").last().waitFor();
+  await page.getByRole("region", { name: "Conversation" }).hover();
+  for (let step = 0; step < 12; step++) {
+    await page.mouse.wheel(0, -700);
+    await expect.poll(() => page.evaluate(isScrolling)).toBe(false);
+    const tops = await page.evaluate<Record<string, number>[]>(topsOverTime);
+    for (const later of tops.slice(1)) expect(later, `step ${step}`).toEqual(tops[0]);
+  }
+  expect(await page.locator("article [data-streamdown=code-block]").count()).toBeGreaterThan(0);
+});
+
+/** Whether the conversation moves between two frames. */
+const isScrolling = `(async () => {
+  const list = document.querySelector("section[aria-label=Conversation]");
+  const before = list.scrollTop;
+  await new Promise(requestAnimationFrame);
+  await new Promise(requestAnimationFrame);
+  return list.scrollTop !== before;
+})()`;
+
+/** For a second, where the message of each turn in view is. */
+const topsOverTime = `(async () => {
+  const { top, bottom } = document.querySelector("section[aria-label=Conversation]").getBoundingClientRect();
+  const seen = [];
+  for (let at = 0; at < 10; at++) {
+    const tops = {};
+    for (const article of document.querySelectorAll("article")) {
+      const at = article.getBoundingClientRect();
+      if (at.bottom > top && at.top < bottom) tops[article.parentElement.dataset.index] = Math.round(at.top);
+    }
+    seen.push(tops);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return seen;
+})()`;

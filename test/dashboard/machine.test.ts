@@ -148,3 +148,54 @@ test("a secret is set, shown without its value, and removed", async () => {
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
   await page.getByText("No secrets yet").waitFor();
 });
+
+test("MCP servers are added, refused in place, changed and removed; a secret that is not set is told", async () => {
+  const saved = async () => (await dashboard.service.client.call("GET", "/agents/ada")).body.mcpServers;
+  await open("settings");
+  const section = page.getByRole("region", { name: "MCP servers" }).first();
+  const dialog = page.getByRole("dialog");
+  await section.getByText("No MCP servers yet").waitFor();
+  await section.getByRole("button", { name: "Add a server" }).click();
+  await dialog.getByLabel("Name").fill("github");
+  await dialog.getByLabel("Address").fill("https://api.githubcopilot.com/mcp/");
+  await dialog.getByLabel("Headers").fill("no header");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.getByRole("alert").getByText("Each header is a line").waitFor();
+  await dialog.getByLabel("Headers").fill("Authorization: Bearer ghp_1234");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog
+    .getByRole("alert")
+    .getByText(/names a secret/)
+    .waitFor();
+  await dialog.getByLabel("Headers").fill(`Authorization: Bearer ${githubToken}`);
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await section
+    .getByRole("row", { name: /github/ })
+    .getByText("GITHUB_TOKEN is not set")
+    .waitFor();
+  await section.getByRole("button", { name: "Add a server" }).click();
+  await dialog.getByLabel("Name").fill("files");
+  await dialog.getByLabel("Where it is").selectOption({ label: "In the agent's machine" });
+  await dialog.getByLabel("Command").fill("npx");
+  await dialog.getByLabel("Arguments").fill("-y\n@modelcontextprotocol/server-filesystem");
+  await dialog.getByLabel("Environment").fill("MODE=a=b");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "detached" });
+  const github = { url: "https://api.githubcopilot.com/mcp/", headers: { Authorization: `Bearer ${githubToken}` } };
+  const args = ["-y", "@modelcontextprotocol/server-filesystem"];
+  expect(await saved()).toEqual({ github, files: { command: "npx", args, env: { MODE: "a=b" } } });
+  await section.getByRole("button", { name: "Edit files" }).click();
+  expect(await dialog.getByLabel("Arguments").inputValue()).toBe(args.join("\n"));
+  await dialog.getByLabel("Arguments").fill("");
+  await dialog.getByLabel("Environment").fill("");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "detached" });
+  expect(await saved()).toEqual({ github, files: { command: "npx" } });
+  await section.getByRole("button", { name: "Remove github" }).click();
+  await dialog.getByRole("button", { name: "Remove" }).click();
+  await dialog.waitFor({ state: "detached" });
+  expect(await saved()).toEqual({ files: { command: "npx" } });
+});
+
+// biome-ignore lint/suspicious/noTemplateCurlyInString: it is what users write
+const githubToken = "${GITHUB_TOKEN}";

@@ -28,6 +28,9 @@ beforeAll(async () => {
   await client.ask("ada", "# A title\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```ts\nconst a = 1;\n```\n");
   await client.ask("ada", "tool");
   await client.call("POST", "/keys", { name: "a key" });
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what users write
+  const headers = { Authorization: "Bearer ${TOKEN}" };
+  await client.call("PATCH", "/agents/ada", { mcpServers: { far: { url: "https://mcp.example/", headers } } });
   ({ page } = await dashboard.signedIn());
   await page.addInitScript(`
     window.violations = [];
@@ -96,17 +99,30 @@ test("no view breaks the page's policy", async () => {
 test("axe finds nothing serious in any view, light or dark", async () => {
   const { context, page: bypassing } = await dashboard.signedIn({ bypassCSP: true });
   const found: string[] = [];
-  for (const path of viewsOf("ada")) {
-    await openView(bypassing, dashboard.url, path);
-    await bypassing.evaluate(axe.source);
+  const look = async (where: string) => {
     for (const colorScheme of ["light", "dark"] as const) {
       await bypassing.emulateMedia({ colorScheme });
       for (const { impact, id, nodes } of await violationsIn(bypassing)) {
         if (impact !== "serious" && impact !== "critical") continue;
-        found.push(`${path}, ${colorScheme}: ${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join("; ")}`);
+        found.push(`${where}, ${colorScheme}: ${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join("; ")}`);
       }
     }
+  };
+  for (const path of viewsOf("ada")) {
+    await openView(bypassing, dashboard.url, path);
+    await bypassing.evaluate(axe.source);
+    await look(path);
   }
+  await bypassing.getByRole("button", { name: "Edit far" }).click();
+  await bypassing.getByRole("dialog").getByLabel("Headers").waitFor();
+  await look("a dialog");
+  const tools = [{ type: "function", name: "weather" }];
+  await dashboard.service.client.createAgent("bea");
+  await dashboard.service.client.call("POST", "/v1/responses", { model: "bea", input: "call weather", tools });
+  await openView(bypassing, dashboard.url, "/-/agents/bea");
+  await bypassing.evaluate(axe.source);
+  await bypassing.getByText("waits for its result").click();
+  await look("a function's call");
   expect(found).toEqual([]);
   await context.close();
 });

@@ -25,6 +25,7 @@ interface ScriptedMachine {
   runner: Server;
   gateway: HttpServer;
   proxy: HttpServer;
+  functionServer: HttpServer;
   sockets: Set<Socket>;
   token: string;
   nextToken: string | null;
@@ -173,10 +174,10 @@ export class ScriptedDriver implements Driver {
     this.#machines.delete(id);
     this.#suspended.delete(id);
     machine.runner.close();
-    machine.gateway.close();
-    machine.gateway.closeAllConnections();
-    machine.proxy.close();
-    machine.proxy.closeAllConnections();
+    for (const server of [machine.gateway, machine.proxy, machine.functionServer]) {
+      server.close();
+      server.closeAllConnections();
+    }
     for (const session of this.#sessions.get(join(this.#folder, id)) ?? []) session.stop();
     for (const socket of machine.sockets) socket.destroy();
     killCommands(join(this.#folder, id, "commands"));
@@ -367,6 +368,7 @@ export class ScriptedDriver implements Driver {
       runner,
       gateway,
       proxy,
+      functionServer,
       sockets,
       token: `first-${id}`,
       nextToken: null,

@@ -6,6 +6,7 @@ import { connectionsQuery, networkQuery } from "../api/queries.ts";
 import { Badge } from "../ui/Badge.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Field, Select, TextArea } from "../ui/Field.tsx";
+import { Form } from "../ui/Form.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Empty, Notice } from "../ui/Notice.tsx";
@@ -59,13 +60,7 @@ function PolicyForm({ name, policy }: { name: string; policy: Policy }) {
   });
   const { operator } = policy;
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.run();
-      }}
-    >
+    <Form onSubmit={() => save.run()}>
       <Field label="This agent may connect to" className="max-w-sm">
         {(props) => (
           <Select {...props} value={mode} onChange={(event) => setMode(event.target.value as Mode)}>
@@ -111,7 +106,7 @@ function PolicyForm({ name, policy }: { name: string; policy: Policy }) {
           Save the rules
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 

@@ -6,6 +6,7 @@ import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { Field, Input } from "../ui/Field.tsx";
+import { Form } from "../ui/Form.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Empty, Notice } from "../ui/Notice.tsx";
@@ -116,13 +117,7 @@ function SecretForm({ name, onDone, onCancel }: FormProps) {
     await onDone();
   });
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.run();
-      }}
-    >
+    <Form onSubmit={() => save.run()}>
       <Field label="Name" hint="The environment variable with the placeholder: GITHUB_TOKEN">
         {(props) => (
           <Input
@@ -166,6 +161,6 @@ function SecretForm({ name, onDone, onCancel }: FormProps) {
           Set it
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

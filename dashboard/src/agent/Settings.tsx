@@ -8,12 +8,14 @@ import { berth } from "../api/client.ts";
 import { agentQuery, modelsQuery, runtimesQuery, turnsQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
+import { Form } from "../ui/Form.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Notice } from "../ui/Notice.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { Section } from "../ui/View.tsx";
 import { useAgentName } from "./agent-name.ts";
+import { McpServers } from "./McpServers.tsx";
 import { Tab } from "./Tab.tsx";
 
 export function Settings() {
@@ -24,6 +26,7 @@ export function Settings() {
         {(agent) => (
           <>
             <Behaviour key={agent.name} agent={agent} />
+            <McpServers name={agent.name} servers={agent.mcpServers} />
             <Machine agent={agent} />
             <Danger name={agent.name} />
           </>
@@ -47,13 +50,7 @@ function Behaviour({ agent }: { agent: Agent }) {
   const usable = models.filter(({ runtimes }) => runtimes.includes(agent.runtime));
   return (
     <Section title="Behaviour">
-      <form
-        className="grid gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.run();
-        }}
-      >
+      <Form onSubmit={() => save.run()}>
         <ModelField
           models={usable}
           value={model}
@@ -67,7 +64,7 @@ function Behaviour({ agent }: { agent: Agent }) {
             Save
           </Button>
         </div>
-      </form>
+      </Form>
     </Section>
   );
 }

@@ -8,6 +8,7 @@ import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { Field, Input } from "../ui/Field.tsx";
+import { Form } from "../ui/Form.tsx";
 import { messageOf } from "../ui/message.ts";
 import { useAction } from "../ui/use-action.ts";
 import { childOf } from "./paths.ts";
@@ -103,13 +104,7 @@ function NameDialog({ title, initial, action, onClose, onNamed }: NameDialogProp
   });
   return (
     <Dialog isOpen onClose={onClose} title={title}>
-      <form
-        className="grid gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.run();
-        }}
-      >
+      <Form onSubmit={() => save.run()}>
         <Field label="Name" error={save.error === null ? null : messageOf(save.error)}>
           {(props) => (
             <Input
@@ -127,7 +122,7 @@ function NameDialog({ title, initial, action, onClose, onNamed }: NameDialogProp
             {action}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,8 +1,8 @@
 import type { Turn } from "@berth/client";
 import { useQuery } from "@tanstack/react-query";
-import { useVirtualizer } from "@tanstack/react-virtual";
+import { useVirtualizer, type VirtualItem, type Virtualizer } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";
-import { useEffect, useEffectEvent, useLayoutEffect, useRef } from "react";
+import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from "react";
 import { useAgentName } from "../agent/agent-name.ts";
 import { berth } from "../api/client.ts";
 import { agentQuery } from "../api/queries.ts";
@@ -104,6 +104,8 @@ function Turns({ agent, isAsleep, turns, sending, onOlder, onEnded, onEdit, onSe
     overscan: 4,
     paddingEnd: 24,
   });
+  const [keepsPlace] = useState(placeKeeper);
+  virtualizer.shouldAdjustScrollPositionOnItemSizeChange = keepsPlace;
   const items = virtualizer.getVirtualItems();
   useLayoutEffect(() => virtualizer.scrollToEnd(), [virtualizer]);
   const isAtStart = items[0] !== undefined && items[0].index < 3;
@@ -140,6 +142,7 @@ function Turns({ agent, isAsleep, turns, sending, onOlder, onEnded, onEdit, onSe
                   agent={agent}
                   turn={turn}
                   isAsleep={isAsleep}
+                  isPassing={virtualizer.isScrolling}
                   onEnded={onEnded}
                   onEdit={onEdit}
                   onSendAgain={onSendAgain}
@@ -162,6 +165,19 @@ function Turns({ agent, isAsleep, turns, sending, onOlder, onEnded, onEdit, onSe
       )}
     </div>
   );
+}
+
+/**
+ * Tells whether what is in view stays there when a turn's height changes: for turns above it, also while it is scrolled
+ * up, when their Markdown and events come.
+ */
+function placeKeeper() {
+  const known = new Set<unknown>();
+  return ({ key, start, end }: VirtualItem, _: number, { scrollOffset }: Virtualizer<HTMLElement, Element>) => {
+    const isEstimate = !known.has(key);
+    known.add(key);
+    return (isEstimate ? start : end) <= (scrollOffset ?? 0);
+  };
 }
 
 function NoTurns({ agent }: { agent: string }) {

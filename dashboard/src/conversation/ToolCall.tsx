@@ -1,4 +1,5 @@
 import { ChevronRight, CircleAlert, CircleCheck, LoaderCircle } from "lucide-react";
+import type { ReactNode } from "react";
 import { duration } from "../ui/Time.tsx";
 import { type DiffLine, diffOf } from "./diff.ts";
 import type { ToolPart } from "./turn-state.ts";
@@ -13,28 +14,48 @@ export function ToolCall({ tool }: { tool: ToolPart }) {
   const Icon = isRunning ? LoaderCircle : status === "failed" ? CircleAlert : CircleCheck;
   const diff = diffOf(input, output);
   return (
+    <Folded
+      icon={
+        <Icon
+          className={`size-4 shrink-0 ${isRunning ? "animate-spin text-accent" : status === "failed" ? "text-bad" : "text-good"}`}
+          aria-label={isRunning ? "running" : status}
+        />
+      }
+      title={title}
+      aside={startedAt !== null && endedAt !== null && duration(endedAt - startedAt)}
+    >
+      {diff ? <Diff lines={diff} /> : <Block label="Input" value={input} />}
+      {output !== undefined && <Block label="Output" value={output} />}
+    </Folded>
+  );
+}
+
+interface FoldedProps {
+  icon: ReactNode;
+  title: string;
+  aside: ReactNode;
+  children: ReactNode;
+}
+
+/** A call in one line, which opens. */
+export function Folded({ icon, title, aside, children }: FoldedProps) {
+  return (
     <details className="group/tool rounded-lg border bg-surface text-sm open:shadow-xs">
       <summary className="flex cursor-pointer list-none items-center gap-2 rounded-lg px-3 py-2">
         <ChevronRight
           className="size-4 shrink-0 text-muted transition-transform group-open/tool:rotate-90"
           aria-hidden
         />
-        <Icon
-          className={`size-4 shrink-0 ${isRunning ? "animate-spin text-accent" : status === "failed" ? "text-bad" : "text-good"}`}
-          aria-label={isRunning ? "running" : status}
-        />
+        {icon}
         <span className="min-w-0 flex-1 truncate font-mono text-[13px]">{title}</span>
-        {startedAt !== null && endedAt !== null && <span className="text-muted">{duration(endedAt - startedAt)}</span>}
+        {aside && <span className="text-muted">{aside}</span>}
       </summary>
-      <div className="grid gap-3 border-t px-3 py-3">
-        {diff ? <Diff lines={diff} /> : <Block label="Input" value={input} />}
-        {output !== undefined && <Block label="Output" value={output} />}
-      </div>
+      <div className="grid gap-3 border-t px-3 py-3">{children}</div>
     </details>
   );
 }
 
-function Block({ label, value }: { label: string; value: unknown }) {
+export function Block({ label, value }: { label: string; value: unknown }) {
   const text = textOf(value);
   if (text === "") return null;
   return (

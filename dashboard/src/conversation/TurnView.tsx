@@ -1,17 +1,19 @@
 import type { Turn } from "@berth/client";
 import { Link } from "@tanstack/react-router";
 import { ChevronRight, Pencil } from "lucide-react";
-import { lazy, memo, Suspense, useEffect, useEffectEvent } from "react";
+import { lazy, memo, Suspense, startTransition, useEffect, useEffectEvent, useState } from "react";
 import { Button, buttonClasses } from "../ui/Button.tsx";
 import { CopyButton } from "../ui/CopyButton.tsx";
 import { credits } from "../ui/credits.ts";
 import { Notice } from "../ui/Notice.tsx";
 import { duration, Time } from "../ui/Time.tsx";
+import { FunctionCall } from "./FunctionCall.tsx";
 import { useLiveTurn } from "./live-turns.ts";
+import { PlainMarkdown } from "./PlainMarkdown.tsx";
 import { PlainOnFailure } from "./PlainOnFailure.tsx";
 import { phaseWords } from "./phase-words.ts";
 import { ToolCall } from "./ToolCall.tsx";
-import { isOver, type Part, type Phase } from "./turn-state.ts";
+import { type FunctionPart, isOver, type Part, type Phase } from "./turn-state.ts";
 
 /** Asked for as soon as a conversation is, and not in its way. */
 const markdown = import("./Markdown.tsx");
@@ -22,15 +24,21 @@ interface TurnProps {
   turn: Turn;
   /** The agent's machine sleeps. */
   isAsleep: boolean;
+  /** It comes into the page while the page is scrolled, and may soon leave it. */
+  isPassing?: boolean;
   onEnded: (id: string) => void;
   onEdit: (message: string) => void;
   onSendAgain: (message: string) => void;
 }
 
+/** A turn that is scrolled by quickly leaves the page sooner. */
+const passingMs = 300;
+
 /** A message and what came of it. */
 export const TurnView = memo(
-  function TurnView({ agent, turn, isAsleep, onEnded, onEdit, onSendAgain }: TurnProps) {
-    const { state, isBroken, error } = useLiveTurn(agent, turn.id, turn.status === "running");
+  function TurnView({ agent, turn, isAsleep, isPassing = false, onEnded, onEdit, onSendAgain }: TurnProps) {
+    const stays = useStays(isPassing);
+    const { state, isBroken, error } = useLiveTurn(agent, turn.id, turn.status === "running", stays);
     const hasJustEnded = isOver(state.phase) && turn.status === "running";
     const tellEnd = useEffectEvent(() => onEnded(turn.id));
     useEffect(() => {
@@ -40,6 +48,7 @@ export const TurnView = memo(
     const parts: readonly Part[] =
       state.parts.length > 0 || turn.reply === "" ? state.parts : [{ kind: "text", text: turn.reply }];
     const reply = parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n\n");
+    const waitsFor = parts.find((part) => part.kind === "function" && part.isWaiting) as FunctionPart | undefined;
     const phase = isOver(state.phase) ? state.phase : phaseOf(turn, state.phase);
     return (
       <article aria-label={`Turn: ${turn.message.slice(0, 80)}`} className="group/turn grid gap-3 pt-6">
@@ -58,15 +67,23 @@ export const TurnView = memo(
           </p>
         </div>
         {parts.map((part, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: parts are only added, never moved
-          <PartView key={at} part={part} isStreaming={isRunning && at === parts.length - 1} />
+          <PartView
+            // biome-ignore lint/suspicious/noArrayIndexKey: parts are only added, never moved
+            key={at}
+            agent={agent}
+            part={part}
+            isPlain={!stays}
+            isStreaming={isRunning && at === parts.length - 1}
+          />
         ))}
         {isRunning && (
           <p className="flex items-center gap-2 text-sm text-muted" role="status">
             <span className="size-2 animate-pulse rounded-full bg-accent" aria-hidden />
             {isBroken
               ? "The connection broke. It is being opened again…"
-              : phaseWords(phase, isAsleep, parts.length > 0)}
+              : waitsFor
+                ? `waiting for the result of ${waitsFor.name}…`
+                : phaseWords(phase, isAsleep, parts.length > 0)}
           </p>
         )}
         {isRunning && error && <Notice tone="warn">{error}</Notice>}
@@ -78,17 +95,37 @@ export const TurnView = memo(
   (before, after) => before.turn === after.turn && before.isAsleep === after.isAsleep,
 );
 
+/** Whether it is to be shown in full: at once, or when it has not passed by. */
+function useStays(isPassing: boolean): boolean {
+  const [stays, setStays] = useState(!isPassing);
+  useEffect(() => {
+    if (stays) return;
+    const timer = setTimeout(() => startTransition(() => setStays(true)), passingMs);
+    return () => clearTimeout(timer);
+  }, [stays]);
+  return stays;
+}
+
 /** What the list tells, where the events have not come yet. */
 function phaseOf({ status, error }: Turn, live: Phase): Phase {
   if (status === "failed") return { name: "failed", code: error?.code ?? "", message: error?.message ?? "" };
   return status === "running" ? live : { name: status };
 }
 
-function PartView({ part, isStreaming }: { part: Part; isStreaming: boolean }) {
+interface PartProps {
+  agent: string;
+  part: Part;
+  isPlain: boolean;
+  isStreaming: boolean;
+}
+
+function PartView({ agent, part, isPlain, isStreaming }: PartProps) {
+  if (part.kind === "function") return <FunctionCall agent={agent} call={part} />;
   if (part.kind === "tool") return <ToolCall tool={part} />;
   if (part.kind === "reasoning") return <Reasoning text={part.text} isStreaming={isStreaming} />;
+  if (isPlain) return <PlainMarkdown text={part.text} />;
   return (
-    <Suspense fallback={<p className="whitespace-pre-wrap wrap-anywhere">{part.text}</p>}>
+    <Suspense fallback={<PlainMarkdown text={part.text} />}>
       <PlainOnFailure text={part.text}>
         <Markdown text={part.text} isStreaming={isStreaming} />
       </PlainOnFailure>

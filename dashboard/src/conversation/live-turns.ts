@@ -182,8 +182,10 @@ class Reading {
   }
 }
 
-/** What is known of a turn, live. */
-export function useLiveTurn(agent: string, turnId: string, isRunning: boolean): LiveTurn {
+/** What is known of a turn, live; its events are read while somebody `isReading`. */
+export function useLiveTurn(agent: string, turnId: string, isRunning: boolean, isReading: boolean): LiveTurn {
   const reading = liveTurnsOf(agent).of(turnId, isRunning);
-  return useSyncExternalStore(reading.subscribe, () => reading.current);
+  return useSyncExternalStore(isReading ? reading.subscribe : nothing, () => reading.current);
 }
+
+const nothing = () => () => {};

@@ -1,6 +1,8 @@
 import { duration } from "../ui/Time.tsx";
 import type { Phase } from "./turn-state.ts";
 
+/** A shorter wait was none: the machine was awake. */
+const shortestWakeMs = 50;
 const ordinals = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
 
 /** What a turn that has not ended is doing. `isAsleep`: its machine was, when that was last known. */
@@ -11,7 +13,11 @@ export function phaseWords(phase: Phase, isAsleep: boolean, hasSaid: boolean): s
     case "queued":
       return `${ordinals[phase.position - 1] ?? `number ${phase.position}`} in the queue for a machine…`;
     case "working":
-      return hasSaid ? "working…" : phase.wakeMs > 0 ? `woke in ${duration(phase.wakeMs)}, thinking…` : "thinking…";
+      return hasSaid
+        ? "working…"
+        : phase.wakeMs >= shortestWakeMs
+          ? `woke in ${duration(phase.wakeMs)}, thinking…`
+          : "thinking…";
     default:
       return "";
   }

@@ -29,6 +29,40 @@ test("text, reasoning and tool calls are parts in the order in which they came",
   ]);
 });
 
+test("a client's function takes the place of its tool call, waits, and is answered", () => {
+  const name = "mcp__client__weather";
+  const asked: TurnEvent[] = [
+    { type: "response.tool_call.started", id: "1", name, input: { city: "Oslo" } },
+    { type: "response.tool_call.started", id: "2", name, input: { city: "Rome" } },
+    { type: "response.function_call", callId: "call_1", name: "weather", arguments: '{"city":"Oslo"}' },
+  ];
+  const weather = (at: number, more: object) =>
+    expect.objectContaining({ kind: "function", name: "weather", toolId: String(at), ...more });
+  expect(reduced(...asked).parts).toEqual([weather(1, { isWaiting: true }), expect.objectContaining({ kind: "tool" })]);
+  const next: TurnEvent[] = [
+    { type: "response.tool_call.completed", id: "1", output: "rain" },
+    { type: "response.function_call", callId: "call_2", name: "weather", arguments: '{"city":"Rome"}' },
+  ];
+  const answered = weather(1, { isWaiting: false, output: "rain" });
+  expect(reduced(...asked, ...next).parts).toEqual([answered, weather(2, { callId: "call_2", isWaiting: true })]);
+  for (const last of [{ type: "response.output_text.delta", delta: "It" }, { type: "response.cancelled" }] as const) {
+    expect(reduced(...asked, ...next, last).parts[1]).toEqual(weather(2, { isWaiting: false, output: undefined }));
+  }
+});
+
+test("a function whose tool call is told after it is one part, and another tool is its own", () => {
+  const { parts } = reduced(
+    { type: "response.function_call", callId: "call_1", name: "weather", arguments: "{}" },
+    { type: "response.tool_call.started", id: "9", name: "my_weather" },
+    { type: "response.tool_call.started", id: "1", name: "client_weather" },
+    { type: "response.tool_call.completed", id: "1", output: "rain" },
+  );
+  expect(parts).toEqual([
+    expect.objectContaining({ kind: "function", toolId: "1", isWaiting: false, output: "rain" }),
+    expect.objectContaining({ kind: "tool", id: "9" }),
+  ]);
+});
+
 test("a turn ends in one of three ways, and what is not known changes nothing", () => {
   expect(reduced({ type: "response.completed" }).phase).toEqual({ name: "completed" });
   expect(reduced({ type: "response.cancelled" }).phase).toEqual({ name: "cancelled" });

@@ -12,8 +12,21 @@ export interface ToolPart {
   endedAt: number | null;
 }
 
+/** A call of a function that the turn's client carries out. */
+export interface FunctionPart {
+  kind: "function";
+  callId: string;
+  name: string;
+  /** JSON. */
+  arguments: string;
+  /** The runtime's tool call that it is; null: not known. */
+  toolId: string | null;
+  isWaiting: boolean;
+  output: unknown;
+}
+
 /** A piece of a reply, in the order in which it was said. */
-export type Part = { kind: "text" | "reasoning"; text: string } | ToolPart;
+export type Part = { kind: "text" | "reasoning"; text: string } | ToolPart | FunctionPart;
 
 export type Phase =
   | { name: "sent" }
@@ -54,19 +67,26 @@ export function reduceTurn(state: TurnState, event: TurnEvent, now: number | nul
     case "response.tool_call.updated":
     case "response.tool_call.completed":
       return { ...state, parts: withTool(state.parts, event, now) };
+    case "response.function_call":
+      return { ...state, parts: withFunction(state.parts, event) };
     case "response.completed":
     case "response.cancelled": {
       const name = event.type === "response.completed" ? "completed" : "cancelled";
-      return { ...state, phase: { name }, usage: event.usage ?? state.usage };
+      return ended(state, { name }, event.usage);
     }
     case "response.failed":
-      return { ...state, phase: { name: "failed", ...event.error }, usage: event.usage ?? state.usage };
+      return ended(state, { name: "failed", ...event.error }, event.usage);
     default:
       return state;
   }
 }
 
-function withText(parts: readonly Part[], kind: "text" | "reasoning", delta: string): Part[] {
+function ended({ parts, usage }: TurnState, phase: Phase, last: Usage | undefined): TurnState {
+  return { phase, parts: noneWaiting(parts), usage: last ?? usage };
+}
+
+function withText(before: readonly Part[], kind: "text" | "reasoning", delta: string): Part[] {
+  const parts = noneWaiting(before); // An agent that speaks has what it waited for.
   const last = parts.at(-1);
   if (last?.kind === kind) return [...parts.slice(0, -1), { kind, text: last.text + delta }];
   return [...parts, { kind, text: delta }];
@@ -77,7 +97,15 @@ type ToolEvent = Extract<
   { type: "response.tool_call.started" | "response.tool_call.updated" | "response.tool_call.completed" }
 >;
 
-function withTool(parts: readonly Part[], event: ToolEvent, now: number | null): Part[] {
+function withTool(parts: readonly Part[], event: ToolEvent, now: number | null): readonly Part[] {
+  const call = parts.findLastIndex(
+    (part) => part.kind === "function" && (part.toolId === event.id || (part.toolId === null && isCallOf(part, event))),
+  );
+  if (call >= 0) {
+    const part = parts[call] as FunctionPart;
+    const isWaiting = part.isWaiting && event.type !== "response.tool_call.completed";
+    return parts.with(call, { ...part, toolId: event.id, isWaiting, output: event.output ?? part.output });
+  }
   const at = parts.findLastIndex((part) => part.kind === "tool" && part.id === event.id);
   const before = parts[at] as ToolPart | undefined;
   const isEnd = event.type === "response.tool_call.completed";
@@ -92,4 +120,38 @@ function withTool(parts: readonly Part[], event: ToolEvent, now: number | null):
     endedAt: isEnd ? now : (before?.endedAt ?? null),
   };
   return before ? parts.with(at, after) : [...parts, after];
+}
+
+/** Takes the place of the runtime's tool call that it is. One call waits at a time. */
+function withFunction(
+  before: readonly Part[],
+  { callId, name, arguments: json }: Extract<TurnEvent, { type: "response.function_call" }>,
+): Part[] {
+  const parts = noneWaiting(before);
+  const at = parts.findIndex(
+    (part) => part.kind === "tool" && part.status === "in_progress" && isCallOf({ name }, part),
+  );
+  const tool = parts[at] as ToolPart | undefined;
+  const call: FunctionPart = {
+    kind: "function",
+    callId,
+    name,
+    arguments: json,
+    toolId: tool?.id ?? null,
+    isWaiting: true,
+    output: undefined,
+  };
+  return tool ? parts.with(at, call) : [...parts, call];
+}
+
+/** Runtimes call a client's tool by its server's name and its own. */
+function isCallOf(
+  { name }: { name: string },
+  tool: { name?: string | undefined; title?: string | undefined },
+): boolean {
+  return [tool.name, tool.title].some((each) => each?.endsWith(`client_${name}`) || each?.endsWith(`client__${name}`));
+}
+
+function noneWaiting(parts: readonly Part[]): Part[] {
+  return parts.map((part) => (part.kind === "function" && part.isWaiting ? { ...part, isWaiting: false } : part));
 }

@@ -7,6 +7,7 @@ import { Button } from "../ui/Button.tsx";
 import { credits } from "../ui/credits.ts";
 import { Dialog } from "../ui/Dialog.tsx";
 import { Field, Input, Select } from "../ui/Field.tsx";
+import { Form } from "../ui/Form.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Empty, Notice } from "../ui/Notice.tsx";
@@ -73,13 +74,7 @@ function LimitEditor({ limit }: { limit: string | null }) {
         title="Limit of a month"
         description="When it is reached, agents wait for the next month."
       >
-        <form
-          className="grid gap-4"
-          onSubmit={(event) => {
-            event.preventDefault();
-            save.run();
-          }}
-        >
+        <Form onSubmit={() => save.run()}>
           <Field label="Credits" hint="Empty: no limit." error={save.error === null ? null : messageOf(save.error)}>
             {(props) => (
               <Input {...props} value={text} inputMode="decimal" onChange={(event) => setText(event.target.value)} />
@@ -91,7 +86,7 @@ function LimitEditor({ limit }: { limit: string | null }) {
               Save
             </Button>
           </div>
-        </form>
+        </Form>
       </Dialog>
     </>
   );
@@ -113,13 +108,7 @@ function TopUp() {
         title="Top up"
         description="You pay by card on the next page."
       >
-        <form
-          className="grid gap-4"
-          onSubmit={(event) => {
-            event.preventDefault();
-            pay.run();
-          }}
-        >
+        <Form onSubmit={() => pay.run()}>
           <Field label="Credits">
             {(props) => (
               <Input {...props} value={text} inputMode="decimal" onChange={(event) => setText(event.target.value)} />
@@ -132,7 +121,7 @@ function TopUp() {
               Go on to pay
             </Button>
           </div>
-        </form>
+        </Form>
       </Dialog>
     </>
   );

@@ -10,6 +10,7 @@ import { Once } from "../ui/CopyButton.tsx";
 import { credits } from "../ui/credits.ts";
 import { Dialog } from "../ui/Dialog.tsx";
 import { Field, Input, Select } from "../ui/Field.tsx";
+import { Form } from "../ui/Form.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Empty, Notice } from "../ui/Notice.tsx";
@@ -133,13 +134,7 @@ function KeyForm({ onMade, onCancel }: { onMade: (key: string) => void; onCancel
     onMade(key);
   });
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        make.run();
-      }}
-    >
+    <Form onSubmit={() => make.run()}>
       <Field label="Name" hint="What it is for.">
         {(props) => (
           <Input {...props} value={name} onChange={(event) => setName(event.target.value)} autoComplete="off" />
@@ -200,6 +195,6 @@ function KeyForm({ onMade, onCancel }: { onMade: (key: string) => void; onCancel
           Make the key
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

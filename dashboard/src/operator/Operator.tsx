@@ -11,6 +11,7 @@ import { Once } from "../ui/CopyButton.tsx";
 import { credits } from "../ui/credits.ts";
 import { Dialog } from "../ui/Dialog.tsx";
 import { Field, Input } from "../ui/Field.tsx";
+import { Form } from "../ui/Form.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { messageOf } from "../ui/message.ts";
 import { Notice } from "../ui/Notice.tsx";
@@ -212,13 +213,7 @@ function AddUser({ onLink }: { onLink: (name: string, url: string) => void }) {
         Add a user
       </Button>
       <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title="Add a user">
-        <form
-          className="grid gap-4"
-          onSubmit={(event) => {
-            event.preventDefault();
-            add.run();
-          }}
-        >
+        <Form onSubmit={() => add.run()}>
           <Field label="Name" error={add.error === null ? null : messageOf(add.error)}>
             {(props) => (
               <Input
@@ -236,7 +231,7 @@ function AddUser({ onLink }: { onLink: (name: string, url: string) => void }) {
               Add
             </Button>
           </div>
-        </form>
+        </Form>
       </Dialog>
     </>
   );
@@ -295,13 +290,7 @@ function Grant({ account: { accountId, name } }: { account: AccountCredits }) {
         Give credits
       </Button>
       <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title={`Give credits to ${name}`}>
-        <form
-          className="grid gap-4"
-          onSubmit={(event) => {
-            event.preventDefault();
-            give.run();
-          }}
-        >
+        <Form onSubmit={() => give.run()}>
           <Field label="Credits">
             {(props) => (
               <Input
@@ -323,7 +312,7 @@ function Grant({ account: { accountId, name } }: { account: AccountCredits }) {
               Give
             </Button>
           </div>
-        </form>
+        </Form>
       </Dialog>
     </>
   );

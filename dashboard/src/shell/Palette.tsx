@@ -41,7 +41,7 @@ export function Palette({ places, onClose }: { places: readonly Place[]; onClose
           >
             <Autocomplete.Input
               aria-label="Go to a view or an agent, or do something"
-              placeholder="Go to a view or an agent, or do something…"
+              placeholder="Go to a view or agent, or do…"
               className="w-full border-b bg-transparent px-4 py-3 outline-none placeholder:text-muted"
             />
             <Autocomplete.Empty>

@@ -23,7 +23,10 @@ export function Badge({
 }) {
   return (
     <span
-      className={classes("inline-flex items-center gap-1.5 rounded-full px-2 py-0.5 text-xs font-medium", tones[tone])}
+      className={classes(
+        "inline-flex items-center gap-1.5 rounded-full px-2 py-0.5 text-xs font-medium whitespace-nowrap",
+        tones[tone],
+      )}
     >
       <span className={classes("size-1.5 rounded-full bg-current", isLive && "animate-pulse")} aria-hidden />
       {children}

@@ -2,6 +2,7 @@ import { type ReactNode, useState } from "react";
 import { Button } from "./Button.tsx";
 import { Dialog } from "./Dialog.tsx";
 import { Field, Input } from "./Field.tsx";
+import { Form } from "./Form.tsx";
 import { messageOf } from "./message.ts";
 import { Notice } from "./Notice.tsx";
 
@@ -43,13 +44,7 @@ export function Confirm({ trigger, title, children, action, word, onConfirm }: C
     <>
       {trigger(() => setOpen(true))}
       <Dialog isOpen={isOpen} onClose={close} title={title} description={children}>
-        <form
-          className="grid gap-4"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void confirm();
-          }}
-        >
+        <Form onSubmit={() => void confirm()}>
           {word !== undefined && (
             <Field label={`Type ${word} to go on`}>
               {(props) => (
@@ -64,7 +59,7 @@ export function Confirm({ trigger, title, children, action, word, onConfirm }: C
               {action}
             </Button>
           </div>
-        </form>
+        </Form>
       </Dialog>
     </>
   );

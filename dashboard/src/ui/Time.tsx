@@ -35,12 +35,18 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 }
 
+/** What is shown anew is not judged by an older time than this. */
+const staleMs = 1_000;
 let now = Date.now();
 
 /** The time, to the half minute. */
 function useMinute(): number {
   return useSyncExternalStore(
     (changed) => {
+      if (Date.now() - now > staleMs) {
+        now = Date.now();
+        changed();
+      }
       const timer = setInterval(() => {
         now = Date.now();
         changed();

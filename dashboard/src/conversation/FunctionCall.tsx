@@ -1,0 +1,90 @@
+import { CircleCheck, CircleMinus, Hourglass } from "lucide-react";
+import { useState } from "react";
+import { berth } from "../api/client.ts";
+import { Badge } from "../ui/Badge.tsx";
+import { Button } from "../ui/Button.tsx";
+import { Field, TextArea } from "../ui/Field.tsx";
+import { Form } from "../ui/Form.tsx";
+import { messageOf } from "../ui/message.ts";
+import { Notice } from "../ui/Notice.tsx";
+import { useAction } from "../ui/use-action.ts";
+import { Block, Folded } from "./ToolCall.tsx";
+import type { FunctionPart } from "./turn-state.ts";
+
+/** A call that the turn's client answers. While it waits, whoever looks can answer it too. */
+export function FunctionCall({ agent, call }: { agent: string; call: FunctionPart }) {
+  const { name, isWaiting, output } = call;
+  const isAnswered = output !== undefined;
+  const Icon = isWaiting ? Hourglass : isAnswered ? CircleCheck : CircleMinus;
+  return (
+    <Folded
+      icon={
+        <Icon
+          className={`size-4 shrink-0 ${isWaiting ? "text-warn" : isAnswered ? "text-good" : "text-muted"}`}
+          aria-hidden
+        />
+      }
+      title={name}
+      aside={isWaiting ? <WaitsBadge /> : isAnswered ? "answered by the client" : "a function of the client"}
+    >
+      <Block label="Arguments" value={readable(call.arguments)} />
+      {isAnswered && <Block label="Result" value={output} />}
+      {isWaiting && <Answer agent={agent} call={call} />}
+    </Folded>
+  );
+}
+
+function WaitsBadge() {
+  return (
+    <Badge tone="warn" isLive>
+      waits for its result
+    </Badge>
+  );
+}
+
+function Answer({ agent, call: { callId, name } }: { agent: string; call: FunctionPart }) {
+  const [output, setOutput] = useState("");
+  const give = useAction(() =>
+    berth.connection.call("createResponse", {
+      body: {
+        model: agent,
+        input: [{ type: "function_call_output", call_id: callId, output }],
+        background: true,
+        store: false,
+      },
+    }),
+  );
+  return (
+    <Form onSubmit={() => give.run()}>
+      <Field
+        label={`Result of ${name}`}
+        hint="The program that asked the agent gives it. Where that has gone, you can. A turn waits for half an hour."
+      >
+        {(props) => (
+          <TextArea
+            {...props}
+            rows={3}
+            value={output}
+            onChange={(event) => setOutput(event.target.value)}
+            className="font-mono text-[13px]"
+          />
+        )}
+      </Field>
+      {give.error !== null && <Notice tone="bad">{messageOf(give.error)}</Notice>}
+      <div>
+        <Button type="submit" isBusy={give.isBusy}>
+          Give the result
+        </Button>
+      </div>
+    </Form>
+  );
+}
+
+/** JSON with its fields on lines of their own. */
+function readable(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return json;
+  }
+}

@@ -1,0 +1,39 @@
+const fence = /^```(.*)\n([\s\S]*?)\n?^```$/m;
+
+/**
+ * Markdown without its parsing, until there is time for it. Paragraphs and code have the height that they will have, so
+ * that nothing moves: their classes are Streamdown's.
+ */
+export function PlainMarkdown({ text }: { text: string }) {
+  // Text, language, code, text, language, code, …
+  const pieces = text.split(fence);
+  return (
+    <div className="prose min-w-0 space-y-4 whitespace-normal wrap-anywhere">
+      {pieces.map((piece, at) => {
+        if (at % 3 === 1) return null;
+        // biome-ignore lint/suspicious/noArrayIndexKey: pieces never move
+        return at % 3 === 2 ? <Code key={at} language={pieces[at - 1]!} text={piece} /> : paragraphs(piece, at);
+      })}
+    </div>
+  );
+}
+
+function paragraphs(text: string, at: number) {
+  return text
+    .split(/\n{2,}/)
+    .filter((each) => each.trim() !== "")
+    .map((each, index) => <p key={`${at}.${String(index)}`}>{each}</p>);
+}
+
+function Code({ language, text }: { language: string; text: string }) {
+  return (
+    <div className="my-4 flex w-full flex-col gap-2 rounded-xl border bg-sunken p-2">
+      <p className="flex h-8 items-center text-xs text-muted">
+        <span className="ml-1 font-mono lowercase">{language}</span>
+      </p>
+      <div className="overflow-auto rounded-md border bg-surface p-4 text-sm" style={{ maxHeight: 400 }}>
+        <pre className="pl-10">{text}</pre>
+      </div>
+    </div>
+  );
+}
