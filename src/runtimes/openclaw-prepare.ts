@@ -24,7 +24,6 @@ const fewestModules = 1_000;
 export async function prepareOpenclaw(context: StartContext): Promise<void> {
   const { compileCache, state } = preparedFiles(context);
   const own = stateFolderOf(context);
-  await mkdir(compileCache, { recursive: true });
   // Compiles the modules of turns, then those of a restart with a conversation.
   await runThrough(context, openclaw.warmUp);
   await runThrough(context, []);

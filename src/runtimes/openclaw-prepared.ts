@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { access } from "node:fs/promises";
+import { access, chown, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { RuntimeContext } from "./runtime.ts";
@@ -20,18 +20,22 @@ export function preparedFiles({ preparedFolder }: Pick<RuntimeContext, "prepared
   };
 }
 
-/** Gives an agent that has no state folder a copy of the prepared one. Never rejects: failures are logged. */
-export async function takePreparedState(context: RuntimeContext): Promise<void> {
+/**
+ * Gives an agent that has no state folder a copy of the prepared one. The compile cache is used where it is; a disk that
+ * was made before there was one gets an empty folder for it. Never rejects: failures are logged.
+ */
+export async function takePrepared(context: RuntimeContext): Promise<void> {
   const { uid, gid, log } = context;
-  const { state } = preparedFiles(context);
+  const { compileCache, state } = preparedFiles(context);
   const own = stateFolderOf(context);
-  if ((await isThere(own)) || !(await isThere(state))) return;
   // Renamed when complete: the machine may be cut off.
   const script = 'rm -rf "$2.new" && cp -a "$1" "$2.new" && mv -T "$2.new" "$2"';
   try {
+    if (await mkdir(compileCache, { recursive: true })) await chown(compileCache, uid, gid);
+    if ((await isThere(own)) || !(await isThere(state))) return;
     await promisify(execFile)("/bin/sh", ["-c", script, "sh", state, own], { uid, gid });
   } catch (error) {
-    log(`openclaw starts without its prepared state: ${(error as Error).message}`);
+    log(`openclaw starts without what was prepared: ${(error as Error).message}`);
   }
 }
 

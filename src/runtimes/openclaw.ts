@@ -10,7 +10,7 @@ import { freePort } from "../platform/ports.ts";
 import { environment, routeOf, writeConfiguration } from "./openclaw-configuration.ts";
 import { OpenclawGateway } from "./openclaw-gateway.ts";
 import { clearLeftovers, forgetIdentity } from "./openclaw-leftovers.ts";
-import { takePreparedState } from "./openclaw-prepared.ts";
+import { takePrepared } from "./openclaw-prepared.ts";
 import { killTree, orderlyEndMs, replaceFile, spawnRuntime } from "./process.ts";
 import { allAbilities, type Prompt, type Runtime, type RuntimeContext, type Session } from "./runtime.ts";
 
@@ -42,7 +42,7 @@ export const openclaw: Runtime = {
     const listener = { port: await freePort(), token: randomBytes(24).toString("hex") };
     const { packages } = context;
     const node = nodeOf(context);
-    await takePreparedState(context);
+    await takePrepared(context);
     await writeConfiguration(context);
     await clearLeftovers(node, context);
     const args = [...nodeFlags, join(packages, "openclaw/openclaw.mjs"), "gateway", "run"];
