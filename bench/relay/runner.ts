@@ -15,6 +15,7 @@ export async function runner(home: string, uplink: Uplink): Promise<Server> {
       home,
       stateFolder: home,
       packages: "",
+      preparedFolder: "",
       gatewayUrl: "",
       proxyUrl: "",
       functionsUrl: "",

@@ -21,6 +21,7 @@ async function clear(): Promise<string[]> {
     environmentFile: "",
     proxyUrl: "",
     packages: "",
+    preparedFolder: "",
     gatewayUrl: "",
     functionsUrl: "",
     stateFolder: home,

@@ -63,6 +63,7 @@ const runner = await createRunner({
     home: folder,
     stateFolder: folder,
     packages: join(import.meta.dirname, "../../node_modules"),
+    preparedFolder: "",
     gatewayUrl,
     proxyUrl: "",
     functionsUrl,
