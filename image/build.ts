@@ -5,10 +5,10 @@ import { homedir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { bundleForGuest } from "./bundle.ts";
+import { bundleRunner } from "./runner.ts";
 
-// Builds the guest image (`make image`) in two layers: the base (Debian, Node, the runtimes, OpenClaw's prepared files;
-// takes minutes) and the image (base plus runner; takes a second). Each has a cache folder named by the hash of all its inputs. A folder is
+// Builds the guest image (`make image`) in two layers: the base (Debian, Node, the runtimes; takes minutes) and the
+// image (base plus runner; takes a second). Each has a cache folder named by the hash of all its inputs. A folder is
 // filled under another name and renamed when complete, so no partial build looks finished.
 
 const recipe = dirname(fileURLToPath(import.meta.url));
@@ -47,14 +47,11 @@ async function buildBase(): Promise<string> {
   const hash = createHash("sha256").update(JSON.stringify([suite, diskGiB, leftOut]));
   for (const file of [...inputs, ...rootfs].sort())
     hash.update(`\0${file}\0`).update(await readFile(join(recipe, file)));
-  const prepare = await bundleForGuest(join(recipe, "prepare.ts"));
-  hash.update("\0prepare.mjs\0").update(prepare);
   return inFolder(`base-${hash.digest("hex").slice(0, 16)}`, async (folder) => {
     // Not in the cache, which may be in a home folder that the package tools' users cannot enter.
     const work = await mkdtemp(join(workPlace, `berth-image.partial-${process.pid}-`));
     try {
       await installRuntimes(work);
-      await writeFile(join(work, "prepare.mjs"), prepare);
       await makeRootFileSystem(folder, work);
     } finally {
       await rm(work, { recursive: true, force: true });
@@ -64,7 +61,7 @@ async function buildBase(): Promise<string> {
 
 /** Combines the base with this checkout's runner. Returns the folder for the server. */
 async function buildImage(base: string): Promise<string> {
-  const runner = await bundleForGuest(join(repository, "src/guest/program.ts"));
+  const runner = await bundleRunner(join(repository, "src"));
   const id = createHash("sha256").update(base.split("/").at(-1)!).update(runner).digest("hex").slice(0, 16);
   return inFolder(`image-${id}`, async (folder) => {
     await writeFile(join(folder, "runner.mjs"), runner);

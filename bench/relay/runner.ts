@@ -15,7 +15,6 @@ export async function runner(home: string, uplink: Uplink): Promise<Server> {
       home,
       stateFolder: home,
       packages: "",
-      preparedFolder: "",
       gatewayUrl: "",
       proxyUrl: "",
       functionsUrl: "",

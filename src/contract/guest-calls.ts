@@ -145,11 +145,7 @@ export const guestCalls = {
    * Flushes all writes to disk before the machine is suspended or stopped. With `endRuntime`, first lets the runtime
    * end in order.
    */
-  quiesce: call({
-    request: z.object({ endRuntime: z.boolean() }),
-    response: Quiesced,
-    timeoutMs: ({ endRuntime }) => (endRuntime ? 40_000 : 20_000),
-  }),
+  quiesce: call({ request: z.object({ endRuntime: z.boolean() }), response: Quiesced, timeoutMs: 20_000 }),
   /** Observes processes for a second. */
   activity: call({ request: nothing, response: Activity, timeoutMs: quickTimeoutMs }),
   /**

@@ -157,7 +157,6 @@ export class Conversation {
       if (last?.type !== "response.completed") throw new Error(`a throwaway turn ended as ${JSON.stringify(last)}`);
     }
     await session.clear();
-    await this.#runtime!.forgetIdentity?.(this.#context);
   }
 
   /**

@@ -1,10 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
-import { guestFunctionsPort, guestGatewayPort, guestPort, guestProxyPort } from "../contract/guest.ts";
+import { environmentFile, guestFunctionsPort, guestGatewayPort, guestPort, guestProxyPort } from "../contract/guest.ts";
 import { runtimes } from "../runtimes/all.ts";
 import { busy } from "./activity.ts";
 import { ClientFunctions } from "./client-functions.ts";
-import { guestContext } from "./context.ts";
 import { listenEgressProxy } from "./egress-proxy.ts";
 import { adopt, firmwareToken, loadIdentity, startRenewer } from "./identity.ts";
 import { boundLog } from "./log.ts";
@@ -30,11 +29,24 @@ listenEgressProxy(uplink, guestProxyPort);
 const functions = new ClientFunctions();
 functions.listen(guestFunctionsPort);
 const identity = await loadIdentity();
-const { stateFolder } = guestContext;
+const stateFolder = "/var/lib/berth";
 await mkdir(stateFolder, { recursive: true, mode: 0o711 });
+// The agent's user, created in the image.
+const [uid, gid] = [1000, 1000];
 const runner = await createRunner({
   runtimes,
-  context: guestContext,
+  context: {
+    uid,
+    gid,
+    home: "/home/agent",
+    packages: "/opt/berth/node_modules",
+    stateFolder,
+    gatewayUrl: `http://127.0.0.1:${guestGatewayPort}`,
+    proxyUrl: `http://127.0.0.1:${guestProxyPort}`,
+    functionsUrl: `http://127.0.0.1:${guestFunctionsPort}/mcp`,
+    environmentFile,
+    log: console.error,
+  },
   journalFolder: `${stateFolder}/turns`,
   uplink,
   functions,

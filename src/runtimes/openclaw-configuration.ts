@@ -3,7 +3,6 @@ import { dirname, join } from "node:path";
 import { functionServer } from "../contract/functions.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
 import { claudeModels } from "./claude-models.ts";
-import { preparedFiles, stateFolderOf } from "./openclaw-prepared.ts";
 import { loginEnvironment, replaceFile } from "./process.ts";
 import type { RuntimeContext, StartContext } from "./runtime.ts";
 
@@ -24,19 +23,19 @@ export function routeOf(model: string | null): { provider: string; model: string
 }
 
 /** The files that OpenClaw reads at startup. It never writes the first. */
-function filesOf(context: RuntimeContext) {
-  const state = stateFolderOf(context);
+function filesOf({ home, environmentFile }: RuntimeContext) {
+  const state = join(home, ".openclaw");
   return {
     /** Its name is one that OpenClaw recognises as a shell. */
-    shell: join(dirname(context.environmentFile), "openclaw-shell/bash"),
+    shell: join(dirname(environmentFile), "openclaw-shell/bash"),
     /** Separate from `openclaw.json`, which remains the agent's own. */
     configuration: join(state, "berth.json"),
     settings: join(state, "agents/main/agent/settings.json"),
   };
 }
 
-/** Writes the files that OpenClaw reads at startup. */
-export async function writeConfiguration(context: StartContext): Promise<void> {
+/** Writes the files that OpenClaw reads at startup: where to listen, and which token to accept. */
+export async function writeConfiguration(context: StartContext, port: number, token: string): Promise<void> {
   const { configuration: configurationFile, settings, shell } = filesOf(context);
   for (const folder of [".openclaw", ".openclaw/agents", ".openclaw/agents/main", ".openclaw/agents/main/agent"]) {
     const path = join(context.home, folder);
@@ -48,16 +47,13 @@ export async function writeConfiguration(context: StartContext): Promise<void> {
   await mkdir(dirname(shell), { recursive: true, mode: 0o755 });
   await replaceFile(shell, shellScript(context));
   await chmod(shell, 0o755);
-  await replaceFile(configurationFile, JSON.stringify(configuration(context)), context);
+  await replaceFile(configurationFile, JSON.stringify(configuration(context, port, token)), context);
   await replaceFile(settings, JSON.stringify({ retry: { provider: { maxRetries: modelRetries } } }), context);
 }
 
-/**
- * OpenClaw removes BASH_ENV from its commands, so their shell reads the agent's secret placeholders itself. Programs in
- * Node that the agent runs have no business in OpenClaw's compile cache.
- */
+/** OpenClaw removes BASH_ENV from its commands, so their shell reads the agent's secret placeholders itself. */
 function shellScript({ environmentFile }: RuntimeContext): string {
-  return `#!/bin/bash\nunset NODE_COMPILE_CACHE\n[ ! -r ${environmentFile} ] || . ${environmentFile}\nexec /bin/bash "$@"\n`;
+  return `#!/bin/bash\n[ ! -r ${environmentFile} ] || . ${environmentFile}\nexec /bin/bash "$@"\n`;
 }
 
 /**
@@ -78,18 +74,14 @@ function reasoningModel(id: string): object {
   return { id, name: id, reasoning: true, input: ["text", "image"], contextWindow: 200_000 };
 }
 
-/**
- * https://docs.openclaw.ai/gateway/configuration-reference
- *
- * The same at every start, but for the agent's own MCP servers: OpenClaw runs its migrations again whenever the hash of
- * its configuration changes. What differs is in the environment, which the hash leaves out.
- */
-function configuration({ home, gatewayUrl, functionsUrl, mcpServers }: StartContext) {
+/** https://docs.openclaw.ai/gateway/configuration-reference */
+function configuration({ home, gatewayUrl, functionsUrl, mcpServers }: StartContext, port: number, token: string) {
   return {
     gateway: {
       mode: "local",
+      port,
       bind: "loopback",
-      auth: { mode: "token" },
+      auth: { mode: "token", token },
       controlUi: { enabled: false },
       terminal: { enabled: false },
       cliAgents: { enabled: false },
@@ -180,23 +172,12 @@ const deniedTools = [
   "video_generate",
 ];
 
-/** Where to listen, and which token to accept. */
-export interface Listener {
-  port: number;
-  token: string;
-}
-
-export function environment(context: RuntimeContext, { port, token }: Listener): Record<string, string> {
+export function environment(context: RuntimeContext): Record<string, string> {
   return {
     ...loginEnvironment(context),
     SHELL: filesOf(context).shell,
     OPENCLAW_CONFIG_PATH: filesOf(context).configuration,
     OPENCLAW_DISABLE_BONJOUR: "1",
-    OPENCLAW_GATEWAY_PORT: String(port),
-    OPENCLAW_GATEWAY_TOKEN: token,
-    NODE_COMPILE_CACHE: preparedFiles(context).compileCache,
-    // Otherwise it starts itself a second time, with a folder of its own choice in that one.
-    OPENCLAW_PACKAGED_COMPILE_CACHE_RESPAWNED: "1",
     // Otherwise it starts the user's shell before the first command to read its environment.
     OPENCLAW_EXEC_SHELL_SNAPSHOT: "0",
     OPENCLAW_NO_AUTO_UPDATE: "1",

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import type { Listener } from "./openclaw-configuration.ts";
 
 /**
  * What OpenClaw's gateway sends over its WebSocket: an event, or the response to a request. `agent` gets two responses:
@@ -35,15 +34,13 @@ export class OpenclawGateway {
   readonly #socket: WebSocket;
   readonly #requests = new Map<string, Request>();
   readonly #listeners = new Set<(event: string, payload: unknown) => void>();
-  /** Settles with the WebSocket's close code when the connection has ended. */
-  readonly closed: Promise<number>;
+  /** Settles when the connection has ended. */
+  readonly closed: Promise<void>;
 
   private constructor(socket: WebSocket) {
     this.#socket = socket;
     socket.addEventListener("message", ({ data }) => this.#take(String(data)));
-    this.closed = new Promise((resolve) =>
-      socket.addEventListener("close", ({ code }) => resolve(code), { once: true }),
-    );
+    this.closed = new Promise((resolve) => socket.addEventListener("close", () => resolve(), { once: true }));
     socket.addEventListener("close", ({ code, reason }) => {
       for (const { reject } of this.#requests.values()) {
         reject(new Error(`openclaw closed the connection (${code} ${reason})`));
@@ -54,10 +51,10 @@ export class OpenclawGateway {
   }
 
   /** Connects as soon as OpenClaw accepts. Rejects with the reason of `signal` when it aborts. */
-  static async connect({ port, token }: Listener, signal: AbortSignal): Promise<OpenclawGateway> {
+  static async connect(url: string, token: string, signal: AbortSignal): Promise<OpenclawGateway> {
     while (true) {
       signal.throwIfAborted();
-      const gateway = new OpenclawGateway(new WebSocket(`ws://127.0.0.1:${port}`));
+      const gateway = new OpenclawGateway(new WebSocket(url));
       const opened = await gateway.#open(token).catch((error: Error) => error);
       if (!(opened instanceof Error)) return gateway;
       gateway.close();

@@ -21,7 +21,6 @@ async function clear(): Promise<string[]> {
     environmentFile: "",
     proxyUrl: "",
     packages: "",
-    preparedFolder: "",
     gatewayUrl: "",
     functionsUrl: "",
     stateFolder: home,

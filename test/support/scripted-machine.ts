@@ -63,7 +63,6 @@ const runner = await createRunner({
     home: folder,
     stateFolder: folder,
     packages: join(import.meta.dirname, "../../node_modules"),
-    preparedFolder: "",
     gatewayUrl,
     proxyUrl: "",
     functionsUrl,

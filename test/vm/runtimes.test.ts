@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { DemoServer } from "../../src/gateway/demo/demo-server.ts";
 import { eventsOf, isToolEvent, messageNumberIn, type TestClient } from "../support/client.ts";
+import { DemoServer } from "../support/demo-server.ts";
 import { ModelProxy, systemOf } from "../support/model-proxy.ts";
 import { VmService } from "../support/vm-service.ts";
 import { runtimesInMachines } from "../support/warm-seed.ts";
@@ -114,26 +114,6 @@ describe.each(runtimesInMachines)("%s", { timeout: 1_200_000 }, (runtime) => {
     expect(messageNumberIn(await client.ask(agent, "Count."))).toBe(1);
     expect(await client.ask(agent, "run: cat note.txt")).toContain(agent);
   });
-
-  test.runIf(runtime === "openclaw")(
-    "it keeps what the image prepared, and its keys are of its own making",
-    async () => {
-      const id = await service.machineId(agent);
-      const migrated = "SELECT updated_at FROM schema_meta WHERE meta_key = 'startup-migrations'";
-      const keys = "SELECT (SELECT count(*) FROM device_identities) + (SELECT count(*) FROM config_revision_keys)";
-      const [own, prepared] = ["/home/agent/.openclaw", "/opt/berth/prepared/openclaw/state"];
-      const read = async (folder: string, query: string) =>
-        (await service.exec(id, `sqlite3 -readonly ${folder}/state/openclaw.sqlite "${query}"`)).stdout.trim();
-      // Not those of the template, which were dropped before it was cloned, but made by the restart above.
-      expect(await read(own, keys)).toBe("2");
-      expect(await read(prepared, keys)).toBe("0");
-      expect(await read(own, migrated)).toBe(await read(prepared, migrated));
-      expect((await service.exec(id, `stat ${own}/config-journal-fingerprint.key`)).exitCode).toBe(0);
-      // One folder for each set of Node's flags, which are the guest's: nothing was compiled for another.
-      const folders = await service.exec(id, "ls /opt/berth/prepared/openclaw/compile-cache");
-      expect(folders.stdout.trim().split("\n").length).toBe(2);
-    },
-  );
 
   test("deleting leaves nothing", async () => {
     expect((await client.call("DELETE", `/agents/${agent}`)).status).toBe(204);

@@ -1,9 +1,9 @@
 import { build } from "esbuild";
 
-/** Bundles a program, such as the runner, into one JavaScript file for the guest's Node. */
-export async function bundleForGuest(entry: string): Promise<Uint8Array> {
+/** Bundles the runner into one JavaScript file for the guest's Node. */
+export async function bundleRunner(sources: string): Promise<Uint8Array> {
   const { outputFiles } = await build({
-    entryPoints: [entry],
+    entryPoints: [`${sources}/guest/program.ts`],
     bundle: true,
     write: false,
     platform: "node",

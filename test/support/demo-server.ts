@@ -2,20 +2,17 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
-import { chat } from "../wires/chat.ts";
-import { countTokens, messages } from "../wires/messages.ts";
-import { responses } from "../wires/responses.ts";
-import { demo } from "./demo.ts";
+import { demo } from "../../src/gateway/demo/demo.ts";
+import { chat } from "../../src/gateway/wires/chat.ts";
+import { countTokens, messages } from "../../src/gateway/wires/messages.ts";
+import { responses } from "../../src/gateway/wires/responses.ts";
 
 const wires = new Map([
   ...[messages, countTokens].map((wire) => [wire.path, wire] as const),
   ...[chat, responses].map((wire) => [`/v1${wire.path}`, wire] as const),
 ]);
 
-/**
- * The demonstration model as a provider's server, with a list of models that answer to any name. It also answers at the
- * addresses that the gateway has in a guest.
- */
+/** The demonstration model as a provider's server, with a list of models that answer to any name. */
 export class DemoServer implements Disposable {
   readonly #models: string[];
   readonly #server = createServer((request, response) => {
@@ -27,9 +24,9 @@ export class DemoServer implements Disposable {
     this.#models = models;
   }
 
-  static async start(models: string[] = [], port = 0): Promise<DemoServer> {
+  static async start(models: string[] = []): Promise<DemoServer> {
     const server = new DemoServer(models);
-    server.#server.listen(port, "127.0.0.1");
+    server.#server.listen(0, "127.0.0.1");
     await once(server.#server, "listening");
     return server;
   }
@@ -45,7 +42,7 @@ export class DemoServer implements Disposable {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = request.url!.split("?")[0]!.replace(/^\/(?:anthropic|openai)(?=\/)/, "");
+    const path = request.url!.split("?")[0]!;
     if (path === "/v1/models") return void response.end(JSON.stringify({ data: this.#models.map((id) => ({ id })) }));
     const wire = wires.get(path);
     if (!wire) return void response.writeHead(404).end("{}");
