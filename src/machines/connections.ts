@@ -22,6 +22,8 @@ export class Connections {
   readonly #serveUplink: (id: string, socket: Socket) => void;
   readonly #log: (message: string, error: unknown) => void;
   readonly #controls = new Map<string, Promise<GuestConnection>>();
+  /** Control channels to guests that await adoption, and the token that each knows. */
+  readonly #unadopted = new Map<string, { control: GuestConnection; token: string }>();
   readonly #uplinks = new Map<string, Socket>();
   #closed = false;
 
@@ -49,16 +51,30 @@ export class Connections {
     return (await connecting).guest;
   }
 
-  /** Connects to a guest that awaits adoption and knows one of these tokens. Returns that token too. */
+  /**
+   * Connects to a guest that awaits adoption and knows one of these tokens; a machine without an agent is connected
+   * already. Returns that token too.
+   */
   async unadopted(
     id: string,
     tokens: readonly string[],
     timeoutMs: number,
   ): Promise<{ guest: GuestClient; token: string }> {
+    const open = this.#unadopted.get(id);
+    if (open?.control.open && tokens.includes(open.token)) return { guest: open.control.guest, token: open.token };
+    this.disconnect(id);
     const { socket, token } = await this.#dial(id, "control", tokens, timeoutMs);
     const control = new GuestConnection(socket);
     this.#controls.set(id, Promise.resolve(control));
+    this.#unadopted.set(id, { control, token });
     return { guest: control.guest, token };
+  }
+
+  /** The guest that was connected as one that awaits adoption has another token now. */
+  retoken(id: string, token: string | null): void {
+    const open = this.#unadopted.get(id);
+    if (token === null) this.#unadopted.delete(id);
+    else if (open) open.token = token;
   }
 
   /** Keeps the uplink open while the machine runs, redialling it when it is lost. */
@@ -103,6 +119,7 @@ export class Connections {
       ?.then((control) => control[Symbol.dispose]())
       .catch(() => {});
     this.#controls.delete(id);
+    this.#unadopted.delete(id);
     const uplink = this.#uplinks.get(id);
     this.#uplinks.delete(id);
     uplink?.destroy();

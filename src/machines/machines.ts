@@ -111,6 +111,7 @@ export class Machines {
     await (await this.driver()).adopting(spec.id, token, next);
     const nobody = newAdoption(hexOf(randomUUID()), spec.hostname, spec.runtime, next, noSecrets);
     await guest.adopt(nobody, { timeoutMs: restoredTimeoutMs });
+    this.#connections.retoken(spec.id, next);
     await this.#connections.withUplink(spec.id, next, this.#options.serveTemplateUplink, () => guest.warmUp({}));
   }
 
@@ -246,7 +247,6 @@ export class Machines {
     const restored = machine.origin !== "boot";
     const timeoutMs = restored ? restoredTimeoutMs : bootTimeoutMs;
     const token = newToken();
-    this.#connections.disconnect(spec.id);
     try {
       const { guest, token: taken } = await this.#connections.unadopted(spec.id, machine.tokens, timeoutMs);
       const driver = await this.driver();
@@ -256,6 +256,7 @@ export class Machines {
       const adoption = newAdoption(hexOf(spec.id), spec.hostname, spec.runtime, token, secrets);
       const health = await guest.adopt(adoption, { timeoutMs });
       await driver.adopted(spec.id);
+      this.#connections.retoken(spec.id, null);
       void this.#connections.keepUplink(spec.id, token);
       return health;
     } catch (error) {
