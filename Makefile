@@ -53,6 +53,7 @@ format: node_modules/.package-lock.json ## write the format that check asks for
 
 bench: image dashboard ## measure the hot paths
 	@node bench/main.ts
+	@node bench/spares.ts
 	@node bench/sleepers.ts
 	@node bench/suspend.ts
 	@node bench/relay.ts

@@ -114,7 +114,7 @@ export async function createServer(
   });
   cleanup.defer(() => otherAgents.close());
   models.connectAgents({
-    serve: (agentId, stream, headers) => otherAgents.serve(agentId, stream, headers),
+    serve: (...request) => otherAgents.serve(...request),
     requireCredits: (turn) => asking.requireCredits(turn),
   });
   cleanup.defer(() => lifecycle.stop());

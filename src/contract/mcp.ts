@@ -61,7 +61,12 @@ export const StartTurnArguments = z.strictObject({ agent, message });
 export const OtherAgents = z.object({
   agents: z.array(z.object({ name, runtime, model, status, about: z.string().nullable() })),
 });
-export const OtherAnswer = z.object({ agent: z.string(), turnId: z.string(), reply: z.string() });
+export const OtherAnswer = z.object({
+  agent: z.string(),
+  turnId: z.string(),
+  reply: z.string(),
+  replyTruncated: z.boolean(),
+});
 export const AskAgentArguments = StartTurnArguments.extend({ waitSeconds });
 export const GetTurnArguments = z.strictObject({ agent, turnId, waitSeconds });
 export const CancelTurnArguments = z.strictObject({ agent, turnId });

@@ -57,8 +57,11 @@ export interface Caller {
   mayReachAll(): Promise<boolean>;
   /** Serves a CONNECT to `HOST:PORT`, which is egress. Without it nothing is connected. */
   tunnel?(stream: ServerHttp2Stream, authority: string): void;
-  /** Serves a request for the tools by which the agent asks other agents. Without it there are none. */
-  otherAgents?(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void>;
+  /**
+   * Serves a request for the tools by which the agent asks other agents, and tells how many bytes it has read. Without it
+   * there are none.
+   */
+  otherAgents?(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, read: (bytes: number) => void): Promise<void>;
 }
 
 export interface GatewayOptions {
@@ -119,8 +122,9 @@ export class Gateway {
         return answer(stream, 429, told, tooManyPauseMs);
       }
       open++;
+      const read = (bytes: number) => this.#rates.of(caller.id).count({ bytes });
       const isAsking = caller.otherAgents && headers[":path"] === agentsPath;
-      const call = (isAsking ? caller.otherAgents!(stream, headers) : this.#serve(stream, headers, caller))
+      const call = (isAsking ? caller.otherAgents!(stream, headers, read) : this.#serve(stream, headers, caller))
         .catch((error: unknown) => {
           if (stream.destroyed) return; // The guest has gone.
           this.#options.warn("a model call failed", error);

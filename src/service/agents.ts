@@ -90,9 +90,8 @@ export class Agents {
 
   /**
    * Creates an agent and begins provisioning its machine. Returns an agent that an earlier attempt has created. Throws
-   * `runtime_not_available`, `model_not_available`, `agent_not_found` (one that it may ask), `insufficient_credits`, `disk_full`,
-   * `agent_exists`, `no_capacity`, and what
-   * `requireReady` throws.
+   * `runtime_not_available`, `model_not_available`, `agent_not_found` (one that it may ask), `insufficient_credits`,
+   * `disk_full`, `agent_exists`, `no_capacity`, and what `requireReady` throws.
    */
   async create(accountId: string, asked: CreateAgent, attempt: Attempt): Promise<AgentState> {
     const { resourceId, earlier } = attempt;
@@ -112,7 +111,9 @@ export class Agents {
     await requireCredits(accountId);
     await requireSpace();
     const agent = this.#newAgent(resourceId, accountId, asked);
-    const spare = earlier === "none" ? await lifecycle.spares.take(agent.runtime, agent.resources) : null;
+    // A name that is taken is refused below, and shall cost no spare.
+    const mayTake = earlier === "none" && !(await rows.byName(accountId, asked.name));
+    const spare = mayTake ? await lifecycle.spares.take(agent.runtime, agent.resources) : null;
     if (spare === null) await lifecycle.create(agent);
     else await this.#adopt(spare, agent, attempt);
     return agent;
@@ -127,8 +128,8 @@ export class Agents {
       agent.installSteps = pendingSteps(["runtime"]);
       await lifecycle.create(agent);
     } catch (error) {
-      // Nobody waits for the end of it.
-      void lifecycle.spares.giveBack(spare);
+      // Its id may be that of a later attempt now, so no other agent may have it. Nobody waits for the end of it.
+      void lifecycle.spares.discard(spare);
       throw error;
     }
   }

@@ -67,6 +67,8 @@ export class Asking {
     if (count >= maximumTurns) throw tooMany(`${maximumTurns} turns may come of one message.`);
     const caller = { accountId: agent.accountId, keyId };
     const turn = await turns.begin(randomUUID(), agent, message, caller, { asked: { byTurn, firstTurn, depth } });
+    // Its end would have ended this one.
+    if (running.ofAgent(agentId) !== own || own.ending) await turns.cancel(agent, turn);
     return { agent, turn };
   }
 

@@ -1,12 +1,11 @@
 import { readFile } from "node:fs/promises";
-import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import type { Config } from "../config/config.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { Egress } from "../egress/egress.ts";
 import { Models } from "../gateway/catalog.ts";
 import { nobody, type Payer } from "../gateway/charge.ts";
-import { Gateway } from "../gateway/gateway.ts";
+import { Gateway, type Caller as GuestCaller } from "../gateway/gateway.ts";
 import { Prices } from "../gateway/prices.ts";
 import { Upstream } from "../gateway/upstream.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
@@ -40,7 +39,7 @@ type Providers = Record<"anthropic" | "openai", Upstream | null>;
 
 /** How agents ask other agents, over the same uplink. */
 interface AgentsAccess {
-  serve: (agentId: string, stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => Promise<void>;
+  serve: (agentId: string, ...request: Parameters<NonNullable<GuestCaller["otherAgents"]>>) => Promise<void>;
   /** Throws `insufficient_credits` where a turn that another agent asked for may make no further model call. */
   requireCredits: (turn: TurnState) => Promise<void>;
 }
@@ -100,7 +99,7 @@ export class ModelAccess {
       payer: this.#payerOf(agentId, account),
       mayReachAll: () => egress.mayReachAll(agentId),
       tunnel: (stream, authority) => void egress.serve(agentId, stream, authority),
-      otherAgents: (stream, headers) => this.#agents!.serve(agentId, stream, headers),
+      otherAgents: (...request) => this.#agents!.serve(agentId, ...request),
     });
   }
 

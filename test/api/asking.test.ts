@@ -104,6 +104,12 @@ test("a program that outlives its turn asks nobody", async () => {
   await expect.poll(() => client.ask("ada", "recall"), { interval: 700 }).toContain("asking_refused: An agent asks");
 });
 
+test("a request that is none of the protocol's is refused", async () => {
+  // The scripted runtime posts a model call to whatever path it is told.
+  expect((await client.chat("ada", "ask /agents/mcp")).text).toMatch(/^4\d\d /);
+  expect(await client.ask("ada", "consult bob hello")).toBe("hello");
+});
+
 test("what was asked for ends with the turn that asked", async () => {
   const asking = client.chat("ada", "consult bob hang");
   await expect.poll(async () => (await lastTurn("bob")).status).toBe("running");

@@ -53,12 +53,17 @@ export class OtherAgentsServer {
     });
   }
 
-  /** Answers a request of the agent's machine. */
-  async serve(agentId: string, stream: ServerHttp2Stream, headers: NodeJS.Dict<string | string[]>): Promise<void> {
+  /** Answers a request of the agent's machine. `read` is told how many bytes of its body have come. */
+  async serve(
+    agentId: string,
+    stream: ServerHttp2Stream,
+    headers: NodeJS.Dict<string | string[]>,
+    read: (bytes: number) => void,
+  ): Promise<void> {
     const gone = new AbortController();
     stream.on("close", () => gone.abort());
     const method = String(headers[":method"]);
-    const parsedBody = method === "POST" ? await bodyOf(stream) : undefined;
+    const parsedBody = method === "POST" ? await bodyOf(stream, read) : undefined;
     if (parsedBody === null) return refuse(stream);
     const asked = new Request("http://berth/", { method, headers: passed(headers), signal: gone.signal });
     const authInfo = { token: "", clientId: "", scopes: [], extra: { agentId } };
@@ -112,10 +117,11 @@ export class OtherAgentsServer {
     const { asking, turns } = this.#options;
     const { agent, turn } = await asking.begin(agentId, name, message);
     await this.#wait(agent, turn, mcpReq.signal, progress);
-    const { id: turnId, reply, status, error } = await turns.past(agent.id, turn.id);
+    const { id: turnId, reply, replyTruncated, status, error } = await turns.past(agent.id, turn.id);
     if (error) throw new BerthError(error.code, error.message);
     if (status === "cancelled") throw new BerthError("turn_cancelled", `The turn of ${name} was cancelled.`);
-    return { ...resultOf({ agent: name, turnId, reply }), content: [{ type: "text", text: reply }] };
+    const text = replyTruncated ? `${reply}\n\n(The reply is longer; this is its beginning.)` : reply;
+    return { ...resultOf({ agent: name, turnId, reply, replyTruncated }), content: [{ type: "text", text }] };
   }
 
   /** Until the turn has ended or nobody waits. Throws `no_capacity` where its agent gets no place. */
@@ -155,11 +161,12 @@ function resultOf(structuredContent: Record<string, unknown>): CallToolResult {
 }
 
 /** The request's JSON; null if it is none or too much. */
-async function bodyOf(stream: ServerHttp2Stream): Promise<unknown> {
+async function bodyOf(stream: ServerHttp2Stream, read: (bytes: number) => void): Promise<unknown> {
   let size = 0;
   const bounded = async function* () {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       size += chunk.length;
+      read(chunk.length);
       if (size > maximumBodyBytes) return;
       yield chunk;
     }

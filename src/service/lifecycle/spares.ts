@@ -89,7 +89,7 @@ export class Spares {
   }
 
   /** Removes a spare that was taken, and whose agent was not created after all. */
-  async giveBack(id: string): Promise<void> {
+  async discard(id: string): Promise<void> {
     await this.#remove(id);
   }
 
