@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { networkInterfaces } from "node:os";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { VmService } from "../support/vm-service.ts";
 
 const clones = ["clone-a", "clone-b", "clone-c"];
@@ -10,11 +10,24 @@ let service: VmService;
 let ids: string[];
 
 beforeAll(async () => {
-  service = await VmService.start();
-  await Promise.all(clones.map((name) => service.client.createAgent(name)));
+  // Two take a machine that waits, the third gets a clone. There is no room for another that waits.
+  service = await VmService.start({ spares: 1, spareLoad: 1_000, maximumAwake: clones.length });
+  const spares: string[] = [];
+  for (const name of clones) {
+    if (spares.length < 2) spares.push(await spare(spares));
+    await service.client.createAgent(name);
+  }
   ids = await Promise.all(clones.map((name) => service.machineId(name)));
+  expect(ids.slice(0, 2)).toEqual(spares);
 });
 afterAll(() => service[Symbol.asyncDispose]());
+
+/** The machine that waits for an agent, once there is one beside those that are known. */
+async function spare(known: readonly string[]): Promise<string> {
+  const waits = async () => (await service.client.call("GET", "/admin/capacity")).body.spares.used === 1;
+  await vi.waitUntil(waits, { timeout: 300_000, interval: 500 });
+  return (await service.server.machines.list()).find(({ id }) => !known.includes(id))!.id;
+}
 
 /** What each of the clones answers to one command. */
 function inEach(command: string): Promise<string[]> {
