@@ -197,5 +197,23 @@ test("MCP servers are added, refused in place, changed and removed; a secret tha
   expect(await saved()).toEqual({ files: { command: "npx" } });
 });
 
+test("the agents that it may ask are chosen among the others, and one that is gone is left out", async () => {
+  const { client } = dashboard.service;
+  const saved = async () => (await client.call("GET", "/agents/ada")).body.agents;
+  for (const name of ["bob", "cleo"]) await client.createAgent(name);
+  await open("settings");
+  const section = page.getByRole("region", { name: "Other agents" });
+  expect(await section.getByRole("checkbox", { name: "ada" }).count()).toBe(0);
+  for (const name of ["bob", "cleo"]) await section.getByRole("checkbox", { name }).check();
+  await section.getByRole("button", { name: "Save" }).click();
+  await expect.poll(saved).toEqual(["bob", "cleo"]);
+  await client.call("DELETE", "/agents/bob");
+  await open("settings");
+  await section.getByRole("checkbox", { name: "cleo" }).uncheck();
+  await section.getByRole("button", { name: "Save" }).click();
+  await expect.poll(saved).toEqual([]);
+  await client.call("DELETE", "/agents/cleo");
+});
+
 // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what users write
 const githubToken = "${GITHUB_TOKEN}";

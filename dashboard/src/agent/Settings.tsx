@@ -16,6 +16,7 @@ import { useAction } from "../ui/use-action.ts";
 import { Section } from "../ui/View.tsx";
 import { useAgentName } from "./agent-name.ts";
 import { McpServers } from "./McpServers.tsx";
+import { OtherAgents } from "./OtherAgents.tsx";
 import { Tab } from "./Tab.tsx";
 
 export function Settings() {
@@ -26,6 +27,7 @@ export function Settings() {
         {(agent) => (
           <>
             <Behaviour key={agent.name} agent={agent} />
+            <OtherAgents key={`asks ${agent.name}`} agent={agent} />
             <McpServers name={agent.name} servers={agent.mcpServers} />
             <Machine agent={agent} />
             <Danger name={agent.name} />

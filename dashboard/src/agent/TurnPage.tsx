@@ -61,7 +61,7 @@ function Whole({ agent: name, turn }: { agent: string; turn: Turn }) {
 }
 
 function Facts({ turn }: { turn: Turn }) {
-  const { id, status, model, conversation, createdAt, finishedAt, usage, error } = turn;
+  const { id, status, model, conversation, createdAt, finishedAt, usage, error, askedBy } = turn;
   const facts: [string, ReactNode][] = [
     ["Status", <TurnBadge key="status" status={status} />],
     ["Model", model ?? "the runtime's default"],
@@ -71,6 +71,19 @@ function Facts({ turn }: { turn: Turn }) {
     ["Credits", usage.credits !== null && credits(usage.credits)],
     ["Tokens in", `${number.format(usage.inputTokens)}, ${number.format(usage.cacheReadTokens)} of them cached`],
     ["Tokens out", `${number.format(usage.outputTokens)}, ${number.format(usage.reasoningTokens)} of them reasoning`],
+    [
+      "Asked by",
+      askedBy && (
+        <Link
+          key="asked"
+          to="/agents/$name/turns/$turnId"
+          params={{ name: askedBy.agent, turnId: askedBy.turnId }}
+          className="underline"
+        >
+          {askedBy.agent}
+        </Link>
+      ),
+    ],
     ["Error", error && <code className="font-mono text-[13px]">{error.code}</code>],
     [
       "Id",

@@ -1,6 +1,7 @@
 import type { Key } from "@berth/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { AgentChoice } from "../agents/AgentChoice.tsx";
 import { berth } from "../api/client.ts";
 import { agentsQuery, keysQuery } from "../api/queries.ts";
 import { Badge } from "../ui/Badge.tsx";
@@ -149,24 +150,12 @@ function KeyForm({ onMade, onCancel }: { onMade: (key: string) => void; onCancel
         )}
       </Field>
       {kind === "agent" && (
-        <fieldset className="grid gap-1">
-          <legend className="mb-1 text-sm font-medium">Agents</legend>
-          {allAgents.length === 0 && <p className="text-sm text-muted">There are none yet.</p>}
-          <div className="grid max-h-40 gap-1 overflow-y-auto">
-            {allAgents.map((agent) => (
-              <label key={agent.name} className="flex items-center gap-2 text-sm">
-                <input
-                  type="checkbox"
-                  checked={agents.includes(agent.name)}
-                  onChange={({ target }) =>
-                    setAgents(target.checked ? [...agents, agent.name] : agents.filter((each) => each !== agent.name))
-                  }
-                />
-                {agent.name}
-              </label>
-            ))}
-          </div>
-        </fieldset>
+        <AgentChoice
+          legend="Agents"
+          names={allAgents.map((agent) => agent.name)}
+          chosen={agents}
+          onChange={setAgents}
+        />
       )}
       <div className="grid gap-4 sm:grid-cols-2">
         {kind === "agent" && (

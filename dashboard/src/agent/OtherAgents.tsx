@@ -1,0 +1,48 @@
+import type { Agent } from "@berth/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { AgentChoice } from "../agents/AgentChoice.tsx";
+import { berth } from "../api/client.ts";
+import { agentQuery, agentsQuery } from "../api/queries.ts";
+import { Button } from "../ui/Button.tsx";
+import { Form } from "../ui/Form.tsx";
+import { messageOf } from "../ui/message.ts";
+import { Notice } from "../ui/Notice.tsx";
+import { useAction } from "../ui/use-action.ts";
+import { Section } from "../ui/View.tsx";
+
+/** The account's other agents that the agent may ask as a tool. */
+export function OtherAgents({ agent: { name, agents } }: { agent: Agent }) {
+  const queries = useQueryClient();
+  const { data: all = [] } = useQuery(agentsQuery);
+  const [chosen, setChosen] = useState<readonly string[]>(agents);
+  const save = useAction(async () => {
+    // One that is gone cannot be named again.
+    const named = chosen.filter((each) => all.some((agent) => agent.name === each));
+    const changed = await berth.agent(name).update({ agents: named });
+    queries.setQueryData(agentQuery(name).queryKey, changed);
+    setChosen(changed.agents);
+  });
+  const isChanged = chosen.toSorted().join() !== agents.toSorted().join();
+  return (
+    <Section title="Other agents">
+      <p className="text-sm text-muted">
+        It may send these a message and wait for their reply, from its next turn on. What they do costs your account.
+      </p>
+      <Form onSubmit={() => save.run()}>
+        <AgentChoice
+          legend="May ask"
+          names={all.map((agent) => agent.name).filter((each) => each !== name)}
+          chosen={chosen}
+          onChange={setChosen}
+        />
+        {save.error !== null && <Notice tone="bad">{messageOf(save.error)}</Notice>}
+        <div>
+          <Button type="submit" kind="primary" disabled={!isChanged} isBusy={save.isBusy}>
+            Save
+          </Button>
+        </div>
+      </Form>
+    </Section>
+  );
+}
