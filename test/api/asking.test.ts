@@ -40,7 +40,7 @@ test("an agent asks another, whose turn says who asked", async () => {
 
 test("an agent knows whom it may ask, and what they are for", async () => {
   await client.call("PATCH", "/agents/bob", { instructions: "Bob counts." });
-  const listed = JSON.parse(await client.ask("ada", "agents")) as { agents: Record<string, unknown>[] };
+  const listed = JSON.parse(await client.ask("ada", "list-agents")) as { agents: Record<string, unknown>[] };
   expect(listed.agents.map(({ name }) => name)).toEqual(["bob", "cleo", "dan", "eve"]);
   expect(listed.agents[0]).toMatchObject({ runtime: "claude-code", about: "Bob counts." });
 });
@@ -100,7 +100,7 @@ test("what the turn of a key has others do counts for the key, which sees nothin
 });
 
 test("a program that outlives its turn asks nobody", async () => {
-  await client.ask("ada", "later bob hello");
+  await client.ask("ada", "consult-later bob hello");
   await expect.poll(() => client.ask("ada", "recall"), { interval: 700 }).toContain("asking_refused: An agent asks");
 });
 

@@ -28,8 +28,8 @@ import {
  *   calls NAME N   the same N times at once, each with its number as argument
  *   consult NAME MESSAGE  asks another agent, as an MCP client does, and says its answer or the refusal
  *   consults N NAME MESSAGE  the same N times, one after the other, and says the last
- *   later NAME MESSAGE  the same once the turn is over; the answer is then a message of the conversation
- *   agents         says what the list of other agents has
+ *   consult-later NAME MESSAGE  the same once the turn is over; the answer is then a message of the conversation
+ *   list-agents    says what the list of other agents has
  *   ask [PATH]     calls the gateway at PATH (`/anthropic/v1/messages`) and says the response's status and body
  *   anything else  is repeated, word by word
  */
@@ -134,7 +134,7 @@ class ScriptedSession implements Session {
         say(results.at(-1)!);
         break;
       }
-      case "later": {
+      case "consult-later": {
         const [agent, ...rest] = words;
         void sleep(500)
           .then(() =>
@@ -149,7 +149,7 @@ class ScriptedSession implements Session {
           .then((answer) => appendFile(this.#file, `${answer}\n`));
         break;
       }
-      case "agents":
+      case "list-agents":
         say(await this.#call("agents", "list_agents", {}, emit, signal));
         break;
       case "ask": {
