@@ -68,6 +68,8 @@ describe.each(runtimes.map(({ name }) => name))("%s", (runtime) => {
     expect((await client.call("PATCH", `/agents/${runtime}`, { agents: [friend] })).status).toBe(200);
     const tool = `${runtime === "claude-code" ? "mcp__" : ""}agents${runtime === "opencode" ? "_" : "__"}ask_agent`;
     const asked = JSON.stringify({ agent: friend, message: "The word is ibis." });
+    // In a conversation that has begun without it, Claude Code's models find a tool by a search.
+    if (runtime === "claude-code") await client.ask(runtime, `use: ToolSearch {"query":"select:${tool}"}`);
     const reply = await client.ask(runtime, `use: ${tool} ${asked}`);
     expect(reply).toContain("Your message 1 of this conversation");
     const { body } = await client.call("GET", `/agents/${friend}/turns`);
