@@ -1,10 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { cpus, totalmem } from "node:os";
-import { join } from "node:path";
-import { qemuProcesses } from "../src/machines/qemu/process.ts";
 import { eventsOf, isToolEvent } from "../test/support/client.ts";
 import { VmService } from "../test/support/vm-service.ts";
 import { runtimesInMachines } from "../test/support/warm-seed.ts";
+import { firstDelta, median, ownMemoryMiB, quantile } from "./machine/agent-figures.ts";
 
 // `make bench`: the delays a user experiences, measured through the API, each with its floor from the same run.
 // Machines differ and are noisy, so read the ratios first. docs/benchmarks.md has the figures for one machine.
@@ -70,7 +69,8 @@ async function measureAgent(name: string, fields: Record<string, unknown> = {}):
   };
   const finished = (step: string) => Date.parse(steps.find((each) => each.name === step)!.finishedAt) - wallBegun;
   const deltas: number[] = [];
-  for (const message of ["hello", "how are you?", "and now?"]) deltas.push(await firstDelta(name, message));
+  for (const message of ["hello", "how are you?", "and now?"])
+    deltas.push(await firstDelta(service.client, name, message));
   const cancelled = await cancelTime(name);
   const memory = await ownMemoryMiB();
   const deletion = performance.now();
@@ -79,7 +79,7 @@ async function measureAgent(name: string, fields: Record<string, unknown> = {}):
 
   const second = performance.now();
   await service.client.call("POST", "/agents", { name, ...fields });
-  await firstDelta(name, "hello");
+  await firstDelta(service.client, name, "hello");
   const word = performance.now() - second;
   await service.client.call("DELETE", `/agents/${name}`);
   return rounded({
@@ -123,17 +123,6 @@ async function measureMany(): Promise<void> {
   await Promise.all(names.map((name) => service.client.call("DELETE", `/agents/${name}`)));
 }
 
-async function firstDelta(name: string, message: string): Promise<number> {
-  const begun = performance.now();
-  const response = await service.client.fetch("POST", `/agents/${name}/chat`, { message });
-  let first = 0;
-  for await (const { event } of eventsOf(response)) {
-    if (event.type === "response.failed") throw new Error(event.error.message);
-    if (event.type === "response.output_text.delta") first ||= performance.now() - begun;
-  }
-  return first;
-}
-
 /** The time from sending a cancel, while a command runs, to the turn's last event. */
 async function cancelTime(name: string): Promise<number> {
   const body = { message: "run: sleep 1000", include: ["tools"] };
@@ -154,24 +143,6 @@ async function newestMachine(): Promise<string> {
 
 async function availableMiB(): Promise<number> {
   return Math.round(Number(/^MemAvailable:\s*(\d+)/m.exec(await readFile("/proc/meminfo", "utf8"))![1]) / 1024);
-}
-
-/** Anonymous memory of all machines: what each has beyond the template's file, which they share. */
-async function ownMemoryMiB(): Promise<number> {
-  let kib = 0;
-  for (const pid of (await qemuProcesses()).values()) {
-    kib += Number(/^Anonymous:\s*(\d+)/m.exec(await readFile(join("/proc", String(pid), "smaps_rollup"), "utf8"))![1]);
-  }
-  return Math.round(kib / 1024);
-}
-
-function quantile(values: readonly number[], part: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return Math.round(sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))]!);
-}
-
-function median(values: readonly number[]): number {
-  return quantile(values, 0.5);
 }
 
 function rounded<T extends object>(times: T): T {

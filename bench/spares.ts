@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { qemuProcesses } from "../src/machines/qemu/process.ts";
-import { eventsOf } from "../test/support/client.ts";
 import { VmService } from "../test/support/vm-service.ts";
+import { firstDelta, median, ownMemoryMiB } from "./machine/agent-figures.ts";
 
 // `node bench/spares.ts [ROUNDS] [RUNTIME]`: agents that take a machine which waits for them, and agents that get a clone,
 // alternating within one run; what a spare costs; and the first word after a reset.
@@ -40,9 +40,7 @@ for (const name of Object.keys(spare[0]!) as (keyof Times)[]) {
   console.log(`  ${name.padEnd(38)} ${cell(ours)} ${cell(theirs)} ${(theirs / ours).toFixed(1).padStart(10)}`);
 }
 const idle = (((await processorSeconds()) - seconds) / 20) * 100;
-console.log(
-  `\na spare that waits: ${(await ownMemoryMiB()).toFixed(0)} MiB of its own, ${idle.toFixed(1)} % of a processor`,
-);
+console.log(`\na spare that waits: ${await ownMemoryMiB()} MiB of its own, ${idle.toFixed(1)} % of a processor`);
 
 /** One agent's times, each part after \`before\`; the first word with an agent of its own. */
 async function measured(before: () => Promise<void>): Promise<Times> {
@@ -51,15 +49,15 @@ async function measured(before: () => Promise<void>): Promise<Times> {
   await client.createAgent("one", { runtime });
   const ready = performance.now() - begun;
   const deltas: number[] = [];
-  for (const message of ["hello", "how are you?", "and now?"]) deltas.push(await firstDelta("one", message));
+  for (const message of ["hello", "how are you?", "and now?"]) deltas.push(await firstDelta(client, "one", message));
   await client.call("POST", "/agents/one/conversation/reset");
   await sleep(3_000);
-  const afterReset = await firstDelta("one", "hello again");
+  const afterReset = await firstDelta(client, "one", "hello again");
   await client.call("DELETE", "/agents/one");
   await before();
   const second = performance.now();
   await client.call("POST", "/agents", { name: "two", runtime });
-  await firstDelta("two", "hello");
+  await firstDelta(client, "two", "hello");
   const word = performance.now() - second;
   await client.call("DELETE", "/agents/two");
   return {
@@ -76,16 +74,6 @@ async function waitForSpare(): Promise<void> {
   await sleep(1_000);
 }
 
-async function firstDelta(name: string, message: string): Promise<number> {
-  const begun = performance.now();
-  let first = 0;
-  for await (const { event } of eventsOf(await client.fetch("POST", `/agents/${name}/chat`, { message }))) {
-    if (event.type === "response.failed") throw new Error(event.error.message);
-    if (event.type === "response.output_text.delta") first ||= performance.now() - begun;
-  }
-  return first;
-}
-
 /** What all machines' processes have used so far. */
 async function processorSeconds(): Promise<number> {
   const stats = await Promise.all(
@@ -93,18 +81,6 @@ async function processorSeconds(): Promise<number> {
   );
   const ticks = stats.map((stat) => stat.slice(stat.lastIndexOf(")") + 2).split(" "));
   return ticks.reduce((sum, fields) => sum + Number(fields[11]) + Number(fields[12]), 0) / 100;
-}
-
-/** Anonymous memory of all machines: what each has beyond the template's file, which they share. */
-async function ownMemoryMiB(): Promise<number> {
-  let kib = 0;
-  for (const pid of (await qemuProcesses()).values())
-    kib += Number(/^Anonymous:\s*(\d+)/m.exec(await readFile(`/proc/${pid}/smaps_rollup`, "utf8"))![1]);
-  return kib / 1024;
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }
 
 function cell(ms: number): string {

@@ -5,6 +5,8 @@ import { functionServer } from "./functions.ts";
 export const agentsServer = "agents";
 /** Names that servers of the service itself have in every machine. */
 const reserved: readonly string[] = [functionServer, agentsServer];
+/** A tool's `_meta`. Otherwise Claude Code keeps it behind a search. */
+export const alwaysOffered = { "anthropic/alwaysLoad": true };
 const maximumServers = 16;
 
 /** A reference to one of the agent's secrets within a value: `${NAME}`. */

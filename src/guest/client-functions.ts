@@ -5,6 +5,7 @@ import { NodeStreamableHTTPServerTransport } from "@modelcontextprotocol/node";
 import { Server, type ServerContext } from "@modelcontextprotocol/server";
 import type { TurnEvent } from "../contract/chat.ts";
 import { type ClientFunction, functionServer } from "../contract/functions.ts";
+import { alwaysOffered } from "../contract/mcp-servers.ts";
 import { GuestError } from "./control.ts";
 
 /** How long a turn waits for its runtime to read which functions there are. */
@@ -142,8 +143,7 @@ export class ClientFunctions {
           name,
           description: description ?? "",
           inputSchema: { ...parameters, type: "object" as const },
-          // Otherwise Claude Code keeps it behind a search.
-          _meta: { "anthropic/alwaysLoad": true },
+          _meta: alwaysOffered,
         })),
       };
     });

@@ -45,8 +45,7 @@ export async function connectChannel(
       const token = await openChannel(
         socket,
         { channel, handshake, tokens: known },
-        // A whole number: a signal takes no other.
-        Math.max(1, Math.min(tryTimeoutMs, Math.ceil(deadline - performance.now()))),
+        Math.min(tryTimeoutMs, deadline - performance.now()),
       );
       return { socket, token };
     } catch (error) {
@@ -72,7 +71,7 @@ export async function openChannel(
   timeoutMs: number,
 ): Promise<string> {
   socket.setNoDelay(true);
-  const signal = AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs))); // It takes whole numbers only.
   let token = tokens[0]!;
   if (handshake === "token") writeJsonLine(socket, { channel, token } satisfies TokenHello);
   else {

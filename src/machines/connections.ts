@@ -70,11 +70,10 @@ export class Connections {
     return { guest: control.guest, token };
   }
 
-  /** The guest that was connected as one that awaits adoption has another token now. */
-  retoken(id: string, token: string | null): void {
+  /** The guest awaits another adoption, with another token. */
+  retoken(id: string, token: string): void {
     const open = this.#unadopted.get(id);
-    if (token === null) this.#unadopted.delete(id);
-    else if (open) open.token = token;
+    if (open) open.token = token;
   }
 
   /** Keeps the uplink open while the machine runs, redialling it when it is lost. */

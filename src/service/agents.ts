@@ -129,7 +129,7 @@ export class Agents {
       await lifecycle.create(agent);
     } catch (error) {
       // Its id may be that of a later attempt now, so no other agent may have it. Nobody waits for the end of it.
-      void lifecycle.spares.discard(spare);
+      void lifecycle.spares.remove(spare);
       throw error;
     }
   }

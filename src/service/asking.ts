@@ -53,18 +53,18 @@ export class Asking {
     const agent = choice.find((each) => each.name === name);
     if (!agent) {
       const allowed = choice.map((each) => each.name).join(", ") || "none";
-      throw new BerthError("asking_refused", `This agent may not ask an agent ${name}. It may ask: ${allowed}.`);
+      throw refused(`This agent may not ask an agent ${name}. It may ask: ${allowed}.`);
     }
     const own = running.ofAgent(agentId);
-    if (!own || own.ending) throw new BerthError("asking_refused", "An agent asks others within a turn of its own.");
+    if (!own || own.ending) throw refused("An agent asks others within a turn of its own.");
     const theirs = running.ofAgent(agent.id)?.turn;
     if (theirs?.asked?.byTurn === own.turn.id && theirs.message === message) return { agent, turn: theirs };
     const { id: byTurn, keyId, asked } = own.turn;
     const depth = (asked?.depth ?? 0) + 1;
-    if (depth > maximumDepth) throw tooMany(`Agents ask each other ${maximumDepth} deep at most.`);
+    if (depth > maximumDepth) throw refused(`Agents ask each other ${maximumDepth} deep at most.`);
     const firstTurn = asked?.firstTurn ?? byTurn;
     const { turns: count } = await this.#requireCost(firstTurn);
-    if (count >= maximumTurns) throw tooMany(`${maximumTurns} turns may come of one message.`);
+    if (count >= maximumTurns) throw refused(`${maximumTurns} turns may come of one message.`);
     const caller = { accountId: agent.accountId, keyId };
     const turn = await turns.begin(randomUUID(), agent, message, caller, { asked: { byTurn, firstTurn, depth } });
     // Its end would have ended this one.
@@ -86,6 +86,6 @@ export class Asking {
   }
 }
 
-function tooMany(message: string): BerthError {
+function refused(message: string): BerthError {
   return new BerthError("asking_refused", message);
 }

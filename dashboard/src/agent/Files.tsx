@@ -7,9 +7,9 @@ import { berth } from "../api/client.ts";
 import { folderQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { classes } from "../ui/classes.ts";
+import { Failure } from "../ui/Failure.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
-import { messageOf } from "../ui/message.ts";
-import { Empty, Notice } from "../ui/Notice.tsx";
+import { Empty } from "../ui/Notice.tsx";
 import { Table } from "../ui/Table.tsx";
 import { Time } from "../ui/Time.tsx";
 import { useAction } from "../ui/use-action.ts";
@@ -95,7 +95,7 @@ function Dropzone({ name, path, children }: { name: string; path: string; childr
           }}
         />
       </div>
-      {upload.error !== null && <Notice tone="bad">{messageOf(upload.error)}</Notice>}
+      <Failure of={upload.error} />
       {children}
     </section>
   );

@@ -8,10 +8,10 @@ import { Badge } from "../ui/Badge.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
+import { Failure } from "../ui/Failure.tsx";
 import { Field, Input, Select, TextArea } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
-import { messageOf } from "../ui/message.ts";
-import { Empty, Notice } from "../ui/Notice.tsx";
+import { Empty } from "../ui/Notice.tsx";
 import { Table } from "../ui/Table.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { Section } from "../ui/View.tsx";
@@ -172,7 +172,7 @@ function ServerForm({ initial, onSave, onCancel }: FormProps) {
           </Field>
         </>
       )}
-      {save.error !== null && <Notice tone="bad">{messageOf(save.error)}</Notice>}
+      <Failure of={save.error} />
       <div className="flex justify-end gap-2">
         <Button onClick={onCancel}>Cancel</Button>
         <Button type="submit" kind="primary" isBusy={save.isBusy}>

@@ -5,11 +5,12 @@ import { berth } from "../api/client.ts";
 import { connectionsQuery, networkQuery } from "../api/queries.ts";
 import { Badge } from "../ui/Badge.tsx";
 import { Button } from "../ui/Button.tsx";
+import { Failure } from "../ui/Failure.tsx";
 import { Field, Select, TextArea } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
-import { messageOf } from "../ui/message.ts";
-import { Empty, Notice } from "../ui/Notice.tsx";
+import { Empty } from "../ui/Notice.tsx";
+import { Submit } from "../ui/Submit.tsx";
 import { Table } from "../ui/Table.tsx";
 import { Time } from "../ui/Time.tsx";
 import { useAction } from "../ui/use-action.ts";
@@ -100,12 +101,9 @@ function PolicyForm({ name, policy }: { name: string; policy: Policy }) {
         The operator allows {operator.allow.length === 0 ? "nothing" : operator.allow.map(wordOf).join(", ")}
         {operator.deny.length > 0 && ` and refuses ${operator.deny.join(", ")}`}. Private addresses are always refused.
       </p>
-      {save.error !== null && <Notice tone="bad">{messageOf(save.error)}</Notice>}
-      <div>
-        <Button type="submit" kind="primary" isBusy={save.isBusy}>
-          Save the rules
-        </Button>
-      </div>
+      <Submit of={save} kind="primary">
+        Save the rules
+      </Submit>
     </Form>
   );
 }
@@ -153,7 +151,7 @@ function Connections({ name }: { name: string }) {
         </Select>
       }
     >
-      {allow.error !== null && <Notice tone="bad">{messageOf(allow.error)}</Notice>}
+      <Failure of={allow.error} />
       <Loaded query={query}>
         {(entries) =>
           entries.length === 0 ? (

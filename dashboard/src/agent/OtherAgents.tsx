@@ -4,10 +4,8 @@ import { useState } from "react";
 import { AgentChoice } from "../agents/AgentChoice.tsx";
 import { berth } from "../api/client.ts";
 import { agentQuery, agentsQuery } from "../api/queries.ts";
-import { Button } from "../ui/Button.tsx";
 import { Form } from "../ui/Form.tsx";
-import { messageOf } from "../ui/message.ts";
-import { Notice } from "../ui/Notice.tsx";
+import { Submit } from "../ui/Submit.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { Section } from "../ui/View.tsx";
 
@@ -36,12 +34,9 @@ export function OtherAgents({ agent: { name, agents } }: { agent: Agent }) {
           chosen={chosen}
           onChange={setChosen}
         />
-        {save.error !== null && <Notice tone="bad">{messageOf(save.error)}</Notice>}
-        <div>
-          <Button type="submit" kind="primary" disabled={!isChanged} isBusy={save.isBusy}>
-            Save
-          </Button>
-        </div>
+        <Submit of={save} kind="primary" disabled={!isChanged}>
+          Save
+        </Submit>
       </Form>
     </Section>
   );

@@ -5,9 +5,9 @@ import { berth } from "../api/client.ts";
 import { portsQuery, sharesQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { Once } from "../ui/CopyButton.tsx";
+import { Failure } from "../ui/Failure.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
-import { messageOf } from "../ui/message.ts";
-import { Empty, Notice } from "../ui/Notice.tsx";
+import { Empty } from "../ui/Notice.tsx";
 import { Table } from "../ui/Table.tsx";
 import { Time } from "../ui/Time.tsx";
 import { useAction } from "../ui/use-action.ts";
@@ -38,7 +38,7 @@ export function Ports() {
           </Button>
         }
       >
-        {error !== null && <Notice tone="bad">{messageOf(error)}</Notice>}
+        <Failure of={error} />
         {link !== null && (
           <div className="grid gap-2">
             <p className="text-sm">Anybody who has this link sees the pages of that port. It is shown this once.</p>
@@ -118,7 +118,7 @@ function Shares({ name }: { name: string }) {
   });
   return (
     <Section title="Public links">
-      {end.error !== null && <Notice tone="bad">{messageOf(end.error)}</Notice>}
+      <Failure of={end.error} />
       <Loaded query={query}>
         {(shares) =>
           shares.length === 0 ? (

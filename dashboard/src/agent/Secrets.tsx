@@ -5,11 +5,11 @@ import { secretsQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
+import { Failure } from "../ui/Failure.tsx";
 import { Field, Input } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
-import { messageOf } from "../ui/message.ts";
-import { Empty, Notice } from "../ui/Notice.tsx";
+import { Empty } from "../ui/Notice.tsx";
 import { Table } from "../ui/Table.tsx";
 import { Time } from "../ui/Time.tsx";
 import { useAction } from "../ui/use-action.ts";
@@ -154,7 +154,7 @@ function SecretForm({ name, onDone, onCancel }: FormProps) {
           />
         )}
       </Field>
-      {save.error !== null && <Notice tone="bad">{messageOf(save.error)}</Notice>}
+      <Failure of={save.error} />
       <div className="flex justify-end gap-2">
         <Button onClick={onCancel}>Cancel</Button>
         <Button type="submit" kind="primary" isBusy={save.isBusy}>

@@ -8,10 +8,10 @@ import { berth } from "../api/client.ts";
 import { agentQuery, modelsQuery, runtimesQuery, turnsQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
+import { Failure } from "../ui/Failure.tsx";
 import { Form } from "../ui/Form.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
-import { messageOf } from "../ui/message.ts";
-import { Notice } from "../ui/Notice.tsx";
+import { Submit } from "../ui/Submit.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { Section } from "../ui/View.tsx";
 import { useAgentName } from "./agent-name.ts";
@@ -60,12 +60,9 @@ function Behaviour({ agent }: { agent: Agent }) {
           onChange={setModel}
         />
         <InstructionsField value={instructions} onChange={setInstructions} />
-        {save.error !== null && <Notice tone="bad">{messageOf(save.error)}</Notice>}
-        <div>
-          <Button type="submit" kind="primary" disabled={!isChanged} isBusy={save.isBusy}>
-            Save
-          </Button>
-        </div>
+        <Submit of={save} kind="primary" disabled={!isChanged}>
+          Save
+        </Submit>
       </Form>
     </Section>
   );
@@ -129,7 +126,7 @@ function Machine({ agent: { name, status, resources, runtime } }: { agent: Agent
           </Confirm>
         </Row>
       </div>
-      {act.error !== null && <Notice tone="bad">{messageOf(act.error)}</Notice>}
+      <Failure of={act.error} />
     </Section>
   );
 }

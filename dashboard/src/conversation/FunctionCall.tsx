@@ -2,11 +2,9 @@ import { CircleCheck, CircleMinus, Hourglass } from "lucide-react";
 import { useState } from "react";
 import { berth } from "../api/client.ts";
 import { Badge } from "../ui/Badge.tsx";
-import { Button } from "../ui/Button.tsx";
 import { Field, TextArea } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
-import { messageOf } from "../ui/message.ts";
-import { Notice } from "../ui/Notice.tsx";
+import { Submit } from "../ui/Submit.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { Block, Folded } from "./ToolCall.tsx";
 import type { FunctionPart } from "./turn-state.ts";
@@ -70,12 +68,7 @@ function Answer({ agent, call: { callId, name } }: { agent: string; call: Functi
           />
         )}
       </Field>
-      {give.error !== null && <Notice tone="bad">{messageOf(give.error)}</Notice>}
-      <div>
-        <Button type="submit" isBusy={give.isBusy}>
-          Give the result
-        </Button>
-      </div>
+      <Submit of={give}>Give the result</Submit>
     </Form>
   );
 }

@@ -6,10 +6,10 @@ import { berth } from "../api/client.ts";
 import { agentsQuery, type EntryFilter, entriesQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { credits } from "../ui/credits.ts";
+import { Failure } from "../ui/Failure.tsx";
 import { Input, Select } from "../ui/Field.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
-import { messageOf } from "../ui/message.ts";
-import { Empty, Notice } from "../ui/Notice.tsx";
+import { Empty } from "../ui/Notice.tsx";
 import { Older } from "../ui/Older.tsx";
 import { Table } from "../ui/Table.tsx";
 import { duration, Time } from "../ui/Time.tsx";
@@ -46,7 +46,7 @@ export function Ledger() {
       }
     >
       <Filters filter={filter} onChange={setFilter} />
-      {download.error !== null && <Notice tone="bad">{messageOf(download.error)}</Notice>}
+      <Failure of={download.error} />
       <Loaded query={query}>
         {({ pages }) => {
           const entries = pages.flatMap(({ data }) => data);

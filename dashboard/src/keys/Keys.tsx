@@ -10,11 +10,11 @@ import { Confirm } from "../ui/Confirm.tsx";
 import { Once } from "../ui/CopyButton.tsx";
 import { credits } from "../ui/credits.ts";
 import { Dialog } from "../ui/Dialog.tsx";
+import { Failure } from "../ui/Failure.tsx";
 import { Field, Input, Select } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
-import { messageOf } from "../ui/message.ts";
-import { Empty, Notice } from "../ui/Notice.tsx";
+import { Empty } from "../ui/Notice.tsx";
 import { Table } from "../ui/Table.tsx";
 import { Time } from "../ui/Time.tsx";
 import { useAction } from "../ui/use-action.ts";
@@ -177,7 +177,7 @@ function KeyForm({ onMade, onCancel }: { onMade: (key: string) => void; onCancel
           )}
         </Field>
       </div>
-      {make.error !== null && <Notice tone="bad">{messageOf(make.error)}</Notice>}
+      <Failure of={make.error} />
       <div className="flex justify-end gap-2">
         <Button onClick={onCancel}>Cancel</Button>
         <Button type="submit" kind="primary" isBusy={make.isBusy} disabled={kind === "agent" && agents.length === 0}>

@@ -10,11 +10,11 @@ import { Confirm } from "../ui/Confirm.tsx";
 import { Once } from "../ui/CopyButton.tsx";
 import { credits } from "../ui/credits.ts";
 import { Dialog } from "../ui/Dialog.tsx";
+import { Failure } from "../ui/Failure.tsx";
 import { Field, Input } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { messageOf } from "../ui/message.ts";
-import { Notice } from "../ui/Notice.tsx";
 import { Table } from "../ui/Table.tsx";
 import { Time } from "../ui/Time.tsx";
 import { useAction } from "../ui/use-action.ts";
@@ -65,10 +65,10 @@ function Host() {
     <Section title="Capacity">
       <Loaded query={query}>
         {({ machines, memoryMiB, spares, queue }) => (
-          <div className="grid gap-2 sm:grid-cols-3">
+          <div className="grid gap-2 sm:grid-cols-2 lg:grid-cols-4">
             <Gauge label="Machines awake" {...machines} />
             <Gauge label="Memory of machines" {...memoryMiB} word={(mib) => bytes(mib * 1024 ** 2)} />
-            <Gauge label="Machines that wait for new agents" {...spares} />
+            <Gauge label="Kept for new agents" {...spares} />
             <Gauge label="Agents that wait" {...queue} />
           </div>
         )}
@@ -305,7 +305,7 @@ function Grant({ account: { accountId, name } }: { account: AccountCredits }) {
           <Field label="Note" hint="What it is for. The account's ledger shows it.">
             {(props) => <Input {...props} value={note} onChange={(event) => setNote(event.target.value)} />}
           </Field>
-          {give.error !== null && <Notice tone="bad">{messageOf(give.error)}</Notice>}
+          <Failure of={give.error} />
           <div className="flex justify-end gap-2">
             <Button onClick={() => setOpen(false)}>Cancel</Button>
             <Button type="submit" kind="primary" isBusy={give.isBusy}>

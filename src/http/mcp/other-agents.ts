@@ -11,13 +11,16 @@ import {
 } from "@modelcontextprotocol/server";
 import { asBerthError, BerthError } from "../../contract/errors.ts";
 import { OtherAgents, OtherAnswer, StartTurnArguments } from "../../contract/mcp.ts";
-import { agentsServer } from "../../contract/mcp-servers.ts";
+import { agentsServer, alwaysOffered } from "../../contract/mcp-servers.ts";
 import type { AgentState } from "../../service/agent.ts";
 import type { Asking } from "../../service/asking.ts";
 import type { TurnState } from "../../service/turn.ts";
 import type { Turns } from "../../service/turns.ts";
 import { Progress } from "./progress.ts";
+import { requestHeaders } from "./request-headers.ts";
+import { authInfoOf } from "./server.ts";
 import { toFailure } from "./tool.ts";
+import { longerNote } from "./turn-tools.ts";
 
 /** A message has 256 KiB; in JSON, each byte may take six. */
 const maximumBodyBytes = 2 * 1024 * 1024;
@@ -65,9 +68,8 @@ export class OtherAgentsServer {
     const method = String(headers[":method"]);
     const parsedBody = method === "POST" ? await bodyOf(stream, read) : undefined;
     if (parsedBody === null) return refuse(stream);
-    const asked = new Request("http://berth/", { method, headers: passed(headers), signal: gone.signal });
-    const authInfo = { token: "", clientId: "", scopes: [], extra: { agentId } };
-    const answer = await this.#handler.fetch(asked, { authInfo, parsedBody });
+    const asked = new Request("http://berth/", { method, headers: requestHeaders(headers), signal: gone.signal });
+    const answer = await this.#handler.fetch(asked, { authInfo: authInfoOf({ agentId }), parsedBody });
     const type = answer.headers.get("content-type");
     stream.respond({ ":status": answer.status, ...(type === null ? {} : { "content-type": type }) });
     if (!answer.body) return void stream.end();
@@ -84,8 +86,6 @@ export class OtherAgentsServer {
     const others = await asking.choice(agentId);
     const server = new McpServer({ name: agentsServer, version: "1" });
     const names = others.map(({ name }) => name).join(", ") || "none at present";
-    // Otherwise Claude Code keeps a tool behind a search.
-    const _meta = { "anthropic/alwaysLoad": true };
     server.registerTool(
       "list_agents",
       {
@@ -93,7 +93,7 @@ export class OtherAgentsServer {
         description: `Lists the other agents that ask_agent reaches (${names}) with what they are for.`,
         outputSchema: OtherAgents,
         annotations: { readOnlyHint: true, openWorldHint: false },
-        _meta,
+        _meta: alwaysOffered,
       },
       async () => resultOf({ agents: others.map(toChoice) }),
     );
@@ -105,7 +105,7 @@ export class OtherAgentsServer {
         inputSchema: StartTurnArguments,
         outputSchema: OtherAnswer,
         annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
-        _meta,
+        _meta: alwaysOffered,
       },
       ({ agent, message }, context) => this.#ask(agentId, agent, message, context).catch(this.#toFailure),
     );
@@ -120,7 +120,7 @@ export class OtherAgentsServer {
     const { id: turnId, reply, replyTruncated, status, error } = await turns.past(agent.id, turn.id);
     if (error) throw new BerthError(error.code, error.message);
     if (status === "cancelled") throw new BerthError("turn_cancelled", `The turn of ${name} was cancelled.`);
-    const text = replyTruncated ? `${reply}\n\n(The reply is longer; this is its beginning.)` : reply;
+    const text = replyTruncated ? `${reply}\n\n${longerNote}` : reply;
     return { ...resultOf({ agent: name, turnId, reply, replyTruncated }), content: [{ type: "text", text }] };
   }
 
@@ -179,10 +179,4 @@ function refuse(stream: ServerHttp2Stream): void {
   stream.respond({ ":status": 400, "content-type": "application/json" });
   const message = "The body is to be JSON of 2 MiB at most.";
   stream.end(JSON.stringify({ jsonrpc: "2.0", error: { code: -32700, message }, id: null }));
-}
-
-/** The headers of a request by HTTP/1.1. */
-function passed(headers: NodeJS.Dict<string | string[]>): Headers {
-  const pairs = Object.entries(headers).filter(([name]) => !name.startsWith(":"));
-  return new Headers(pairs.filter((pair): pair is [string, string] => typeof pair[1] === "string"));
 }

@@ -7,6 +7,7 @@ import { goneOf } from "../gone.ts";
 import { handle } from "../handle.ts";
 import { sendText } from "../sse.ts";
 import type { Streams } from "../streams.ts";
+import { requestHeaders } from "./request-headers.ts";
 import { authInfoOf } from "./server.ts";
 
 /** The most messages of a batch, which the revision 2025-03-26 allows. */
@@ -35,10 +36,10 @@ export function mcpRoutes({ handler, streams, count, corsOrigins, publicUrl }: M
       for (let left = requireBatch(request.body) - 1; left > 0; left--) await count(request, reply);
       const asked = new Request(`${publicUrl()}/mcp`, {
         method: "POST",
-        headers: headersOf(request),
+        headers: requestHeaders(request.raw.headers),
         signal: goneOf(reply),
       });
-      const authInfo = authInfoOf({ request, reply });
+      const authInfo = authInfoOf({ carrier: { request, reply } });
       const answer = await handler.fetch(asked, { authInfo, parsedBody: request.body ?? null });
       return await send(reply, answer);
     });
@@ -59,12 +60,6 @@ function requireOrigin(origin: string | undefined, publicUrl: string, corsOrigin
     "forbidden",
     "A page of this origin may not call the API; BERTH_CORS_ORIGINS names those that may.",
   );
-}
-
-/** The headers, without the credential, which nothing behind this needs. */
-function headersOf({ raw }: FastifyRequest): Headers {
-  const { authorization: _, ...headers } = raw.headers;
-  return new Headers(Object.entries(headers).filter((pair): pair is [string, string] => typeof pair[1] === "string"));
 }
 
 async function send(reply: FastifyReply, answer: Response): Promise<FastifyReply> {

@@ -52,8 +52,8 @@ export function mcpHandler(factory: McpServerFactory, onerror: (error: Error) =>
 }
 
 /** What the handler passes on for a request. */
-export function authInfoOf(carrier: Carrier) {
-  return { token: "", clientId: "", scopes: [], extra: { carrier } };
+export function authInfoOf<Extra extends { carrier: Carrier } | { agentId: string }>(extra: Extra) {
+  return { token: "", clientId: "", scopes: [], extra };
 }
 
 function carrierOf({ authInfo }: McpRequestContext): Carrier {

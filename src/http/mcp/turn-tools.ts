@@ -16,6 +16,9 @@ import { type Tool, type ToolCall, tool } from "./tool.ts";
 /** How long `ask_agent` waits for a client that gives up after a minute, and for one that hears of progress. */
 const usualWaitSeconds = { silent: 50, told: 1_800 };
 
+/** What a model is told of a reply that is cut. */
+export const longerNote = "(The reply is longer; this is its beginning.)";
+
 const changing = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true };
 
 /** Tools that give agents messages and read what becomes of them. */
@@ -123,7 +126,7 @@ function toSummary({ name }: AgentState, turn: PastTurn): TurnSummary {
 function answerOf(agent: AgentState, turn: PastTurn) {
   const { id, status, reply, replyTruncated, error } = turn;
   const notes = [
-    replyTruncated ? "(The reply is longer; this is its beginning.)" : "",
+    replyTruncated ? longerNote : "",
     status === "running" ? `The turn ${id} is still running: call get_turn.` : "",
     status === "cancelled" ? "The turn was cancelled." : "",
     error === null ? "" : `The turn failed: ${error.code}: ${error.message}`,

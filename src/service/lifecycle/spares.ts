@@ -84,13 +84,8 @@ export class Spares {
       return id;
     }
     // Nobody waits for the end of it.
-    void this.#remove(id);
+    void this.remove(id);
     return null;
-  }
-
-  /** Removes a spare that was taken, and whose agent was not created after all. */
-  async discard(id: string): Promise<void> {
-    await this.#remove(id);
   }
 
   /** Gives one spare's slot up. False if none waits. */
@@ -98,7 +93,7 @@ export class Spares {
     const [id] = this.#waiting.keys();
     if (id === undefined) return false;
     this.#waiting.delete(id);
-    await this.#remove(id);
+    await this.remove(id);
     return true;
   }
 
@@ -145,19 +140,21 @@ export class Spares {
       await machines.makeSpare(spec, signal);
       signal.throwIfAborted();
     } catch (error) {
-      await this.#remove(id);
+      await this.remove(id);
       if (signal.aborted) return;
       throw error;
     }
     this.#waiting.set(id, spec);
-    void machines.ended(id).then(async () => {
-      if (!this.#waiting.delete(id) || this.#stopped.signal.aborted) return;
+    const gone = async () => {
+      if (!this.#waiting.delete(id) || signal.aborted) return;
       log("a spare machine has ended", { id });
-      await this.#remove(id);
-    });
+      await this.remove(id);
+    };
+    machines.ended(id).then(gone, (error: unknown) => log("the end of a spare machine is not known", { id, error }));
   }
 
-  async #remove(id: string): Promise<void> {
+  /** Removes a spare: one that does not wait any longer, or was taken for an agent that was not created. Never rejects. */
+  async remove(id: string): Promise<void> {
     const { machines, slots, log } = this.#options;
     await machines.destroy(id).catch((error: unknown) => log("a spare machine could not be removed", { id, error }));
     slots.release(id);
