@@ -196,6 +196,11 @@ export class Conversation {
     return true;
   }
 
+  /** Interrupts the turn that runs, if one does: the server does not know of it. */
+  abandon(): void {
+    this.#running?.cancel.abort();
+  }
+
   /**
    * Begins the conversation with this number if the runtime is idle in an earlier one. Prompts that arrive meanwhile
    * wait. If the runtime is not idle, the next prompt begins the conversation.

@@ -99,12 +99,14 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
   const adopt: GuestHandlers["adopt"] = async (adoption, { peerPort }) => {
     // Connections from before a suspension have no peer any longer.
     for (const socket of sockets) if (socket.remotePort !== peerPort) socket.destroy();
+    // A snapshot may have been taken in a turn, which is not this machine's.
+    conversation.abandon();
     const [taken] = await Promise.all([options.adopt(adoption, identity), provide(adoption.secrets)]);
     take(taken);
     return health();
   };
   const files = new GuestFiles(context);
-  const ssh = new Ssh(context);
+  const ssh = new Ssh(context, () => identity?.machineId ?? "");
   const handlers = { ...handlersOf({ options, conversation, journals, commands, files, ssh, provide, health }), adopt };
   const control = serveCalls(guestCalls, handlers, async (time) => {
     if (time > Date.now() + toleratedMs) await options.setClock(time);

@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdir, readFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, rm } from "node:fs/promises";
 import { Duplex } from "node:stream";
 import { promisify } from "node:util";
 import { loginEnvironment, replaceFile } from "../runtimes/process.ts";
@@ -24,10 +24,13 @@ const lastWordsMs = 5_000;
 export class Ssh {
   readonly #context: RuntimeContext;
   readonly #folder: string;
+  readonly #machineId: () => string;
   #hostKey: Promise<string> | null = null;
 
-  constructor(context: RuntimeContext) {
+  /** `machineId` returns the id of the machine that this guest is now. */
+  constructor(context: RuntimeContext, machineId: () => string) {
     this.#context = context;
+    this.#machineId = machineId;
     this.#folder = `${context.stateFolder}/ssh`;
   }
 
@@ -40,21 +43,33 @@ export class Ssh {
   }
 
   /** Made when it is first asked for, so that no template has one and no two machines the same. */
-  #publicHostKey(): Promise<string> {
-    this.#hostKey ??= this.#makeHostKey();
-    this.#hostKey.catch(() => {
-      this.#hostKey = null;
-    });
-    return this.#hostKey;
+  async #publicHostKey(): Promise<string> {
+    const before = this.#hostKey;
+    const made = (async () => {
+      await before?.catch(() => {});
+      return this.#ownHostKey();
+    })();
+    this.#hostKey = made;
+    return made;
   }
 
-  async #makeHostKey(): Promise<string> {
+  /** The host key of this machine. A fork has its source's disk, and makes a key of its own. */
+  async #ownHostKey(): Promise<string> {
     const file = `${this.#folder}/host_key`;
+    const owner = `${this.#folder}/host_key_machine`;
     await mkdir(this.#folder, { recursive: true });
     await chmod(this.#folder, 0o755); // sshd reads the principals with the user's rights.
-    const known = await readFile(`${file}.pub`, "utf8").catch(() => null);
-    if (known === null) await run("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", "", "-f", file]);
-    return (known ?? (await readFile(`${file}.pub`, "utf8"))).trim();
+    const machineId = this.#machineId();
+    const [known, of] = await Promise.all([`${file}.pub`, owner].map((path) => readFile(path, "utf8").catch(() => null)));
+    // Keys of earlier versions are told to be nobody's; only the machine itself had them.
+    if (known && (of ?? machineId) === machineId) {
+      if (of === null) await replaceFile(owner, machineId);
+      return known.trim();
+    }
+    for (const path of [file, `${file}.pub`]) await rm(path, { force: true });
+    await run("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", "", "-f", file]);
+    await replaceFile(owner, machineId);
+    return (await readFile(`${file}.pub`, "utf8")).trim();
   }
 
   async #open(authority: string, agentId: string): Promise<Duplex> {

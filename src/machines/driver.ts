@@ -8,6 +8,7 @@ export interface MachineObservation {
   id: string;
   generation: number;
   restarts: number;
+  restores: number;
   phase: MachinePhase;
 }
 
@@ -22,6 +23,14 @@ export interface RunningMachine {
   tokens: readonly string[];
   /** The guest still holds the token of its template, its firmware or its last run, and awaits its own identity. */
   unadopted: boolean;
+}
+
+/** What is told of a snapshot. */
+export interface SnapshotFacts {
+  /** What it takes on the host's disk beside what it shares with others. */
+  bytes: number;
+  /** Whether a machine that is restored from it goes on with its memory, or boots. */
+  hasMemory: boolean;
 }
 
 /**
@@ -63,6 +72,20 @@ export interface Driver {
    * fails, or `signal` aborts before the memory is saved, rejects and the machine keeps running.
    */
   suspend(id: string, signal?: AbortSignal): Promise<void>;
+  /**
+   * Keeps the disk of this moment and, if the machine has one and it is wanted, its memory, under the id `snapshot`. A
+   * running guest stands still meanwhile and goes on. If it rejects, there is no such snapshot, and the machine goes on.
+   */
+  snapshot(id: string, snapshot: string, options: { memory: boolean }): Promise<SnapshotFacts>;
+  /**
+   * Makes the machine what `spec.snapshot` keeps, suspended or stopped. Ends its run and removes what it has; makes one
+   * where there is none. Throws `snapshot_not_found`.
+   */
+  restore(spec: MachineSpec): Promise<void>;
+  /** Removes a snapshot. Machines that were restored from it keep what they have. */
+  removeSnapshot(snapshot: string): Promise<void>;
+  /** The ids of all snapshots on this host. */
+  snapshots(): Promise<string[]>;
   /** Ends the run, or discards a suspended machine's memory. The disk stays. */
   stop(id: string): Promise<void>;
   /**

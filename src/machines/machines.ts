@@ -11,7 +11,7 @@ import type { Progress } from "../service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../service/lifecycle/reconciler.ts";
 import { newAdoption, newToken } from "./adoption.ts";
 import { Connections } from "./connections.ts";
-import type { Driver, MachineObservation, RunningMachine } from "./driver.ts";
+import type { Driver, MachineObservation, RunningMachine, SnapshotFacts } from "./driver.ts";
 
 import { startMachine } from "./start.ts";
 
@@ -80,6 +80,7 @@ export class Machines {
     const driver = await this.driver();
     // The driver would end the run too, but cannot talk to the guest.
     if (from === "disk" && (await this.isRunning(spec.id))) await this.stop(spec.id);
+    if (from === "snapshot") this.#connections.disconnect(spec.id);
     for (let tries = restoreTries, next = from; ; tries--) {
       if (this.#connections.closed) throw new BerthError("shutting_down", "The service is being stopped.");
       try {
@@ -146,6 +147,26 @@ export class Machines {
       void this.#connections.keepUplink(id, await driver.token(id));
       throw error;
     }
+  }
+
+  /**
+   * Keeps this moment of the agent's machine, which may run or not, under the id `snapshot`. If it rejects, there is no
+   * such snapshot.
+   */
+  async snapshot(id: string, snapshot: string, options: { memory: boolean }): Promise<SnapshotFacts> {
+    const driver = await this.driver();
+    // Without this, files that were written a moment ago would be missing where its memory is not restored.
+    if (await this.isRunning(id)) await this.#quiesce(id, { endRuntime: false });
+    return driver.snapshot(id, snapshot, options);
+  }
+
+  async removeSnapshot(snapshot: string): Promise<void> {
+    await (await this.driver()).removeSnapshot(snapshot);
+  }
+
+  /** The ids of all snapshots on this host. */
+  async snapshots(): Promise<string[]> {
+    return (await this.driver()).snapshots();
   }
 
   /** The guest of a running, adopted machine. Rejects if there is none. */

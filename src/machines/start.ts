@@ -13,8 +13,12 @@ export async function startMachine(
 ): Promise<RunningMachine> {
   if (from === "run") return driver.attach(spec);
   if (from === "nothing") return driver.create(spec, progress, signal);
-  progress.plan(["machine", "runtime"]);
+  progress.plan(from === "snapshot" ? ["disk", "machine", "runtime"] : ["machine", "runtime"]);
+  if (from === "snapshot") {
+    progress.begin("disk");
+    await driver.restore(spec);
+  }
   progress.begin("machine");
-  const woken = from === "memory" ? await driver.wake(spec) : null;
+  const woken = from === "disk" ? null : await driver.wake(spec);
   return woken ?? driver.boot(spec);
 }

@@ -30,6 +30,10 @@ export interface AgentState {
   generation: number;
   /** Incremented by each requested restart. */
   restarts: number;
+  /** Incremented by each requested restoration from a snapshot. */
+  restores: number;
+  /** The snapshot of the last of them; null before the first. */
+  snapshot: string | null;
   error: Fault | null;
   installSteps: InstallStep[];
   createdAt: Date;

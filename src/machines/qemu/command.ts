@@ -20,6 +20,12 @@ type Incoming = "boot" | "state" | "deferred";
 /** The descriptor on which QEMU inherits the device state. */
 export const stateDescriptor = 3;
 
+/** The disks below a machine's own, topmost first, and the template's disk or image that is the lowest of all. */
+export interface DiskLayers {
+  layers: readonly string[];
+  base: { file: string; format: "qcow2" | "raw" };
+}
+
 /** One start of QEMU. Paths are absolute. */
 export interface Start {
   name: string;
@@ -27,6 +33,8 @@ export interface Start {
   kernel: string;
   initrd: string;
   disk: string;
+  /** What the disk lies on; none where its own header says it. */
+  layers: DiskLayers | null;
   /** `shared`: writes go to the file. `private`: the file is mapped copy-on-write. `fresh`: no file. */
   memory: { kind: "shared" | "private"; file: string } | { kind: "fresh" };
   qmpSocket: string;
@@ -79,8 +87,9 @@ export function qemuArguments(start: Start): string[] {
     start.initrd,
     "-append",
     kernelCommandLine(hardware),
+    ...layerOptions(start.layers),
     "-blockdev",
-    diskOption(start.disk),
+    diskOption(start.disk, start.layers),
     "-device",
     "virtio-blk-device,drive=disk",
     "-netdev",
@@ -116,8 +125,23 @@ function memoryOption({ hardware, memory }: Start): string {
   return `memory-backend-file,id=ram,${size},mem-path=${escaped(memory.file)},share=${memory.kind === "shared" ? "on" : "off"}`;
 }
 
-function diskOption(file: string): string {
-  return `driver=qcow2,node-name=disk,discard=unmap,detect-zeroes=unmap,file.driver=file,file.filename=${escaped(file)}`;
+/** The monitor's name of the disk that a machine starts with. */
+const diskNode = "disk";
+
+function diskOption(file: string, below: DiskLayers | null): string {
+  const backing = below ? ",backing=layer0" : "";
+  return `driver=qcow2,node-name=${diskNode},discard=unmap,detect-zeroes=unmap${backing},file.driver=file,file.filename=${escaped(file)}`;
+}
+
+/** The disks below the machine's own, the lowest first: each is named by the ones above. */
+function layerOptions(below: DiskLayers | null): string[] {
+  if (!below) return [];
+  const { layers, base } = below;
+  const node = (index: number) => `node-name=layer${index},read-only=on`;
+  const file = (path: string) => `file.driver=file,file.filename=${escaped(path)}`;
+  const upper = layers.map((path, index) => `driver=qcow2,${node(index)},backing=layer${index + 1},${file(path)}`);
+  const lowest = `driver=${base.format},${node(layers.length)},${file(base.file)}`;
+  return [lowest, ...upper.toReversed()].flatMap((option) => ["-blockdev", option]);
 }
 
 /** QEMU splits its options at commas; a comma within a value is doubled. */

@@ -9,21 +9,23 @@ import type { Progress } from "../../service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../../service/lifecycle/reconciler.ts";
 import { newToken } from "../adoption.ts";
 import { dialPort, type Handshake } from "../connect.ts";
-import type { Driver, MachineObservation, RunningMachine } from "../driver.ts";
+import type { Driver, MachineObservation, RunningMachine, SnapshotFacts } from "../driver.ts";
 import type { Accelerator } from "./command.ts";
 import { Compression } from "./compression.ts";
 import { nullWhereMissing, nullWhereUnreadable, writeWhole } from "./files.ts";
 import { handshakeOf, takeImage } from "./image.ts";
 import { Launcher, machineName } from "./launcher.ts";
-import { Layout, type MachineFiles } from "./layout.ts";
+import { firstDisk, Layout, type MachineFiles } from "./layout.ts";
 import { MachineProcesses } from "./machine-processes.ts";
 import { MemoryImages, type Step } from "./memory-image.ts";
 import { PageJobs } from "./page-jobs.ts";
 import { type AcceleratorChoice, chooseAccelerator, hostKhz, hostProcessor } from "./probe.ts";
 import { createOverlay, qemuVersion } from "./process.ts";
 import { describe, type MachineRecord, Records } from "./record.ts";
+import { Layers } from "./layers.ts";
 import { recover, removeUnused } from "./recovery.ts";
 import { Sandbox } from "./sandbox.ts";
+import { Snapshots } from "./snapshots.ts";
 import { Suspension } from "./suspension.ts";
 import { type HostBasis, type Template, type TemplateBasis, Templates } from "./template.ts";
 
@@ -65,6 +67,8 @@ interface Parts {
   running: MachineProcesses;
   launcher: Launcher;
   suspension: Suspension;
+  layers: Layers;
+  snapshots: Snapshots;
   usual: (runtime: string) => Resources;
   step: Step;
   log: (message: string) => void;
@@ -87,6 +91,8 @@ export class QemuDriver implements Driver {
   readonly #running: MachineProcesses;
   readonly #launcher: Launcher;
   readonly #suspension: Suspension;
+  readonly #layers: Layers;
+  readonly #snapshots: Snapshots;
   readonly #usual: (runtime: string) => Resources;
   readonly #step: Step;
   readonly #filter: NodeJS.Timeout;
@@ -104,6 +110,8 @@ export class QemuDriver implements Driver {
     this.#running = parts.running;
     this.#launcher = parts.launcher;
     this.#suspension = parts.suspension;
+    this.#layers = parts.layers;
+    this.#snapshots = parts.snapshots;
     this.#usual = parts.usual;
     this.#step = parts.step;
     this.#filter = setInterval(() => void this.#blockConnections(parts.log), filterPeriodMs).unref();
@@ -119,7 +127,7 @@ export class QemuDriver implements Driver {
     const qemu = await qemuVersion();
     const sandbox = await Sandbox.open();
     logGaps(sandbox, log);
-    for (const folder of [layout.images, layout.templates, layout.machines]) {
+    for (const folder of [layout.images, layout.templates, layout.machines, layout.layers, layout.snapshots]) {
       await mkdir(folder, { recursive: true });
       await chmod(folder, 0o711);
     }
@@ -134,10 +142,12 @@ export class QemuDriver implements Driver {
     const running = new MachineProcesses(layout, log);
     const launcher = new Launcher(layout, sandbox, host, running);
     const suspension = new Suspension({ layout, records, templates, images, running, launcher, host, step, log });
-    const made = { layout, reserve, sandbox, host, templates, records, images, pageJobs, compression, running };
+    const layers = new Layers(layout, sandbox);
+    const snapshots = new Snapshots({ layout, sandbox, records, layers, suspension, compression, step, log });
+    const made = { layers, snapshots, layout, reserve, sandbox, host, templates, records, images, pageJobs, compression, running };
     const driver = new QemuDriver({ ...made, launcher, suspension, usual, step, log });
     try {
-      await recover({ layout, sandbox, records, templates, images, compression, running, suspension, log }, image.id);
+      await recover({ ...made, suspension, log }, image.id);
     } catch (error) {
       await driver.close();
       throw error;
@@ -147,7 +157,7 @@ export class QemuDriver implements Driver {
 
   async sweep(): Promise<void> {
     const parts = { layout: this.#layout, records: this.#records, templates: this.#templates };
-    await removeUnused(parts, this.#host.image.id);
+    await removeUnused({ ...parts, layers: this.#layers, snapshots: this.#snapshots }, this.#host.image.id);
   }
 
   get accelerator(): Accelerator {
@@ -233,6 +243,32 @@ export class QemuDriver implements Driver {
     this.#compression.add(id);
   }
 
+  async snapshot(id: string, snapshot: string, { memory }: { memory: boolean }): Promise<SnapshotFacts> {
+    await this.#reserve.require();
+    return this.#snapshots.take(id, snapshot, memory, this.#running.get(id) ?? null);
+  }
+
+  async restore(spec: MachineSpec): Promise<void> {
+    await this.#reserve.require();
+    const known = await this.#records.read(spec.id);
+    if (known && known.generation > spec.generation) throw superseded();
+    // A crash may have left a part of a machine that was being made.
+    if (known?.hasDisk) await this.#end(spec.id);
+    else await this.destroy(spec.id);
+    await this.#snapshots.restore(spec, known?.hasDisk ? known : null);
+    const { memory } = await this.#records.require(spec.id);
+    await this.#images.sweep(this.#layout.machine(spec.id), memory);
+  }
+
+  async removeSnapshot(snapshot: string): Promise<void> {
+    await this.#snapshots.remove(snapshot);
+    await this.sweep();
+  }
+
+  snapshots(): Promise<string[]> {
+    return this.#snapshots.ids();
+  }
+
   async stop(id: string): Promise<void> {
     await this.#end(id);
     if ((await this.#records.read(id))?.memory) await this.#suspension.forget(id);
@@ -263,10 +299,10 @@ export class QemuDriver implements Driver {
 
   async observe(id: string): Promise<MachineObservation> {
     const record = await this.#records.read(id).catch(nullWhereUnreadable);
-    if (!record) return { id, generation: 0, restarts: 0, phase: "absent" };
-    const { generation, restarts, memory, hasDisk } = record;
+    if (!record) return { id, generation: 0, restarts: 0, restores: 0, phase: "absent" };
+    const { generation, restarts, restores, memory, hasDisk } = record;
     const phase = this.#running.has(id) ? "running" : memory ? "suspended" : hasDisk ? "stopped" : "absent";
-    return { id, generation, restarts, phase };
+    return { id, generation, restarts, restores, phase };
   }
 
   async list(): Promise<MachineObservation[]> {
@@ -319,7 +355,7 @@ export class QemuDriver implements Driver {
   async #known(spec: MachineSpec): Promise<MachineRecord> {
     const known = await this.#records.require(spec.id);
     if (known.generation <= spec.generation) return known;
-    throw new BerthError("machine_failed", "A later change to this agent has superseded this one.");
+    throw superseded();
   }
 
   async #createFrom(template: Template | null, spec: MachineSpec, progress: Progress): Promise<RunningMachine> {
@@ -342,6 +378,9 @@ export class QemuDriver implements Driver {
       nextToken: null,
       unadopted: true,
       memory: null,
+      disk: firstDisk,
+      layers: [],
+      restores: spec.restores,
     };
     await this.#records.write(spec.id, record);
     if (template) await createOverlay(files.disk, relative(files.folder, template.files.disk), "qcow2");
@@ -385,6 +424,10 @@ export class QemuDriver implements Driver {
     const usual = this.#usual(runtime);
     return cpus === usual.cpus && memoryMiB === usual.memoryMiB && diskGiB === usual.diskGiB;
   }
+}
+
+function superseded(): BerthError {
+  return new BerthError("machine_failed", "A later change to this agent has superseded this one.");
 }
 
 function logGaps({ gaps }: Sandbox, log: (message: string) => void): void {

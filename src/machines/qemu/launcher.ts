@@ -1,5 +1,7 @@
+import { join } from "node:path";
 import { BerthError } from "../../contract/errors.ts";
 import { freePort } from "../../platform/ports.ts";
+import { layersBelow } from "./layers.ts";
 import type { Layout } from "./layout.ts";
 import type { MachineProcesses } from "./machine-processes.ts";
 import { QemuProcess } from "./process.ts";
@@ -45,7 +47,7 @@ export class Launcher {
    */
   async start(
     id: string,
-    { resources, user, template: base }: Pick<MachineRecord, "resources" | "user" | "template">,
+    record: Pick<MachineRecord, "resources" | "user" | "template" | "imageId" | "disk" | "layers">,
     port: number,
     template: Template | null,
     state: string | null,
@@ -55,12 +57,18 @@ export class Launcher {
     const files = this.#layout.machine(id);
     const { kernel, initrd } = this.#host.image.files;
     const memory = template ? { kind: "private" as const, file: template.files.memory } : { kind: "fresh" as const };
-    const hardware = hardwareOf(this.#host, resources);
+    const { user, template: base } = record;
+    const hardware = hardwareOf(this.#host, record.resources);
     const tokenFile = state ? null : files.token;
-    const start = { name: machineName(id), hardware, kernel, initrd, disk: files.disk, memory, port, tokenFile };
+    const disk = join(files.folder, record.disk);
+    const layers = record.layers.length === 0 ? null : layersBelow(this.#layout, record);
+    const start = { name: machineName(id), hardware, kernel, initrd, disk, layers, memory, port, tokenFile };
     const bases = base ? [this.#layout.images, this.#layout.template(base).folder] : [this.#layout.images];
+    // Where its disk is frozen for a snapshot, it goes on with another one in this folder.
+    await this.#sandbox.ensureFolder(files.disks, user);
     // QEMU 7.2 opens the memory of a template for writing even to map it privately; see `named` in template.ts.
-    const paths = { readable: bases, writable: template ? [template.files.memory] : [] };
+    const writable = [disk, files.disks, ...(template ? [template.files.memory] : [])];
+    const paths = { readable: [...bases, ...(layers?.layers ?? [])], writable };
     return QemuProcess.start(start, files, { sandbox: this.#sandbox, user, paths }, state, deferred);
   }
 }

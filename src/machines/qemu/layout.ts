@@ -6,22 +6,30 @@ import { join } from "node:path";
  *   images/ID/     rootfs.img vmlinuz initrd.img image.json
  *   templates/KEY/ disk.qcow2 memory state template.json
  *   machines/ID/   disk.qcow2 machine.json qemu.log token agent.log
+ *                  disks/TAG.qcow2
  *                  run/ qmp state
  *                  memory-TAG/ state pages pages.zst stream
+ *   layers/ID/     disk.qcow2
+ *   snapshots/ID/  snapshot.json memory-TAG/ state pages pages.zst stream
  *
- * As root, QEMU's user can write to `disk.qcow2` and in `run`; everything else is the server's.
+ * A machine's record names its disk: the first one is `disk.qcow2`, one that was laid over a snapshot's layers is in
+ * `disks`. As root, QEMU's user can write to the machine's disk and in `run`; everything else is the server's.
  */
 export class Layout {
   readonly root: string;
   readonly images: string;
   readonly templates: string;
   readonly machines: string;
+  readonly layers: string;
+  readonly snapshots: string;
 
   constructor(root: string) {
     this.root = root;
     this.images = join(root, "images");
     this.templates = join(root, "templates");
     this.machines = join(root, "machines");
+    this.layers = join(root, "layers");
+    this.snapshots = join(root, "snapshots");
   }
 
   machine(id: string) {
@@ -35,12 +43,29 @@ export class Layout {
   image(id: string) {
     return imageFiles(join(this.images, id));
   }
+
+  /** A disk that is written no more, which other disks lie on. */
+  layer(id: string) {
+    const folder = join(this.layers, id);
+    return { folder, disk: join(folder, firstDisk) };
+  }
+
+  snapshot(id: string) {
+    const folder = join(this.snapshots, id);
+    return { folder, record: join(folder, "snapshot.json") };
+  }
 }
+
+/** The name of a machine's first disk, of a template's and of a layer. */
+export const firstDisk = "disk.qcow2";
 
 function machineFiles(folder: string) {
   return {
     folder,
-    disk: join(folder, "disk.qcow2"),
+    /** The machine's first disk. */
+    disk: join(folder, firstDisk),
+    /** Those that were laid over layers. */
+    disks: join(folder, "disks"),
     record: join(folder, "machine.json"),
     run: join(folder, "run"),
     qmp: join(folder, "run/qmp"),

@@ -45,6 +45,17 @@ export type MemoryImage = { folder: string; conditions: Conditions } & (
   | { kind: "stream"; stream: SavedFile }
 );
 
+/** A paused guest whose memory is saved. It has `base` mapped, or did not come from it. */
+interface Saving {
+  qemu: QemuProcess;
+  files: MachineFiles;
+  user: MachineUser | null;
+  base: Template | null;
+  conditions: Conditions;
+  /** It runs again afterwards, and keeps its disk. */
+  goesOn: boolean;
+}
+
 /** The fields that vary by kind, without the folder. */
 type Contents = MemoryImage extends infer Image
   ? Image extends unknown
@@ -75,22 +86,16 @@ export class MemoryImages {
   }
 
   /**
-   * Saves a paused guest's memory. The guest has `base` mapped, or did not come from it. The image is valid only once
-   * the machine's record names it. On rejection, removes what was written.
+   * Saves a paused guest's memory in its machine's folder. The image is valid only once a record names it. On rejection,
+   * removes what was written.
    */
-  async save(
-    qemu: QemuProcess,
-    files: MachineFiles,
-    user: MachineUser | null,
-    base: Template | null,
-    conditions: Conditions,
-    signal: AbortSignal,
-  ): Promise<MemoryImage> {
+  async save(saving: Saving, signal: AbortSignal): Promise<MemoryImage> {
+    const { files, conditions } = saving;
     const folder = join(files.folder, `memory-${randomBytes(4).toString("hex")}`);
     const partial = `${folder}${partialEnding}`;
     try {
       await mkdir(partial, { mode: 0o700 });
-      const contents = await this.#write(qemu, files, user, memoryFiles(partial), base, conditions, signal);
+      const contents = await this.#write(saving, memoryFiles(partial), signal);
       await rename(partial, folder);
       return { folder: basename(folder), conditions, ...contents };
     } catch (error) {
@@ -155,16 +160,9 @@ export class MemoryImages {
     for (const name of await readdir(folder)) if (!desired.has(name)) await rm(join(folder, name), { force: true });
   }
 
-  async #write(
-    qemu: QemuProcess,
-    machine: MachineFiles,
-    user: MachineUser | null,
-    files: ReturnType<typeof memoryFiles>,
-    base: Template | null,
-    conditions: Conditions,
-    signal: AbortSignal,
-  ): Promise<Contents> {
-    if (this.#onlyStream) return this.#writeStream(qemu, machine, user, files.stream, signal);
+  async #write(saving: Saving, files: ReturnType<typeof memoryFiles>, signal: AbortSignal): Promise<Contents> {
+    const { qemu, base, conditions, goesOn } = saving;
+    if (this.#onlyStream) return this.#writeStream(saving, files.stream, signal);
     const job = { pid: qemu.pid, memoryBytes: memoryBytes(conditions), file: files.pages };
     let saved: Awaited<ReturnType<PageJobs["save"]>>;
     try {
@@ -174,12 +172,12 @@ export class MemoryImages {
       // The server is not root, and the kernel lets only a parent read a process's memory (ptrace_scope).
       this.#log(`a machine's memory cannot be read from outside, so QEMU writes it whole: ${(error as Error).message}`);
       await rm(files.pages, { force: true });
-      return this.#writeStream(qemu, machine, user, files.stream, signal);
+      return this.#writeStream(saving, files.stream, signal);
     }
     await this.#step("pages saved");
     signal.throwIfAborted();
     // After the pages, as in QEMU's own migration: devices may still write to memory while they are saved.
-    const devices = await qemu.saveState(machine);
+    const devices = await qemu.saveState(saving.files, { goesOn });
     await writeFile(files.state, devices, { mode: 0o600 });
     const state = { bytes: devices.length, crc: crc32(devices) };
     await this.#step("devices saved");
@@ -191,14 +189,8 @@ export class MemoryImages {
    * QEMU's sandbox keeps it from starting programs, and it gets no file to write to. So it sends its state to a socket
    * here.
    */
-  async #writeStream(
-    qemu: QemuProcess,
-    machine: MachineFiles,
-    user: MachineUser | null,
-    file: string,
-    signal: AbortSignal,
-  ): Promise<Contents> {
-    const path = machine.streamSocket;
+  async #writeStream({ qemu, files, user }: Saving, file: string, signal: AbortSignal): Promise<Contents> {
+    const path = files.streamSocket;
     await rm(path, { force: true });
     const connected = Promise.withResolvers<Socket>();
     const server = createServer((socket) => connected.resolve(socket));

@@ -67,7 +67,7 @@ export class QemuProcess {
     await using state = statePath ? await open(statePath, "r") : undefined;
     const incoming = deferred ? "deferred" : state ? "state" : "boot";
     const args = qemuArguments({ ...options, qmpSocket: files.qmp, incoming });
-    const own = { readable: [files.folder, ...paths.readable], writable: [files.run, files.disk, ...paths.writable] };
+    const own = { readable: [files.folder, ...paths.readable], writable: [files.run, ...paths.writable] };
     const { memoryMiB } = options.hardware;
     const group = await sandbox.group(options.name, options.hardware);
     const [program, programArgs] = sandbox.command(
@@ -177,12 +177,34 @@ export class QemuProcess {
   }
 
   /**
-   * Returns the device state of a paused guest, without its memory, and releases the disk. Despite its name, every build
-   * of QEMU has the command.
+   * Returns the device state of a paused guest, without its memory, and releases the disk unless the guest goes on.
+   * Despite its name, every build of QEMU has the command.
    */
-  async saveState({ savedState }: MachineFiles): Promise<Buffer> {
-    await this.qmp.execute("xen-save-devices-state", { filename: savedState });
+  async saveState({ savedState }: MachineFiles, { goesOn }: { goesOn: boolean }): Promise<Buffer> {
+    // `live`: another QEMU goes on with the disk. The guest is paused either way.
+    await this.qmp.execute("xen-save-devices-state", { filename: savedState, live: !goesOn });
     return readUntrusted(savedState, maximumStateBytes);
+  }
+
+  /** The file of the disk that the guest writes to, and the monitor's name of it. */
+  async disk(): Promise<{ file: string; node: string }> {
+    const [device] = (await this.qmp.execute("query-block")) as { inserted: { file: string; "node-name": string } }[];
+    const { file, "node-name": node } = device!.inserted;
+    return { file, node };
+  }
+
+  /** From here on a paused guest's writes go to `overlay`, an empty disk over the one it has, which is read only then. */
+  async layDisk(overlay: string, name: string): Promise<void> {
+    const { node } = await this.disk();
+    const file = { driver: "file", filename: overlay };
+    const options = { driver: "qcow2", discard: "unmap", "detect-zeroes": "unmap", backing: null };
+    await this.qmp.execute("blockdev-add", { ...options, "node-name": name, file });
+    try {
+      await this.qmp.execute("blockdev-snapshot", { node, overlay: name });
+    } catch (error) {
+      await this.qmp.execute("blockdev-del", { "node-name": name });
+      throw error;
+    }
   }
 
   /** Loads the device state given to a deferred start. The guest is then paused. */
@@ -273,6 +295,14 @@ export async function createOverlay(
 ): Promise<void> {
   const size = sizeGiB === undefined ? [] : [`${sizeGiB}G`];
   await run("qemu-img", ["create", "-q", "-f", "qcow2", "-F", format, "-b", backing, disk, ...size], {
+    env: childEnvironment,
+  });
+  await chmod(disk, 0o600);
+}
+
+/** Creates an empty disk of that size over another, which its header names and which is not opened. */
+export async function createOver(disk: string, backing: string, sizeBytes: number): Promise<void> {
+  await run("qemu-img", ["create", "-q", "-u", "-f", "qcow2", "-F", "qcow2", "-b", backing, disk, String(sizeBytes)], {
     env: childEnvironment,
   });
   await chmod(disk, 0o600);

@@ -3,7 +3,7 @@ import type { Resources } from "../../contract/agents.ts";
 import { BerthError } from "../../contract/errors.ts";
 import type { MachineOrigin, RunningMachine } from "../driver.ts";
 import { force, readRecord, writeWhole } from "./files.ts";
-import type { Layout } from "./layout.ts";
+import { firstDisk, type Layout } from "./layout.ts";
 import type { MemoryImage } from "./memory-image.ts";
 import type { MachineUser } from "./sandbox.ts";
 
@@ -21,6 +21,12 @@ export interface MachineRecord {
   template: string | null;
   /** Set once the disk is complete. */
   hasDisk: boolean;
+  /** Its disk: a path in its folder. */
+  disk: string;
+  /** The ids of the layers between its disk and its template's (or image's), topmost first. */
+  layers: readonly string[];
+  /** The desired count of restorations from snapshots that the machine has reached. */
+  restores: number;
   origin: MachineOrigin;
   port: number;
   token: string;
@@ -33,6 +39,9 @@ export interface MachineRecord {
    */
   memory: MemoryImage | null;
 }
+
+/** What servers of earlier versions did not write. */
+const ofEarlierVersions = { restarts: 0, memory: null, disk: firstDisk, layers: [], restores: 0 };
 
 /** The machines' records. Changes to a record run one at a time, each starting from what the last one wrote. */
 export class Records {
@@ -50,8 +59,7 @@ export class Records {
 
   async read(id: string): Promise<MachineRecord | null> {
     const record = await readRecord<MachineRecord>(this.#layout.machine(id).record);
-    // A server from before suspending existed wrote neither field.
-    return record && { ...record, restarts: record.restarts ?? 0, memory: record.memory ?? null };
+    return record && { ...ofEarlierVersions, ...record };
   }
 
   /** Throws `machine_lost` if there is no record. */

@@ -1,12 +1,15 @@
 import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import type { Compression } from "./compression.ts";
 import { sweepImages } from "./image.ts";
+import type { Layers } from "./layers.ts";
 import type { Layout } from "./layout.ts";
 import type { MachineProcesses } from "./machine-processes.ts";
 import type { MemoryImages } from "./memory-image.ts";
 import { killByMonitor, qemuProcesses } from "./process.ts";
 import type { MachineRecord, Records } from "./record.ts";
 import type { MachineUser, Sandbox } from "./sandbox.ts";
+import type { Snapshots } from "./snapshots.ts";
 import type { Suspension } from "./suspension.ts";
 import type { Templates } from "./template.ts";
 
@@ -20,12 +23,15 @@ interface Parts {
   compression: Compression;
   running: MachineProcesses;
   suspension: Suspension;
+  layers: Layers;
+  snapshots: Snapshots;
   log: (message: string) => void;
 }
 
 /** Runs at server startup: finds running machines and removes anything half made. */
 export async function recover(parts: Parts, currentImage: string): Promise<void> {
   const { layout, records } = parts;
+  await parts.snapshots.removeHalfMade();
   const known = new Set<string>();
   // Read once: with a hundred machines, reading the process table for each took five seconds.
   const processes = await qemuProcesses();
@@ -66,29 +72,37 @@ export async function recover(parts: Parts, currentImage: string): Promise<void>
 
 /** Called now and then while machines run: removes templates and images that none of them needs any more. */
 export async function removeUnused(
-  parts: Pick<Parts, "layout" | "records" | "templates">,
+  parts: Pick<Parts, "layout" | "records" | "templates" | "layers" | "snapshots">,
   currentImage: string,
 ): Promise<void> {
-  const found: MachineRecord[] = [];
-  for (const id of await parts.records.ids()) {
-    const record = await parts.records.read(id); // What an unreadable one needs is not known: it rejects.
-    if (record) found.push(record);
-  }
-  await removeUnneeded(parts, found, currentImage);
+  await parts.snapshots.sweeping(async () => {
+    const found: MachineRecord[] = [];
+    for (const id of await parts.records.ids()) {
+      const record = await parts.records.read(id); // What an unreadable one needs is not known: it rejects.
+      if (record) found.push(record);
+    }
+    await removeUnneeded(parts, found, currentImage);
+  });
 }
 
-/** Removes the templates and images that none of these machines, which are all, and no new one needs. */
+/** Removes the templates, images and layers that none of these machines, which are all, no snapshot and no new one needs. */
 async function removeUnneeded(
-  { layout, templates }: Pick<Parts, "layout" | "templates">,
+  { layout, templates, layers, snapshots }: Pick<Parts, "layout" | "templates" | "layers" | "snapshots">,
   machines: readonly MachineRecord[],
   currentImage: string,
 ): Promise<void> {
+  const kept: Pick<MachineRecord, "template" | "imageId" | "layers">[] = [...machines];
+  for (const id of await snapshots.ids()) {
+    const record = await snapshots.read(id);
+    if (record) kept.push(record);
+  }
   const inUse = new Set([currentImage]);
-  for (const { template, imageId } of machines) {
+  for (const { template, imageId } of kept) {
     if (template) inUse.add(template);
     inUse.add(imageId);
   }
   await templates.sweep(inUse, currentImage);
+  await layers.sweep(new Set(kept.flatMap((each) => each.layers)));
   await sweepImages(layout, inUse);
 }
 
@@ -105,17 +119,17 @@ async function keepUser({ sandbox }: Parts, id: string, user: MachineUser | null
 
 /** Makes a machine's folder that of a user of its own. Its QEMU, if it runs, is ended. */
 async function giveUser({ layout, records, sandbox }: Parts, id: string): Promise<void> {
-  const { folder, disk, qmp } = layout.machine(id);
+  const { folder, qmp } = layout.machine(id);
   await killByMonitor(qmp);
   const user = await sandbox.newUser(id);
   await sandbox.takeFolder(folder, user);
-  await sandbox.give(user, disk);
+  await sandbox.give(user, join(folder, (await records.require(id)).disk));
   await records.update(id, () => ({ user }));
 }
 
 /** Recovers a machine after the previous server was killed, even in the middle of suspending or waking it. */
 async function recoverMachine(
-  { layout, images, compression, running, suspension }: Parts,
+  { layout, records, images, compression, running, suspension, snapshots }: Parts,
   id: string,
   { memory: known }: MachineRecord,
   processes: ReadonlyMap<string, number>,
@@ -128,6 +142,7 @@ async function recoverMachine(
   } else if (qemu) {
     if (memory) await suspension.forget(id);
     memory = null;
+    await snapshots.recoverDisk(id, qemu);
     running.add(id, qemu);
     // Its memory was saved only in part, or is fully restored and used up. Any other state ends by itself.
     const paused = ["paused", "finish-migrate", "postmigrate"].includes(status!);
@@ -135,5 +150,6 @@ async function recoverMachine(
     if (status === "io-error") void running.outlastFullDisk(id, qemu);
   }
   await images.sweep(layout.machine(id), memory);
+  await snapshots.sweepDisks(layout.machine(id), (await records.require(id)).disk);
   if (memory) compression.add(id);
 }

@@ -206,9 +206,24 @@ export class Sandbox {
     for (const path of paths) await lchown(path, 0, user.gid);
   }
 
+  /**
+   * Makes a machine's disk one that is written no more: the server's own, which every machine's QEMU may read that has
+   * it among its paths.
+   */
+  async freeze(path: string): Promise<void> {
+    if (this.#users) await lchown(path, 0, this.#users.template.gid);
+    await chmod(path, this.#users ? 0o440 : 0o400);
+  }
+
   /** Makes a folder that the user can enter but neither list nor change; the server keeps it. */
   async folder(path: string, user: MachineUser | null): Promise<void> {
     await mkdir(path, { mode: 0o700 });
+    await this.takeFolder(path, user);
+  }
+
+  /** Makes such a folder where it is not there yet. */
+  async ensureFolder(path: string, user: MachineUser | null): Promise<void> {
+    await mkdir(path, { mode: 0o700, recursive: true });
     await this.takeFolder(path, user);
   }
 

@@ -38,14 +38,13 @@ export class Suspension {
 
   /** Saves the memory and names it in the record; the machine stays paused. On failure the guest keeps running. */
   async save(id: string, record: MachineRecord, qemu: QemuProcess, signal: AbortSignal): Promise<void> {
-    const { layout, records, templates, images, step } = this.#parts;
+    const { layout, records, images, step } = this.#parts;
     const files = layout.machine(id);
     try {
       signal.throwIfAborted();
       await qemu.pause();
       await step("paused");
-      const base = record.template ? await templates.named(record.template) : null;
-      const memory = await images.save(qemu, files, record.user, base, this.#conditions(record.resources), signal);
+      const memory = await this.#image(id, record, qemu, { goesOn: false }, signal);
       await step("saved");
       signal.throwIfAborted();
       await records.update(id, () => ({ memory }));
@@ -54,6 +53,24 @@ export class Suspension {
       await images.sweep(files, null);
       throw error;
     }
+  }
+
+  /** The memory of a paused guest that goes on afterwards, in the machine's folder. The record does not name it. */
+  keep(id: string, record: MachineRecord, qemu: QemuProcess): Promise<MemoryImage> {
+    return this.#image(id, record, qemu, { goesOn: true }, new AbortController().signal);
+  }
+
+  async #image(
+    id: string,
+    record: MachineRecord,
+    qemu: QemuProcess,
+    { goesOn }: { goesOn: boolean },
+    signal: AbortSignal,
+  ): Promise<MemoryImage> {
+    const { layout, templates, images } = this.#parts;
+    const base = record.template ? await templates.named(record.template) : null;
+    const conditions = this.#conditions(record.resources);
+    return images.save({ qemu, files: layout.machine(id), user: record.user, base, conditions, goesOn }, signal);
   }
 
   /**

@@ -235,19 +235,20 @@ export class Templates {
         kernel: basis.image.files.kernel,
         initrd: basis.image.files.initrd,
         disk: files.disk,
+        layers: null,
         memory: { kind: "shared", file: files.memory },
         port,
         tokenFile: files.token,
       },
       files,
-      { sandbox: this.#sandbox, user, paths: { readable: [this.#layout.images], writable: [files.memory] } },
+      { sandbox: this.#sandbox, user, paths: { readable: [this.#layout.images], writable: [files.disk, files.memory] } },
       null,
     );
     this.#warming.add(qemu);
     try {
       await this.#warm(port, firmwareToken, token, basis.runtime);
       await qemu.pause();
-      await writeFile(files.state, await qemu.saveState(files), { mode: 0o600 });
+      await writeFile(files.state, await qemu.saveState(files, { goesOn: false }), { mode: 0o600 });
     } catch (error) {
       const console = await qemu.console().catch(() => "");
       if (console.trim()) this.#log(`the template's console: ${console.trim().split("\n").slice(-5).join(" | ")}`);

@@ -7,8 +7,8 @@ import type { AgentState } from "../agent.ts";
  */
 export type MachinePhase = "absent" | "stopped" | "suspended" | "running" | "lost";
 
-/** What a machine starts from: its run that goes on, its memory, its disk, or nothing: a new machine. */
-export type StartFrom = "run" | "memory" | "disk" | "nothing";
+/** What a machine starts from: its run that goes on, its memory, its disk, a snapshot, or nothing: a new machine. */
+export type StartFrom = "run" | "memory" | "disk" | "snapshot" | "nothing";
 
 /** The next step that brings an agent towards its desired state. */
 export type Action =
@@ -18,18 +18,26 @@ export type Action =
   | { do: "suspend" }
   | { do: "fail"; error: Fault };
 
-type PlannedAgent = Pick<AgentState, "desired" | "status" | "hasMachine" | "restarts">;
+interface ObservedMachine {
+  phase: MachinePhase;
+  restarts: number;
+  restores: number;
+}
+
+type PlannedAgent = Pick<AgentState, "desired" | "status" | "hasMachine" | "restarts" | "restores">;
 
 /**
  * What to do next for an agent whose machine was observed as this. No I/O: ARCHITECTURE.md has the same as a table, and
  * `plan.test.ts` plays thousands of sequences against it.
  */
-export function plan(agent: PlannedAgent, machine: { phase: MachinePhase; restarts: number }): Action {
+export function plan(agent: PlannedAgent, machine: ObservedMachine): Action {
   if (agent.desired === "deleted") return { do: "remove" };
   if (agent.status === "failed") return { do: "settle" };
   // What is asked of an agent that is still being made is done afterwards.
   if (agent.desired === "suspended" && agent.status !== "provisioning") return { do: "suspend" };
   if (machine.phase === "lost") return { do: "fail", error: outOfReach };
+  // Also in place of one that is lost: the snapshot has what it needs.
+  if (machine.restores < agent.restores) return { do: "start", from: "snapshot" };
   if (machine.phase === "absent") {
     return agent.hasMachine ? { do: "fail", error: machineGone } : { do: "start", from: "nothing" };
   }

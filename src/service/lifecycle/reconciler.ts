@@ -18,6 +18,10 @@ export interface MachineSpec {
    * memory.
    */
   restarts: number;
+  /** Rises with every requested restoration. A machine with a lower count is made from `snapshot`. */
+  restores: number;
+  /** The id of the snapshot that the last restoration is from; null before the first. */
+  snapshot: string | null;
   runtime: string;
   /** The guest's own hostname. */
   hostname: string;
@@ -26,7 +30,7 @@ export interface MachineSpec {
 
 /** The machine operations of the lifecycle. Each may be repeated after a crash at any point. */
 export interface MachinesOfLifecycle {
-  observe(id: string): Promise<{ phase: MachinePhase; restarts: number }>;
+  observe(id: string): Promise<{ phase: MachinePhase; restarts: number; restores: number }>;
   /** Makes the machine run, with its runtime ready for a message. An unusable memory image counts as none. */
   start(from: StartFrom, request: MachineSpec, progress: Progress, signal: AbortSignal): Promise<void>;
   /** Saves the memory and ends the run. If it rejects, or `signal` is aborted in time, the machine continues to run. */

@@ -1,0 +1,138 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { constants } from "node:fs";
+import { copyFile, link, mkdir, readdir, rm, stat } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { text } from "node:stream/consumers";
+import { childEnvironment } from "../../platform/child-environment.ts";
+import type { DiskLayers } from "./command.ts";
+import { force } from "./files.ts";
+import { firstDisk, type Layout } from "./layout.ts";
+import { createOver } from "./process.ts";
+import type { MachineRecord } from "./record.ts";
+import type { MachineUser, Sandbox } from "./sandbox.ts";
+
+/** The most layers that a disk lies on. A read of what none of them holds looks into each. */
+export const maximumLayers = 8;
+
+/** What a disk lies on, as far as its record says. */
+export type Basis = Pick<MachineRecord, "template" | "imageId" | "layers" | "resources">;
+
+/**
+ * Disks that are written no more: what a machine's disk was at the moment of a snapshot. Other disks lie on them, so that
+ * snapshots and forks share what they have in common. Their headers name what is below them by paths that hold in this
+ * folder; QEMU is told the files themselves, since a machine's own disk is elsewhere.
+ */
+export class Layers {
+  readonly #layout: Layout;
+  readonly #sandbox: Sandbox;
+
+  constructor(layout: Layout, sandbox: Sandbox) {
+    this.#layout = layout;
+    this.#sandbox = sandbox;
+  }
+
+  /**
+   * Gives a machine's disk a second name as the layer `id`, and lays an empty disk over it, which nothing uses yet: a path
+   * in the machine's folder.
+   */
+  async prepare(machine: string, disk: string, id: string, user: MachineUser | null, basis: Basis): Promise<string> {
+    const { folder } = this.#layout.machine(machine);
+    await mkdir(this.#layout.layer(id).folder, { mode: 0o711 });
+    await link(join(folder, disk), this.#layout.layer(id).disk);
+    return this.lay(machine, [id], user, basis);
+  }
+
+  /** A new empty disk over the topmost of these layers: a path in the machine's folder. */
+  async lay(machine: string, layers: readonly string[], user: MachineUser | null, basis: Basis): Promise<string> {
+    const { folder, disks } = this.#layout.machine(machine);
+    await this.#sandbox.ensureFolder(disks, user);
+    const disk = join(disks, `${crypto.randomUUID()}.qcow2`);
+    await createOver(disk, join("..", layers[0]!, firstDisk), await diskBytes(this.#layout, basis));
+    await this.#sandbox.give(user, disk);
+    return relative(folder, disk);
+  }
+
+  /** Makes a layer unchangeable, once no machine writes to it. */
+  async freeze(id: string): Promise<void> {
+    const { folder, disk } = this.#layout.layer(id);
+    await this.#sandbox.freeze(disk);
+    for (const path of [disk, folder, dirname(folder)]) await force(path);
+  }
+
+  /**
+   * Makes one layer of all of these, which lies on the template's disk or the image itself. Costs the time to copy what
+   * they hold. The layers stay. Returns its id.
+   */
+  async flatten(basis: Basis): Promise<string> {
+    const id = newLayerId();
+    const { folder, disk } = this.#layout.layer(id);
+    const { layers, base } = layersBelow(this.#layout, basis);
+    const user = this.#sandbox.templateUser;
+    try {
+      await mkdir(folder, { mode: 0o711 });
+      await copyFile(layers[0]!, disk, constants.COPYFILE_FICLONE);
+      await this.#sandbox.give(user, disk);
+      await this.#run(user, [disk], [...layers, base.file, this.#layout.images], [
+        "rebase",
+        ...["-F", base.format],
+        ...["-b", relative(folder, base.file)],
+        disk,
+      ]);
+      await this.freeze(id);
+      return id;
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  /** Removes all layers but these. Nothing may be made meanwhile. */
+  async sweep(inUse: ReadonlySet<string>): Promise<void> {
+    for (const id of await readdir(this.#layout.layers)) {
+      if (!inUse.has(id)) await rm(this.#layout.layer(id).folder, { recursive: true, force: true });
+    }
+  }
+
+  /** How much a layer takes, in bytes. */
+  async bytesOf(id: string): Promise<number> {
+    return (await stat(this.#layout.layer(id).disk)).blocks * 512;
+  }
+
+  /** Runs `qemu-img` confined: a guest that has taken over its QEMU may have written what it reads. */
+  async #run(user: MachineUser | null, writable: string[], readable: string[], args: string[]): Promise<void> {
+    const [program, words] = this.#sandbox.command(
+      { paths: { readable, writable }, user, memoryMiB: 0, group: null, outlivesServer: false },
+      "qemu-img",
+      args,
+    );
+    const stdio = ["ignore", "ignore", "pipe", "ignore", "pipe"] as const;
+    const child = spawn(program, words, { env: childEnvironment, stdio: [...stdio] });
+    child.stdio[4]!.on("error", () => {});
+    const said = text(child.stderr!);
+    const [code] = (await once(child, "close")) as [number | null];
+    if (code !== 0) throw new Error(`qemu-img ${args[0]} failed (${code}): ${(await said).trim()}`);
+  }
+}
+
+/** An id for a layer. Random, so that two never meet. */
+export function newLayerId(): string {
+  return crypto.randomUUID();
+}
+
+/** The files below a machine's own disk. */
+export function layersBelow(layout: Layout, { template, imageId, layers }: Omit<Basis, "resources">): DiskLayers {
+  return {
+    layers: layers.map((id) => layout.layer(id).disk),
+    base:
+      template === null
+        ? { file: layout.image(imageId).rootfs, format: "raw" }
+        : { file: layout.template(template).disk, format: "qcow2" },
+  };
+}
+
+/** The size of a machine's disk as its guest sees it, in bytes. A template's has the size of the image. */
+async function diskBytes(layout: Layout, { template, imageId, resources }: Basis): Promise<number> {
+  if (template === null) return resources.diskGiB * 1024 ** 3;
+  return (await stat(layout.image(imageId).rootfs)).size;
+}

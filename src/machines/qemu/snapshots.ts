@@ -1,0 +1,304 @@
+import { link, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { basename, join, relative } from "node:path";
+import { BerthError } from "../../contract/errors.ts";
+import type { MachineSpec } from "../../service/lifecycle/reconciler.ts";
+import type { SnapshotFacts } from "../driver.ts";
+import type { Compression } from "./compression.ts";
+import { force, readRecord, writeWhole } from "./files.ts";
+import { type Layers, maximumLayers, newLayerId } from "./layers.ts";
+import type { Layout, MachineFiles } from "./layout.ts";
+import type { MemoryImage, Step } from "./memory-image.ts";
+import type { QemuProcess } from "./process.ts";
+import type { MachineRecord, Records } from "./record.ts";
+import type { Sandbox } from "./sandbox.ts";
+import type { Suspension } from "./suspension.ts";
+
+/** Marks the folder of a snapshot that is still being made. */
+const partialEnding = ".partial";
+
+/** What a snapshot keeps of its machine's record. */
+const kept = ["runtime", "resources", "imageId", "template", "layers", "memory", "token", "nextToken"] as const;
+
+/** What is known of a snapshot. Written last: a folder without it is not a snapshot. */
+export type SnapshotRecord = Pick<MachineRecord, (typeof kept)[number]>;
+
+/** What snapshots need. */
+interface Parts {
+  layout: Layout;
+  sandbox: Sandbox;
+  records: Records;
+  layers: Layers;
+  suspension: Suspension;
+  compression: Compression;
+  /** Called between any two steps. */
+  step: Step;
+  log: (message: string) => void;
+}
+
+/**
+ * Moments of machines: a memory image, and the disk of that moment as a layer that nothing writes to. A machine goes on
+ * with an empty disk over it; so does each machine that is restored from it.
+ */
+export class Snapshots {
+  readonly #parts: Parts;
+  /** How many are being taken or restored. */
+  #underway = 0;
+  #swept: Promise<void> = Promise.resolve();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Keeps the moment of a machine, which runs (`qemu`) or does not. A running guest stands still for as long as saving its
+   * memory takes, and goes on. On rejection the machine is as it was, perhaps with an empty disk over its own.
+   */
+  take(id: string, snapshot: string, withMemory: boolean, qemu: QemuProcess | null): Promise<SnapshotFacts> {
+    return this.#notSwept(() => this.#take(id, snapshot, withMemory, qemu));
+  }
+
+  async #take(id: string, snapshot: string, withMemory: boolean, qemu: QemuProcess | null): Promise<SnapshotFacts> {
+    const { layout, records, layers, compression, step, log } = this.#parts;
+    const files = layout.machine(id);
+    const { folder } = layout.snapshot(`${snapshot}${partialEnding}`);
+    await compression.cancel(id);
+    const known = await this.#shortened(id);
+    const layer = newLayerId();
+    await mkdir(folder, { mode: 0o700 });
+    try {
+      const disk = await layers.prepare(id, known.disk, layer, known.user, known);
+      await step("disk prepared");
+      const changes = { disk, layers: [layer, ...known.layers] };
+      const memory = qemu
+        ? await this.#keepRunning(id, known, changes, withMemory, qemu, folder)
+        : await this.#keepResting(id, changes, withMemory, folder);
+      await rm(join(files.folder, known.disk));
+      await layers.freeze(layer);
+      await step("disk frozen");
+      const record = { ...pick({ ...known, ...changes }), memory };
+      const bytes = (await bytesIn(folder)) + (await layers.bytesOf(layer));
+      await this.#finish(snapshot, folder, record);
+      return { bytes, hasMemory: memory !== null };
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw error;
+    } finally {
+      if (!qemu && known.memory) compression.add(id);
+      await this.sweepDisks(files, (await records.require(id)).disk).catch((fault: Error) => log(fault.message));
+    }
+  }
+
+  /**
+   * Makes a machine as it was at the snapshot, suspended or stopped; one that there is loses what it has. Its record is
+   * written last, so after a crash it is as before or as then. Throws `snapshot_not_found`.
+   */
+  restore(spec: MachineSpec, known: MachineRecord | null): Promise<void> {
+    return this.#notSwept(() => this.#restore(spec, known));
+  }
+
+  async #restore(spec: MachineSpec, known: MachineRecord | null): Promise<void> {
+    const { layout, sandbox, records, layers, step } = this.#parts;
+    const { snapshot } = spec;
+    const from = snapshot === null ? null : await this.read(snapshot);
+    if (!from) throw new BerthError("snapshot_not_found", "The snapshot is not there any more.");
+    const files = layout.machine(spec.id);
+    const start = {
+      ...from,
+      generation: spec.generation,
+      restarts: spec.restarts,
+      restores: spec.restores,
+      origin: "wake",
+      port: 0,
+      unadopted: true,
+      memory: null,
+    } as const;
+    let user = known?.user ?? null;
+    if (!known) {
+      user = await sandbox.newUser(spec.id);
+      await sandbox.folder(files.folder, user);
+      await records.write(spec.id, { ...start, user, disk: "", layers: [], hasDisk: false });
+    }
+    const disk = await layers.lay(spec.id, from.layers, user, from);
+    await step("disk laid");
+    const memory = from.memory && (await this.#linkMemory(layout.snapshot(snapshot!).folder, from.memory, files.folder));
+    await step("memory laid");
+    await records.write(spec.id, { ...start, user, disk, memory, hasDisk: true });
+    await step("restored");
+    await this.sweepDisks(files, disk);
+  }
+
+  /** A snapshot's record; null if there is none. */
+  read(snapshot: string): Promise<SnapshotRecord | null> {
+    return readRecord<SnapshotRecord>(this.#parts.layout.snapshot(snapshot).record);
+  }
+
+  /** The ids of all that are whole. */
+  async ids(): Promise<string[]> {
+    return (await readdir(this.#parts.layout.snapshots)).filter((name) => !name.endsWith(partialEnding));
+  }
+
+  async remove(snapshot: string): Promise<void> {
+    const { folder } = this.#parts.layout.snapshot(snapshot);
+    const gone = `${folder}${partialEnding}`;
+    await rm(gone, { recursive: true, force: true });
+    // Its record and its memory go together.
+    await rename(folder, gone).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") throw error;
+    });
+    await rm(gone, { recursive: true, force: true });
+  }
+
+  /**
+   * Has `work` sweep what no record names, while no record is about to name anything. Does nothing while snapshots are
+   * taken or restored: it is swept again later.
+   */
+  async sweeping(work: () => Promise<void>): Promise<void> {
+    if (this.#underway > 0) return;
+    await this.#swept;
+    this.#swept = work();
+    this.#swept.catch(() => {}); // The caller's.
+    await this.#swept;
+  }
+
+  async #notSwept<T>(work: () => Promise<T>): Promise<T> {
+    this.#underway++;
+    try {
+      await this.#swept.catch(() => {});
+      return await work();
+    } finally {
+      this.#underway--;
+    }
+  }
+
+  /** At the server's start: removes what a crash left half made. */
+  async removeHalfMade(): Promise<void> {
+    const { layout } = this.#parts;
+    for (const name of await readdir(layout.snapshots)) {
+      if (name.endsWith(partialEnding)) await rm(layout.snapshot(name).folder, { recursive: true, force: true });
+    }
+  }
+
+  /** Removes a machine's disks but the one that its record names. */
+  async sweepDisks({ folder, disk, disks }: MachineFiles, named: string): Promise<void> {
+    if (named !== basename(disk)) await rm(disk, { force: true });
+    const found = await readdir(disks).catch(() => []);
+    for (const name of found) {
+      if (join(disks, name) !== join(folder, named)) await rm(join(disks, name), { force: true });
+    }
+  }
+
+  /** The machine's record, with room for another layer. */
+  async #shortened(id: string): Promise<MachineRecord> {
+    const { records, layers } = this.#parts;
+    const known = await records.require(id);
+    if (known.layers.length < maximumLayers) return known;
+    const flat = await layers.flatten(known);
+    // A machine that runs goes on with the layers that it has open, which hold the same.
+    return records.update(id, () => ({ layers: [flat] }));
+  }
+
+  async #keepRunning(
+    id: string,
+    known: MachineRecord,
+    changes: Pick<MachineRecord, "disk" | "layers">,
+    withMemory: boolean,
+    qemu: QemuProcess,
+    folder: string,
+  ): Promise<MemoryImage | null> {
+    const { layout, records, suspension, step } = this.#parts;
+    const files = layout.machine(id);
+    await qemu.pause();
+    try {
+      await step("paused");
+      await qemu.layDisk(join(files.folder, changes.disk), `over-${changes.layers[0]!.slice(0, 8)}`);
+      await step("disk laid");
+      // A guest that went on would write to a disk that its record does not name.
+      await records.update(id, () => changes).catch((error: unknown) => qemu.kill().then(() => Promise.reject(error)));
+      await step("disk recorded");
+      return withMemory ? await this.#moved(await suspension.keep(id, known, qemu), files.folder, folder) : null;
+    } finally {
+      await qemu.resume();
+    }
+  }
+
+  /**
+   * At the server's start: the record of a machine whose server ended between laying a new disk and recording it. Its
+   * guest has stood still since.
+   */
+  async recoverDisk(id: string, qemu: QemuProcess): Promise<void> {
+    const { layout, records } = this.#parts;
+    const { folder } = layout.machine(id);
+    const [known, { file }] = await Promise.all([records.require(id), qemu.disk()]);
+    const disk = relative(folder, file);
+    if (disk === known.disk) return;
+    const { ino } = await stat(join(folder, known.disk));
+    const layer = await findAsync(await readdir(layout.layers), async (each) => {
+      return (await stat(layout.layer(each).disk)).ino === ino;
+    });
+    if (layer === undefined) throw new Error(`machine ${id} has a disk that its record does not name`);
+    await records.update(id, () => ({ disk, layers: [layer, ...known.layers] }));
+  }
+
+  /** Its memory, if it has one, belongs to what the disk holds, which stays the same. */
+  async #keepResting(
+    id: string,
+    changes: Pick<MachineRecord, "disk" | "layers">,
+    withMemory: boolean,
+    folder: string,
+  ): Promise<MemoryImage | null> {
+    const { layout, records, step } = this.#parts;
+    const { memory } = await records.update(id, () => changes);
+    await step("disk recorded");
+    return memory && withMemory ? this.#linkMemory(layout.machine(id).folder, memory, folder) : null;
+  }
+
+  async #moved(memory: MemoryImage, from: string, to: string): Promise<MemoryImage> {
+    await rename(join(from, memory.folder), join(to, memory.folder));
+    return memory;
+  }
+
+  /** Gives a memory image a second name in another folder. Its files are never changed, only replaced. */
+  async #linkMemory(from: string, memory: MemoryImage, to: string): Promise<MemoryImage> {
+    const folder = `memory-${crypto.randomUUID().slice(0, 8)}`;
+    await mkdir(join(to, folder), { mode: 0o700 });
+    for (const name of await readdir(join(from, memory.folder))) {
+      await link(join(from, memory.folder, name), join(to, folder, name));
+    }
+    return { ...memory, folder };
+  }
+
+  async #finish(snapshot: string, partial: string, record: SnapshotRecord): Promise<void> {
+    const { layout, step } = this.#parts;
+    await writeWhole(join(partial, "snapshot.json"), JSON.stringify(record));
+    for (const name of await readdir(partial)) {
+      if (name.startsWith("memory-")) await forceAll(join(partial, name));
+    }
+    await force(partial);
+    await rename(partial, layout.snapshot(snapshot).folder);
+    await force(layout.snapshots);
+    await step("kept");
+  }
+}
+
+async function findAsync<T>(all: readonly T[], matches: (each: T) => Promise<boolean>): Promise<T | undefined> {
+  for (const each of all) if (await matches(each)) return each;
+  return undefined;
+}
+
+function pick(record: MachineRecord): SnapshotRecord {
+  return Object.fromEntries(kept.map((name) => [name, record[name]])) as unknown as SnapshotRecord;
+}
+
+async function forceAll(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) await force(join(folder, name));
+  await force(folder);
+}
+
+/** What the files in a folder and its folders take, in bytes. */
+async function bytesIn(folder: string): Promise<number> {
+  let bytes = 0;
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) bytes += (await stat(join(entry.parentPath, entry.name))).blocks * 512;
+  }
+  return bytes;
+}

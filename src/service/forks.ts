@@ -1,0 +1,120 @@
+import { createHash } from "node:crypto";
+import { AgentName, type CreateAgent } from "../contract/agents.ts";
+import { BerthError } from "../contract/errors.ts";
+import { uuidOf } from "../contract/ids.ts";
+import type { ForkSource } from "../contract/snapshots.ts";
+import { type AgentState, requireAllowed } from "./agent.ts";
+import type { Agents } from "./agents.ts";
+import type { Attempt } from "./idempotency.ts";
+import type { Lifecycle } from "./lifecycle/lifecycle.ts";
+import type { Snapshots } from "./snapshots.ts";
+
+/** A request for new agents with the state of another. */
+type AskedFork = CreateAgent & { from: ForkSource };
+
+interface ForkOptions {
+  agents: Agents;
+  rows: {
+    byId(id: string): Promise<AgentState | null>;
+    byNames(accountId: string, names: readonly string[]): Promise<{ name: string }[]>;
+  };
+  snapshots: Snapshots;
+  lifecycle: Lifecycle;
+  /** Gives an agent the secrets of another one. */
+  copySecrets: (from: string, to: string) => Promise<void>;
+}
+
+/** New agents that begin with what another one is or was: its files, its running programs, its conversation. */
+export class Forks {
+  readonly #options: ForkOptions;
+
+  constructor(options: ForkOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Creates `count` agents, all of one moment, with identities of their own. Answers the first. Throws what creating an
+   * agent throws, `snapshot_not_found`, and `request_invalid` for what the source decides.
+   */
+  async create(accountId: string, asked: AskedFork, attempt: Attempt): Promise<AgentState> {
+    const { agents, rows, snapshots } = this.#options;
+    const made = attempt.earlier === "none" ? null : await rows.byId(attempt.resourceId);
+    if (made) return made;
+    const source = await agents.find(accountId, asked.from.agent);
+    requireAllowed("chat", source);
+    refuseOtherMachine(source, asked);
+    const names = namesOf(asked);
+    const taken = await rows.byNames(accountId, names);
+    if (taken.length > 0) throw new BerthError("agent_exists", `There is already an agent ${taken[0]!.name}.`);
+    const settings = { ...settingsOf(source), ...asked, runtime: source.runtime };
+    await agents.requireCreatable(accountId, settings);
+    if (asked.from.snapshot === undefined) {
+      const make = (snapshot: string, { conversation }: AgentState) =>
+        this.#make(source, names, settings, { snapshot, conversation, name: null }, attempt);
+      return snapshots.moment(source, make);
+    }
+    const { id: snapshot, conversation, name } = await snapshots.find(source, asked.from.snapshot);
+    return this.#make(source, names, settings, { snapshot, conversation, name }, attempt);
+  }
+
+  /** All of them or none. */
+  async #make(
+    source: AgentState,
+    names: readonly string[],
+    asked: AskedFork,
+    { snapshot, conversation, name }: { snapshot: string; conversation: number; name: string | null },
+    { resourceId }: Attempt,
+  ): Promise<AgentState> {
+    const { agents, lifecycle, copySecrets } = this.#options;
+    const { id: sourceId, accountId, resources } = source;
+    const forks = names.map((each, index) => ({
+      ...agents.newAgent(idOf(resourceId, index), accountId, { ...asked, name: each }),
+      resources,
+      conversation,
+      restores: 1,
+      snapshot,
+      forkedFrom: { agent: source.name, snapshot: name },
+    }));
+    const made: AgentState[] = [];
+    try {
+      for (const fork of forks) {
+        await lifecycle.create(fork, async () => {
+          if (asked.from.secrets) await copySecrets(sourceId, fork.id);
+        });
+        made.push(fork);
+      }
+    } catch (error) {
+      for (const { id } of made) await lifecycle.delete(id);
+      throw error;
+    }
+    return forks[0]!;
+  }
+}
+
+/** The names of the new agents: the one that was asked for, or NAME-1, NAME-2, …. Throws `request_invalid`. */
+function namesOf({ name, count }: CreateAgent): string[] {
+  if (count === undefined) return [name];
+  const names = Array.from({ length: count }, (_, index) => `${name}-${index + 1}`);
+  const long = names.find((each) => !AgentName.safeParse(each).success);
+  if (long === undefined) return names;
+  throw new BerthError("request_invalid", `name: ${long} would have more than the 30 characters that are allowed.`);
+}
+
+/** The ids of the agents of one request, the same in each attempt. */
+function idOf(resourceId: string, index: number): string {
+  if (index === 0) return resourceId;
+  return uuidOf(createHash("sha256").update(`${resourceId} ${index}`).digest("hex").slice(0, 32));
+}
+
+function settingsOf({ model, instructions, mcpServers, agents }: AgentState) {
+  return { model, instructions, mcpServers, agents };
+}
+
+/** A fork has its source's runtime and size: they are in its memory and its disk. */
+function refuseOtherMachine(source: AgentState, { runtime, resources }: AskedFork): void {
+  if (runtime !== undefined && runtime !== source.runtime) {
+    const message = `runtime: a fork has the runtime of its source, ${source.runtime}.`;
+    throw new BerthError("request_invalid", message);
+  }
+  if (resources) throw new BerthError("request_invalid", "resources: a fork has the size of its source.");
+}

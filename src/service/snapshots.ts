@@ -1,0 +1,218 @@
+import { randomUUID } from "node:crypto";
+import { BerthError } from "../contract/errors.ts";
+import { type CreateSnapshot, maximumSnapshots, type Snapshot, type SnapshotReason } from "../contract/snapshots.ts";
+import { type AgentState, requireAllowed } from "./agent.ts";
+import type { Attempt } from "./idempotency.ts";
+import type { Lifecycle } from "./lifecycle/lifecycle.ts";
+import type { Turns } from "./turns.ts";
+
+/** How many snapshots that were made before rollbacks an agent keeps: the newest. */
+const keptBeforeRollbacks = 5;
+
+/** A kept moment of an agent. */
+export interface SnapshotState {
+  id: string;
+  agentId: string;
+  name: string;
+  reason: SnapshotReason;
+  conversation: number;
+  hasMemory: boolean;
+  /** On the host's disk, beside what it shares with others. */
+  bytes: number;
+  /** The turn that ran then. */
+  turnId: string | null;
+  createdAt: Date;
+}
+
+/** The snapshot as its owner sees it. */
+export function toSnapshotView({ agentId: _, createdAt, ...snapshot }: SnapshotState): Snapshot {
+  return { ...snapshot, createdAt: createdAt.toISOString() };
+}
+
+/** The snapshots' rows. A snapshot's files are older than its row, and outlive it. */
+export interface SnapshotRows {
+  /** Throws `snapshot_exists`. */
+  insert(snapshot: Omit<SnapshotState, "createdAt">): Promise<SnapshotState>;
+  /** The oldest first. */
+  list(agentId: string): Promise<SnapshotState[]>;
+  /** By name or id. */
+  find(agentId: string, reference: string): Promise<SnapshotState | null>;
+  /** False if it is gone already. */
+  remove(id: string): Promise<boolean>;
+  /** The ids of those that have a row, or that an agent is being made from. */
+  needed(): Promise<ReadonlySet<string>>;
+}
+
+/** The machines, as far as snapshots need them. */
+interface MachinesOfSnapshots {
+  requireReady(): Promise<void>;
+  /** Keeps this moment of the agent's machine. Throws `machine_lost` if there is none. */
+  snapshot(id: string, snapshot: string, options: { memory: boolean }): Promise<{ bytes: number; hasMemory: boolean }>;
+  removeSnapshot(snapshot: string): Promise<void>;
+  /** The ids of all on this host. */
+  snapshots(): Promise<string[]>;
+}
+
+interface SnapshotOptions {
+  rows: SnapshotRows;
+  machines: MachinesOfSnapshots;
+  lifecycle: Lifecycle;
+  turns: Turns;
+  /** Throws `insufficient_credits` if the account has none left. */
+  requireCredits: (accountId: string) => Promise<void>;
+  /** Throws `disk_full`. */
+  requireSpace: () => Promise<void>;
+  log: (message: string, fields: Record<string, unknown>) => void;
+}
+
+/** Moments of agents: kept, gone back to, and removed. */
+export class Snapshots {
+  readonly #options: SnapshotOptions;
+  /** Those whose files may be there before anything names them. */
+  readonly #underway = new Set<string>();
+
+  constructor(options: SnapshotOptions) {
+    this.#options = options;
+  }
+
+  /** The oldest first. */
+  list(agent: AgentState): Promise<SnapshotState[]> {
+    return this.#options.rows.list(agent.id);
+  }
+
+  /** By name or id. Throws `snapshot_not_found`. */
+  async find(agent: AgentState, reference: string): Promise<SnapshotState> {
+    const found = await this.#options.rows.find(agent.id, reference);
+    if (found) return found;
+    throw new BerthError("snapshot_not_found", `The agent ${agent.name} has no snapshot ${reference}.`);
+  }
+
+  /**
+   * Keeps the agent as it is now; a turn that runs goes on. Throws `snapshot_exists`, `too_many_snapshots`, `disk_full`,
+   * `machine_lost`.
+   */
+  async take(agent: AgentState, asked: CreateSnapshot, { resourceId, earlier }: Attempt): Promise<SnapshotState> {
+    requireAllowed("change", agent);
+    const { rows, requireSpace } = this.#options;
+    const made = earlier === "none" ? null : await rows.find(agent.id, resourceId);
+    if (made) return made;
+    await requireSpace();
+    const before = await rows.list(agent.id);
+    if (before.some(({ name }) => name === asked.name)) {
+      throw new BerthError("snapshot_exists", `The agent has a snapshot ${asked.name} already.`);
+    }
+    if (before.length >= maximumSnapshots) {
+      const message = `An agent can have at most ${maximumSnapshots} snapshots: remove one.`;
+      throw new BerthError("too_many_snapshots", message);
+    }
+    const name = asked.name ?? new Date().toISOString();
+    return this.#options.lifecycle.alone(agent.id, () =>
+      this.#keep(agent, resourceId, { name, reason: "asked", memory: asked.memory }),
+    );
+  }
+
+  /**
+   * Has `use` work with the files of this moment of the agent, which are removed once nothing is being made of them. The
+   * agent is passed as it is then.
+   */
+  async moment<T>(agent: AgentState, use: (snapshot: string, agent: AgentState) => Promise<T>): Promise<T> {
+    const { machines, lifecycle } = this.#options;
+    const id = randomUUID();
+    this.#underway.add(id);
+    try {
+      const latest = await lifecycle.alone(agent.id, async (current) => {
+        await machines.snapshot(agent.id, id, { memory: true });
+        return current;
+      });
+      return await use(id, latest);
+    } finally {
+      this.#underway.delete(id);
+    }
+  }
+
+  /**
+   * Makes the agent as it was: files, programs and conversation. Turns after that stay in the history, as undone. What it
+   * is now is kept as a snapshot. Answers the agent as it is meanwhile. Throws `turn_in_progress`, `snapshot_not_found`,
+   * `insufficient_credits`.
+   */
+  async rollBack(agent: AgentState, reference: string): Promise<AgentState> {
+    requireAllowed("restart", agent);
+    const { machines, lifecycle, turns, requireCredits, requireSpace } = this.#options;
+    await machines.requireReady();
+    await requireCredits(agent.accountId);
+    await requireSpace();
+    const snapshot = await this.find(agent, reference);
+    if (await turns.running(agent.id)) return turns.refuseAnother(agent.id);
+    const rolledBack = await lifecycle.alone(agent.id, async () => {
+      const before = await this.#keepBefore(agent, snapshot);
+      const begun = await lifecycle.rollBack(agent.id, snapshot);
+      if (!begun && before) await this.#discard(before.id);
+      return begun;
+    });
+    await this.#removeOldest(agent);
+    return rolledBack ?? turns.refuseAnother(agent.id);
+  }
+
+  /** Throws `snapshot_not_found`. */
+  async remove(agent: AgentState, reference: string): Promise<void> {
+    const { id } = await this.find(agent, reference);
+    await this.#discard(id);
+  }
+
+  /** Called now and then, and at the start: removes files that nothing needs. */
+  async sweep(): Promise<void> {
+    const { rows, machines } = this.#options;
+    // In this order: a row is younger than its files.
+    const found = await machines.snapshots();
+    const kept = new Set(this.#underway);
+    const needed = await rows.needed();
+    for (const id of found) if (!kept.has(id) && !needed.has(id)) await machines.removeSnapshot(id);
+  }
+
+  async #keep(
+    agent: AgentState,
+    id: string,
+    { name, reason, memory }: { name: string; reason: SnapshotReason; memory: boolean },
+  ): Promise<SnapshotState> {
+    const { rows, machines, turns } = this.#options;
+    this.#underway.add(id);
+    try {
+      const turnId = (await turns.running(agent.id))?.id ?? null;
+      const facts = await machines.snapshot(agent.id, id, { memory });
+      const { conversation } = agent;
+      return await rows.insert({ id, agentId: agent.id, name, reason, conversation, turnId, ...facts });
+    } catch (error) {
+      await machines.removeSnapshot(id).catch((fault: unknown) => this.#left(id, fault));
+      throw error;
+    } finally {
+      this.#underway.delete(id);
+    }
+  }
+
+  /** What an agent is before a rollback; null where its machine is lost, so that there is nothing to keep. */
+  async #keepBefore(agent: AgentState, { name }: SnapshotState): Promise<SnapshotState | null> {
+    const label = `before the rollback to ${name}`.slice(0, 70);
+    const options = { name: `${label}, ${new Date().toISOString()}`, reason: "rollback", memory: true } as const;
+    return this.#keep(agent, randomUUID(), options).catch((error: unknown) => {
+      if (error instanceof BerthError && error.code === "machine_lost") return null;
+      throw error;
+    });
+  }
+
+  async #removeOldest(agent: AgentState): Promise<void> {
+    const made = (await this.list(agent)).filter(({ reason }) => reason === "rollback");
+    for (const { id } of made.slice(0, -keptBeforeRollbacks)) await this.#discard(id);
+  }
+
+  /** The row first: what has one can be gone back to. Files that something is made of now are swept later. */
+  async #discard(id: string): Promise<void> {
+    const { rows, machines } = this.#options;
+    await rows.remove(id);
+    if ((await rows.needed()).has(id)) return;
+    await machines.removeSnapshot(id).catch((error: unknown) => this.#left(id, error));
+  }
+
+  #left(id: string, error: unknown): void {
+    this.#options.log("a snapshot's files could not be removed yet", { snapshot: id, error });
+  }
+}

@@ -1,0 +1,84 @@
+import { type Selectable, sql } from "kysely";
+import { BerthError } from "../contract/errors.ts";
+import { isUuid } from "../contract/ids.ts";
+import type { SnapshotReason } from "../contract/snapshots.ts";
+import type { SnapshotRows, SnapshotState } from "../service/snapshots.ts";
+import { type Database, isDuplicate, type Tables } from "./database.ts";
+
+/** The agents' snapshots. */
+export class SnapshotStore implements SnapshotRows {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async insert(snapshot: Omit<SnapshotState, "createdAt">): Promise<SnapshotState> {
+    const { id, agentId, name, reason, conversation, hasMemory, bytes, turnId } = snapshot;
+    try {
+      const row = await this.#database
+        .insertInto("snapshots")
+        .values({
+          id,
+          agent_id: agentId,
+          name,
+          reason,
+          conversation,
+          has_memory: hasMemory,
+          bytes,
+          turn_id: turnId,
+          undone: sql<string[]>`array(select id from turns where agent_id = ${agentId} and undone)`,
+        })
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      return fromRow(row);
+    } catch (error) {
+      if (!isDuplicate(error, "snapshots_agent_id_name_key")) throw error;
+      throw new BerthError("snapshot_exists", `The agent has a snapshot ${name} already.`);
+    }
+  }
+
+  async list(agentId: string): Promise<SnapshotState[]> {
+    const rows = this.#database.selectFrom("snapshots").selectAll().where("agent_id", "=", agentId);
+    return (await rows.orderBy("created_at").execute()).map(fromRow);
+  }
+
+  async find(agentId: string, reference: string): Promise<SnapshotState | null> {
+    const row = await this.#database
+      .selectFrom("snapshots")
+      .selectAll()
+      .where("agent_id", "=", agentId)
+      .where(isUuid(reference) ? "id" : "name", "=", reference)
+      .executeTakeFirst();
+    return row ? fromRow(row) : null;
+  }
+
+  async remove(id: string): Promise<boolean> {
+    const { numDeletedRows } = await this.#database.deleteFrom("snapshots").where("id", "=", id).executeTakeFirst();
+    return numDeletedRows > 0n;
+  }
+
+  async needed(): Promise<Set<string>> {
+    const kept = this.#database.selectFrom("snapshots").select("id");
+    const pending = this.#database
+      .selectFrom("agents")
+      .select(({ ref }) => ref("snapshot").$notNull().as("id"))
+      .where("snapshot", "is not", null)
+      .where("status", "=", "provisioning");
+    return new Set((await kept.union(pending).execute()).map(({ id }) => id));
+  }
+}
+
+function fromRow(row: Selectable<Tables["snapshots"]>): SnapshotState {
+  return {
+    id: row.id,
+    agentId: row.agent_id,
+    name: row.name,
+    reason: row.reason as SnapshotReason,
+    conversation: row.conversation,
+    hasMemory: row.has_memory,
+    bytes: Number(row.bytes),
+    turnId: row.turn_id,
+    createdAt: row.created_at,
+  };
+}
