@@ -105,7 +105,7 @@ export async function createServer(
     sshAuthority,
   };
   const service = openService({ ...on, runtimes, metrics, logger, log });
-  const { lifecycle, turns, asking } = service;
+  const { lifecycle, turns, snapshots, asking } = service;
   const otherAgents = new OtherAgentsServer({
     asking,
     turns,
@@ -142,6 +142,7 @@ export async function createServer(
     machines,
     lifecycle,
     turns,
+    snapshots,
     maintenance,
     runtime: runtimes[0]!.name,
     logger,

@@ -11,6 +11,7 @@ import { fileRoutes } from "./routes/files.ts";
 import { openAiRoutes } from "./routes/openai.ts";
 import { portRoutes } from "./routes/ports.ts";
 import { publicRoutes } from "./routes/public.ts";
+import { snapshotRoutes } from "./routes/snapshots.ts";
 import { sshRoutes } from "./routes/ssh.ts";
 import { terminalRoutes } from "./routes/terminals.ts";
 import { wireRoutes } from "./routes/wires.ts";
@@ -23,6 +24,7 @@ export const routes = {
   ...publicRoutes,
   ...dashboardRoutes,
   ...agentRoutes,
+  ...snapshotRoutes,
   ...chatRoutes,
   ...openAiRoutes,
   ...commandRoutes,

@@ -193,6 +193,7 @@ function turn(message: string, changes: Partial<Turn> = {}): Turn {
     status: "completed",
     error: null,
     askedBy: null,
+    undone: false,
     model: null,
     usage: { ...usage, credits: "1" },
     createdAt: "2026-01-02T03:04:05.678Z",

@@ -105,6 +105,7 @@ export function agent(name: string, changes: Partial<Agent> = {}): Agent {
     lastActiveAt: "2026-01-02T03:04:05.678Z",
     conversation: 1,
     error: null,
+    forkedFrom: null,
     queuePosition: null,
     resources: { cpus: 2, memoryMiB: 1536, diskGiB: 10 },
     ...changes,

@@ -2,6 +2,9 @@ import { z } from "zod";
 import { errorStatuses } from "./errors.ts";
 import { McpServers } from "./mcp-servers.ts";
 
+/** The most forks that one request makes. */
+const maximumForks = 32;
+
 const nameRule =
   "3 to 30 characters: small letters a-z, digits and hyphens, starting with a letter and not ending with a hyphen";
 
@@ -76,12 +79,32 @@ export const Fault = z
   .meta({ id: "Fault" });
 export type Fault = z.infer<typeof Fault>;
 
+/** A snapshot by its name or its id. */
+export const SnapshotReference = z.string().min(1).max(100).meta({ description: "A snapshot's name or id." });
+
+export const ForkSource = z
+  .strictObject({
+    agent: z.string().max(100).meta({ description: "The agent whose state the new one begins with." }),
+    snapshot: SnapshotReference.optional().meta({
+      description: "One of its snapshots, by name or id. Without one, as the agent is now.",
+    }),
+    secrets: z.boolean().default(false).meta({ description: "Whether the agent's secrets come along." }),
+  })
+  .meta({ id: "ForkSource" });
+export type ForkSource = z.infer<typeof ForkSource>;
+
 const OtherAgents = z
   .array(AgentName)
   .max(16, "16 agents are allowed.")
   .refine((names) => new Set(names).size === names.length, "Each agent is named once.");
 
 const time = z.iso.datetime().meta({ description: "ISO 8601 in UTC, with milliseconds." });
+
+const ForkedFrom = z.object({
+  agent: z.string().meta({ description: "The name of the agent then." }),
+  snapshot: z.string().nullable().meta({ description: "The name of the snapshot. Null: the agent as it was then." }),
+});
+export type ForkedFrom = z.infer<typeof ForkedFrom>;
 
 export const Agent = z
   .object({
@@ -98,6 +121,7 @@ export const Agent = z
     lastActiveAt: time,
     conversation: z.int().meta({ description: "The number of its conversation: 1, 2, …; a reset begins the next." }),
     error: Fault.nullable().meta({ description: "Set when the status is `failed`." }),
+    forkedFrom: ForkedFrom.nullable().meta({ description: "Where a fork comes from. Null: the agent is no fork." }),
     queuePosition: z
       .int()
       .nullable()
@@ -110,7 +134,7 @@ export type Agent = z.infer<typeof Agent>;
 export const CreateAgent = z
   .strictObject({
     name: AgentName,
-    runtime: RuntimeName.default("claude-code"),
+    runtime: RuntimeName.optional().meta({ description: "claude-code where not given; a fork has that of its source." }),
     model: ModelId.optional(),
     instructions: Instructions.optional(),
     mcpServers: McpServers.optional(),
@@ -118,7 +142,20 @@ export const CreateAgent = z
       description: "Other agents of the account, by name, that it may ask as tools of its own; 16 at most.",
     }),
     resources: ResourcesRequest.optional(),
+    from: ForkSource.optional().meta({
+      description:
+        "Begin with what another agent is or was: its files, its running programs and its conversation. Settings that are not given are its too.",
+    }),
+    count: z
+      .int()
+      .min(1)
+      .max(maximumForks)
+      .optional()
+      .meta({
+        description: `With \`from\`: make so many, named NAME-1, NAME-2, …; ${maximumForks} at most. The answer is the first.`,
+      }),
   })
+  .refine(({ from, count }) => count === undefined || from !== undefined, "count is for forks, which have `from`.")
   .meta({ id: "CreateAgent" });
 export type CreateAgent = z.infer<typeof CreateAgent>;
 

@@ -158,6 +158,9 @@ export const TurnRecord = z
       .object({ agent: z.string(), turnId: z.string() })
       .nullable()
       .meta({ description: "The other agent's turn that asked for this one; null: a client did." }),
+    undone: z
+      .boolean()
+      .meta({ description: "Whether its agent was rolled back to before its end, so that it knows nothing of it." }),
     createdAt: time,
     finishedAt: time.nullable(),
   })

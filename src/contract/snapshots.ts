@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AgentParams } from "./agents.ts";
+import { AgentParams, SnapshotReference } from "./agents.ts";
 import { isUuid } from "./ids.ts";
 
 /** The most snapshots that an agent may have. */
@@ -49,20 +49,6 @@ export const SnapshotList = z
   .object({ data: z.array(Snapshot) })
   .meta({ id: "SnapshotList", description: "An agent's snapshots, the oldest first." });
 
-/** A snapshot by its name or its id. */
-const SnapshotReference = z.string().min(1).max(100).meta({ description: "A snapshot's name or id." });
-
 export const SnapshotParams = AgentParams.extend({ snapshot: SnapshotReference });
 
 export const Rollback = z.strictObject({ snapshot: SnapshotReference }).meta({ id: "Rollback" });
-
-export const ForkSource = z
-  .strictObject({
-    agent: z.string().max(100).meta({ description: "The agent whose state the new one begins with." }),
-    snapshot: SnapshotReference.optional().meta({
-      description: "One of its snapshots, by name or id. Without one, as the agent is now.",
-    }),
-    secrets: z.boolean().default(false).meta({ description: "Whether the agent's secrets come along." }),
-  })
-  .meta({ id: "ForkSource" });
-export type ForkSource = z.infer<typeof ForkSource>;

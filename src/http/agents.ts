@@ -3,6 +3,7 @@ import { routes } from "../api/routes.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { AgentState } from "../service/agent.ts";
 import type { Agents } from "../service/agents.ts";
+import type { Forks } from "../service/forks.ts";
 import { requireNamed } from "./authorize.ts";
 import { handle } from "./handle.ts";
 import { fromCursor, pageOf } from "./paging.ts";
@@ -32,7 +33,7 @@ export async function findAgent(
 }
 
 /** `/agents`: create, read, change and delete agents. */
-export function agentRoutes(agents: Agents): FastifyPluginAsync {
+export function agentRoutes(agents: Agents, forks: Forks): FastifyPluginAsync {
   return async (app) => {
     handle(app, routes.listAgents, async (request) => {
       const { limit, cursor } = request.query;
@@ -47,7 +48,11 @@ export function agentRoutes(agents: Agents): FastifyPluginAsync {
     });
 
     handle(app, routes.createAgent, async (request, reply) => {
-      const agent = await agents.create(request.caller.accountId, request.body, request.attempt);
+      const { accountId } = request.caller;
+      const { from } = request.body;
+      const agent = from
+        ? await forks.create(accountId, { ...request.body, from }, request.attempt)
+        : await agents.create(accountId, request.body, request.attempt);
       request.agent = agent;
       reply.header("location", `/agents/${agent.name}`);
       return agents.view(request.query.wait ? await agents.settled(agent) : agent);

@@ -31,6 +31,9 @@ import type { Principals } from "../service/principals.ts";
 import type { Responses } from "../service/responses.ts";
 import type { Secrets } from "../service/secrets.ts";
 import type { Shares } from "../service/shares.ts";
+import type { Snapshots } from "../service/snapshots.ts";
+import type { Forks } from "../service/forks.ts";
+import { snapshotRoutes } from "./snapshots.ts";
 import type { Ssh } from "../service/ssh.ts";
 import type { Tickets } from "../service/tickets.ts";
 import type { Turns } from "../service/turns.ts";
@@ -99,6 +102,8 @@ export interface AppOptions {
   ports: Ports;
   ssh: Ssh;
   shares: Shares;
+  snapshots: Snapshots;
+  forks: Forks;
   previews: Previews;
   previewHosts: PreviewHosts;
   models: ModelChoice;
@@ -249,7 +254,8 @@ async function addRoutes(
     await idempotency.streams(request);
     await writeEntry(auditLog, request, reply);
   };
-  await app.register(agentRoutes(agents));
+  await app.register(agentRoutes(agents, options.forks));
+  await app.register(snapshotRoutes(agents, options.snapshots));
   await app.register(machineRoutes(agents, streams));
   await app.register(chatRoutes(agents, turns, streams, begun));
   await app.register(turnRoutes(agents, turns, streams));

@@ -1,4 +1,4 @@
-import type { Agent, AgentStatus, Fault, InstallStep, Resources } from "../contract/agents.ts";
+import type { Agent, AgentStatus, Fault, ForkedFrom, InstallStep, Resources } from "../contract/agents.ts";
 import type { ErrorCode } from "../contract/errors.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
@@ -32,8 +32,10 @@ export interface AgentState {
   restarts: number;
   /** Incremented by each requested restoration from a snapshot. */
   restores: number;
-  /** The snapshot of the last of them; null before the first. */
+  /** The snapshot that its machine is to be made from; null once it is. */
   snapshot: string | null;
+  /** Where a fork comes from, by the names then; null: it is no fork. */
+  forkedFrom: ForkedFrom | null;
   error: Fault | null;
   installSteps: InstallStep[];
   createdAt: Date;
@@ -125,6 +127,7 @@ export function toAgentView(agent: AgentState, queuePosition: number | null): Ag
     lastActiveAt: agent.lastActiveAt.toISOString(),
     conversation: agent.conversation,
     error: agent.error,
+    forkedFrom: agent.forkedFrom,
     queuePosition,
     resources: agent.resources,
   };

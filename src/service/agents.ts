@@ -58,6 +58,9 @@ interface AgentOptions {
   log: (message: string, fields: Record<string, unknown>) => void;
 }
 
+/** The runtime of an agent that is created without one. */
+const defaultRuntime = "claude-code";
+
 /** How long a caller waits for an agent to be ready. */
 const settleMs = 60_000;
 
@@ -95,28 +98,35 @@ export class Agents {
    */
   async create(accountId: string, asked: CreateAgent, attempt: Attempt): Promise<AgentState> {
     const { resourceId, earlier } = attempt;
-    const { rows, machines, lifecycle, requireCredits, requireSpace, runtimes, checkModel } = this.#options;
+    const { rows, lifecycle } = this.#options;
     const made = earlier === "none" ? null : await rows.byId(resourceId);
     if (made) return made;
-    if (!runtimes.includes(asked.runtime)) {
-      throw new BerthError(
-        "runtime_not_available",
-        `There is no runtime ${asked.runtime}. Available: ${runtimes.join(", ")}.`,
-        { details: { available: runtimes } },
-      );
-    }
-    await checkModel(asked.model ?? null, asked.runtime);
-    await this.#requireOthers({ accountId, name: asked.name }, asked.agents);
-    await machines.requireReady();
-    await requireCredits(accountId);
-    await requireSpace();
-    const agent = this.#newAgent(resourceId, accountId, asked);
+    await this.requireCreatable(accountId, asked);
+    const agent = this.newAgent(resourceId, accountId, asked);
     // A name that is taken is refused below, and shall cost no spare.
     const mayTake = earlier === "none" && !(await rows.byName(accountId, asked.name));
     const spare = mayTake ? await lifecycle.spares.take(agent.runtime, agent.resources) : null;
     if (spare === null) await lifecycle.create(agent);
     else await this.#adopt(spare, agent, attempt);
     return agent;
+  }
+
+  /** Throws what `create` throws before it makes anything. */
+  async requireCreatable(accountId: string, asked: CreateAgent): Promise<void> {
+    const { machines, requireCredits, requireSpace, runtimes, checkModel } = this.#options;
+    const { runtime = defaultRuntime } = asked;
+    if (!runtimes.includes(runtime)) {
+      throw new BerthError(
+        "runtime_not_available",
+        `There is no runtime ${runtime}. Available: ${runtimes.join(", ")}.`,
+        { details: { available: runtimes } },
+      );
+    }
+    await checkModel(asked.model ?? null, runtime);
+    await this.#requireOthers({ accountId, name: asked.name }, asked.agents);
+    await machines.requireReady();
+    await requireCredits(accountId);
+    await requireSpace();
   }
 
   /** Creates an agent whose machine waits already. */
@@ -238,25 +248,30 @@ export class Agents {
     if (missing.length > 0) throw new BerthError("agent_not_found", `There is no agent ${missing.join(", ")}.`);
   }
 
-  #newAgent(id: string, accountId: string, asked: CreateAgent): AgentState {
+  /** The row of an agent that is to be made. */
+  newAgent(id: string, accountId: string, asked: CreateAgent): AgentState {
     const now = new Date();
+    const { runtime = defaultRuntime } = asked;
     return {
       id,
       accountId,
       name: asked.name,
-      runtime: asked.runtime,
+      runtime,
       model: asked.model ?? null,
       instructions: asked.instructions || null,
       mcpServers: asked.mcpServers ?? {},
       agents: asked.agents ?? [],
       conversation: 1,
-      resources: { ...this.#options.usualResources(asked.runtime), ...given(asked.resources) },
+      resources: { ...this.#options.usualResources(runtime), ...given(asked.resources) },
       isHere: true,
       hasMachine: false,
       desired: "running",
       status: "provisioning",
       generation: 1,
       restarts: 0,
+      restores: 0,
+      snapshot: null,
+      forkedFrom: null,
       error: null,
       installSteps: [],
       createdAt: now,

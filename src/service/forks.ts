@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import { AgentName, type CreateAgent } from "../contract/agents.ts";
+import { AgentName, type CreateAgent, type ForkSource } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import { uuidOf } from "../contract/ids.ts";
-import type { ForkSource } from "../contract/snapshots.ts";
 import { type AgentState, requireAllowed } from "./agent.ts";
 import type { Agents } from "./agents.ts";
 import type { Attempt } from "./idempotency.ts";
@@ -20,8 +19,8 @@ interface ForkOptions {
   };
   snapshots: Snapshots;
   lifecycle: Lifecycle;
-  /** Gives an agent the secrets of another one. */
-  copySecrets: (from: string, to: string) => Promise<void>;
+  /** What an agent has beside its row and its machine. Each is given to an agent as another one has it. */
+  settings: Record<"secrets" | "network", { copy(from: string, to: string): Promise<void> }>;
 }
 
 /** New agents that begin with what another one is or was: its files, its running programs, its conversation. */
@@ -46,15 +45,15 @@ export class Forks {
     const names = namesOf(asked);
     const taken = await rows.byNames(accountId, names);
     if (taken.length > 0) throw new BerthError("agent_exists", `There is already an agent ${taken[0]!.name}.`);
-    const settings = { ...settingsOf(source), ...asked, runtime: source.runtime };
-    await agents.requireCreatable(accountId, settings);
+    const whole = { ...settingsOf(source), ...asked, runtime: source.runtime };
+    await agents.requireCreatable(accountId, whole);
     if (asked.from.snapshot === undefined) {
       const make = (snapshot: string, { conversation }: AgentState) =>
-        this.#make(source, names, settings, { snapshot, conversation, name: null }, attempt);
-      return snapshots.moment(source, make);
+        this.#make(source, names, whole, { snapshot, conversation, name: null }, attempt);
+      return snapshots.takeFor(source, make);
     }
     const { id: snapshot, conversation, name } = await snapshots.find(source, asked.from.snapshot);
-    return this.#make(source, names, settings, { snapshot, conversation, name }, attempt);
+    return this.#make(source, names, whole, { snapshot, conversation, name }, attempt);
   }
 
   /** All of them or none. */
@@ -65,7 +64,7 @@ export class Forks {
     { snapshot, conversation, name }: { snapshot: string; conversation: number; name: string | null },
     { resourceId }: Attempt,
   ): Promise<AgentState> {
-    const { agents, lifecycle, copySecrets } = this.#options;
+    const { agents, lifecycle, settings } = this.#options;
     const { id: sourceId, accountId, resources } = source;
     const forks = names.map((each, index) => ({
       ...agents.newAgent(idOf(resourceId, index), accountId, { ...asked, name: each }),
@@ -78,10 +77,11 @@ export class Forks {
     const made: AgentState[] = [];
     try {
       for (const fork of forks) {
-        await lifecycle.create(fork, async () => {
-          if (asked.from.secrets) await copySecrets(sourceId, fork.id);
-        });
         made.push(fork);
+        await lifecycle.create(fork, async () => {
+          await settings.network.copy(sourceId, fork.id);
+          if (asked.from.secrets) await settings.secrets.copy(sourceId, fork.id);
+        });
       }
     } catch (error) {
       for (const { id } of made) await lifecycle.delete(id);

@@ -31,8 +31,10 @@ export function toSnapshotView({ agentId: _, createdAt, ...snapshot }: SnapshotS
 
 /** The snapshots' rows. A snapshot's files are older than its row, and outlive it. */
 export interface SnapshotRows {
+  /** The time now, and the agent's turn that runs. */
+  moment(agentId: string): Promise<{ at: Date; turnId: string | null }>;
   /** Throws `snapshot_exists`. */
-  insert(snapshot: Omit<SnapshotState, "createdAt">): Promise<SnapshotState>;
+  insert(snapshot: SnapshotState): Promise<void>;
   /** The oldest first. */
   list(agentId: string): Promise<SnapshotState[]>;
   /** By name or id. */
@@ -106,8 +108,8 @@ export class Snapshots {
       throw new BerthError("too_many_snapshots", message);
     }
     const name = asked.name ?? new Date().toISOString();
-    return this.#options.lifecycle.alone(agent.id, () =>
-      this.#keep(agent, resourceId, { name, reason: "asked", memory: asked.memory }),
+    return this.#options.lifecycle.alone(agent.id, (current) =>
+      this.#keep(current, resourceId, { name, reason: "asked", memory: asked.memory }),
     );
   }
 
@@ -115,7 +117,7 @@ export class Snapshots {
    * Has `use` work with the files of this moment of the agent, which are removed once nothing is being made of them. The
    * agent is passed as it is then.
    */
-  async moment<T>(agent: AgentState, use: (snapshot: string, agent: AgentState) => Promise<T>): Promise<T> {
+  async takeFor<T>(agent: AgentState, use: (snapshot: string, agent: AgentState) => Promise<T>): Promise<T> {
     const { machines, lifecycle } = this.#options;
     const id = randomUUID();
     this.#underway.add(id);
@@ -137,14 +139,14 @@ export class Snapshots {
    */
   async rollBack(agent: AgentState, reference: string): Promise<AgentState> {
     requireAllowed("restart", agent);
-    const { machines, lifecycle, turns, requireCredits, requireSpace } = this.#options;
+    const { rows, machines, lifecycle, turns, requireCredits, requireSpace } = this.#options;
     await machines.requireReady();
     await requireCredits(agent.accountId);
     await requireSpace();
     const snapshot = await this.find(agent, reference);
-    if (await turns.running(agent.id)) return turns.refuseAnother(agent.id);
-    const rolledBack = await lifecycle.alone(agent.id, async () => {
-      const before = await this.#keepBefore(agent, snapshot);
+    if ((await rows.moment(agent.id)).turnId) return turns.refuseAnother(agent.id);
+    const rolledBack = await lifecycle.alone(agent.id, async (current) => {
+      const before = await this.#keepBefore(current, snapshot);
       const begun = await lifecycle.rollBack(agent.id, snapshot);
       if (!begun && before) await this.#discard(before.id);
       return begun;
@@ -174,13 +176,15 @@ export class Snapshots {
     id: string,
     { name, reason, memory }: { name: string; reason: SnapshotReason; memory: boolean },
   ): Promise<SnapshotState> {
-    const { rows, machines, turns } = this.#options;
+    const { rows, machines } = this.#options;
     this.#underway.add(id);
     try {
-      const turnId = (await turns.running(agent.id))?.id ?? null;
+      const { at, turnId } = await rows.moment(agent.id);
       const facts = await machines.snapshot(agent.id, id, { memory });
       const { conversation } = agent;
-      return await rows.insert({ id, agentId: agent.id, name, reason, conversation, turnId, ...facts });
+      const snapshot = { id, agentId: agent.id, name, reason, conversation, turnId, createdAt: at, ...facts };
+      await rows.insert(snapshot);
+      return snapshot;
     } catch (error) {
       await machines.removeSnapshot(id).catch((fault: unknown) => this.#left(id, fault));
       throw error;

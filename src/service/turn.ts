@@ -43,6 +43,8 @@ export interface PastTurn extends TurnState {
   error: Fault | null;
   /** Which agent's turn asked for it; null where a client did, and once that agent is gone. */
   askedBy: { agent: string; turnId: string } | null;
+  /** Its agent was rolled back to before its end. */
+  undone: boolean;
   createdAt: Date;
   finishedAt: Date | null;
 }

@@ -80,6 +80,14 @@ export class SecretStore implements SecretRows {
     });
   }
 
+  /** Gives an agent the secrets of another one, with placeholders of its own. */
+  async copy(from: string, to: string): Promise<void> {
+    for (const { name, hosts, headers, value: sealed } of await this.#rows(from)) {
+      const value = this.#sealing.open(sealed, contextOf("agent_secrets", from, name));
+      if (value !== null) await this.set(to, name, { value, hosts, headers });
+    }
+  }
+
   /** False if the agent has no such secret. */
   async remove(agentId: string, name: string): Promise<boolean> {
     const { numDeletedRows } = await this.#database
@@ -92,11 +100,14 @@ export class SecretStore implements SecretRows {
 
   /** All of the agent's secrets with their values, except those encrypted with another secret key. */
   async open(agentId: string): Promise<OpenedSecret[]> {
-    const rows = this.#database.selectFrom("agent_secrets").selectAll().where("agent_id", "=", agentId);
-    return (await rows.execute()).flatMap(({ name, placeholder, hosts, headers, value: sealed }) => {
+    return (await this.#rows(agentId)).flatMap(({ name, placeholder, hosts, headers, value: sealed }) => {
       const value = this.#sealing.open(sealed, contextOf("agent_secrets", agentId, name));
       return value === null ? [] : [{ placeholder, hosts, headers, value }];
     });
+  }
+
+  #rows(agentId: string) {
+    return this.#database.selectFrom("agent_secrets").selectAll().where("agent_id", "=", agentId).execute();
   }
 
   /** The agent's authority; null if there is none, or it was encrypted with another secret key. */

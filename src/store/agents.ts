@@ -46,6 +46,10 @@ export class AgentStore implements AgentRows {
           status: agent.status,
           generation: agent.generation,
           restarts: agent.restarts,
+          restores: agent.restores,
+          snapshot: agent.snapshot,
+          forked_from: agent.forkedFrom && JSON.stringify(agent.forkedFrom),
+          conversation: agent.conversation,
           install_steps: JSON.stringify(agent.installSteps),
           created_at: agent.createdAt,
           last_active_at: agent.lastActiveAt,
@@ -171,7 +175,7 @@ export class AgentStore implements AgentRows {
       .updateTable("agents")
       .set({
         ...(status ? { status } : {}),
-        ...(status === "ready" ? { machine_price: String(this.#machinePrice), has_machine: true } : {}),
+        ...(status === "ready" ? { machine_price: String(this.#machinePrice), has_machine: true, snapshot: null } : {}),
         ...(endUnknown ? { metered_until: null } : {}),
         ...(desired ? { desired } : {}),
         ...(error === undefined ? {} : { error: error && JSON.stringify(error) }),
@@ -252,13 +256,36 @@ export class AgentStore implements AgentRows {
         restarts: agent("restarts", "+", 1),
         error: null,
         install_steps: JSON.stringify([]),
-        ...(newMachine ? { has_machine: false } : {}),
+        ...(newMachine ? { has_machine: false, snapshot: null } : {}),
       }))
       .where("id", "=", id)
       .where("desired", "!=", "deleted")
       .returningAll()
       .executeTakeFirst();
     return row ? this.#toState(row) : null;
+  }
+
+  async beginRollback(
+    id: string,
+    snapshot: { id: string; conversation: number; createdAt: Date },
+  ): Promise<AgentState | null> {
+    return this.#changeAtRest(
+      id,
+      (update) =>
+        update
+          .set((agent) => ({
+            desired: "running",
+            status: "provisioning",
+            generation: agent("generation", "+", 1),
+            restores: agent("restores", "+", 1),
+            snapshot: snapshot.id,
+            conversation: snapshot.conversation,
+            error: null,
+            install_steps: JSON.stringify([]),
+          }))
+          .where("desired", "!=", "deleted"),
+      (transaction) => markUndone(transaction, id, snapshot),
+    );
   }
 
   async raiseGeneration(id: string, above: number): Promise<AgentState | null> {
@@ -284,7 +311,11 @@ export class AgentStore implements AgentRows {
    * Changes an agent that has no running turn. Inserting a turn writes the agent's row first, so whichever of the two
    * comes second sees the other; but only in a statement that begins after it has locked the row.
    */
-  async #changeAtRest(id: string, change: (update: AgentUpdate) => AgentUpdate): Promise<AgentState | null> {
+  async #changeAtRest(
+    id: string,
+    change: (update: AgentUpdate) => AgentUpdate,
+    then: (transaction: Database) => Promise<void> = async () => {},
+  ): Promise<AgentState | null> {
     return this.#database.transaction().execute(async (transaction) => {
       await transaction.selectFrom("agents").select("id").where("id", "=", id).forUpdate().execute();
       const row = await change(transaction.updateTable("agents"))
@@ -292,6 +323,7 @@ export class AgentStore implements AgentRows {
         .where(notAnswering)
         .returningAll()
         .executeTakeFirst();
+      if (row) await then(transaction);
       return row ? this.#toState(row) : null;
     });
   }
@@ -330,12 +362,28 @@ export class AgentStore implements AgentRows {
       status: row.status,
       generation: row.generation,
       restarts: row.restarts,
+      restores: row.restores,
+      snapshot: row.snapshot,
+      forkedFrom: row.forked_from,
       error: row.error,
       installSteps: row.install_steps,
       createdAt: row.created_at,
       lastActiveAt: row.last_active_at,
     };
   }
+}
+
+/** Turns are undone that ended after the snapshot, and those that were undone then. */
+async function markUndone(
+  transaction: Database,
+  agentId: string,
+  { id, createdAt }: { id: string; createdAt: Date },
+): Promise<void> {
+  await sql`
+    update turns set undone = not undone
+    where agent_id = ${agentId} and undone is distinct from (
+      coalesce(finished_at, created_at) > ${createdAt} or id = any(array(select unnest(undone) from snapshots where id = ${id}))
+    )`.execute(transaction);
 }
 
 type AgentUpdate = UpdateQueryBuilder<Tables, "agents", "agents", UpdateResult>;

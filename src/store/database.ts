@@ -14,7 +14,7 @@ import {
   sql,
 } from "kysely";
 import pg from "pg";
-import type { AgentStatus, Fault, InstallStep, Resources } from "../contract/agents.ts";
+import type { AgentStatus, Fault, ForkedFrom, InstallStep, Resources } from "../contract/agents.ts";
 import type { EntryKind } from "../contract/billing.ts";
 import type { TurnEvent, TurnStatus } from "../contract/chat.ts";
 import type { EgressOutcome, EgressRefusal } from "../contract/egress.ts";
@@ -108,6 +108,9 @@ export interface Tables {
     desired: DesiredState;
     status: AgentStatus;
     generation: Generated<number>;
+    restores: Generated<number>;
+    snapshot: string | null;
+    forked_from: JSONColumnType<ForkedFrom> | null;
     restarts: Generated<number>;
     error: JSONColumnType<Fault> | null;
     install_steps: JSONColumnType<InstallStep[]>;
@@ -159,12 +162,25 @@ export interface Tables {
     status: TurnStatus;
     usage: JSONColumnType<UsageState>;
     asked_by: string | null;
+    undone: Generated<boolean>;
     first_turn: string | null;
     depth: number | null;
     created_at: Generated<Date>;
     finished_at: Date | null;
     /** Measured by the clean-up, some time after the end. */
     bytes: Generated<string | null>;
+  };
+  snapshots: {
+    id: string;
+    agent_id: string;
+    name: string;
+    reason: string;
+    conversation: number;
+    has_memory: boolean;
+    bytes: number;
+    turn_id: string | null;
+    undone: string[];
+    created_at: Generated<Date>;
   };
   responses: {
     id: string;

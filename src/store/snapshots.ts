@@ -13,10 +13,17 @@ export class SnapshotStore implements SnapshotRows {
     this.#database = database;
   }
 
-  async insert(snapshot: Omit<SnapshotState, "createdAt">): Promise<SnapshotState> {
-    const { id, agentId, name, reason, conversation, hasMemory, bytes, turnId } = snapshot;
+  async moment(agentId: string): Promise<{ at: Date; turnId: string | null }> {
+    const { rows } = await sql<{ at: Date; turnId: string | null }>`
+      select clock_timestamp() as at,
+        (select id from turns where agent_id = ${agentId} and status = 'running') as "turnId"`.execute(this.#database);
+    return rows[0]!;
+  }
+
+  async insert(snapshot: SnapshotState): Promise<void> {
+    const { id, agentId, name, reason, conversation, hasMemory, bytes, turnId, createdAt } = snapshot;
     try {
-      const row = await this.#database
+      await this.#database
         .insertInto("snapshots")
         .values({
           id,
@@ -27,11 +34,10 @@ export class SnapshotStore implements SnapshotRows {
           has_memory: hasMemory,
           bytes,
           turn_id: turnId,
+          created_at: createdAt,
           undone: sql<string[]>`array(select id from turns where agent_id = ${agentId} and undone)`,
         })
-        .returningAll()
-        .executeTakeFirstOrThrow();
-      return fromRow(row);
+        .execute();
     } catch (error) {
       if (!isDuplicate(error, "snapshots_agent_id_name_key")) throw error;
       throw new BerthError("snapshot_exists", `The agent has a snapshot ${name} already.`);
@@ -63,8 +69,7 @@ export class SnapshotStore implements SnapshotRows {
     const pending = this.#database
       .selectFrom("agents")
       .select(({ ref }) => ref("snapshot").$notNull().as("id"))
-      .where("snapshot", "is not", null)
-      .where("status", "=", "provisioning");
+      .where("snapshot", "is not", null);
     return new Set((await kept.union(pending).execute()).map(({ id }) => id));
   }
 }

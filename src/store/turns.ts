@@ -216,6 +216,7 @@ function toPast(row: PastRow): PastTurn {
     ...cut(row.reply),
     error: row.error,
     askedBy: row.askedBy,
+    undone: row.undone,
     createdAt: row.created_at,
     finishedAt: row.finished_at,
   };

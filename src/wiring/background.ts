@@ -5,6 +5,7 @@ import type { Machines } from "../machines/machines.ts";
 import type { Lifecycle } from "../service/lifecycle/lifecycle.ts";
 import { chargeMachines } from "../service/machine-charges.ts";
 import { startUp } from "../service/start-up.ts";
+import type { Snapshots } from "../service/snapshots.ts";
 import type { Turns } from "../service/turns.ts";
 import { cleanUp } from "../store/clean-up.ts";
 import type { PostgresLedger } from "../store/ledger.ts";
@@ -22,6 +23,7 @@ interface BackgroundParts extends Pick<Databases, "maintenance"> {
   machines: Machines;
   lifecycle: Lifecycle;
   turns: Turns;
+  snapshots: Snapshots;
   /** The runtime whose template is made before the first agent. */
   runtime: string;
   logger: Logger;
@@ -34,7 +36,7 @@ export function startBackground(parts: BackgroundParts): Disposable {
   const stopped = new AbortController();
   void startUp({
     openDriver: () => machines.driver(),
-    resume: [() => lifecycle.recover(), () => turns.recover(), () => listen(parts)],
+    resume: [() => lifecycle.recover(), () => turns.recover(), () => parts.snapshots.sweep(), () => listen(parts)],
     runtime,
     stopped: stopped.signal,
     failed: (message, error) => logger.error({ err: error }, message),
@@ -53,6 +55,7 @@ function listen({
   machines,
   lifecycle,
   turns,
+  snapshots,
   maintenance,
   log,
 }: BackgroundParts): Promise<void> {
@@ -60,7 +63,7 @@ function listen({
   return timers.listen({
     lookForIdleness: (agentId) => lifecycle.idleness.look(agentId),
     chargeMachines: () => chargeMachines({ machineTime, suspend: (id) => lifecycle.suspend(id), log }),
-    sweep: () => Promise.all([lifecycle.sweep(), turns.sweep(), ledger.sweep(), signIn?.refreshKeys()]),
+    sweep: () => Promise.all([lifecycle.sweep(), turns.sweep(), snapshots.sweep(), ledger.sweep(), signIn?.refreshKeys()]),
     cleanUp: () => cleanUp(maintenance, config),
     tidy: async () => (await machines.driver()).sweep(),
   });

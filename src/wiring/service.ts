@@ -24,6 +24,7 @@ import { fromCredits } from "../service/credits.ts";
 import { DashboardSessions } from "../service/dashboard-sessions.ts";
 import { AgentEgress } from "../service/egress.ts";
 import { Files } from "../service/files.ts";
+import { Forks } from "../service/forks.ts";
 import { GuestLeases } from "../service/guest-leases.ts";
 import { Keys } from "../service/keys.ts";
 import type { AgentTimers } from "../service/lifecycle/idleness.ts";
@@ -36,6 +37,7 @@ import { Responses } from "../service/responses.ts";
 import type { RunningTurns } from "../service/running-turns.ts";
 import { Secrets } from "../service/secrets.ts";
 import { Shares } from "../service/shares.ts";
+import { Snapshots } from "../service/snapshots.ts";
 import { Ssh } from "../service/ssh.ts";
 import { Tickets } from "../service/tickets.ts";
 import { Turns } from "../service/turns.ts";
@@ -89,6 +91,22 @@ export function openService(parts: ServiceParts) {
     checkModel: (model, runtime) => models.check(model, runtime),
     log,
   });
+  const snapshots = new Snapshots({
+    rows: stores.snapshots,
+    machines,
+    lifecycle,
+    turns,
+    requireCredits: (accountId) => requireCredits(accountId, null),
+    requireSpace,
+    log,
+  });
+  const forks = new Forks({
+    agents,
+    rows: stores.agents,
+    snapshots,
+    lifecycle,
+    settings: { secrets: stores.secrets, network: stores.egressRules },
+  });
   const external = config.oidc && new IssuerTokens(config.oidc);
   const principals = new Principals({
     accounts: stores.accounts,
@@ -140,6 +158,8 @@ export function openService(parts: ServiceParts) {
     ports: new Ports(leases),
     ssh: new Ssh(leases, sshAuthority),
     shares,
+    snapshots,
+    forks,
     previews: new Previews({ agents: stores.agents, tickets, shares, principals, sealing: sealer }),
     tickets,
     lifecycle,

@@ -18,6 +18,7 @@ import { Payments } from "../store/payments.ts";
 import { openRateLimiter } from "../store/rate-limiter.ts";
 import { ResponseStore } from "../store/responses.ts";
 import { ShareStore } from "../store/shares.ts";
+import { SnapshotStore } from "../store/snapshots.ts";
 import { TurnStore } from "../store/turns.ts";
 import { UserStore } from "../store/users.ts";
 
@@ -51,6 +52,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     responses: new ResponseStore(database),
     secrets: new SecretStore(database, sealer),
     shares: new ShareStore(database),
+    snapshots: new SnapshotStore(database),
     turns: new TurnStore(database, host),
     users: new UserStore(database, startingCredits),
   };

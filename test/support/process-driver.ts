@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
-import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { cp, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BerthError } from "../../src/contract/errors.ts";
 import { dialPort, type Handshake } from "../../src/machines/connect.ts";
-import type { Driver, MachineObservation, MachineOrigin, RunningMachine } from "../../src/machines/driver.ts";
+import type { Driver, MachineObservation, MachineOrigin, RunningMachine, SnapshotFacts } from "../../src/machines/driver.ts";
 import type { Progress } from "../../src/service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../../src/service/lifecycle/reconciler.ts";
 import { isAlive, kill } from "./process-table.ts";
@@ -21,8 +21,11 @@ type Running = MachineRecord & { port: number };
 interface DesiredState {
   generation: number;
   restarts: number;
+  restores: number;
   suspended: boolean;
 }
+
+const noDesire: DesiredState = { generation: 0, restarts: 0, restores: 0, suspended: false };
 
 /**
  * Machines that are separate processes: each is the real runner with the scripted runtime (`scripted-machine.ts`). They
@@ -66,11 +69,11 @@ export class ProcessDriver implements Driver {
 
   /** Saves no memory image: a woken machine continues from what its runtime keeps on disk. */
   async suspend(id: string, signal?: AbortSignal): Promise<void> {
-    const { phase, generation, restarts } = await this.observe(id);
+    const { phase, generation, restarts, restores } = await this.observe(id);
     if (phase === "suspended") return;
     await this.#require(id);
     signal?.throwIfAborted();
-    await this.#write(id, "desired.json", { generation, restarts, suspended: true });
+    await this.#write(id, "desired.json", { generation, restarts, restores, suspended: true });
     await this.stop(id);
   }
 
@@ -86,6 +89,38 @@ export class ProcessDriver implements Driver {
     const { pid, firstToken } = await this.#require(id);
     const identity = await readJson<MachineIdentity>(join(this.#folder, id, "identity.json"));
     return identity?.pid === pid ? identity.token : firstToken;
+  }
+
+  /** Keeps the disk alone. */
+  async snapshot(id: string, snapshot: string): Promise<SnapshotFacts> {
+    if ((await this.observe(id)).phase === "absent") throw new BerthError("machine_lost", "The agent has no machine.");
+    await cp(join(this.#folder, id), this.#snapshot(`${snapshot}.partial`), { recursive: true });
+    await rename(this.#snapshot(`${snapshot}.partial`), this.#snapshot(snapshot));
+    return { bytes: 4096, hasMemory: false };
+  }
+
+  async restore({ id, generation, restarts, restores, snapshot }: MachineSpec): Promise<void> {
+    if (!(await this.snapshots()).includes(snapshot!)) {
+      throw new BerthError("snapshot_not_found", "The snapshot is not there any more.");
+    }
+    await this.destroy(id);
+    await cp(this.#snapshot(snapshot!), join(this.#folder, id), { recursive: true });
+    // Of the machine that was kept, not of this one.
+    for (const name of ["machine.json", "identity.json"]) await rm(join(this.#folder, id, name), { force: true });
+    await this.#write(id, "desired.json", { generation, restarts, restores, suspended: false });
+  }
+
+  async removeSnapshot(snapshot: string): Promise<void> {
+    await rm(this.#snapshot(snapshot), { recursive: true, force: true });
+  }
+
+  async snapshots(): Promise<string[]> {
+    const found = await readdir(this.#snapshot("")).catch(() => []);
+    return found.filter((name) => !name.endsWith(".partial"));
+  }
+
+  #snapshot(id: string): string {
+    return join(`${this.#folder}-snapshots`, id);
   }
 
   async stop(id: string): Promise<void> {
@@ -108,9 +143,9 @@ export class ProcessDriver implements Driver {
   async observe(id: string): Promise<MachineObservation> {
     const there = await stat(join(this.#folder, id)).catch(() => null);
     const desired = await readJson<DesiredState>(join(this.#folder, id, "desired.json"));
-    const { generation, restarts, suspended } = desired ?? { generation: 0, restarts: 0, suspended: false };
+    const { generation, restarts, restores, suspended } = desired ?? noDesire;
     const off = suspended ? "suspended" : there ? "stopped" : "absent";
-    return { id, generation, restarts, phase: (await this.#running(id)) ? "running" : off };
+    return { id, generation, restarts, restores, phase: (await this.#running(id)) ? "running" : off };
   }
 
   async list(): Promise<MachineObservation[]> {
@@ -146,11 +181,11 @@ export class ProcessDriver implements Driver {
 
   /** The machine of this generation, started if it is not running. */
   async #taken(spec: MachineSpec, origin: MachineOrigin): Promise<RunningMachine> {
-    const { id, generation, restarts } = spec;
+    const { id, generation, restarts, restores } = spec;
     if ((await this.observe(id)).generation > generation)
       throw new BerthError("machine_failed", "A later change has superseded this one.");
     const running = (await this.#running(id)) ?? (await this.#start(join(this.#folder, id)));
-    await this.#write(id, "desired.json", { generation, restarts, suspended: false });
+    await this.#write(id, "desired.json", { generation, restarts, restores, suspended: false });
     const identity = await readJson<MachineIdentity>(join(this.#folder, id, "identity.json"));
     const adopted = identity?.pid === running.pid;
     return { id, origin, unadopted: !adopted, tokens: [adopted ? identity.token : running.firstToken] };

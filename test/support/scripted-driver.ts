@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { appendFileSync, readdirSync, readFileSync } from "node:fs";
-import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { createRunner } from "../../src/guest/runner.ts";
 import { writePlaceholders } from "../../src/guest/secrets.ts";
 import { Uplink } from "../../src/guest/uplink.ts";
 import { dialPort, type Handshake } from "../../src/machines/connect.ts";
-import type { Driver, MachineObservation, MachineOrigin, RunningMachine } from "../../src/machines/driver.ts";
+import type { Driver, MachineObservation, MachineOrigin, RunningMachine, SnapshotFacts } from "../../src/machines/driver.ts";
 import { startOf } from "../../src/platform/process-table.ts";
 import type { Runtime, Session } from "../../src/runtimes/runtime.ts";
 import type { Progress } from "../../src/service/lifecycle/provisioning.ts";
@@ -46,6 +46,8 @@ export class ScriptedDriver implements Driver {
   /** Suspended machines: they do not listen, and their runners are unchanged. */
   readonly #suspended = new Map<string, ScriptedMachine>();
   readonly #logs = new Map<string, string>();
+  /** How often each machine was restored. */
+  readonly #restores = new Map<string, number>();
   /** Each machine's sessions, by its home. Real runtimes are processes, which end with their machine. */
   readonly #sessions = new Map<string, Session[]>();
   /** Errors for the next machine starts. */
@@ -157,6 +159,38 @@ export class ScriptedDriver implements Driver {
     machine.ended.resolve();
   }
 
+  /** Keeps the disk alone: a scripted machine's memory cannot be kept. */
+  async snapshot(id: string, snapshot: string): Promise<SnapshotFacts> {
+    await this.#gated();
+    if ((await this.observe(id)).phase === "absent") throw new BerthError("machine_lost", "The agent has no machine.");
+    await cp(join(this.#folder, id), this.#snapshot(snapshot), { recursive: true });
+    return { bytes: 4096, hasMemory: false };
+  }
+
+  async restore(spec: MachineSpec): Promise<void> {
+    this.#requireLatest(spec);
+    await this.#gated();
+    const disk = join(this.#folder, spec.id);
+    if (!(await this.snapshots()).includes(spec.snapshot!)) {
+      throw new BerthError("snapshot_not_found", "The snapshot is not there any more.");
+    }
+    await this.destroy(spec.id);
+    await cp(this.#snapshot(spec.snapshot!), disk, { recursive: true });
+    this.#restores.set(spec.id, spec.restores);
+  }
+
+  async removeSnapshot(snapshot: string): Promise<void> {
+    await rm(this.#snapshot(snapshot), { recursive: true, force: true });
+  }
+
+  async snapshots(): Promise<string[]> {
+    return readdir(this.#snapshot("")).catch(() => []);
+  }
+
+  #snapshot(id: string): string {
+    return join(`${this.#folder}-snapshots`, id);
+  }
+
   async stop(id: string): Promise<void> {
     this.kill(id);
   }
@@ -220,7 +254,8 @@ export class ScriptedDriver implements Driver {
     const machine = this.#machines.get(id) ?? this.#suspended.get(id);
     const hasDisk = await stat(join(this.#folder, id)).catch(() => null);
     const phase = this.#machines.has(id) ? "running" : machine ? "suspended" : hasDisk ? "stopped" : "absent";
-    return { id, generation: machine?.spec.generation ?? 0, restarts: machine?.spec.restarts ?? 0, phase };
+    const { generation, restarts } = machine?.spec ?? { generation: 0, restarts: 0 };
+    return { id, generation, restarts, restores: this.#restores.get(id) ?? 0, phase };
   }
 
   async keepLog(id: string, log: string): Promise<void> {

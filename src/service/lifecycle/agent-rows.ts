@@ -36,6 +36,14 @@ export interface AgentRows {
    * is being deleted.
    */
   beginRestart(id: string, newMachine: boolean): Promise<AgentState | null>;
+  /**
+   * Desires that its machine is made from that snapshot, and marks the turns since as undone. Null while a turn runs, or
+   * when it is being deleted.
+   */
+  beginRollback(
+    id: string,
+    snapshot: { id: string; conversation: number; createdAt: Date },
+  ): Promise<AgentState | null>;
   /** Raises the agent's generation above one that its machine has seen: the database was restored from a backup. */
   raiseGeneration(id: string, above: number): Promise<AgentState | null>;
   beginDeletion(id: string): Promise<void>;

@@ -92,10 +92,13 @@ export class Lifecycle {
     return { ...this.slots.capacity(), spares: this.spares.count };
   }
 
-  /** Stores a new agent and begins to make its machine. Throws `agent_exists`, `no_capacity`. */
-  async create(agent: AgentState): Promise<void> {
+  /**
+   * Stores a new agent and begins to make its machine, once `stored` is done. Throws `agent_exists`, `no_capacity`.
+   */
+  async create(agent: AgentState, stored: () => Promise<void> = async () => {}): Promise<void> {
     this.slots.requireQueue();
     await this.#rows.insert(agent);
+    await stored();
     void this.#reconciler.reconcile(agent);
   }
 
@@ -167,6 +170,32 @@ export class Lifecycle {
    */
   async restart(id: string, newMachine = false): Promise<AgentState | null> {
     const agent = await this.#rows.beginRestart(id, newMachine);
+    if (!agent) return null;
+    this.#reconciler.forgetLosses(id);
+    this.#changed(id);
+    void this.#reconciler.reconcile(agent);
+    return agent;
+  }
+
+  /**
+   * Has `task` use the agent's machine while nothing else is done with it, once what is done already is over. The agent is
+   * passed as it is then. Rejects with the fault of an agent whose machine was never made, and with `agent_deleted`.
+   */
+  async alone<T>(id: string, task: (agent: AgentState) => Promise<T>): Promise<T> {
+    return this.#reconciler.alone(id, async () => {
+      const agent = await this.#rows.byId(id);
+      if (!agent || agent.desired === "deleted") throw new BerthError("agent_deleted", "The agent was deleted.");
+      if (!agent.hasMachine && agent.status === "failed") throw faultOf(agent);
+      return task(agent);
+    });
+  }
+
+  /**
+   * Has the agent's machine made anew from a snapshot, with the conversation of then. Answers the agent as it is
+   * meanwhile; null while a turn runs, or when it is being deleted.
+   */
+  async rollBack(id: string, snapshot: { id: string; conversation: number; createdAt: Date }): Promise<AgentState | null> {
+    const agent = await this.#rows.beginRollback(id, snapshot);
     if (!agent) return null;
     this.#reconciler.forgetLosses(id);
     this.#changed(id);

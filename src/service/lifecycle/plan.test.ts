@@ -7,11 +7,20 @@ import { type Action, type MachinePhase, plan } from "./plan.ts";
 // accidents happen at random in between: thousands of lives in a second. The same with a real server, machines and
 // database is in test/faults/sequences.test.ts.
 
-type Agent = Pick<AgentState, "desired" | "status" | "hasMachine" | "restarts">;
+type Agent = Pick<AgentState, "desired" | "status" | "hasMachine" | "restarts" | "restores" | "snapshot">;
+
+const absent = { phase: "absent", restarts: 0, restores: 0 } as const;
 
 class World {
-  agent: Agent | null = { desired: "running", status: "provisioning", hasMachine: false, restarts: 0 };
-  machine: { phase: MachinePhase; restarts: number } = { phase: "absent", restarts: 0 };
+  agent: Agent | null = {
+    desired: "running",
+    status: "provisioning",
+    hasMachine: false,
+    restarts: 0,
+    restores: 0,
+    snapshot: null,
+  };
+  machine: { phase: MachinePhase; restarts: number; restores: number } = { ...absent };
   /** What the machine remembers beside its disk; counts the starts that made it anew. */
   memory = 0;
   /** What the disk has been through: 0 is none, and each new one is another. */
@@ -24,7 +33,7 @@ class World {
     const action = plan(this.agent, this.machine);
     switch (action.do) {
       case "remove":
-        this.machine = { phase: "absent", restarts: 0 };
+        this.machine = { ...absent };
         this.agent = null;
         break;
       case "fail":
@@ -55,9 +64,14 @@ class World {
       this.disk = ++this.disks;
       this.memory++;
     }
-    this.machine = { phase: "running", restarts: this.agent!.restarts };
-    this.agent!.status = "ready";
-    this.agent!.hasMachine = true;
+    if (from === "snapshot") {
+      expect(this.agent!.snapshot).not.toBeNull();
+      this.disk = ++this.disks;
+      this.memory++;
+    }
+    const { restarts, restores } = this.agent!;
+    this.machine = { phase: "running", restarts, restores };
+    Object.assign(this.agent!, { status: "ready", hasMachine: true, snapshot: null });
   }
 
   get isSettled(): boolean {
@@ -90,6 +104,11 @@ const calls: Record<string, (world: World) => void> = {
   restartEmpty: ({ agent }) => {
     if (!agent || agent.desired === "deleted") return;
     const changes = { desired: "running", status: "provisioning", restarts: agent.restarts + 1, hasMachine: false };
+    Object.assign(agent, { ...changes, snapshot: null });
+  },
+  rollBack: ({ agent }) => {
+    if (!agent || agent.desired === "deleted") return;
+    const changes = { desired: "running", status: "provisioning", restores: agent.restores + 1, snapshot: "kept" };
     Object.assign(agent, changes);
   },
   remove: ({ agent }) => {
@@ -106,7 +125,7 @@ const accidents: Record<string, (world: World) => void> = {
     if (machine.phase === "suspended") machine.phase = "stopped";
   },
   folderLost: (world) => {
-    world.machine = { phase: "absent", restarts: 0 };
+    world.machine = { ...absent };
     world.disk = 0;
   },
   outOfReach: ({ machine }) => {
@@ -145,7 +164,7 @@ test("a machine that has run is never replaced by an empty one, unless its owner
         const before = world.disks;
         if (name === "step") world.step();
         else everything[name]!(world);
-        if (name === "restartEmpty") mayBeNew = true;
+        if (name === "restartEmpty" || name === "rollBack") mayBeNew = true;
         if (world.disks > before) {
           expect(mayBeNew).toBe(true);
           mayBeNew = false;
@@ -173,13 +192,16 @@ test("a machine that may run out of reach is never started a second time", () =>
 });
 
 test("an agent without a machine's folder fails with a way out", () => {
-  const agent: Agent = { desired: "running", status: "suspended", hasMachine: true, restarts: 0 };
-  expect(plan(agent, { phase: "absent", restarts: 0 })).toMatchObject({
+  const agent: Agent = { desired: "running", status: "suspended", hasMachine: true, restarts: 0, restores: 0, snapshot: null };
+  expect(plan(agent, absent)).toMatchObject({
     do: "fail",
     error: { code: "machine_lost", message: expect.stringMatching(/machine=new/) },
   });
+  // The rollback of long ago is not done again.
+  expect(plan({ ...agent, restores: 1 }, absent)).toMatchObject({ do: "fail" });
+  expect(plan({ ...agent, restores: 1, snapshot: "kept" }, absent)).toEqual({ do: "start", from: "snapshot" });
   const chosen: Agent = { ...agent, status: "provisioning", hasMachine: false, restarts: 1 };
-  expect(plan(chosen, { phase: "absent", restarts: 0 })).toEqual({ do: "start", from: "nothing" });
+  expect(plan(chosen, absent)).toEqual({ do: "start", from: "nothing" });
 });
 
 function copyOf(world: World): World {

@@ -24,7 +24,7 @@ interface ObservedMachine {
   restores: number;
 }
 
-type PlannedAgent = Pick<AgentState, "desired" | "status" | "hasMachine" | "restarts" | "restores">;
+type PlannedAgent = Pick<AgentState, "desired" | "status" | "hasMachine" | "restarts" | "restores" | "snapshot">;
 
 /**
  * What to do next for an agent whose machine was observed as this. No I/O: ARCHITECTURE.md has the same as a table, and
@@ -37,7 +37,7 @@ export function plan(agent: PlannedAgent, machine: ObservedMachine): Action {
   if (agent.desired === "suspended" && agent.status !== "provisioning") return { do: "suspend" };
   if (machine.phase === "lost") return { do: "fail", error: outOfReach };
   // Also in place of one that is lost: the snapshot has what it needs.
-  if (machine.restores < agent.restores) return { do: "start", from: "snapshot" };
+  if (agent.snapshot !== null && machine.restores < agent.restores) return { do: "start", from: "snapshot" };
   if (machine.phase === "absent") {
     return agent.hasMachine ? { do: "fail", error: machineGone } : { do: "start", from: "nothing" };
   }

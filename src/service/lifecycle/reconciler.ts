@@ -20,7 +20,7 @@ export interface MachineSpec {
   restarts: number;
   /** Rises with every requested restoration. A machine with a lower count is made from `snapshot`. */
   restores: number;
-  /** The id of the snapshot that the last restoration is from; null before the first. */
+  /** The id of the snapshot that the machine is to be made from; null once it is. */
   snapshot: string | null;
   runtime: string;
   /** The guest's own hostname. */
@@ -168,14 +168,39 @@ export class Reconciler {
       step: new AbortController(),
       done: Promise.resolve(),
     };
-    this.#work.set(id, begun);
-    begun.done = this.#loop(id, begun).finally(() => {
-      this.#work.delete(id);
-      this.#options.settled(id);
-      // An idle machine may now be evicted for another.
-      this.#options.slots.retry();
-    });
+    this.#begin(id, begun, Promise.resolve());
     return begun.done;
+  }
+
+  /** Works on the agent after `before`. */
+  #begin(id: string, work: Work, before: Promise<void>): void {
+    this.#work.set(id, work);
+    work.done = before
+      .then(() => this.#loop(id, work))
+      .finally(() => {
+        this.#work.delete(id);
+        this.#options.settled(id);
+        // An idle machine may now be evicted for another.
+        this.#options.slots.retry();
+      });
+  }
+
+  /** Has `task` use the agent's machine between two steps. Steps that are asked for meanwhile follow it. */
+  async alone<T>(id: string, task: () => Promise<T>): Promise<T> {
+    await this.begun();
+    for (let work = this.#work.get(id); work; work = this.#work.get(id)) await work.done;
+    this.#stop.signal.throwIfAborted();
+    const work: Work = { generation: 0, again: false, shortages: 0, step: new AbortController(), done: Promise.resolve() };
+    const result = task();
+    this.#begin(
+      id,
+      work,
+      result.then(
+        () => {},
+        () => {}, // The caller's.
+      ),
+    );
+    return result;
   }
 
   /** Reads or writes a row; waits while the database is down. Throws `shutting_down`. */

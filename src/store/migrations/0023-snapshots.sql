@@ -14,7 +14,7 @@ create table snapshots (
   unique (agent_id, name)
 );
 
--- `restores`: the desired number of restorations; `snapshot`: what the last one is from. It may have been removed since.
+-- `restores`: the desired number of restorations; `snapshot`: what the machine is to be made from, until it is.
 alter table agents add column restores integer not null default 0;
 alter table agents add column snapshot uuid;
 -- Where a fork comes from: the agent's and the snapshot's names then.

@@ -18,6 +18,10 @@ export const operations = {
   getLog: { method: "GET", path: "/agents/{name}/logs" },
   resetConversation: { method: "POST", path: "/agents/{name}/conversation/reset" },
   getInstallStatus: { method: "GET", path: "/agents/{name}/install-status" },
+  createSnapshot: { method: "POST", path: "/agents/{name}/snapshots" },
+  listSnapshots: { method: "GET", path: "/agents/{name}/snapshots" },
+  removeSnapshot: { method: "DELETE", path: "/agents/{name}/snapshots/{snapshot}" },
+  rollBack: { method: "POST", path: "/agents/{name}/rollback" },
   chat: { method: "POST", path: "/agents/{name}/chat" },
   listTurns: { method: "GET", path: "/agents/{name}/turns" },
   listAccountTurns: { method: "GET", path: "/turns" },
@@ -104,6 +108,10 @@ export interface Operations {
   getLog: { data: types.GetLogData; answer: types.AgentLog; event: types.LogEvent };
   resetConversation: { data: types.ResetConversationData; answer: types.Agent; event: null };
   getInstallStatus: { data: types.GetInstallStatusData; answer: types.InstallStatus; event: types.InstallStatus };
+  createSnapshot: { data: types.CreateSnapshotData; answer: types.Snapshot; event: null };
+  listSnapshots: { data: types.ListSnapshotsData; answer: types.SnapshotList; event: null };
+  removeSnapshot: { data: types.RemoveSnapshotData; answer: null; event: null };
+  rollBack: { data: types.RollBackData; answer: types.Agent; event: null };
   chat: { data: types.ChatData; answer: null; event: types.TurnEvent };
   listTurns: { data: types.ListTurnsData; answer: types.TurnList; event: null };
   listAccountTurns: { data: types.ListAccountTurnsData; answer: types.AccountTurnList; event: null };

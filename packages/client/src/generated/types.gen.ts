@@ -281,6 +281,19 @@ export type Agent = {
      */
     error: Fault | null;
     /**
+     * Where a fork comes from. Null: the agent is no fork.
+     */
+    forkedFrom: {
+        /**
+         * The name of the agent then.
+         */
+        agent: string;
+        /**
+         * The name of the snapshot. Null: the agent as it was then.
+         */
+        snapshot: string | null;
+    } | null;
+    /**
      * Its position among the agents that wait for a slot, 1 is next. Null: it does not wait.
      */
     queuePosition: number | null;
@@ -587,7 +600,7 @@ export type CreateAgent = {
      */
     name: string;
     /**
-     * The program that the agent is built on; `GET /runtimes` lists them.
+     * claude-code where not given; a fork has that of its source.
      */
     runtime?: string;
     /**
@@ -620,6 +633,14 @@ export type CreateAgent = {
          */
         diskGiB?: number;
     };
+    /**
+     * Begin with what another agent is or was: its files, its running programs and its conversation. Settings that are not given are its too.
+     */
+    from?: ForkSource;
+    /**
+     * With `from`: make so many, named NAME-1, NAME-2, …; 32 at most. The answer is the first.
+     */
+    count?: number;
 };
 
 /**
@@ -941,6 +962,17 @@ export type CreateShare = {
     expiresAt?: string;
 };
 
+export type CreateSnapshot = {
+    /**
+     * What it is called, 1 to 100 characters without line breaks, and not an id. Without one, the time.
+     */
+    name?: string;
+    /**
+     * Keep the memory too, with the programs that run. Without it, what is made of it boots from the disk.
+     */
+    memory?: boolean;
+};
+
 export type CreateTopUp = {
     /**
      * How many credits to buy; one costs a US cent.
@@ -1054,7 +1086,7 @@ export type Error = {
     /**
      * A stable word.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'response_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'response_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'snapshot_in_use' | 'too_many_snapshots' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     details?: unknown;
 };
 
@@ -1062,7 +1094,7 @@ export type Fault = {
     /**
      * A stable word.
      */
-    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'response_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
+    code: 'request_invalid' | 'agent_name_invalid' | 'model_not_available' | 'runtime_not_available' | 'command_not_runnable' | 'credentials_missing' | 'credentials_invalid' | 'file_name_too_long' | 'archive_invalid' | 'insufficient_credits' | 'forbidden' | 'permission_denied' | 'asking_refused' | 'path_not_found' | 'agent_not_found' | 'key_not_found' | 'turn_not_found' | 'response_not_found' | 'user_not_found' | 'secret_not_found' | 'account_not_found' | 'command_not_found' | 'share_not_found' | 'snapshot_not_found' | 'file_not_found' | 'method_not_allowed' | 'agent_exists' | 'agent_deleting' | 'agent_deleted' | 'agent_failed' | 'agent_restarted' | 'turn_in_progress' | 'turn_finished' | 'turn_cancelled' | 'response_not_last' | 'function_not_waiting' | 'command_exited' | 'command_input_full' | 'request_timeout' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'idempotency_answer_unreadable' | 'snapshot_exists' | 'snapshot_in_use' | 'too_many_snapshots' | 'user_exists' | 'operator_not_disabled' | 'users_managed_elsewhere' | 'file_exists' | 'file_not_regular' | 'file_changed' | 'not_a_folder' | 'is_a_folder' | 'folder_not_empty' | 'link_loop' | 'precondition_failed' | 'payments_not_configured' | 'body_too_large' | 'content_type_unsupported' | 'range_not_satisfiable' | 'rate_limited' | 'too_many_streams' | 'too_many_commands' | 'upgrade_required' | 'headers_too_large' | 'internal' | 'machine_failed' | 'machine_lost' | 'runtime_failed' | 'turn_too_large' | 'runtime_stalled' | 'template_failed' | 'port_not_listening' | 'model_failed' | 'model_request_refused' | 'model_credentials_refused' | 'model_unpaid' | 'model_rate_limited' | 'model_overloaded' | 'model_unreachable' | 'model_interrupted' | 'model_stalled' | 'image_missing' | 'image_invalid' | 'qemu_missing' | 'accelerator_unavailable' | 'privilege_missing' | 'disk_full' | 'machine_disk_full' | 'no_capacity' | 'agent_elsewhere' | 'database_unavailable' | 'identity_provider_unavailable' | 'payments_unavailable' | 'shutting_down';
     /**
      * What happened, in a sentence.
      */
@@ -1121,6 +1153,21 @@ export type FileOrFolder = FolderPage | FileEntry;
 export type FolderPage = {
     data: Array<FileEntry>;
     nextCursor: string | null;
+};
+
+export type ForkSource = {
+    /**
+     * The agent whose state the new one begins with.
+     */
+    agent: string;
+    /**
+     * One of its snapshots, by name or id. Without one, as the agent is now.
+     */
+    snapshot?: string;
+    /**
+     * Whether the agent's secrets come along.
+     */
+    secrets?: boolean;
 };
 
 export type GrantCredits = {
@@ -1385,6 +1432,13 @@ export type ReplaceSigningKeys = {
     now?: boolean;
 };
 
+export type Rollback = {
+    /**
+     * A snapshot's name or id.
+     */
+    snapshot: string;
+};
+
 export type RunCommand = {
     /**
      * A line that `bash -lc` runs, or a program and its arguments.
@@ -1570,6 +1624,39 @@ export type SigningKeysReplaced = {
     oldKeysUntil: string;
 };
 
+export type Snapshot = {
+    id: string;
+    name: string;
+    createdAt: string;
+    /**
+     * `asked`: its owner asked for it. `rollback`: made before a rollback, so that it can be undone.
+     */
+    reason: 'asked' | 'rollback';
+    /**
+     * The number of the agent's conversation then.
+     */
+    conversation: number;
+    /**
+     * Whether programs go on, or the machine boots from the disk of then.
+     */
+    hasMemory: boolean;
+    /**
+     * What it takes on the host's disk, beside what it shares with others.
+     */
+    bytes: number;
+    /**
+     * The turn that ran then. It is not gone on with.
+     */
+    turnId: string | null;
+};
+
+/**
+ * An agent's snapshots, the oldest first.
+ */
+export type SnapshotList = {
+    data: Array<Snapshot>;
+};
+
 export type SshAccess = {
     /**
      * For your key, as in `id_ed25519-cert.pub`.
@@ -1665,6 +1752,10 @@ export type Turn = {
         agent: string;
         turnId: string;
     } | null;
+    /**
+     * Whether its agent was rolled back to before its end, so that it knows nothing of it.
+     */
+    undone: boolean;
     createdAt: string;
     finishedAt: string | null;
 };
@@ -2425,6 +2516,147 @@ export type GetInstallStatusResponses = {
 };
 
 export type GetInstallStatusResponse = GetInstallStatusResponses[keyof GetInstallStatusResponses];
+
+export type ListSnapshotsData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}/snapshots';
+};
+
+export type ListSnapshotsErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type ListSnapshotsError = ListSnapshotsErrors[keyof ListSnapshotsErrors];
+
+export type ListSnapshotsResponses = {
+    /**
+     * Default Response
+     */
+    200: SnapshotList;
+};
+
+export type ListSnapshotsResponse = ListSnapshotsResponses[keyof ListSnapshotsResponses];
+
+export type CreateSnapshotData = {
+    body: CreateSnapshot;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/agents/{name}/snapshots';
+};
+
+export type CreateSnapshotErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type CreateSnapshotError = CreateSnapshotErrors[keyof CreateSnapshotErrors];
+
+export type CreateSnapshotResponses = {
+    /**
+     * Default Response
+     */
+    201: Snapshot;
+};
+
+export type CreateSnapshotResponse = CreateSnapshotResponses[keyof CreateSnapshotResponses];
+
+export type RemoveSnapshotData = {
+    body?: never;
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+        /**
+         * A snapshot's name or id.
+         */
+        snapshot: string;
+    };
+    query?: never;
+    url: '/agents/{name}/snapshots/{snapshot}';
+};
+
+export type RemoveSnapshotErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type RemoveSnapshotError = RemoveSnapshotErrors[keyof RemoveSnapshotErrors];
+
+export type RemoveSnapshotResponses = {
+    /**
+     * Default Response
+     */
+    204: void;
+};
+
+export type RemoveSnapshotResponse = RemoveSnapshotResponses[keyof RemoveSnapshotResponses];
+
+export type RollBackData = {
+    body: Rollback;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: {
+        /**
+         * Hold the answer until the agent is ready or has failed, 60 s at most.
+         */
+        wait?: 'ready';
+    };
+    url: '/agents/{name}/rollback';
+};
+
+export type RollBackErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type RollBackError = RollBackErrors[keyof RollBackErrors];
+
+export type RollBackResponses = {
+    /**
+     * Default Response
+     */
+    200: Agent;
+};
+
+export type RollBackResponse = RollBackResponses[keyof RollBackResponses];
 
 export type ChatData = {
     body: ChatRequest;

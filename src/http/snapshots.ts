@@ -1,0 +1,33 @@
+import type { FastifyPluginAsync } from "fastify";
+import { routes } from "../api/routes.ts";
+import type { Agents } from "../service/agents.ts";
+import { type Snapshots, toSnapshotView } from "../service/snapshots.ts";
+import { findAgent } from "./agents.ts";
+import { handle } from "./handle.ts";
+
+/** `/agents/{name}/snapshots` and rollbacks to them. */
+export function snapshotRoutes(agents: Agents, snapshots: Snapshots): FastifyPluginAsync {
+  return async (app) => {
+    handle(app, routes.createSnapshot, async (request) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      return toSnapshotView(await snapshots.take(agent, request.body, request.attempt));
+    });
+
+    handle(app, routes.listSnapshots, async (request) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      return { data: (await snapshots.list(agent)).map(toSnapshotView) };
+    });
+
+    handle(app, routes.removeSnapshot, async (request) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      await snapshots.remove(agent, request.params.snapshot);
+      return null;
+    });
+
+    handle(app, routes.rollBack, async (request) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      const rolledBack = await snapshots.rollBack(agent, request.body.snapshot);
+      return agents.view(request.query.wait ? await agents.settled(rolledBack) : rolledBack);
+    });
+  };
+}

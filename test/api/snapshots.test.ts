@@ -1,0 +1,250 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import type { TestClient } from "../support/client.ts";
+import { ScriptedService } from "../support/scripted-service.ts";
+
+// The life of snapshots, rollbacks and forks, with machines whose disk alone is kept. Real machines, with their memory,
+// are in test/vm/snapshots.test.ts.
+
+let service: ScriptedService;
+let client: TestClient;
+
+async function start(changes: Parameters<typeof ScriptedService.start>[0] = {}): Promise<void> {
+  service = await ScriptedService.start(changes);
+  client = service.client;
+}
+afterEach(() => service[Symbol.asyncDispose]());
+
+const keep = (body: object = {}, name = "ada") => client.call("POST", `/agents/${name}/snapshots`, body);
+const rollBack = (snapshot: string, name = "ada") =>
+  client.call("POST", `/agents/${name}/rollback?wait=ready`, { snapshot });
+const kept = async (name = "ada") => (await client.call("GET", `/agents/${name}/snapshots`)).body.data;
+const turns = async (name = "ada") => (await client.call("GET", `/agents/${name}/turns`)).body.data.toReversed();
+const undone = async (name = "ada") =>
+  (await turns(name)).filter((turn: { undone: boolean }) => turn.undone).map((turn: { message: string }) => turn.message);
+
+/** The folders of snapshots on the host. */
+async function files(): Promise<string[]> {
+  return readdir(join(service.config.dataFolder, "machines-snapshots")).catch(() => []);
+}
+
+test("an agent goes back to what it was, and forward again; its turns stay, and say which are undone", async () => {
+  await start();
+  await client.createAgent("ada");
+  expect(await kept()).toEqual([]);
+  await client.chat("ada", "one");
+  const first = await keep({ name: "eins" });
+  expect(first).toMatchObject({
+    status: 201,
+    body: { name: "eins", reason: "asked", conversation: 1, turnId: null, bytes: expect.any(Number) },
+  });
+  await client.chat("ada", "two");
+  expect((await rollBack("eins")).body).toMatchObject({ status: "ready", conversation: 1 });
+  expect(await client.ask("ada", "recall")).toBe("one\nrecall\n");
+  expect(await undone()).toEqual(["two"]);
+
+  const [, before] = await kept();
+  expect(before).toMatchObject({ reason: "rollback", name: expect.stringMatching(/^before the rollback to eins, /) });
+  await rollBack(before.id);
+  expect(await client.ask("ada", "recall")).toBe("one\ntwo\nrecall\n");
+  expect(await undone()).toEqual(["recall"]);
+  // And to the one that this rollback made: what was undone then is undone again.
+  await rollBack((await kept())[2].name);
+  expect(await client.ask("ada", "recall")).toBe("one\nrecall\nrecall\n");
+  expect(await undone()).toEqual(["two", "recall"]);
+});
+
+test("the conversation goes back too, also over a reset", async () => {
+  await start();
+  await client.createAgent("ada");
+  await client.chat("ada", "one");
+  await keep({ name: "first" });
+  await client.call("POST", "/agents/ada/conversation/reset");
+  expect(await client.ask("ada", "recall")).toBe("recall\n");
+  expect((await rollBack("first")).body.conversation).toBe(1);
+  expect(await client.ask("ada", "recall")).toBe("one\nrecall\n");
+});
+
+test("a sleeping agent is kept as it sleeps, and one that is still being made once it is", async () => {
+  await start();
+  const gate = Promise.withResolvers<void>();
+  service.driver.gate = gate.promise;
+  await client.call("POST", "/agents", { name: "ada" });
+  const early = keep({ name: "early" });
+  gate.resolve();
+  expect((await early).status).toBe(201);
+  await client.chat("ada", "one");
+  await client.call("POST", "/agents/ada/suspend");
+  expect((await keep({ name: "asleep" })).status).toBe(201);
+  expect((await client.call("GET", "/agents/ada")).body.status).toBe("suspended");
+  await rollBack("early");
+  expect(await client.ask("ada", "recall")).toBe("recall\n");
+});
+
+test("a turn goes on while a snapshot is made, and a rollback waits for nobody", async () => {
+  await start();
+  await client.createAgent("ada");
+  await keep({ name: "before" });
+  const response = await client.fetch("POST", "/agents/ada/chat", { message: "count 40 20" });
+  const turnId = response.headers.get("x-turn-id");
+  expect((await keep({ name: "within" })).body.turnId).toBe(turnId);
+  const refused = await client.call("POST", "/agents/ada/rollback", { snapshot: "before" });
+  expect(refused).toMatchObject({ status: 409, body: { code: "turn_in_progress", details: { turnId } } });
+  expect(await kept()).toHaveLength(2);
+  expect(await response.text()).toContain("40 ");
+  await rollBack("within");
+  // What it would have gone on with is no turn of this agent any more.
+  expect(await undone()).toEqual(["count 40 20"]);
+  expect(await client.ask("ada", "well")).toBe("well");
+});
+
+test("names are the owner's, once each; what is wrong with them is said", async () => {
+  await start();
+  await client.createAgent("ada");
+  expect((await keep({ name: "vor dem Umbau – 下書き 🚧" })).status).toBe(201);
+  expect(await keep({ name: "vor dem Umbau – 下書き 🚧" })).toMatchObject({
+    status: 409,
+    body: { code: "snapshot_exists" },
+  });
+  for (const name of ["", "  ", "a\nb", "x".repeat(101), crypto.randomUUID()]) {
+    const { status, body } = await keep({ name });
+    expect([status, body.message]).toEqual([400, expect.stringContaining("1 to 100 characters")]);
+  }
+  expect((await keep({ memory: "no" })).status).toBe(400);
+  const { body } = await keep();
+  expect(body.name).toMatch(/^20\d\d-/);
+  expect(await rollBack("nothing")).toMatchObject({ status: 404, body: { code: "snapshot_not_found" } });
+  const path = `/agents/ada/snapshots/${encodeURIComponent("vor dem Umbau – 下書き 🚧")}`;
+  expect((await client.call("DELETE", path)).status).toBe(204);
+  expect((await client.call("DELETE", path)).body.code).toBe("snapshot_not_found");
+  expect((await kept()).map(({ name }: { name: string }) => name)).toEqual([body.name]);
+  expect(await files()).toEqual([body.id]);
+});
+
+test("a request that is repeated makes one snapshot", async () => {
+  await start();
+  await client.createAgent("ada");
+  const ask = () => client.call("POST", "/agents/ada/snapshots", {}, { "idempotency-key": "once" });
+  const [first, again] = [await ask(), await ask()];
+  expect(again.body).toEqual(first.body);
+  expect(await kept()).toHaveLength(1);
+});
+
+test("what could not be kept leaves nothing behind, and the agent goes on", async () => {
+  await start();
+  await client.createAgent("ada");
+  service.driver.failures.push(new Error("the disk is on fire"));
+  expect((await keep()).status).toBe(500);
+  expect([await kept(), await files()]).toEqual([[], []]);
+  expect(await client.ask("ada", "well")).toBe("well");
+});
+
+test("an agent has at most 100 snapshots, and keeps the five newest of those that rollbacks made", async () => {
+  await start();
+  await client.createAgent("ada");
+  await keep({ name: "base" });
+  for (let count = 0; count < 7; count++) await rollBack("base");
+  const made = (await kept()).filter(({ reason }: { reason: string }) => reason === "rollback");
+  expect([made.length, (await files()).length]).toEqual([5, 6]);
+  for (let count = 6; count < 100; count++) expect((await keep()).status).toBe(201);
+  expect(await keep()).toMatchObject({ status: 409, body: { code: "too_many_snapshots" } });
+});
+
+test("snapshots go with their agent, and what nobody needs goes at the next start", async () => {
+  await start();
+  await client.createAgent("ada");
+  await keep();
+  await client.call("DELETE", "/agents/ada");
+  await service.restart();
+  client = service.client;
+  await expect.poll(files).toEqual([]);
+});
+
+test("ten forks have the files and the conversation, names of their own, and say where they come from", async () => {
+  await start();
+  await client.createAgent("ada", { instructions: "Be kind." });
+  await client.call("PUT", "/agents/ada/network", { allow: [], deny: ["*"] });
+  await client.call("PUT", "/agents/ada/secrets/TOKEN", { value: "s3cret-value-of-ada", hosts: ["example.com"] });
+  await client.chat("ada", "one");
+  const { body } = await client.call("POST", "/agents?wait=ready", { name: "fox", from: { agent: "ada" }, count: 10 });
+  expect(body).toMatchObject({
+    name: "fox-1",
+    status: "ready",
+    instructions: "Be kind.",
+    forkedFrom: { agent: "ada", snapshot: null },
+  });
+  for (let count = 1; count <= 10; count++) {
+    expect(await client.ask(`fox-${count}`, "recall")).toBe("one\nrecall\n");
+  }
+  expect(await client.ask("ada", "recall")).toBe("one\nrecall\n");
+  expect(await turns("fox-1")).toHaveLength(1);
+  expect((await client.call("GET", "/agents/fox-7/network")).body.deny).toEqual(["*"]);
+  expect((await client.call("GET", "/agents/fox-7/secrets")).body.data).toEqual([]);
+  // The moment was kept for them alone.
+  expect(await kept()).toEqual([]);
+  await service.restart();
+  client = service.client;
+  await expect.poll(files).toEqual([]);
+});
+
+test("a fork of a snapshot has what that has, and its own settings where they are given", async () => {
+  await start();
+  await client.createAgent("ada", { instructions: "Be kind." });
+  await client.call("PUT", "/agents/ada/secrets/TOKEN", { value: "s3cret-value-of-ada", hosts: ["example.com"] });
+  await client.chat("ada", "one");
+  await keep({ name: "then" });
+  await client.chat("ada", "two");
+  const from = { agent: "ada", snapshot: "then", secrets: true };
+  const { body } = await client.call("POST", "/agents?wait=ready", { name: "bea", instructions: "Be brief.", from });
+  expect(body).toMatchObject({ instructions: "Be brief.", forkedFrom: { agent: "ada", snapshot: "then" } });
+  expect(await client.ask("bea", "recall")).toBe("one\nrecall\n");
+  const secretsOf = async (name: string) => (await client.call("GET", `/agents/${name}/secrets`)).body.data;
+  const [[own], [copied]] = [await secretsOf("ada"), await secretsOf("bea")];
+  expect(copied).toMatchObject({ name: "TOKEN", hosts: ["example.com"] });
+  expect(copied.placeholder).not.toBe(own.placeholder);
+  // The fork outlives what it comes from.
+  await client.call("DELETE", "/agents/ada/snapshots/then");
+  await client.call("DELETE", "/agents/ada");
+  await client.call("POST", "/agents/bea/restart?wait=ready");
+  expect(await client.ask("bea", "recall")).toBe("one\nrecall\nrecall\n");
+});
+
+test("what a fork cannot be is said, and nothing is made", async () => {
+  await start();
+  await client.createAgent("ada");
+  await client.createAgent("yak-2");
+  const fork = async (body: object) => (await client.call("POST", "/agents", { name: "bea", ...body })).body;
+  const from = { agent: "ada" };
+  expect(await fork({ from: { agent: "nobody" } })).toMatchObject({ code: "agent_not_found" });
+  expect(await fork({ from: { agent: "ada", snapshot: "then" } })).toMatchObject({ code: "snapshot_not_found" });
+  expect((await fork({ from, runtime: "opencode" })).message).toMatch(/runtime of its source, claude-code/);
+  expect((await fork({ from, resources: { cpus: 4 } })).message).toMatch(/size of its source/);
+  expect((await fork({ count: 3 })).message).toMatch(/count is for forks/);
+  expect((await fork({ from, count: 33 })).code).toBe("request_invalid");
+  expect((await fork({ from, name: "a".repeat(29), count: 2 })).message).toMatch(/30 characters/);
+  expect(await fork({ from, name: "yak", count: 3 })).toMatchObject({ code: "agent_exists" });
+  expect(await fork({ from, name: "ada" })).toMatchObject({ code: "agent_exists" });
+  const { body } = await client.call("GET", "/agents");
+  expect(body.data.map(({ name }: { name: string }) => name)).toEqual(["ada", "yak-2"]);
+});
+
+test("a rollback and a fork are gone on with by the next server", async () => {
+  await start();
+  await client.createAgent("ada");
+  await client.chat("ada", "one");
+  await keep({ name: "then" });
+  await client.chat("ada", "two");
+  const gate = Promise.withResolvers<void>();
+  await client.call("POST", "/agents/ada/suspend");
+  service.driver.gate = gate.promise;
+  const forked = client.call("POST", "/agents", { name: "bea", from: { agent: "ada", snapshot: "then" } });
+  expect((await forked).status).toBe(201);
+  // The files of a snapshot that something is being made of stay.
+  await client.call("DELETE", "/agents/ada/snapshots/then");
+  const stopped = service.restart();
+  gate.resolve();
+  await stopped;
+  client = service.client;
+  expect(await client.ask("bea", "recall")).toBe("one\nrecall\n");
+});
