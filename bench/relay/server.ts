@@ -39,9 +39,16 @@ const driver: Driver = {
   endHung: async () => {},
   destroy: async () => {},
   invalidate: async () => {},
-  observe: async (id) => ({ id, generation: 1, restarts: 0, restores: 0, phase: machines.has(id) ? "running" : "absent" }),
+  observe: async (id) => ({
+    id,
+    generation: 1,
+    restarts: 0,
+    restores: 0,
+    phase: machines.has(id) ? "running" : "absent",
+  }),
   // Otherwise the service would look after machines that it believes lost, once a minute.
-  list: async () => [...machines.keys()].map((id) => ({ id, generation: 1, restarts: 0, restores: 0, phase: "running" })),
+  list: async () =>
+    [...machines.keys()].map((id) => ({ id, generation: 1, restarts: 0, restores: 0, phase: "running" })),
   handshake: async () => "proof",
   dial: async (id) => dialPort(machines.get(id)!.port),
   ended: () => new Promise(() => {}),

@@ -10,6 +10,7 @@ export const groups: Readonly<Record<string, string>> = {
   "agents secrets": "manage secrets that an agent can use but not read",
   commands: "manage the commands that you run in agents' machines",
   shares: "list and end the public links to pages that agents serve",
+  snapshots: "keep agents as they are, and list and remove what was kept",
   files: "list, read and change files in an agent's machine",
   turns: "show and interrupt what agents were asked",
   profiles: "name the services that you use",
@@ -25,6 +26,7 @@ const commands: Load = () => import("./commands/commands.ts");
 const files: Load = () => import("./commands/files.ts");
 const profiles: Load = () => import("./commands/profiles.ts");
 const shares: Load = () => import("./commands/shares.ts");
+const snapshots: Load = () => import("./commands/snapshots.ts");
 const sshParts: Load = () => import("./commands/ssh-parts.ts");
 const turns: Load = () => import("./commands/turns.ts");
 const adminUsersDisable: Load = () => import("./commands/admin-users-disable.ts");
@@ -41,6 +43,7 @@ const loads: Readonly<Record<string, Load>> = {
   "agents suspend": () => import("./commands/agents-suspend.ts"),
   "agents resume": () => import("./commands/agents-resume.ts"),
   "agents restart": () => import("./commands/agents-restart.ts"),
+  "agents rollback": () => import("./commands/agents-rollback.ts"),
   "agents reset": () => import("./commands/agents-reset.ts"),
   "agents turns": () => import("./commands/agents-turns.ts"),
   "agents install-status": () => import("./commands/agents-install-status.ts"),
@@ -52,6 +55,9 @@ const loads: Readonly<Record<string, Load>> = {
   "agents secrets list": () => import("./commands/agents-secrets-list.ts"),
   "agents secrets set": () => import("./commands/agents-secrets-set.ts"),
   "agents secrets remove": () => import("./commands/agents-secrets-remove.ts"),
+  "snapshots list": snapshots,
+  "snapshots create": snapshots,
+  "snapshots remove": snapshots,
   "turns list": turns,
   "turns recent": turns,
   "turns show": turns,

@@ -134,7 +134,9 @@ export type Agent = z.infer<typeof Agent>;
 export const CreateAgent = z
   .strictObject({
     name: AgentName,
-    runtime: RuntimeName.optional().meta({ description: "claude-code where not given; a fork has that of its source." }),
+    runtime: RuntimeName.optional().meta({
+      description: "claude-code where not given; a fork has that of its source.",
+    }),
     model: ModelId.optional(),
     instructions: Instructions.optional(),
     mcpServers: McpServers.optional(),

@@ -19,7 +19,8 @@ export const CreateSnapshot = z
   .strictObject({
     name: SnapshotName.optional(),
     memory: z.boolean().default(true).meta({
-      description: "Keep the memory too, with the programs that run. Without it, what is made of it boots from the disk.",
+      description:
+        "Keep the memory too, with the programs that run. Without it, what is made of it boots from the disk.",
     }),
   })
   .meta({ id: "CreateSnapshot" });

@@ -60,7 +60,9 @@ export class Ssh {
     await mkdir(this.#folder, { recursive: true });
     await chmod(this.#folder, 0o755); // sshd reads the principals with the user's rights.
     const machineId = this.#machineId();
-    const [known, of] = await Promise.all([`${file}.pub`, owner].map((path) => readFile(path, "utf8").catch(() => null)));
+    const [known, of] = await Promise.all(
+      [`${file}.pub`, owner].map((path) => readFile(path, "utf8").catch(() => null)),
+    );
     // Keys of earlier versions are told to be nobody's; only the machine itself had them.
     if (known && (of ?? machineId) === machineId) {
       if (of === null) await replaceFile(owner, machineId);

@@ -4,8 +4,8 @@ import type { LocalSignIn } from "../identity/local-sign-in.ts";
 import type { Machines } from "../machines/machines.ts";
 import type { Lifecycle } from "../service/lifecycle/lifecycle.ts";
 import { chargeMachines } from "../service/machine-charges.ts";
-import { startUp } from "../service/start-up.ts";
 import type { Snapshots } from "../service/snapshots.ts";
+import { startUp } from "../service/start-up.ts";
 import type { Turns } from "../service/turns.ts";
 import { cleanUp } from "../store/clean-up.ts";
 import type { PostgresLedger } from "../store/ledger.ts";
@@ -63,7 +63,8 @@ function listen({
   return timers.listen({
     lookForIdleness: (agentId) => lifecycle.idleness.look(agentId),
     chargeMachines: () => chargeMachines({ machineTime, suspend: (id) => lifecycle.suspend(id), log }),
-    sweep: () => Promise.all([lifecycle.sweep(), turns.sweep(), snapshots.sweep(), ledger.sweep(), signIn?.refreshKeys()]),
+    sweep: () =>
+      Promise.all([lifecycle.sweep(), turns.sweep(), snapshots.sweep(), ledger.sweep(), signIn?.refreshKeys()]),
     cleanUp: () => cleanUp(maintenance, config),
     tidy: async () => (await machines.driver()).sweep(),
   });

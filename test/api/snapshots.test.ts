@@ -22,7 +22,9 @@ const rollBack = (snapshot: string, name = "ada") =>
 const kept = async (name = "ada") => (await client.call("GET", `/agents/${name}/snapshots`)).body.data;
 const turns = async (name = "ada") => (await client.call("GET", `/agents/${name}/turns`)).body.data.toReversed();
 const undone = async (name = "ada") =>
-  (await turns(name)).filter((turn: { undone: boolean }) => turn.undone).map((turn: { message: string }) => turn.message);
+  (await turns(name))
+    .filter((turn: { undone: boolean }) => turn.undone)
+    .map((turn: { message: string }) => turn.message);
 
 /** The folders of snapshots on the host. */
 async function files(): Promise<string[]> {

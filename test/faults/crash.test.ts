@@ -114,7 +114,16 @@ test("where an agent's secrets cannot be read, a machine that wakes keeps its me
     log: (message) => faults.push(message),
   });
   const resources = usualResources(1024);
-  const spec = { id: randomUUID(), runtime: "claude-code", hostname: "ada", generation: 1, restarts: 0, restores: 0, snapshot: null, resources };
+  const spec = {
+    id: randomUUID(),
+    runtime: "claude-code",
+    hostname: "ada",
+    generation: 1,
+    restarts: 0,
+    restores: 0,
+    snapshot: null,
+    resources,
+  };
   const ensure = async () => machines.start(await startFrom(driver, spec), spec, silent);
   await ensure();
   await machines.suspend(spec.id);

@@ -5,7 +5,13 @@ import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BerthError } from "../../src/contract/errors.ts";
 import { dialPort, type Handshake } from "../../src/machines/connect.ts";
-import type { Driver, MachineObservation, MachineOrigin, RunningMachine, SnapshotFacts } from "../../src/machines/driver.ts";
+import type {
+  Driver,
+  MachineObservation,
+  MachineOrigin,
+  RunningMachine,
+  SnapshotFacts,
+} from "../../src/machines/driver.ts";
 import type { Progress } from "../../src/service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../../src/service/lifecycle/reconciler.ts";
 import { isAlive, kill } from "./process-table.ts";

@@ -13,7 +13,13 @@ import { createRunner } from "../../src/guest/runner.ts";
 import { writePlaceholders } from "../../src/guest/secrets.ts";
 import { Uplink } from "../../src/guest/uplink.ts";
 import { dialPort, type Handshake } from "../../src/machines/connect.ts";
-import type { Driver, MachineObservation, MachineOrigin, RunningMachine, SnapshotFacts } from "../../src/machines/driver.ts";
+import type {
+  Driver,
+  MachineObservation,
+  MachineOrigin,
+  RunningMachine,
+  SnapshotFacts,
+} from "../../src/machines/driver.ts";
 import { startOf } from "../../src/platform/process-table.ts";
 import type { Runtime, Session } from "../../src/runtimes/runtime.ts";
 import type { Progress } from "../../src/service/lifecycle/provisioning.ts";

@@ -7,7 +7,10 @@ import type { MachineSpec } from "../../src/service/lifecycle/reconciler.ts";
 export const silent = { plan: () => {}, begin: () => {} };
 
 /** What the reconciler would start an agent's machine from. */
-export async function startFrom(driver: Pick<Driver, "observe">, { id, restarts, restores, snapshot }: MachineSpec): Promise<StartFrom> {
+export async function startFrom(
+  driver: Pick<Driver, "observe">,
+  { id, restarts, restores, snapshot }: MachineSpec,
+): Promise<StartFrom> {
   const observed = await driver.observe(id);
   const agent = { desired: "running", status: "ready", hasMachine: observed.phase !== "absent" } as const;
   const action = plan({ ...agent, restarts, restores, snapshot }, observed);

@@ -60,7 +60,17 @@ export class VmMachines implements AsyncDisposable {
 
   spec(id: string, changes: Partial<MachineSpec> = {}): MachineSpec {
     const resources = usualResources(memoryMiB(this.#runtime));
-    return { id, generation: 1, restarts: 0, restores: 0, snapshot: null, runtime: this.#runtime, hostname: "ada", resources, ...changes };
+    return {
+      id,
+      generation: 1,
+      restarts: 0,
+      restores: 0,
+      snapshot: null,
+      runtime: this.#runtime,
+      hostname: "ada",
+      resources,
+      ...changes,
+    };
   }
 
   async ensure(id: string, changes: Partial<MachineSpec> = {}): Promise<void> {

@@ -75,7 +75,16 @@ test("what a crash leaves behind is removed at the next start: half a machine, h
     const driver = await server.machines.driver();
     orphan = crypto.randomUUID();
     const resources = { cpus: 2, memoryMiB: 1536, diskGiB: 10 };
-    const spec = { id: orphan, generation: 1, restarts: 0, restores: 0, snapshot: null, runtime: "claude-code", hostname: "nobody", resources };
+    const spec = {
+      id: orphan,
+      generation: 1,
+      restarts: 0,
+      restores: 0,
+      snapshot: null,
+      runtime: "claude-code",
+      hostname: "nobody",
+      resources,
+    };
     await startOn(driver, spec);
   }
   expect(await machinesOf(config.dataFolder)).toHaveLength(1);

@@ -1,5 +1,6 @@
-import { readdir, stat } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { VmMachines } from "../support/vm-machines.ts";
 
@@ -33,25 +34,172 @@ async function rollBack(snapshot: string): Promise<void> {
   await vm.ensure(id, { restores: ++restores, snapshot, generation: ++generation });
 }
 
+async function take(options = { memory: true }): Promise<string> {
+  const snapshot = crypto.randomUUID();
+  await vm.machines.snapshot(id, snapshot, options);
+  return snapshot;
+}
+
+async function fork(snapshot: string, machine = crypto.randomUUID()): Promise<string> {
+  await vm.ensure(machine, { restores: 1, snapshot, hostname: "fork" });
+  return machine;
+}
+
+/** The names in a folder of the data folder. */
+const namesIn = (...folders: string[]) => readdir(join(vm.dataFolder, ...folders));
+
 test("files, memory and programs are as they were, again and again, and the machine goes on meanwhile", async () => {
   await hold("one");
-  const one = crypto.randomUUID();
-  const begun = performance.now();
-  const { hasMemory, bytes } = await vm.machines.snapshot(id, one, { memory: true });
-  console.log(`snapshot ${Math.round(performance.now() - begun)} ms, ${Math.round(bytes / 2 ** 20)} MiB`);
-  expect(hasMemory).toBe(true);
+  const one = await take();
   expect(await held()).toEqual(["one", "one", "one"]);
   await hold("two");
-  const two = crypto.randomUUID();
-  await vm.machines.snapshot(id, two, { memory: true });
+  const two = await take();
   await hold("three");
-  const at = performance.now();
-  await rollBack(one);
-  console.log(`rollback ${Math.round(performance.now() - at)} ms`);
-  expect(await held()).toEqual(["one", "one", "one"]);
-  await rollBack(two);
-  expect(await held()).toEqual(["two", "two", "two"]);
-  await rollBack(one);
-  expect(await held()).toEqual(["one", "one", "one"]);
+  for (const [snapshot, text] of [
+    [one, "one"],
+    [two, "two"],
+    [one, "one"],
+  ] as const) {
+    await rollBack(snapshot);
+    expect(await held()).toEqual([text, text, text]);
+  }
   expect(await vm.chat(id, "Say hello.")).not.toBe("");
+  await vm.suspend(id);
+  await vm.ensure(id, { restores, generation });
+  expect(await held()).toEqual(["one", "one", "one"]);
+});
+
+test("without memory, and where it is damaged, the machine boots from the disk of then", async () => {
+  await hold("disk");
+  const without = await take({ memory: false });
+  await hold("later");
+  await rollBack(without);
+  expect(await held()).toEqual(["disk", "none"]);
+});
+
+test("a machine that sleeps is kept with the memory that it has, and wakes with it all the same", async () => {
+  await hold("asleep");
+  await vm.suspend(id);
+  const asleep = await take();
+  await vm.ensure(id, { restores, generation });
+  expect(await held()).toEqual(["asleep", "asleep", "asleep"]);
+  await hold("awake");
+  await rollBack(asleep);
+  expect(await held()).toEqual(["asleep", "asleep", "asleep"]);
+});
+
+/** What no two machines may have in common, and what a machine makes up itself. */
+async function identityOf(machine: string): Promise<Record<string, string>> {
+  const guest = await vm.machines.guest(machine);
+  const { hostKey } = await guest.sshHostKey({});
+  const [machineId = "", bootId = "", hostname = "", random = "", uuid = ""] = (
+    await vm.output(
+      machine,
+      "cat /etc/machine-id /proc/sys/kernel/random/boot_id; hostname; head -c 16 /dev/urandom | base64; cat /proc/sys/kernel/random/uuid",
+    )
+  ).split("\n");
+  const { token } = await vm.record(machine);
+  return { machineId, bootId, hostname, random, uuid, hostKey, token };
+}
+
+test("forks have all of it and share no id, key, token or random byte with each other or their source", async () => {
+  await hold("shared");
+  const source = await identityOf(id);
+  const snapshot = await take();
+  await vm.suspend(id); // Room for the others.
+  const one = await fork(snapshot);
+  const identities = [source, await identityOf(one)];
+  expect(await held(one)).toEqual(["shared", "shared", "shared"]);
+  expect(await vm.chat(one, "Say hello.")).not.toBe("");
+  await vm.suspend(one);
+  const other = await fork(snapshot);
+  identities.push(await identityOf(other));
+  for (const name of ["machineId", "bootId", "random", "uuid", "hostKey", "token"]) {
+    expect(new Set(identities.map((identity) => identity[name])).size).toBe(3);
+  }
+  expect(identities.map(({ hostname }) => hostname)).toEqual(["ada", "fork", "fork"]);
+  // A fork is a machine like any other: it boots, and outlives what it was made from.
+  await vm.machines.removeSnapshot(snapshot);
+  await vm.ensure(other, { restores: 1, restarts: 1, hostname: "fork", generation: 2 });
+  expect(await held(other)).toEqual(["shared", "none"]);
+  expect((await identityOf(other)).hostKey).toBe(identities[2]!.hostKey);
+  for (const machine of [one, other]) await vm.machines.destroy(machine);
+  await vm.ensure(id, { restores, generation });
+});
+
+test("the layers below a disk stay few, whatever was kept is still there, and what nobody needs goes", async () => {
+  for (const snapshot of await namesIn("snapshots")) await vm.machines.removeSnapshot(snapshot);
+  const taken: { snapshot: string; text: string }[] = [];
+  for (let count = 0; count < 12; count++) {
+    await vm.exec(id, `echo ${count} > ~/note; head -c 100000 /dev/urandom > ~/file-${count}; sync`);
+    taken.push({ snapshot: await take({ memory: false }), text: String(count) });
+    expect((await vm.record(id)).layers.length).toBeLessThanOrEqual(8);
+  }
+  for (const at of [0, 7, 8, 11]) {
+    await rollBack(taken[at]!.snapshot);
+    expect(await vm.output(id, "cat ~/note; ls ~ | grep -c file-")).toBe(`${taken[at]!.text}\n${at + 1}`);
+  }
+  for (const { snapshot } of taken) await vm.machines.removeSnapshot(snapshot);
+  const { layers, disk } = await vm.record(id);
+  expect((await namesIn("layers")).toSorted()).toEqual([...layers].toSorted());
+  expect((await namesIn("machines", id, "disks")).map((name) => `disks/${name}`)).toEqual([disk]);
+  expect(await vm.output(id, "cat ~/note")).toBe("11");
+});
+
+test("a server that ends between any two steps leaves the machine as it was or as it was to be, and nothing half made", async () => {
+  await hold("kept");
+  const kept = await take();
+  await hold("now");
+  const never = new Promise<void>(() => {});
+  const steps = [
+    "disk prepared",
+    "paused",
+    "disk laid",
+    "disk recorded",
+    "pages saved",
+    "devices saved",
+    "disk frozen",
+    "kept",
+  ];
+  for (const at of steps) {
+    const reached = Promise.withResolvers<void>();
+    step = async (name) => {
+      if (name !== at) return;
+      reached.resolve();
+      await never;
+    };
+    const snapshot = crypto.randomUUID();
+    vm.machines.snapshot(id, snapshot, { memory: true }).catch(() => {});
+    await reached.promise;
+    step = async () => {};
+    await vm.close();
+    await vm.open();
+    await vm.ensure(id, { restores, generation });
+    expect(await held()).toEqual(["now", "now", "now"]);
+    const found = await vm.machines.snapshots();
+    expect(found.includes(snapshot)).toBe(at === "kept");
+    expect((await namesIn("snapshots")).every((name) => !name.endsWith(".partial"))).toBe(true);
+  }
+  await vm.suspend(id);
+  await vm.ensure(id, { restores, generation });
+  expect(await held()).toEqual(["now", "now", "now"]);
+  for (const at of ["disk laid", "memory laid", "restored", "started", "pages loaded", "state loaded"]) {
+    const reached = Promise.withResolvers<void>();
+    step = async (name) => {
+      if (name !== at) return;
+      reached.resolve();
+      await never;
+    };
+    const spec = { restores: ++restores, snapshot: kept, generation: ++generation };
+    vm.ensure(id, spec).catch(() => {});
+    await reached.promise;
+    step = async () => {};
+    await vm.close();
+    await vm.open();
+    const { disk } = await vm.record(id);
+    expect((await namesIn("machines", id, "disks")).map((name) => `disks/${name}`)).toEqual([disk]);
+    await vm.ensure(id, spec);
+    expect(await held()).toEqual(["kept", "kept", "kept"]);
+    await sleep(200);
+  }
 });

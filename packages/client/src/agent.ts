@@ -17,6 +17,7 @@ import type {
 import type { Pages } from "./pages.ts";
 import { AgentPorts } from "./ports.ts";
 import { type ChatOptions, Reply } from "./reply.ts";
+import { AgentSnapshots } from "./snapshots.ts";
 import { AgentSsh } from "./ssh.ts";
 import { Terminal, type TerminalOptions } from "./terminal.ts";
 
@@ -28,6 +29,7 @@ export class AgentHandle {
   readonly network: AgentNetwork;
   readonly ports: AgentPorts;
   readonly secrets: AgentSecrets;
+  readonly snapshots: AgentSnapshots;
   readonly ssh: AgentSsh;
   readonly #connection: Connection;
   readonly #path: { name: string };
@@ -41,6 +43,7 @@ export class AgentHandle {
     this.network = new AgentNetwork(connection, this.#path);
     this.ports = new AgentPorts(connection, this.#path);
     this.secrets = new AgentSecrets(connection, this.#path);
+    this.snapshots = new AgentSnapshots(connection, this.#path);
     this.ssh = new AgentSsh(connection, this.#path);
   }
 

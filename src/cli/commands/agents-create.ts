@@ -1,10 +1,11 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { agentsOption } from "../agents-option.ts";
 import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
+import { CliError } from "../errors.ts";
 import { runInstallation } from "../installation.ts";
 import { type McpServers, mcpServersOption } from "../mcp-servers-option.ts";
-import { type CommonOptions, jsonOption } from "../options.ts";
+import { type CommonOptions, jsonOption, positiveNumber } from "../options.ts";
 import { textOf } from "../standard-input.ts";
 
 interface CreateOptions extends CommonOptions {
@@ -13,6 +14,10 @@ interface CreateOptions extends CommonOptions {
   instructions?: string;
   mcpServers?: McpServers;
   agents?: string[];
+  from?: string;
+  snapshot?: string;
+  withSecrets?: true;
+  count?: number;
   wait: boolean;
 }
 
@@ -27,14 +32,25 @@ export function register(agents: Command): void {
     .option("-i, --instructions <text>", "instructions for every turn; - reads standard input")
     .addOption(mcpServersOption())
     .addOption(agentsOption())
+    .option("--from <agent>", "begin with another agent's files, running programs and conversation")
+    .option("--snapshot <snapshot>", "with --from: as it was at this snapshot, by name or id")
+    .option("--with-secrets", "with --from: give it the agent's secrets too")
+    .addOption(new Option("--count <number>", "with --from: make so many, NAME-1, NAME-2, …").argParser(positiveNumber))
     .option("--no-wait", "do not wait until the agent is ready")
     .addOption(jsonOption())
     .action(createAgent);
 }
 
-async function createAgent(name: string, { instructions, wait, json, ...fields }: CreateOptions): Promise<void> {
+async function createAgent(name: string, options: CreateOptions): Promise<void> {
+  const { instructions, from: agent, snapshot, withSecrets, wait, json, ...fields } = options;
+  if (agent === undefined && (snapshot !== undefined || withSecrets || fields.count !== undefined)) {
+    throw new CliError("--snapshot, --with-secrets and --count need --from AGENT.");
+  }
   const client = connect(readEnvironment());
   const told = instructions === undefined ? {} : { instructions: await textOf(instructions) };
-  const begin = () => client.agents.create({ name, ...fields, ...told });
-  await runInstallation(client, { name, doing: "created", begin, wait, json: json ?? false });
+  const source = agent === undefined ? {} : { from: { agent, ...(snapshot && { snapshot }), secrets: withSecrets ?? false } };
+  const begin = () => client.agents.create({ name, ...fields, ...told, ...source });
+  // All of them are made at once; the first stands for them.
+  const first = fields.count === undefined ? name : `${name}-1`;
+  await runInstallation(client, { name: first, doing: "created", begin, wait, json: json ?? false });
 }

@@ -178,7 +178,7 @@ export class AgentTasks implements A2ARequestHandler {
       replyTruncated: false,
       error: null,
       askedBy: null,
-    undone: false,
+      undone: false,
       createdAt: new Date(),
       finishedAt: null,
     };

@@ -15,6 +15,7 @@ import { Compression } from "./compression.ts";
 import { nullWhereMissing, nullWhereUnreadable, writeWhole } from "./files.ts";
 import { handshakeOf, takeImage } from "./image.ts";
 import { Launcher, machineName } from "./launcher.ts";
+import { Layers } from "./layers.ts";
 import { firstDisk, Layout, type MachineFiles } from "./layout.ts";
 import { MachineProcesses } from "./machine-processes.ts";
 import { MemoryImages, type Step } from "./memory-image.ts";
@@ -22,7 +23,6 @@ import { PageJobs } from "./page-jobs.ts";
 import { type AcceleratorChoice, chooseAccelerator, hostKhz, hostProcessor } from "./probe.ts";
 import { createOverlay, qemuVersion } from "./process.ts";
 import { describe, type MachineRecord, Records } from "./record.ts";
-import { Layers } from "./layers.ts";
 import { recover, removeUnused } from "./recovery.ts";
 import { Sandbox } from "./sandbox.ts";
 import { Snapshots } from "./snapshots.ts";
@@ -144,7 +144,20 @@ export class QemuDriver implements Driver {
     const suspension = new Suspension({ layout, records, templates, images, running, launcher, host, step, log });
     const layers = new Layers(layout, sandbox);
     const snapshots = new Snapshots({ layout, sandbox, records, layers, suspension, compression, step, log });
-    const made = { layers, snapshots, layout, reserve, sandbox, host, templates, records, images, pageJobs, compression, running };
+    const made = {
+      layers,
+      snapshots,
+      layout,
+      reserve,
+      sandbox,
+      host,
+      templates,
+      records,
+      images,
+      pageJobs,
+      compression,
+      running,
+    };
     const driver = new QemuDriver({ ...made, launcher, suspension, usual, step, log });
     try {
       await recover({ ...made, suspension, log }, image.id);

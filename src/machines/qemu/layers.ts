@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { constants } from "node:fs";
-import { copyFile, link, mkdir, readdir, rm, stat } from "node:fs/promises";
+import { chmod, copyFile, link, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { text } from "node:stream/consumers";
 import { childEnvironment } from "../../platform/child-environment.ts";
@@ -61,28 +61,29 @@ export class Layers {
   }
 
   /**
-   * Makes one layer of all of these, which lies on the template's disk or the image itself. Costs the time to copy what
-   * they hold. The layers stay. Returns its id.
+   * Has the topmost of these layers hold what those below it do, so that it lies on the template's disk or the image
+   * itself. Costs the time to copy that. Whoever has the layer open, or has it on top of the same ones, reads the same as
+   * before: where it holds nothing, they hold nothing that differs from what is lowest.
    */
-  async flatten(basis: Basis): Promise<string> {
-    const id = newLayerId();
-    const { folder, disk } = this.#layout.layer(id);
+  async flatten(basis: Basis): Promise<void> {
+    const top = basis.layers[0]!;
+    const { folder, disk } = this.#layout.layer(top);
     const { layers, base } = layersBelow(this.#layout, basis);
     const user = this.#sandbox.templateUser;
+    const partial = `${disk}.partial`;
+    await rm(partial, { force: true });
     try {
-      await mkdir(folder, { mode: 0o711 });
-      await copyFile(layers[0]!, disk, constants.COPYFILE_FICLONE);
-      await this.#sandbox.give(user, disk);
-      await this.#run(user, [disk], [...layers, base.file, this.#layout.images], [
-        "rebase",
-        ...["-F", base.format],
-        ...["-b", relative(folder, base.file)],
-        disk,
-      ]);
-      await this.freeze(id);
-      return id;
+      await copyFile(disk, partial, constants.COPYFILE_FICLONE);
+      await chmod(partial, 0o600);
+      await this.#sandbox.give(user, partial);
+      const args = ["rebase", "-F", base.format, "-b", relative(folder, base.file), partial];
+      await this.#run(user, [partial], [...layers, base.file, this.#layout.images], args);
+      await this.#sandbox.freeze(partial);
+      await force(partial);
+      await rename(partial, disk);
+      await force(folder);
     } catch (error) {
-      await rm(folder, { recursive: true, force: true });
+      await rm(partial, { force: true });
       throw error;
     }
   }

@@ -36,7 +36,7 @@ const start: Start = {
   kernel: "/k",
   initrd: "/i",
   layers: null,
-      disk: "/data, old/disk",
+  disk: "/data, old/disk",
   memory: { kind: "private", file: "/m" },
   qmpSocket: "/q",
   port: 1234,

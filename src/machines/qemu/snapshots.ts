@@ -120,7 +120,8 @@ export class Snapshots {
     }
     const disk = await layers.lay(spec.id, from.layers, user, from);
     await step("disk laid");
-    const memory = from.memory && (await this.#linkMemory(layout.snapshot(snapshot!).folder, from.memory, files.folder));
+    const memory =
+      from.memory && (await this.#linkMemory(layout.snapshot(snapshot!).folder, from.memory, files.folder));
     await step("memory laid");
     await records.write(spec.id, { ...start, user, disk, memory, hasDisk: true });
     await step("restored");
@@ -192,9 +193,19 @@ export class Snapshots {
     const { records, layers } = this.#parts;
     const known = await records.require(id);
     if (known.layers.length < maximumLayers) return known;
-    const flat = await layers.flatten(known);
-    // A machine that runs goes on with the layers that it has open, which hold the same.
-    return records.update(id, () => ({ layers: [flat] }));
+    await layers.flatten(known);
+    const [flat] = known.layers;
+    for (const snapshot of await this.ids()) await this.#cut(snapshot, flat!);
+    return records.update(id, () => ({ layers: [flat!] }));
+  }
+
+  /** A snapshot needs nothing below a layer that holds all of it. */
+  async #cut(snapshot: string, flat: string): Promise<void> {
+    const record = await this.read(snapshot);
+    const at = record?.layers.indexOf(flat) ?? -1;
+    if (!record || at < 0 || at === record.layers.length - 1) return;
+    const cut = { ...record, layers: record.layers.slice(0, at + 1) };
+    await writeWhole(this.#parts.layout.snapshot(snapshot).record, JSON.stringify(cut));
   }
 
   async #keepRunning(

@@ -241,7 +241,11 @@ export class Templates {
         tokenFile: files.token,
       },
       files,
-      { sandbox: this.#sandbox, user, paths: { readable: [this.#layout.images], writable: [files.disk, files.memory] } },
+      {
+        sandbox: this.#sandbox,
+        user,
+        paths: { readable: [this.#layout.images], writable: [files.disk, files.memory] },
+      },
       null,
     );
     this.#warming.add(qemu);

@@ -194,7 +194,10 @@ export class Lifecycle {
    * Has the agent's machine made anew from a snapshot, with the conversation of then. Answers the agent as it is
    * meanwhile; null while a turn runs, or when it is being deleted.
    */
-  async rollBack(id: string, snapshot: { id: string; conversation: number; createdAt: Date }): Promise<AgentState | null> {
+  async rollBack(
+    id: string,
+    snapshot: { id: string; conversation: number; createdAt: Date },
+  ): Promise<AgentState | null> {
     const agent = await this.#rows.beginRollback(id, snapshot);
     if (!agent) return null;
     this.#reconciler.forgetLosses(id);

@@ -192,7 +192,14 @@ test("a machine that may run out of reach is never started a second time", () =>
 });
 
 test("an agent without a machine's folder fails with a way out", () => {
-  const agent: Agent = { desired: "running", status: "suspended", hasMachine: true, restarts: 0, restores: 0, snapshot: null };
+  const agent: Agent = {
+    desired: "running",
+    status: "suspended",
+    hasMachine: true,
+    restarts: 0,
+    restores: 0,
+    snapshot: null,
+  };
   expect(plan(agent, absent)).toMatchObject({
     do: "fail",
     error: { code: "machine_lost", message: expect.stringMatching(/machine=new/) },

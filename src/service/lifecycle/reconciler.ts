@@ -190,7 +190,13 @@ export class Reconciler {
     await this.begun();
     for (let work = this.#work.get(id); work; work = this.#work.get(id)) await work.done;
     this.#stop.signal.throwIfAborted();
-    const work: Work = { generation: 0, again: false, shortages: 0, step: new AbortController(), done: Promise.resolve() };
+    const work: Work = {
+      generation: 0,
+      again: false,
+      shortages: 0,
+      step: new AbortController(),
+      done: Promise.resolve(),
+    };
     const result = task();
     this.#begin(
       id,
