@@ -56,6 +56,7 @@ bench: image dashboard ## measure the hot paths
 	@node bench/spares.ts
 	@node bench/sleepers.ts
 	@node bench/suspend.ts
+	@node bench/snapshots.ts
 	@node bench/relay.ts
 	@node bench/requests.ts
 	@node bench/clients.ts

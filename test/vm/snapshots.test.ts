@@ -40,7 +40,8 @@ async function take(options = { memory: true }): Promise<string> {
   return snapshot;
 }
 
-async function fork(snapshot: string, machine = crypto.randomUUID()): Promise<string> {
+async function fork(snapshot: string): Promise<string> {
+  const machine = crypto.randomUUID();
   await vm.ensure(machine, { restores: 1, snapshot, hostname: "fork" });
   return machine;
 }
@@ -173,7 +174,7 @@ test("a server that ends between any two steps leaves the machine as it was or a
     await reached.promise;
     step = async () => {};
     await vm.close();
-    await vm.open();
+    await vm.open({ step: (name) => step(name) });
     await vm.ensure(id, { restores, generation });
     expect(await held()).toEqual(["now", "now", "now"]);
     const found = await vm.machines.snapshots();
@@ -195,7 +196,7 @@ test("a server that ends between any two steps leaves the machine as it was or a
     await reached.promise;
     step = async () => {};
     await vm.close();
-    await vm.open();
+    await vm.open({ step: (name) => step(name) });
     const { disk } = await vm.record(id);
     expect((await namesIn("machines", id, "disks")).map((name) => `disks/${name}`)).toEqual([disk]);
     await vm.ensure(id, spec);
