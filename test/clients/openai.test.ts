@@ -40,7 +40,9 @@ test("a response has the agent's text, its usage and every field that strict cli
     incomplete_details: null,
     output: [{ type: "message", role: "assistant", status: "completed" }],
     usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0 },
+    completed_at: expect.any(Number),
   });
+  expect(response.completed_at).toBeGreaterThanOrEqual(response.created_at);
   expect(response.id).toMatch(/^resp_[0-9a-f]{32}$/);
   expect(await openai.responses.retrieve(response.id)).toEqual(response);
 });
@@ -179,6 +181,35 @@ test("a function of the client ends a response, and its output goes into the sam
     status: 409,
     code: "function_not_waiting",
   });
+});
+
+test("the usages of a turn's responses add up to the turn's", async () => {
+  const agent = await newAgent("usage");
+  const [input, tools] = ["think weather", [weather]];
+  const first = await openai.responses.create({ model: agent, input, tools });
+  expect(first).toMatchObject({ status: "completed", completed_at: expect.any(Number) });
+  const call = first.output[0] as { call_id: string };
+  const output = { type: "function_call_output" as const, call_id: call.call_id, output: "rain" };
+  const second = await openai.responses.create({ model: agent, input: [output], tools });
+  const turn = (await service.client.call("GET", `/agents/${agent}/turns`)).body.data[0];
+  const [one, other] = [first.usage!, second.usage!];
+  expect(one.total_tokens).toBeGreaterThan(0);
+  expect(other.total_tokens).toBeGreaterThan(0);
+  expect([one.input_tokens + other.input_tokens, one.output_tokens + other.output_tokens]).toEqual([
+    turn.usage.inputTokens,
+    turn.usage.outputTokens,
+  ]);
+  for (const response of [first, second]) {
+    expect((await openai.responses.retrieve(response.id)).usage).toEqual(response.usage);
+  }
+  const { type, ...definition } = weather;
+  const messages = [{ role: "user" as const, content: "think weather" }];
+  const answer = await openai.chat.completions.create({
+    model: agent,
+    messages,
+    tools: [{ type, function: definition }],
+  });
+  expect(answer.usage).toMatchObject({ prompt_tokens: one.input_tokens, completion_tokens: one.output_tokens });
 });
 
 test("functions that are called at once are asked for one after the other", async () => {

@@ -1708,25 +1708,45 @@ export type TurnEvent = {
      * JSON.
      */
     arguments: string;
+    /**
+     * Of the turn so far. Sent where `include` has `usage`.
+     */
+    usage?: Usage;
+    /**
+     * When it happened. Sent where `include` has `usage`.
+     */
+    at?: string;
 } | {
     type: 'response.completed';
     /**
-     * Sent where `include` has `usage`.
+     * Of the turn so far. Sent where `include` has `usage`.
      */
     usage?: Usage;
+    /**
+     * When it happened. Sent where `include` has `usage`.
+     */
+    at?: string;
 } | {
     type: 'response.failed';
     error: Fault;
     /**
-     * Sent where `include` has `usage`.
+     * Of the turn so far. Sent where `include` has `usage`.
      */
     usage?: Usage;
+    /**
+     * When it happened. Sent where `include` has `usage`.
+     */
+    at?: string;
 } | {
     type: 'response.cancelled';
     /**
-     * Sent where `include` has `usage`.
+     * Of the turn so far. Sent where `include` has `usage`.
      */
     usage?: Usage;
+    /**
+     * When it happened. Sent where `include` has `usage`.
+     */
+    at?: string;
 };
 
 /**
