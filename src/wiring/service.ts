@@ -25,6 +25,7 @@ import { DashboardSessions } from "../service/dashboard-sessions.ts";
 import { AgentEgress } from "../service/egress.ts";
 import { Files } from "../service/files.ts";
 import { GuestLeases } from "../service/guest-leases.ts";
+import { Inbox } from "../service/inbox.ts";
 import { Keys } from "../service/keys.ts";
 import type { AgentTimers } from "../service/lifecycle/idleness.ts";
 import { Lifecycle } from "../service/lifecycle/lifecycle.ts";
@@ -121,6 +122,7 @@ export function openService(parts: ServiceParts) {
     log: stores.egressLog,
     recheck: (agentId) => egress.recheck(agentId),
   });
+  const files = new Files(leases);
   const tickets = new Tickets();
   const shares = new Shares(stores.shares);
   return {
@@ -133,10 +135,10 @@ export function openService(parts: ServiceParts) {
       running: parts.running,
       maximumCost: fromCredits(config.askedCredits),
     }),
-    responses: new Responses(stores.responses, turns),
+    responses: new Responses(stores.responses, turns, new Inbox(files)),
     events: new AccountEvents(stores.accountEvents, log),
     commands: new Commands(leases),
-    files: new Files(leases),
+    files,
     ports: new Ports(leases),
     ssh: new Ssh(leases, sshAuthority),
     shares,

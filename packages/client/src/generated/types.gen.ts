@@ -798,7 +798,7 @@ export type CreateResponse = {
      */
     model: string;
     /**
-     * A text, or items. The texts of the last user message are the agent's message; outputs of functions after it go into the turn that waits for them.
+     * A text, or items. The texts of the last user message are the agent's message, and its images and files go into the agent's machine; outputs of functions after it go into the turn that waits for them.
      */
     input: string | Array<{
         type?: string;
