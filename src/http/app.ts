@@ -28,6 +28,7 @@ import type { ModelChoice } from "../service/models.ts";
 import type { Ports } from "../service/ports.ts";
 import type { Previews } from "../service/previews.ts";
 import type { Principals } from "../service/principals.ts";
+import type { Programs } from "../service/programs.ts";
 import type { Responses } from "../service/responses.ts";
 import type { Secrets } from "../service/secrets.ts";
 import type { Shares } from "../service/shares.ts";
@@ -103,6 +104,7 @@ export interface AppOptions {
   previewHosts: PreviewHosts;
   models: ModelChoice;
   keys: Keys;
+  programs: Programs;
   users: Users;
   billing: Billing;
   principals: Principals;
@@ -265,7 +267,7 @@ async function addRoutes(
   await app.register(keyRoutes(options.keys));
   await app.register(topUpRoutes(billing));
   await app.register(auditRoutes(auditLog));
-  await app.register(accountRoutes(principals));
+  await app.register(accountRoutes(principals, options.programs));
   await app.register(accountEventRoutes(options.events, streams));
   await app.register(userRoutes(options.users));
   await app.register(billingRoutes(billing));

@@ -8,6 +8,7 @@ import type { Egress } from "../egress/egress.ts";
 import { createKey, parseKey } from "../identity/keys.ts";
 import { createLink } from "../identity/links.ts";
 import type { LocalSignIn } from "../identity/local-sign-in.ts";
+import { describeProgram } from "../identity/program-clients.ts";
 import type { Sealer } from "../identity/sealing.ts";
 import type { SshAuthority } from "../identity/ssh-authority.ts";
 import { IssuerTokens } from "../identity/tokens.ts";
@@ -33,6 +34,7 @@ import type { ModelChoice } from "../service/models.ts";
 import { Ports } from "../service/ports.ts";
 import { Previews } from "../service/previews.ts";
 import { Principals } from "../service/principals.ts";
+import { Programs } from "../service/programs.ts";
 import { Responses } from "../service/responses.ts";
 import type { RunningTurns } from "../service/running-turns.ts";
 import { Secrets } from "../service/secrets.ts";
@@ -148,6 +150,7 @@ export function openService(parts: ServiceParts) {
     principals,
     users,
     keys,
+    programs: new Programs({ rows: signIn && stores.programs, describe: describeProgram }),
     billing,
     secrets,
     egress: agentEgress,
