@@ -88,6 +88,8 @@ const maximumBodyBytes = 1024 * 1024;
 export interface AppOptions {
   version: string;
   logger: FastifyBaseLogger;
+  /** The level at which requests are logged that were answered without an error. */
+  requestLevel: "debug" | "info";
   agents: Agents;
   turns: Turns;
   responses: Responses;
@@ -164,7 +166,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     const { method, ip, originalUrl } = request;
     const url = withoutSecrets(originalUrl);
     const { statusCode, elapsedTime } = reply;
-    request.log.info({ method, url, ip, statusCode, ms: Math.round(elapsedTime) }, "request");
+    const level = statusCode < 400 ? options.requestLevel : "info";
+    request.log[level]({ method, url, ip, statusCode, ms: Math.round(elapsedTime) }, "request");
   });
   await app.register(helmet, securityHeaders);
   if (options.corsOrigins.length > 0) {
