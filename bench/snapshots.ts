@@ -35,7 +35,9 @@ for (let round = 0; round < rounds; round++) {
   });
   await time("suspend (ms)", () => vm.suspend(id));
   await time("wake → ready (ms)", () => vm.ensure(id, { restores, generation }));
-  await time("rollback → ready (ms)", () => vm.ensure(id, { restores: ++restores, snapshot, generation: ++generation }));
+  await time("rollback → ready (ms)", () =>
+    vm.ensure(id, { restores: ++restores, snapshot, generation: ++generation }),
+  );
   const fork = crypto.randomUUID();
   await time("fork → ready (ms)", () => vm.ensure(fork, { restores: 1, snapshot, hostname: "fork" }));
   await vm.machines.destroy(fork);

@@ -1,4 +1,3 @@
-import { pino } from "pino";
 import { ServiceAddress } from "./config/address.ts";
 import type { Config } from "./config/config.ts";
 import { hostIdOf, lockDataFolder } from "./config/data-folder.ts";
@@ -21,6 +20,7 @@ import { startBackground } from "./wiring/background.ts";
 import { makeOperator, openDatabases } from "./wiring/database.ts";
 import { openEgress } from "./wiring/egress.ts";
 import { openHttp } from "./wiring/http.ts";
+import { openLogger } from "./wiring/logger.ts";
 import { openMachines } from "./wiring/machines.ts";
 import { ModelAccess } from "./wiring/models.ts";
 import { type OpenDriver, openQemu } from "./wiring/qemu.ts";
@@ -59,7 +59,7 @@ export async function createServer(
   await using cleanup = new AsyncDisposableStack();
   cleanup.use(await lockDataFolder(config.dataFolder));
   const host = await hostIdOf(config.dataFolder);
-  const logger = pino({ level: config.logLevel }, pino.destination(2));
+  const logger = openLogger(config);
   const log = (message: string, { error, ...fields }: Record<string, unknown>) =>
     logger.warn(error === undefined ? fields : { ...fields, err: error }, message);
   const metrics = new Metrics();

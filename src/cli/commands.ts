@@ -15,6 +15,7 @@ export const groups: Readonly<Record<string, string>> = {
   turns: "show and interrupt what agents were asked",
   profiles: "name the services that you use",
   keys: "manage API keys",
+  programs: "list and end the sign-ins of other programs",
   billing: "show credits and usage, and set a limit",
   admin: "administer the installation (operator only)",
   "admin users": "manage users",
@@ -25,6 +26,7 @@ export const groups: Readonly<Record<string, string>> = {
 const commands: Load = () => import("./commands/commands.ts");
 const files: Load = () => import("./commands/files.ts");
 const profiles: Load = () => import("./commands/profiles.ts");
+const programs: Load = () => import("./commands/programs.ts");
 const shares: Load = () => import("./commands/shares.ts");
 const snapshots: Load = () => import("./commands/snapshots.ts");
 const sshParts: Load = () => import("./commands/ssh-parts.ts");
@@ -101,6 +103,8 @@ const loads: Readonly<Record<string, Load>> = {
   "keys list": () => import("./commands/keys-list.ts"),
   "keys create": () => import("./commands/keys-create.ts"),
   "keys revoke": () => import("./commands/keys-revoke.ts"),
+  "programs list": programs,
+  "programs end": programs,
   "billing show": () => import("./commands/billing-show.ts"),
   "billing entries": () => import("./commands/billing-entries.ts"),
   "billing usage": () => import("./commands/billing-usage.ts"),

@@ -78,6 +78,8 @@ const commands: Record<string, string> = {
   "GET /keys": "keys list",
   "POST /keys": "keys create",
   "DELETE /keys/{id}": `keys revoke ${id} --yes`,
+  "GET /account/programs": "programs list",
+  "DELETE /account/programs/{id}": `programs end ${id} --yes`,
   "GET /audit": "audit",
   "GET /events": "events",
   "GET /billing": "billing show",

@@ -77,6 +77,8 @@ export interface Config {
   networkLogDays: number;
   /** How long the audit log is kept. */
   auditDays: number;
+  /** Null: text on a terminal, otherwise JSON. */
+  logFormat: "json" | "text" | null;
   logLevel: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
   /**
    * The operator's own prices by model id, in whole micro-credits per million tokens. An id that ends in `*` matches a

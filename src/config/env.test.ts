@@ -39,6 +39,7 @@ test.each([
   [{ BERTH_PORT: "http" }, /BERTH_PORT: "http" is not allowed/],
   [{ BERTH_PORT: "65536" }, /BERTH_PORT.*65535/],
   [{ BERTH_ACCEL: "hvf" }, /BERTH_ACCEL.*"auto"\|"kvm"\|"tcg"/],
+  [{ BERTH_LOG_FORMAT: "xml" }, /BERTH_LOG_FORMAT/],
   [{ BERTH_LOG_LEVEL: "loud" }, /BERTH_LOG_LEVEL/],
   [{ BERTH_STALL_SECONDS: "0" }, /BERTH_STALL_SECONDS/],
   [{ BERTH_RATE_LIMIT: "-1" }, /BERTH_RATE_LIMIT/],

@@ -41,7 +41,13 @@ export const Usage = z
   .meta({ id: "Usage" });
 export type Usage = z.infer<typeof Usage>;
 
-const usage = Usage.optional().meta({ description: "Sent where `include` has `usage`." });
+const time = z.iso.datetime();
+
+/** What the server adds to events at which an answer ends, as OpenAI's responses do. */
+const told = {
+  usage: Usage.optional().meta({ description: "Of the turn so far. Sent where `include` has `usage`." }),
+  at: time.optional().meta({ description: "When it happened. Sent where `include` has `usage`." }),
+};
 
 /**
  * An event of a turn, in the same shape from the runtime in the guest to the reader of the stream. The last event of a
@@ -74,10 +80,11 @@ export const TurnEvent = z
       callId: z.string(),
       name: z.string(),
       arguments: z.string().meta({ description: "JSON." }),
+      ...told,
     }),
-    z.object({ type: z.literal("response.completed"), usage }),
-    z.object({ type: z.literal("response.failed"), error: Fault, usage }),
-    z.object({ type: z.literal("response.cancelled"), usage }),
+    z.object({ type: z.literal("response.completed"), ...told }),
+    z.object({ type: z.literal("response.failed"), error: Fault, ...told }),
+    z.object({ type: z.literal("response.cancelled"), ...told }),
   ])
   .meta({ id: "TurnEvent" });
 export type TurnEvent = z.infer<typeof TurnEvent>;
@@ -140,8 +147,6 @@ export const TurnEventsQuery = z.strictObject({
     .preprocess((value) => (typeof value === "string" ? value.split(",") : value), ChatRequest.shape.include)
     .meta({ description: "As in the chat's request, with commas between." }),
 });
-
-const time = z.iso.datetime();
 
 export const TurnRecord = z
   .object({

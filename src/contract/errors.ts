@@ -19,6 +19,7 @@ export const errorStatuses = {
   path_not_found: 404,
   agent_not_found: 404,
   key_not_found: 404,
+  program_not_found: 404,
   turn_not_found: 404,
   response_not_found: 404,
   user_not_found: 404,

@@ -75,7 +75,7 @@ export const CreateResponse = z
     model: z.string("model is required: the agent's name").meta({ description: "The agent's name." }),
     input: z.union([z.string(), z.array(Item).max(10_000)]).meta({
       description:
-        "A text, or items. The texts of the last user message are the agent's message; outputs of functions after it go into the turn that waits for them.",
+        "A text, or items. The texts of the last user message are the agent's message, and its images and files go into the agent's machine; outputs of functions after it go into the turn that waits for them.",
     }),
     stream: z.boolean().nullish(),
     stream_options: z.looseObject({ include_obfuscation: z.boolean().optional() }).nullish(),

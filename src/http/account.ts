@@ -1,11 +1,17 @@
 import type { FastifyPluginAsync } from "fastify";
 import { routes } from "../api/routes.ts";
 import type { Principals } from "../service/principals.ts";
+import type { Programs } from "../service/programs.ts";
 import { handle } from "./handle.ts";
 
-/** `/account`: the caller. */
-export function accountRoutes(principals: Principals): FastifyPluginAsync {
+/** `/account`: the caller, and the programs of others that act for it. */
+export function accountRoutes(principals: Principals, programs: Programs): FastifyPluginAsync {
   return async (app) => {
     handle(app, routes.getAccount, async ({ caller }) => principals.account(caller));
+    handle(app, routes.listPrograms, async ({ caller }) => ({ data: await programs.list(caller.accountId) }));
+    handle(app, routes.endProgram, async ({ caller, params }) => {
+      await programs.end(caller.accountId, params.id);
+      return null;
+    });
   };
 }

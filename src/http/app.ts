@@ -29,6 +29,7 @@ import type { ModelChoice } from "../service/models.ts";
 import type { Ports } from "../service/ports.ts";
 import type { Previews } from "../service/previews.ts";
 import type { Principals } from "../service/principals.ts";
+import type { Programs } from "../service/programs.ts";
 import type { Responses } from "../service/responses.ts";
 import type { Secrets } from "../service/secrets.ts";
 import type { Shares } from "../service/shares.ts";
@@ -90,6 +91,8 @@ const maximumBodyBytes = 1024 * 1024;
 export interface AppOptions {
   version: string;
   logger: FastifyBaseLogger;
+  /** The level at which requests are logged that were answered without an error. */
+  requestLevel: "debug" | "info";
   agents: Agents;
   turns: Turns;
   responses: Responses;
@@ -108,6 +111,7 @@ export interface AppOptions {
   previewHosts: PreviewHosts;
   models: ModelChoice;
   keys: Keys;
+  programs: Programs;
   users: Users;
   billing: Billing;
   principals: Principals;
@@ -167,7 +171,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     const { method, ip, originalUrl } = request;
     const url = withoutSecrets(originalUrl);
     const { statusCode, elapsedTime } = reply;
-    request.log.info({ method, url, ip, statusCode, ms: Math.round(elapsedTime) }, "request");
+    const level = statusCode < 400 ? options.requestLevel : "info";
+    request.log[level]({ method, url, ip, statusCode, ms: Math.round(elapsedTime) }, "request");
   });
   await app.register(helmet, securityHeaders);
   if (options.corsOrigins.length > 0) {
@@ -271,7 +276,7 @@ async function addRoutes(
   await app.register(keyRoutes(options.keys));
   await app.register(topUpRoutes(billing));
   await app.register(auditRoutes(auditLog));
-  await app.register(accountRoutes(principals));
+  await app.register(accountRoutes(principals, options.programs));
   await app.register(accountEventRoutes(options.events, streams));
   await app.register(userRoutes(options.users));
   await app.register(billingRoutes(billing));

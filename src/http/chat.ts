@@ -5,7 +5,6 @@ import {
   type Inclusion,
   inclusionOf,
   type SequencedEvent,
-  statusAfter,
   type TurnEvent,
   type TurnParams,
 } from "../contract/chat.ts";
@@ -131,8 +130,8 @@ async function* visible(
   }
 }
 
-/** The event, without its usage unless the reader requested it. */
+/** The event, without its usage and time unless the reader requested them. */
 function shown(event: TurnEvent, include: readonly Inclusion[]): unknown {
-  if (include.includes("usage") || statusAfter(event) === "running") return event;
-  return { ...event, usage: undefined };
+  if (include.includes("usage") || !("usage" in event)) return event;
+  return { ...event, usage: undefined, at: undefined };
 }

@@ -74,6 +74,17 @@ export function registeredClient(clientId: string, keys: readonly string[]): Pro
   const [payload, signature, ...more] = clientId.slice(registeredPrefix.length).split(".") as [string, string?];
   if (signature === undefined || more.length > 0) return null;
   if (!keys.some((key) => isSame(signature, signatureOf(payload, key)))) return null;
+  return metadataIn(payload);
+}
+
+/** What users see of a program that is signed in, whose id was checked then. */
+export function describeProgram(clientId: string): { name: string; address: string | null } {
+  const url = URL.parse(clientId);
+  if (!clientId.startsWith(registeredPrefix)) return { name: url?.host ?? "", address: clientId };
+  return { name: metadataIn(clientId.slice(registeredPrefix.length).split(".")[0]!).client_name, address: null };
+}
+
+function metadataIn(payload: string): ProgramMetadata {
   const [client_name, ...redirect_uris] = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
   return ProgramMetadata.parse({ client_name, redirect_uris });
 }

@@ -81,10 +81,12 @@ export class LocalProvider {
   readonly #audiences: Readonly<Record<TokenAudience, string[]>>;
   readonly #handle: ReturnType<Provider["callback"]>;
   readonly #keys: ReturnType<typeof createLocalJWKSet>;
+  readonly #records: RecordStore;
 
   constructor(parts: LocalProviderParts) {
     this.issuer = parts.publicUrl + signInPrefix;
     this.#publicUrl = new URL(this.issuer);
+    this.#records = parts.records;
     this.#audiences = { api: [localAudience], mcp: [localAudience, mcpResource(parts.publicUrl)] };
     const { pathname: mount } = this.#publicUrl;
     const provider = new Provider(this.issuer, configurationOf(parts, mount));
@@ -112,9 +114,15 @@ export class LocalProvider {
     void this.#handle(request, response);
   }
 
-  /** Verifies an access token, whose subject is the user's id; null for an invalid token. */
-  verify(token: string, audience: TokenAudience): Promise<VerifiedToken | null> {
-    return verifyToken(token, this.#keys, { issuer: this.issuer, audience: this.#audiences[audience] });
+  /**
+   * Verifies an access token, whose subject is the user's id; null for an invalid token, and for one of a program that the
+   * user has ended.
+   */
+  async verify(token: string, audience: TokenAudience): Promise<VerifiedToken | null> {
+    const accepted = { issuer: this.issuer, audience: this.#audiences[audience] };
+    const verified = await verifyToken(token, this.#keys, accepted);
+    if (!verified?.clientId || isOwnClient(verified.clientId)) return verified;
+    return (await this.#records.hasGrant(verified.subject, verified.clientId)) ? verified : null;
   }
 
   /** The URL of a one-time link. */

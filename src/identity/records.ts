@@ -28,6 +28,8 @@ export interface RecordStore {
   consume(model: string, idHash: Buffer): Promise<boolean>;
   destroy(model: string, idHash: Buffer): Promise<void>;
   revokeByGrantId(model: string, grantId: string): Promise<void>;
+  /** Whether a user has allowed a client to act, and has not ended it. */
+  hasGrant(accountId: string, clientId: string): Promise<boolean>;
 }
 
 /**

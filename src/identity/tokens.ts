@@ -10,10 +10,12 @@ import {
 import { z } from "zod";
 import { BerthError } from "../contract/errors.ts";
 
-/** The subject of a valid token, and when it was issued; null if it does not say. */
+/** What a valid token says. `issuedAt` is null if it does not say. */
 export interface VerifiedToken {
   subject: string;
   issuedAt: Date | null;
+  /** The program that it was issued to; null if it does not say. */
+  clientId: string | null;
 }
 
 /** What a token is presented to: the API, or `/mcp`, which also accepts tokens for itself alone. */
@@ -62,7 +64,8 @@ export async function verifyToken(
     });
     const subject = subjectOf(claims);
     const issuedAt = claims.iat === undefined ? null : new Date(claims.iat * 1000);
-    return subject === null ? null : { subject, issuedAt };
+    const clientId = typeof claims.client_id === "string" ? claims.client_id : null;
+    return subject === null ? null : { subject, issuedAt, clientId };
   } catch (error) {
     if (error instanceof errors.JOSEError) return null;
     throw error;

@@ -3,6 +3,7 @@ import { isUuid } from "../contract/ids.ts";
 import { pause } from "../platform/retry.ts";
 import type { AgentState } from "./agent.ts";
 import { type Caller, mayUseTurn } from "./caller.ts";
+import type { Attachment, Inbox } from "./inbox.ts";
 import type { TurnState } from "./turn.ts";
 import type { Turns } from "./turns.ts";
 
@@ -42,6 +43,8 @@ export interface ResponseRows {
 
 /** What is begun with a message. */
 interface Asked extends Pick<TurnState, "message" | "instructions" | "functions"> {
+  /** Files that come with the message. */
+  attachments: readonly Attachment[];
   previousId: string | null;
   /** Null: the response is not to be found again. */
   kept: Pick<ResponseState, "request" | "input"> | null;
@@ -61,31 +64,36 @@ const pollMs = 50;
 export class Responses {
   readonly #rows: ResponseRows;
   readonly #turns: Turns;
+  readonly #inbox: Inbox;
 
-  constructor(rows: ResponseRows, turns: Turns) {
+  constructor(rows: ResponseRows, turns: Turns, inbox: Inbox) {
     this.#rows = rows;
     this.#turns = turns;
+    this.#inbox = inbox;
   }
 
   /**
-   * Begins a turn, and the response with the same id. A turn of the caller that waits for a function is given up: its
-   * client has moved on. Throws `response_not_last` where `previousId` is not the end of the agent's conversation, and
-   * what `Turns.begin` throws.
+   * Begins a turn, and the response with the same id, once the message's attachments are in the agent's machine. A turn
+   * of the caller that waits for a function is given up: its client has moved on. Throws `response_not_last` where
+   * `previousId` is not the end of the agent's conversation, and what `Inbox.deliver` and `Turns.begin` throw.
    */
   async begin(
     id: string,
     agent: AgentState,
-    { message, instructions, functions, previousId, kept }: Asked,
+    { message: text, attachments, instructions, functions, previousId, kept }: Asked,
     caller: Caller,
   ): Promise<BegunResponse> {
     if (previousId !== null) await this.#requireLast(agent, previousId);
     await this.#giveUpWaiting(agent, caller);
+    if (attachments.length > 0) this.#turns.requireNone(agent.id);
+    const message = await this.#inbox.deliver(id, agent, caller, text, attachments);
     const response = newResponse({ id, turnId: id, agentId: agent.id, previousId, ...kept });
-    if (kept) await this.#rows.insert(response);
     try {
+      if (kept) await this.#rows.insert(response);
       return { response, turn: await this.#turns.begin(id, agent, message, caller, { instructions, functions }) };
     } catch (error) {
       if (kept) await this.#rows.remove(id).catch(() => {}); // Without its turn it is not found.
+      if (attachments.length > 0) await this.#inbox.remove(id, agent, caller);
       throw error;
     }
   }

@@ -162,7 +162,7 @@ export class RunningTurn {
       return;
     }
     this.ending = statusAfter(event) !== "running";
-    const whole = storable(this.ending ? this.#last(event as LastEvent) : event);
+    const whole = storable(this.ending ? this.#last(event as LastEvent) : this.#told(event));
     this.writer.add({ seq: this.#nextSeq++, event: whole });
     if (!this.ending) this.log.append(whole);
     else if (whole.type !== "response.completed") this.#interrupted.abort();
@@ -242,15 +242,24 @@ export class RunningTurn {
     this.over.abort();
   }
 
+  /** A guest's event, with what the server tells where a response of OpenAI's API ends with it. */
+  #told(event: TurnEvent): TurnEvent {
+    return event.type === "response.function_call" ? { ...event, ...this.#sums() } : event;
+  }
+
   /** How the turn ended, corrected by what the server knows. */
   #last(event: LastEvent): LastEvent {
-    const usage = toUsage(this.usage);
-    if (this.cancelled && event.type !== "response.completed") return { type: "response.cancelled", usage };
+    const sums = this.#sums();
+    if (this.cancelled && event.type !== "response.completed") return { type: "response.cancelled", ...sums };
     const ofRuntime =
       event.type === "response.completed" || (event.type === "response.failed" && isOfRuntime(event.error));
     // The server knows better than the runtime why a model call got no answer.
-    if (this.#refusal && ofRuntime) return { type: "response.failed", error: this.#refusal, usage };
-    return { ...event, usage };
+    if (this.#refusal && ofRuntime) return { type: "response.failed", error: this.#refusal, ...sums };
+    return { ...event, ...sums };
+  }
+
+  #sums() {
+    return { usage: toUsage(this.usage), at: new Date().toISOString() };
   }
 }
 

@@ -236,6 +236,11 @@ export class Turns {
     await guest.answerFunction({ turnId: turn.id, callId, output });
   }
 
+  /** Throws `turn_in_progress` if the agent is answering. */
+  requireNone(agentId: string): void {
+    if (this.#running.ofAgent(agentId)) this.refuseAnother(agentId);
+  }
+
   /** Throws `turn_in_progress`, for operations that a running turn blocks. */
   refuseAnother(agentId: string): never {
     throw turnInProgress(this.#running.ofAgent(agentId)?.turn.id ?? null);

@@ -75,6 +75,12 @@ export class ProviderRecords {
     await records.where("grant_id", "=", grantId).execute();
   }
 
+  async hasGrant(accountId: string, clientId: string): Promise<boolean> {
+    const grants = this.#of("Grant").where("account_id", "=", accountId).where("expires_at", ">", new Date());
+    const found = await grants.where(sql`payload ->> 'clientId'`, "=", clientId).limit(1).executeTakeFirst();
+    return found !== undefined;
+  }
+
   #of(model: string) {
     return this.#database.selectFrom("oidc_records").selectAll().where("model", "=", model);
   }

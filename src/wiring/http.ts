@@ -11,6 +11,7 @@ import { PreviewHosts } from "../http/previews/hosts.ts";
 import type { LocalSignIn } from "../identity/local-sign-in.ts";
 import type { ModelChoice } from "../service/models.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { logFormatOf } from "./logger.ts";
 import type { openService } from "./service.ts";
 import { protectedResource } from "./sign-in.ts";
 import type { Stores } from "./stores.ts";
@@ -36,6 +37,7 @@ export async function openHttp(parts: HttpParts): Promise<FastifyInstance> {
   return createApp({
     version,
     logger,
+    requestLevel: logFormatOf(config) === "text" ? "debug" : "info",
     readiness,
     metrics: () => metrics.text(),
     limiters: stores.limiters,

@@ -8,6 +8,7 @@ import type { Egress } from "../egress/egress.ts";
 import { createKey, parseKey } from "../identity/keys.ts";
 import { createLink } from "../identity/links.ts";
 import type { LocalSignIn } from "../identity/local-sign-in.ts";
+import { describeProgram } from "../identity/program-clients.ts";
 import type { Sealer } from "../identity/sealing.ts";
 import type { SshAuthority } from "../identity/ssh-authority.ts";
 import { IssuerTokens } from "../identity/tokens.ts";
@@ -26,6 +27,7 @@ import { AgentEgress } from "../service/egress.ts";
 import { Files } from "../service/files.ts";
 import { Forks } from "../service/forks.ts";
 import { GuestLeases } from "../service/guest-leases.ts";
+import { Inbox } from "../service/inbox.ts";
 import { Keys } from "../service/keys.ts";
 import type { AgentTimers } from "../service/lifecycle/idleness.ts";
 import { Lifecycle } from "../service/lifecycle/lifecycle.ts";
@@ -33,6 +35,7 @@ import type { ModelChoice } from "../service/models.ts";
 import { Ports } from "../service/ports.ts";
 import { Previews } from "../service/previews.ts";
 import { Principals } from "../service/principals.ts";
+import { Programs } from "../service/programs.ts";
 import { Responses } from "../service/responses.ts";
 import type { RunningTurns } from "../service/running-turns.ts";
 import { Secrets } from "../service/secrets.ts";
@@ -139,6 +142,7 @@ export function openService(parts: ServiceParts) {
     log: stores.egressLog,
     recheck: (agentId) => egress.recheck(agentId),
   });
+  const files = new Files(leases);
   const tickets = new Tickets();
   const shares = new Shares(stores.shares);
   return {
@@ -151,10 +155,10 @@ export function openService(parts: ServiceParts) {
       running: parts.running,
       maximumCost: fromCredits(config.askedCredits),
     }),
-    responses: new Responses(stores.responses, turns),
+    responses: new Responses(stores.responses, turns, new Inbox(files)),
     events: new AccountEvents(stores.accountEvents, log),
     commands: new Commands(leases),
-    files: new Files(leases),
+    files,
     ports: new Ports(leases),
     ssh: new Ssh(leases, sshAuthority),
     shares,
@@ -166,6 +170,7 @@ export function openService(parts: ServiceParts) {
     principals,
     users,
     keys,
+    programs: new Programs({ rows: signIn && stores.programs, describe: describeProgram }),
     billing,
     secrets,
     egress: agentEgress,

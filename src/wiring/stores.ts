@@ -15,6 +15,7 @@ import { IdempotencyStore } from "../store/idempotency.ts";
 import { KeyStore } from "../store/keys.ts";
 import { MachineTime } from "../store/machine-time.ts";
 import { Payments } from "../store/payments.ts";
+import { ProgramStore } from "../store/programs.ts";
 import { openRateLimiter } from "../store/rate-limiter.ts";
 import { ResponseStore } from "../store/responses.ts";
 import { ShareStore } from "../store/shares.ts";
@@ -49,6 +50,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     },
     machineTime: new MachineTime(database, host, machinePrice),
     payments: new Payments(database),
+    programs: new ProgramStore(database),
     responses: new ResponseStore(database),
     secrets: new SecretStore(database, sealer),
     shares: new ShareStore(database),

@@ -240,7 +240,11 @@ test("usage comes on the last event when it is asked for, and stands in the hist
     // 1,000 of a million at 300 credits, 200 of a million at 1,500.
     credits: "0.6",
   };
-  expect(reply.events.at(-1)!.event).toEqual({ type: "response.completed", usage });
+  expect(reply.events.at(-1)!.event).toEqual({
+    type: "response.completed",
+    usage,
+    at: expect.stringMatching(/^\d{4}-.*Z$/),
+  });
   expect((await client.chat("use", "ask")).events.at(-1)!.event).toEqual({ type: "response.completed" });
   expect((await client.call("GET", "/agents/use/turns")).body.data[1].usage).toEqual(usage);
 });

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { Browser, type Page } from "../support/browser.ts";
 import { TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
-import { tokenRequest, useLink } from "../support/sign-in.ts";
+import { signIn as signInToDashboard, tokenRequest, useLink } from "../support/sign-in.ts";
 
 // A program signs its user in at the built-in provider, as the MCP client does it by itself: metadata, registration,
 // consent, PKCE and the resource that its token is for.
@@ -37,6 +37,9 @@ beforeAll(async () => {
   await service.client.createAgent("ada");
 });
 afterAll(() => service[Symbol.asyncDispose]());
+
+/** A call with a key of the account whose user signs in. */
+const owner = (method: string, path: string, body?: unknown) => service.client.call(method, path, body);
 
 /** Keeps what the client would keep, and opens pages in `browser`. */
 class Program implements OAuthClientProvider {
@@ -132,6 +135,45 @@ test("tokens are renewed, and a renewed one opens no more", async () => {
   };
   const other = await tokenRequest(url, { ...asked, resource: "urn:berth:api" });
   expect(other).toMatchObject({ status: 400, body: { error: "invalid_target" } });
+});
+
+test("a program is listed while it is signed in, and ended at once", async () => {
+  const [program, other] = [new Program(), new Program()];
+  await signIn(program);
+  await signIn(other);
+  const listed = await owner("GET", "/account/programs");
+  expect(listed.body.data).toEqual([
+    {
+      id: expect.any(String),
+      name: "Test <program>",
+      address: null,
+      signedInAt: expect.any(String),
+      lastUsedAt: expect.any(String),
+    },
+  ]);
+  const client = await connect(program);
+  const { id } = listed.body.data[0];
+  await useLink((await owner("POST", "/admin/users", { name: "sid" })).body.link, password);
+  const stranger = new TestClient(url, (await signInToDashboard(url, "sid", password)).access_token);
+  expect((await stranger.call("GET", "/account/programs")).body.data).toEqual([]);
+  expect((await stranger.call("DELETE", `/account/programs/${id}`)).body.code).toBe("program_not_found");
+  expect((await client.listTools()).tools.length).toBeGreaterThan(0);
+  expect((await owner("DELETE", `/account/programs/${id}`)).status).toBe(204);
+  await expect(client.listTools()).rejects.toThrow();
+  for (const each of [program, other]) {
+    const token = new TestClient(url, each.tokens()!.access_token);
+    expect((await token.call("POST", "/mcp", {})).status).toBe(401);
+    const renewal = {
+      grant_type: "refresh_token",
+      client_id: each.clientInformation()!.client_id,
+      refresh_token: each.tokens()!.refresh_token!,
+    };
+    expect(await tokenRequest(url, renewal)).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
+  }
+  expect((await owner("GET", "/account/programs")).body.data).toEqual([]);
+  expect((await owner("DELETE", `/account/programs/${id}`)).body.code).toBe("program_not_found");
+  await signIn(new Program());
+  expect((await owner("GET", "/account/programs")).body.data).toMatchObject([{ id }]);
 });
 
 test("a program is known by its document, at any port of the user's computer", async () => {

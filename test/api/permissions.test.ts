@@ -70,6 +70,9 @@ const operator = (own: number): Expected => ({ own, stranger: 403, agentKeys: [4
 /** In the order in which they are called on one target: what ends something of it comes last. */
 const expected: Readonly<Record<string, Expected>> = {
   "GET /account": account(200, 200),
+  "GET /account/programs": account(200, 200),
+  // None is signed in.
+  "DELETE /account/programs/{id}": account(404, 404),
   "GET /audit": account(200, 200),
   "GET /events": account(200, 200),
   "GET /turns": account(200, 200),

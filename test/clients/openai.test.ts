@@ -40,7 +40,9 @@ test("a response has the agent's text, its usage and every field that strict cli
     incomplete_details: null,
     output: [{ type: "message", role: "assistant", status: "completed" }],
     usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0 },
+    completed_at: expect.any(Number),
   });
+  expect(response.completed_at).toBeGreaterThanOrEqual(response.created_at);
   expect(response.id).toMatch(/^resp_[0-9a-f]{32}$/);
   expect(await openai.responses.retrieve(response.id)).toEqual(response);
 });
@@ -132,6 +134,59 @@ test("what a response was asked is listed; a deleted one is gone, and its turn s
   await expect(openai.responses.retrieve(unkept.id)).rejects.toMatchObject({ status: 404 });
 });
 
+const image = { type: "input_image" as const, detail: "auto" as const, image_url: "data:image/png;base64,aW1hZ2U=" };
+const pdf = { type: "input_file" as const, filename: "../q3.pdf", file_data: "data:application/pdf;base64,cGRm" };
+
+test("images and files of a message are in the agent's machine, and the message names them", async () => {
+  const agent = await newAgent("attached");
+  const { client } = service;
+  const content = [{ type: "input_text" as const, text: "What is this?" }, image, pdf, pdf];
+  const request = { model: agent, input: [{ role: "user" as const, content }] };
+  const key = { "idempotency-key": "attached-1" };
+  const first = await client.call("POST", "/v1/responses", request, key);
+  const { data } = (await client.call("GET", `/agents/${agent}/turns`)).body;
+  const folder = `inbox/${data[0].id}`;
+  const [message, list] = data[0].message.split("\n\n");
+  expect(message).toBe("What is this?");
+  expect(list.split("\n")).toEqual([
+    "Attached files:",
+    ...["image-1.png", "q3.pdf", "3-q3.pdf"].map((name) =>
+      expect.stringMatching(new RegExp(`^/.*/${folder}/${name}$`)),
+    ),
+  ]);
+  const read = async (name: string) => (await client.fetch("GET", `/agents/${agent}/files/${folder}/${name}`)).text();
+  expect([await read("image-1.png"), await read("q3.pdf"), await read("3-q3.pdf")]).toEqual(["image", "pdf", "pdf"]);
+  const items = await all(await openai.responses.inputItems.list(first.body.id));
+  expect(items).toMatchObject([{ content: [content[0], { ...image, image_url: null }, { type: "input_file" }, {}] }]);
+  const again = await client.call("POST", "/v1/responses", request, key);
+  expect(again.body.id).toBe(first.body.id);
+  expect((await client.call("GET", `/agents/${agent}/files/inbox`)).body.data).toHaveLength(1);
+});
+
+test("chat completions take images and files too, without a word", async () => {
+  const agent = await newAgent("chat-attached");
+  const content = [
+    { type: "image_url" as const, image_url: { url: image.image_url } },
+    { type: "file" as const, file: { filename: "q3.pdf", file_data: pdf.file_data } },
+  ];
+  const { choices } = await openai.chat.completions.create({ model: agent, messages: [{ role: "user", content }] });
+  expect(choices[0]!.message.content).toMatch(/^Attached files:\n\/.*\/image-1\.png\n\/.*\/q3\.pdf$/);
+});
+
+test("no turn begins where its files cannot be written, and none are left where it cannot begin", async () => {
+  const agent = await newAgent("unwritten");
+  const { client } = service;
+  const input = [{ role: "user" as const, content: [image] }];
+  await openai.responses.create({ model: agent, input: "hang", background: true });
+  await expect(openai.responses.create({ model: agent, input })).rejects.toMatchObject({ code: "turn_in_progress" });
+  const [turn] = (await client.call("GET", `/agents/${agent}/turns`)).body.data;
+  await client.call("POST", `/agents/${agent}/turns/${turn.id}/cancel`);
+  expect((await client.call("GET", `/agents/${agent}/files/inbox`)).status).toBe(404);
+  await client.call("PUT", `/agents/${agent}/files/inbox`, "a file");
+  await expect(openai.responses.create({ model: agent, input })).rejects.toMatchObject({ code: "not_a_folder" });
+  expect((await client.call("GET", `/agents/${agent}/turns`)).body.data).toHaveLength(1);
+});
+
 test("instructions of the request and of its system messages are for that turn", async () => {
   const response = await openai.responses.create({
     model: "ada",
@@ -181,6 +236,35 @@ test("a function of the client ends a response, and its output goes into the sam
   });
 });
 
+test("the usages of a turn's responses add up to the turn's", async () => {
+  const agent = await newAgent("usage");
+  const [input, tools] = ["think weather", [weather]];
+  const first = await openai.responses.create({ model: agent, input, tools });
+  expect(first).toMatchObject({ status: "completed", completed_at: expect.any(Number) });
+  const call = first.output[0] as { call_id: string };
+  const output = { type: "function_call_output" as const, call_id: call.call_id, output: "rain" };
+  const second = await openai.responses.create({ model: agent, input: [output], tools });
+  const turn = (await service.client.call("GET", `/agents/${agent}/turns`)).body.data[0];
+  const [one, other] = [first.usage!, second.usage!];
+  expect(one.total_tokens).toBeGreaterThan(0);
+  expect(other.total_tokens).toBeGreaterThan(0);
+  expect([one.input_tokens + other.input_tokens, one.output_tokens + other.output_tokens]).toEqual([
+    turn.usage.inputTokens,
+    turn.usage.outputTokens,
+  ]);
+  for (const response of [first, second]) {
+    expect((await openai.responses.retrieve(response.id)).usage).toEqual(response.usage);
+  }
+  const { type, ...definition } = weather;
+  const messages = [{ role: "user" as const, content: "think weather" }];
+  const answer = await openai.chat.completions.create({
+    model: agent,
+    messages,
+    tools: [{ type, function: definition }],
+  });
+  expect(answer.usage).toMatchObject({ prompt_tokens: one.input_tokens, completion_tokens: one.output_tokens });
+});
+
 test("functions that are called at once are asked for one after the other", async () => {
   const agent = await newAgent("several");
   const tools = [weather];
@@ -217,7 +301,9 @@ test("what an agent cannot do is refused by its name", async () => {
     [{ tool_choice: "required" }, "tool_choice"],
     [{ conversation: "conv_1" }, "conversation"],
     [{ prompt: { id: "pmpt_1" } }, "prompt"],
-    [{ input: [{ role: "user", content: [{ type: "input_image", image_url: "data:," }] }] }, "input_image"],
+    [{ input: [{ role: "user", content: [{ type: "input_image", image_url: "data:," }] }] }, "image_url"],
+    [{ input: [{ role: "user", content: [{ type: "input_audio", data: "" }] }] }, "input_audio"],
+    [{ input: [{ role: "user", content: Array(21).fill(image) }] }, "20 images and files at most"],
     [{ input: [] }, "user message"],
     [{ input: [{ role: "assistant", content: "hi" }] }, "user message"],
     [{ input: "" }, "at least one character"],

@@ -1,6 +1,8 @@
+import { createHash, randomBytes } from "node:crypto";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Dashboard, password } from "../support/dashboard.ts";
+import { tokenRequest } from "../support/sign-in.ts";
 import { StripeServer } from "../support/stripe-server.ts";
 
 // People and money: users, sign-ins, top-ups; and the palette, which goes to all of it.
@@ -91,6 +93,37 @@ test("signing out everywhere ends the sign-ins of all browsers", async () => {
   await second.getByLabel("Password").waitFor();
   for (const context of contexts) await context.close();
   ({ page } = await dashboard.signedIn());
+});
+
+/** Allows a program that registers to act for the user, as an MCP client has it done. */
+async function allowProgram(): Promise<void> {
+  const [callback, verifier] = ["http://127.0.0.1:8976/callback", randomBytes(32).toString("base64url")];
+  const client = { client_name: "Notes assistant", redirect_uris: [callback] };
+  const { client_id } = (await dashboard.service.client.call("POST", "/oidc/register", client)).body;
+  const asked = {
+    client_id,
+    response_type: "code",
+    redirect_uri: callback,
+    scope: "openid offline_access",
+    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+    code_challenge_method: "S256",
+  };
+  await page.route(`${callback}**`, (route) => route.fulfill({ body: "Signed in" }));
+  await page.goto(`${dashboard.url}/oidc/auth?${new URLSearchParams(asked)}`);
+  await page.getByRole("button", { name: "Allow" }).click();
+  await page.waitForURL(`${callback}**`);
+  const code = new URL(page.url()).searchParams.get("code")!;
+  const grant = { grant_type: "authorization_code", client_id, redirect_uri: callback, code, code_verifier: verifier };
+  expect((await tokenRequest(dashboard.url, grant)).status).toBe(200);
+}
+
+test("a program that was allowed to act is listed, and signed out", async () => {
+  await allowProgram();
+  await page.goto(`${dashboard.url}/-/keys`);
+  const row = page.getByRole("region", { name: "Programs" }).getByRole("row").filter({ hasText: "Notes assistant" });
+  await row.first().getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Sign out" }).click();
+  await page.getByText("No program is signed in.").waitFor();
 });
 
 test("the palette has groups, is told apart by what is typed, and says when nothing fits", async () => {

@@ -68,13 +68,22 @@ test("an agent is created, shows its steps, is asked and answers; the cost is to
   await page.getByLabel("Instructions", { exact: true }).fill("You are kind.");
   await page.getByText("Size of its machine").click();
   await page.getByLabel("Disk").selectOption({ label: "20 GiB at most" });
+  await page.getByText("MCP servers", { exact: true }).click();
+  await page.getByRole("button", { name: "Add a server" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("files");
+  await dialog.getByLabel("Where it is").selectOption({ label: "In the agent's machine" });
+  await dialog.getByLabel("Command").fill("npx");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await page.getByText("MCP servers (1)").waitFor();
   await page.getByRole("button", { name: "Create agent" }).click();
   await page.getByLabel("Message to ada").fill("ask");
   await page.keyboard.press("Enter");
   const turn = page.getByRole("article");
   await turn.getByText("Hello from the mock model.").waitFor();
   await turn.getByText("0.6 credits").waitFor();
-  const { resources } = (await dashboard.service.client.call("GET", "/agents/ada")).body;
+  const { resources, mcpServers } = (await dashboard.service.client.call("GET", "/agents/ada")).body;
+  expect(mcpServers).toEqual({ files: { command: "npx" } });
   expect(resources).toEqual({ cpus: 2, memoryMiB: 1536, diskGiB: 20 });
 });
 

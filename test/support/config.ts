@@ -62,6 +62,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     egressInside: [],
     networkLogDays: 30,
     auditDays: 90,
+    logFormat: null,
     logLevel: "silent",
     modelSilenceMs: 50_000,
     modelRetryMs: 15_000,

@@ -26,6 +26,7 @@ import {
  *   recall         all messages of the conversation so far
  *   call NAME [JSON]  calls the client's function NAME with these arguments, as an MCP client does, and says its result
  *   calls NAME N   the same N times at once, each with its number as argument
+ *   think NAME     calls the gateway, then the client's function NAME, then the gateway again, and says the result
  *   consult NAME MESSAGE  asks another agent, as an MCP client does, and says its answer or the refusal
  *   consults N NAME MESSAGE  the same N times, one after the other, and says the last
  *   consult-later NAME MESSAGE  the same once the turn is over; the answer is then a message of the conversation
@@ -121,6 +122,13 @@ class ScriptedSession implements Session {
         say(results.join(", "));
         break;
       }
+      case "think": {
+        await this.#ask("/anthropic/v1/messages", message, model, signal);
+        const result = await this.#call("client", words[0]!, {}, emit, signal);
+        await this.#ask("/anthropic/v1/messages", message, model, signal);
+        say(result);
+        break;
+      }
       case "consult": {
         const [agent, ...rest] = words;
         say(await this.#call("agents", "ask_agent", { agent, message: rest.join(" ") }, emit, signal));
@@ -153,18 +161,10 @@ class ScriptedSession implements Session {
         say(await this.#call("agents", "list_agents", {}, emit, signal));
         break;
       case "ask": {
-        const response = await fetch(this.#context.gatewayUrl + (words[0] ?? "/anthropic/v1/messages"), {
-          method: "POST",
-          body: JSON.stringify({
-            model: model?.split("/")[1],
-            max_tokens: 9,
-            messages: [{ role: "user", content: message }],
-          }),
-          signal,
-        }).catch((error: Error) => error);
-        if (response instanceof Error) break;
-        say(`${response.status} ${await response.text()}`);
-        if (!response.ok) {
+        const answer = await this.#ask(words[0] ?? "/anthropic/v1/messages", message, model, signal);
+        if (!answer) break;
+        say(answer.text);
+        if (!answer.ok) {
           return { type: "response.failed", error: { code: "runtime_failed", message: "The runtime's own words." } };
         }
         break;
@@ -173,6 +173,20 @@ class ScriptedSession implements Session {
         for (const word of deltasOf(message)) say(word);
     }
     return signal.aborted ? { type: "response.cancelled" } : { type: "response.completed" };
+  }
+
+  /** Calls the gateway. Null where no answer came. */
+  async #ask(path: string, message: string, model: string | null, signal: AbortSignal) {
+    const response = await fetch(this.#context.gatewayUrl + path, {
+      method: "POST",
+      body: JSON.stringify({
+        model: model?.split("/")[1],
+        max_tokens: 9,
+        messages: [{ role: "user", content: message }],
+      }),
+      signal,
+    }).catch(() => null);
+    return response && { ok: response.ok, text: `${response.status} ${await response.text()}` };
   }
 
   async #call(

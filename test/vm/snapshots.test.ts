@@ -17,12 +17,12 @@ beforeAll(async () => {
 afterAll(() => vm[Symbol.asyncDispose]());
 
 /** Has the machine's disk, its memory and a program hold this. */
-async function hold(text: string, machine = id): Promise<void> {
+async function hold(text: string, machine: string = id): Promise<void> {
   await vm.exec(machine, `echo ${text} > ~/note; echo ${text} > /dev/shm/note; pkill -f sleeper; sync`);
   await vm.exec(machine, `(exec -a sleeper-${text} sleep 100000 >/dev/null 2>&1 &)`);
 }
 
-async function held(machine = id): Promise<string[]> {
+async function held(machine: string = id): Promise<string[]> {
   const program = "ps -eo args | sed -n 's/^sleeper-\\([a-z0-9]*\\) .*/\\1/p'";
   return (await vm.output(machine, `cat ~/note; cat /dev/shm/note 2>/dev/null || echo none; ${program}`)).split("\n");
 }

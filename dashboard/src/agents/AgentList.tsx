@@ -75,13 +75,13 @@ function Found({ agents }: { agents: readonly Agent[] }) {
           type="search"
           aria-label="Search agents"
           placeholder="Search"
-          className="max-w-64 flex-1 basis-40"
+          className="basis-full sm:max-w-64"
           value={search}
           onChange={(event) => setSearch(event.target.value)}
         />
         <Select
           aria-label="Status"
-          className="!w-auto"
+          className="!w-auto grow sm:grow-0"
           value={status}
           onChange={(event) => setStatus(event.target.value as Status | "")}
         >
@@ -94,7 +94,7 @@ function Found({ agents }: { agents: readonly Agent[] }) {
         </Select>
         <Select
           aria-label="Order"
-          className="!w-auto"
+          className="!w-auto grow sm:grow-0"
           value={order}
           onChange={(event) => setOrder(event.target.value as Order)}
         >

@@ -1,8 +1,9 @@
-import { ApiError, type Model, type Runtime } from "@berth/client";
+import { ApiError, type McpServers, type Model, type Runtime } from "@berth/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Check, Minus } from "lucide-react";
 import { useState } from "react";
+import { McpServerList } from "../agent/McpServerList.tsx";
 import { berth } from "../api/client.ts";
 import { modelsQuery, runtimesQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
@@ -40,6 +41,7 @@ function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: read
   const [runtime, setRuntime] = useState(runtimes[0]?.name ?? "");
   const [model, setModel] = useState("");
   const [instructions, setInstructions] = useState("");
+  const [servers, setServers] = useState<McpServers>({});
   const [size, setSize] = useState<Size>({});
   const [isNameLeft, setNameLeft] = useState(false);
   const chosen = runtimes.find((each) => each.name === runtime);
@@ -51,6 +53,7 @@ function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: read
         runtime,
         ...(usable.some(({ id }) => id === model) ? { model } : {}),
         ...(instructions.trim() === "" ? {} : { instructions }),
+        ...(Object.keys(servers).length === 0 ? {} : { mcpServers: servers }),
         ...(Object.keys(size).length === 0 ? {} : { resources: size }),
       }),
     onSuccess: async (agent) => {
@@ -110,6 +113,7 @@ function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: read
         onChange={setModel}
       />
       <InstructionsField value={instructions} onChange={setInstructions} />
+      <ServerFields servers={servers} onChange={setServers} />
       <SizeFields size={size} onChange={setSize} />
       {create.error && !ofName && <Notice tone="bad">{messageOf(create.error)}</Notice>}
       <div>
@@ -118,6 +122,24 @@ function Form({ runtimes, models }: { runtimes: readonly Runtime[]; models: read
         </Button>
       </div>
     </form>
+  );
+}
+
+/** The agent's MCP servers, folded: many agents need none. */
+function ServerFields({ servers, onChange }: { servers: McpServers; onChange: (servers: McpServers) => void }) {
+  const count = Object.keys(servers).length;
+  return (
+    <details>
+      <summary className="w-fit cursor-pointer rounded text-sm font-medium">
+        MCP servers{count > 0 && ` (${count})`}
+      </summary>
+      <div className="mt-3 grid gap-3">
+        <p className="text-sm text-muted">
+          The agent has their tools. Secrets that they name are set once the agent is there, under Secrets.
+        </p>
+        <McpServerList servers={servers} secrets={null} onChange={async (next) => onChange(next(servers))} />
+      </div>
+    </details>
   );
 }
 

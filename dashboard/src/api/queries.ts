@@ -70,6 +70,8 @@ export const keysQuery = queryOptions({
   queryFn: async () => (await berth.keys.list().take(mostKeys)).data,
 });
 
+export const programsQuery = queryOptions({ queryKey: ["programs"], queryFn: () => berth.programs.list() });
+
 export const billingQuery = queryOptions({ queryKey: ["billing"], queryFn: () => berth.billing.get() });
 
 /** The newest first. They are kept true by whoever shows them, so that no page is fetched twice. */

@@ -1,6 +1,6 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
+import { Fragment, useState } from "react";
 import { type AuditFilter, agentsQuery, auditQuery } from "../api/queries.ts";
 import { Badge } from "../ui/Badge.tsx";
 import { Input, Select } from "../ui/Field.tsx";
@@ -34,7 +34,7 @@ export function Audit() {
       <div className="flex flex-wrap gap-2">
         <Select
           aria-label="Agent"
-          className="!w-auto"
+          className="!w-auto grow sm:grow-0"
           value={agent ?? ""}
           onChange={({ target: { value } }) =>
             void navigate({ to: "/audit", search: value === "" ? {} : { agent: value } })
@@ -47,7 +47,7 @@ export function Audit() {
         </Select>
         <Select
           aria-label="Outcome"
-          className="!w-auto"
+          className="!w-auto grow sm:grow-0"
           value={outcome}
           onChange={(event) => setOutcome(event.target.value as Outcome | "")}
         >
@@ -60,7 +60,7 @@ export function Audit() {
           aria-label="Search the log"
           maxLength={200}
           placeholder="Search"
-          className="max-w-64 flex-1 basis-40"
+          className="basis-full sm:max-w-64"
           value={search}
           onChange={(event) => setSearch(event.target.value)}
         />
@@ -80,7 +80,7 @@ export function Audit() {
                   <td className="whitespace-nowrap text-muted">
                     <Time at={at} />
                   </td>
-                  <td className="wrap-anywhere">{operation}</td>
+                  <td className="wrap-anywhere">{breakable(operation)}</td>
                   <td className="text-muted">{of}</td>
                   <td>
                     <Badge tone={status < 400 ? "good" : "bad"}>{code ?? "done"}</Badge>
@@ -101,4 +101,15 @@ export function Audit() {
       <Older query={query} />
     </View>
   );
+}
+
+/** A path breaks after a slash where its column is narrow. */
+function breakable(operation: string) {
+  return operation.split(/(?<=\/)/).map((part, at) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text never move
+    <Fragment key={at}>
+      {at > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ));
 }

@@ -27,11 +27,11 @@ function paragraphs(text: string, at: number) {
 
 function Code({ language, text }: { language: string; text: string }) {
   return (
-    <div className="my-4 flex w-full flex-col gap-2 rounded-xl border bg-sunken p-2">
+    <div className="my-4 flex w-full flex-col gap-2 rounded-xl border bg-surface p-2">
       <p className="flex h-8 items-center text-xs text-muted">
         <span className="ml-1 font-mono lowercase">{language}</span>
       </p>
-      <div className="overflow-auto rounded-md border bg-surface p-4 text-sm" style={{ maxHeight: 400 }}>
+      <div className="overflow-auto rounded-md border border-transparent p-4 text-sm" style={{ maxHeight: 400 }}>
         <pre className="pl-10">{text}</pre>
       </div>
     </div>

@@ -19,6 +19,7 @@ import { Table } from "../ui/Table.tsx";
 import { Time } from "../ui/Time.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { View } from "../ui/View.tsx";
+import { Programs } from "./Programs.tsx";
 
 export function Keys() {
   const query = useQuery(keysQuery);
@@ -43,6 +44,7 @@ export function Keys() {
           )
         }
       </Loaded>
+      <Programs />
     </View>
   );
 }

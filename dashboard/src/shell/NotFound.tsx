@@ -4,7 +4,7 @@ import { Empty } from "../ui/Notice.tsx";
 
 export function NotFound() {
   return (
-    <div className="grid gap-4 p-6">
+    <div className="mx-auto grid w-full max-w-5xl gap-4 px-4 py-6 md:px-8">
       <h1 className="sr-only">Not found</h1>
       <Empty
         title="There is no such page"

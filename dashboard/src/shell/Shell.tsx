@@ -113,7 +113,7 @@ function SideLink({ place: { to, name, icon: Icon } }: { place: Place }) {
       to={to}
       activeOptions={{ exact: to === "/" }}
       className="flex items-center gap-2.5 rounded-lg px-2.5 py-1.5 text-sm text-muted hover:bg-sunken hover:text-ink"
-      activeProps={{ className: "bg-sunken font-medium !text-ink" }}
+      activeProps={{ className: "!bg-accent-soft font-medium !text-ink" }}
     >
       <Icon className="size-4" aria-hidden />
       {name}

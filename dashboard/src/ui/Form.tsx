@@ -7,6 +7,8 @@ export function Form({ onSubmit, children }: { onSubmit: () => void; children: R
       className="grid gap-4"
       onSubmit={(event) => {
         event.preventDefault();
+        // React lets it rise from a dialog to the form that opened it.
+        event.stopPropagation();
         onSubmit();
       }}
     >

@@ -27,6 +27,7 @@ import type {
   GrantCredits,
   Key,
   Model,
+  Program,
   ReplaceSigningKeys,
   Runtime,
   SigningKeysReplaced,
@@ -44,6 +45,7 @@ export class Berth {
   readonly connection: Connection;
   readonly agents: Agents;
   readonly keys: Keys;
+  readonly programs: Programs;
   readonly billing: BillingAccount;
   readonly admin: Admin;
 
@@ -51,6 +53,7 @@ export class Berth {
     this.connection = new Connection(options);
     this.agents = new Agents(this.connection);
     this.keys = new Keys(this.connection);
+    this.programs = new Programs(this.connection);
     this.billing = new BillingAccount(this.connection);
     this.admin = new Admin(this.connection);
   }
@@ -132,6 +135,25 @@ class Keys {
 
   async revoke(id: string, options: RequestOptions = {}): Promise<void> {
     await this.#connection.call("revokeKey", { path: { id }, ...options });
+  }
+}
+
+/** Programs of others that are signed in at `/mcp`. */
+class Programs {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** The last used first. */
+  async list(options: RequestOptions = {}): Promise<Program[]> {
+    return (await this.#connection.call("listPrograms", options)).data;
+  }
+
+  /** Ends a program's sign-ins. */
+  async end(id: string, options: RequestOptions = {}): Promise<void> {
+    await this.#connection.call("endProgram", { path: { id }, ...options });
   }
 }
 

@@ -3,16 +3,34 @@ import { AccountEvent, AccountEventsQuery } from "../../contract/account-events.
 import { ListQuery } from "../../contract/agents.ts";
 import { AuditList, AuditQuery } from "../../contract/audit.ts";
 import { CreatedKey, CreateKey, KeyList, KeyParams } from "../../contract/keys.ts";
+import { ProgramList, ProgramParams } from "../../contract/programs.ts";
 import { AccountRecord } from "../../contract/sign-in.ts";
 import { account, route } from "../route.ts";
 
-/** The caller's account, its events, its keys and its audit log. */
+/** The caller's account, its programs, its events, its keys and its audit log. */
 export const accountRoutes = {
   getAccount: route({
     method: "GET",
     path: "/account",
     summary: "Show the account that is asking",
     responses: { 200: AccountRecord },
+    permission: account,
+  }),
+  listPrograms: route({
+    method: "GET",
+    path: "/account/programs",
+    summary: "List the programs of others that are signed in",
+    description: "Assistants and editors that the account's user has allowed to act at `/mcp`.",
+    responses: { 200: ProgramList },
+    permission: account,
+  }),
+  endProgram: route({
+    method: "DELETE",
+    path: "/account/programs/{id}",
+    summary: "End a program's sign-ins, at once",
+    description: "Its tokens are refused from now on. It may ask the user again.",
+    params: ProgramParams,
+    responses: { 204: z.null() },
     permission: account,
   }),
   getEvents: route({

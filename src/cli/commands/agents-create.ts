@@ -48,7 +48,8 @@ async function createAgent(name: string, options: CreateOptions): Promise<void> 
   }
   const client = connect(readEnvironment());
   const told = instructions === undefined ? {} : { instructions: await textOf(instructions) };
-  const source = agent === undefined ? {} : { from: { agent, ...(snapshot && { snapshot }), secrets: withSecrets ?? false } };
+  const source =
+    agent === undefined ? {} : { from: { agent, ...(snapshot && { snapshot }), secrets: withSecrets ?? false } };
   const begin = () => client.agents.create({ name, ...fields, ...told, ...source });
   // All of them are made at once; the first stands for them.
   const first = fields.count === undefined ? name : `${name}-1`;

@@ -46,6 +46,7 @@ export async function beginAsked(
     current,
     {
       message: asked.message,
+      attachments: asked.attachments,
       instructions: all ? storableValue(all) : null,
       functions: functions.length > 0 ? storableValue(functions.map(definitionOf)) : null,
       previousId,

@@ -13,6 +13,7 @@ import { ChatStream } from "./chat-stream.ts";
 import { askedOfMessages } from "./input.ts";
 import type { OpenAiParts } from "./parts.ts";
 import { streamEnd } from "./read.ts";
+import { readFrom } from "./stretch-usage.ts";
 
 /** `/v1/chat/completions`: turns as answers of OpenAI's older API. */
 export function chatCompletionRoutes(parts: OpenAiParts): FastifyPluginAsync {
@@ -37,7 +38,7 @@ export function chatCompletionRoutes(parts: OpenAiParts): FastifyPluginAsync {
         return reply;
       }
       reply.header("x-turn-id", turn.id);
-      for await (const batch of turns.events(turn, response.afterSeq, goneOf(reply))) {
+      for await (const batch of turns.events(turn, readFrom(response), goneOf(reply))) {
         chat.take(batch);
         if (chat.ended) break;
       }
@@ -57,7 +58,7 @@ async function* chunks(
   gone: AbortSignal,
 ): AsyncGenerator<SseEvent[]> {
   yield chat.begin().map((data) => ({ data }));
-  for await (const batch of turns.events(turn, response.afterSeq, gone)) {
+  for await (const batch of turns.events(turn, readFrom(response), gone)) {
     yield chat.take(batch).map((data) => ({ data }));
     if (chat.ended) break;
   }

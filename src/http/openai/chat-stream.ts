@@ -3,6 +3,7 @@ import type { SequencedEvent, TurnEvent, Usage } from "../../contract/chat.ts";
 import { hexOf } from "../../contract/ids.ts";
 import type { ResponseState } from "../../service/responses.ts";
 import { KeptText } from "./kept-text.ts";
+import { StretchUsage } from "./stretch-usage.ts";
 
 type FunctionCall = Extract<TurnEvent, { type: "response.function_call" }>;
 
@@ -24,6 +25,7 @@ export class ChatStream {
   readonly #text: string[] = [];
   readonly #reasoning: string[] = [];
   readonly #kept = new KeptText();
+  readonly #stretch: StretchUsage;
   #call: FunctionCall | null = null;
   #usage: Usage | null = null;
   #ended = false;
@@ -31,10 +33,12 @@ export class ChatStream {
   fault: Fault | null = null;
 
   /** `model`: the agent's name. `withUsage`: a last chunk tells the usage. */
-  constructor({ id, createdAt }: ResponseState, model: string, withUsage: boolean) {
+  constructor(response: ResponseState, model: string, withUsage: boolean) {
+    const { id, createdAt } = response;
     const created = Math.floor(createdAt.getTime() / 1000);
     this.#head = { id: `chatcmpl-${hexOf(id)}`, created, model };
     this.#withUsage = withUsage;
+    this.#stretch = new StretchUsage(response);
   }
 
   get ended(): boolean {
@@ -48,7 +52,7 @@ export class ChatStream {
 
   /** What follows from more of the turn's events. */
   take(batch: readonly SequencedEvent[]): object[] {
-    return batch.flatMap(({ event }) => (this.#ended ? [] : this.#take(event)));
+    return batch.flatMap((each) => (this.#ended || !this.#stretch.isWithin(each) ? [] : this.#take(each.event)));
   }
 
   /** The answer in one piece. */
@@ -81,9 +85,12 @@ export class ChatStream {
         return [this.#chunk({ reasoning_content: event.delta })];
       case "response.function_call":
         this.#call = event;
-        return [this.#chunk({ tool_calls: [{ index: 0, ...toolCallOf(event) }] }), ...this.#end("tool_calls", null)];
+        return [
+          this.#chunk({ tool_calls: [{ index: 0, ...toolCallOf(event) }] }),
+          ...this.#end("tool_calls", event.usage),
+        ];
       case "response.completed":
-        return this.#end("stop", event.usage ?? null);
+        return this.#end("stop", event.usage);
       case "response.failed":
         this.fault = event.error;
         return this.#fail();
@@ -95,11 +102,11 @@ export class ChatStream {
     }
   }
 
-  #end(finish: Finish, usage: Usage | null): object[] {
+  #end(finish: Finish, usage: Usage | undefined): object[] {
     this.#ended = true;
-    this.#usage = usage;
+    this.#usage = this.#stretch.of(usage);
     const last = this.#chunk({}, finish);
-    return this.#withUsage ? [last, { ...this.#chunk({}), choices: [], usage: usageOf(usage) }] : [last];
+    return this.#withUsage ? [last, { ...this.#chunk({}), choices: [], usage: usageOf(this.#usage) }] : [last];
   }
 
   /** Clients throw on a chunk that is an error. */
@@ -119,7 +126,7 @@ function toolCallOf({ callId, name, arguments: json }: FunctionCall) {
   return { id: callId, type: "function", function: { name, arguments: json } };
 }
 
-/** Zeros where the turn waits for a function: what it has cost is told at its end. */
+/** Zeros where it is not known. */
 function usageOf(usage: Usage | null) {
   const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, reasoningTokens = 0 } = usage ?? {};
   return {

@@ -1,16 +1,23 @@
 import { BerthError } from "../../contract/errors.ts";
 import { type ChatMessage, type InputItem, problemOfMessage } from "../../contract/openai.ts";
+import type { Attachment } from "../../service/inbox.ts";
 import { storableValue } from "../../service/storable.ts";
+import { attachmentOf, type ContentPart, withoutBytes } from "./attachments.ts";
+
+/** The most images and files of a message. */
+const maximumAttachments = 20;
 
 /** What a request of OpenAI's asks of an agent. */
 export interface Asked {
   /** The last user message; null where the request has outputs of functions after it. */
   message: string | null;
+  /** The files that come with the message. */
+  attachments: Attachment[];
   /** The texts of the system's and developer's messages. */
   instructions: string[];
   /** The outputs of functions after the last user message, by the call's id. */
   outputs: Map<string, string>;
-  /** The items from the last user message on. */
+  /** The items from the last user message on, without the bytes of its files. */
   items: InputItem[];
 }
 
@@ -55,15 +62,47 @@ function asked<Item extends object>(items: readonly Item[], { field, roleOf, out
   if (outputs.size === 0 && after.some((item) => roleOf(item) === "assistant")) {
     throw invalid(`${field} ends with the assistant; it has to end with a user message or outputs of functions.`);
   }
-  const message = outputs.size > 0 ? null : textOf((items[last] as { content?: unknown }).content, "content");
-  const problem = message === null ? null : problemOfMessage(message);
-  if (problem !== null) throw invalid(`${field}.${last}: ${problem}`);
+  const message = outputs.size > 0 ? null : messageOf(contentOf(items[last]!), `${field}.${last}`);
   const isSystem = (item: Item) => ["system", "developer"].includes(String(roleOf(item)));
   const instructions = items
     .filter(isSystem)
-    .map((item) => textOf((item as { content?: unknown }).content, "content"))
-    .filter((text) => text !== "");
-  return { message, instructions, outputs, items: storableValue(given) as InputItem[] };
+    .map((item) => textOf(contentOf(item), "content"))
+    .filter((each) => each !== "");
+  return {
+    message: message?.text ?? null,
+    attachments: message?.attachments ?? [],
+    instructions,
+    outputs,
+    items: storableValue(given.map(toldOf)) as InputItem[],
+  };
+}
+
+function contentOf(item: object): unknown {
+  return (item as { content?: unknown }).content;
+}
+
+/** A user message: its text and its files. Throws `request_invalid`. */
+function messageOf(content: unknown, field: string): { text: string; attachments: Attachment[] } {
+  const attachments: Attachment[] = [];
+  const texts = !Array.isArray(content)
+    ? content
+    : content.filter((part: ContentPart | null) => {
+        const attachment = part && attachmentOf(part, attachments.length + 1);
+        if (attachment) attachments.push(attachment);
+        return !attachment;
+      });
+  if (attachments.length > maximumAttachments)
+    throw invalid(`${field}: a message has ${maximumAttachments} images and files at most.`);
+  const text = textOf(texts, "content");
+  const problem = text === "" && attachments.length > 0 ? null : problemOfMessage(text);
+  if (problem !== null) throw invalid(`${field}: ${problem}`);
+  return { text, attachments };
+}
+
+/** The item without the bytes of its files, which are in the agent's machine. */
+function toldOf<Item extends object>(item: Item): Item {
+  const content = contentOf(item);
+  return Array.isArray(content) ? { ...item, content: content.map(withoutBytes) } : item;
 }
 
 function mapOf(output: { callId: string; output: string } | null): [string, string][] {
@@ -79,7 +118,8 @@ function textOf(content: unknown, field: string): string {
     .map((part: unknown) => {
       const { type, text } = (part ?? {}) as { type?: unknown; text?: unknown };
       if (["input_text", "text", "output_text"].includes(String(type)) && typeof text === "string") return text;
-      throw invalid(`Content of type ${JSON.stringify(type) ?? "undefined"} is not supported: agents take text.`);
+      const name = JSON.stringify(type) ?? "undefined";
+      throw invalid(`Content of type ${name} is not supported here: agents take text, and images and files of users.`);
     })
     .join("\n");
 }

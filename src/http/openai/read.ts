@@ -5,6 +5,7 @@ import type { SseEvent } from "../sse.ts";
 import type { ResponsePlace } from "./parts.ts";
 import type { ResponseObject } from "./response-object.ts";
 import { type ResponseEvent, ResponseStream } from "./response-stream.ts";
+import { readFrom } from "./stretch-usage.ts";
 
 /** The text that ends a stream of OpenAI's. */
 export const streamEnd: SseEvent = { text: "[DONE]" };
@@ -19,7 +20,7 @@ export async function* responseEvents(
   const stream = new ResponseStream(response, model);
   const late = (events: ResponseEvent[]) => events.filter(({ sequence_number: number }) => number > after).map(asSse);
   yield late(stream.begin());
-  for await (const batch of turns.events(turn, response.afterSeq, gone)) {
+  for await (const batch of turns.events(turn, readFrom(response), gone)) {
     yield late(stream.take(batch));
     if (stream.ended) break;
   }
@@ -37,7 +38,7 @@ export async function readResponse(
   until: AbortSignal | "so far",
 ): Promise<ResponseObject> {
   const stream = new ResponseStream(response, model);
-  for await (const batch of batchesOf(turns, turn, response.afterSeq, until)) {
+  for await (const batch of batchesOf(turns, turn, readFrom(response), until)) {
     stream.take(batch);
     if (stream.ended) break;
   }

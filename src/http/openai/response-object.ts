@@ -21,6 +21,8 @@ export interface ResponseOutcome {
   output: OutputItem[];
   usage: Usage | null;
   error: Fault | null;
+  /** When it completed, as ISO 8601; null: it has not, or that is not known. */
+  completedAt: string | null;
 }
 
 /** A response's id as clients see it. */
@@ -40,12 +42,12 @@ export function fromResponseId(text: string): string {
  */
 export function responseObject(response: ResponseState, model: string, outcome: ResponseOutcome) {
   const { request, previousId, createdAt } = response;
-  const { status, output, usage, error } = outcome;
+  const { status, output, usage, error, completedAt } = outcome;
   return {
     id: responseId(response.id),
     object: "response" as const,
-    created_at: Math.floor(createdAt.getTime() / 1000),
-    completed_at: null,
+    created_at: secondsOf(createdAt),
+    completed_at: completedAt === null ? null : secondsOf(new Date(completedAt)),
     status,
     background: request.background,
     error: error && { code: openAiCode(error.code), message: error.message },
@@ -82,6 +84,11 @@ const unsupported = {
   top_p: 1,
   truncation: "disabled",
 };
+
+/** A time as OpenAI has it: whole seconds since 1970. */
+function secondsOf(time: Date): number {
+  return Math.floor(time.getTime() / 1000);
+}
 
 function usageOf({ inputTokens, outputTokens, cacheReadTokens, reasoningTokens }: Usage) {
   return {

@@ -4,6 +4,7 @@ import { hexOf } from "../../contract/ids.ts";
 import type { ResponseState } from "../../service/responses.ts";
 import { KeptText } from "./kept-text.ts";
 import { type OutputItem, type ResponseOutcome, responseObject } from "./response-object.ts";
+import { StretchUsage } from "./stretch-usage.ts";
 
 /** An event of a response's stream, with its type and number. */
 export interface ResponseEvent {
@@ -13,6 +14,7 @@ export interface ResponseEvent {
 }
 
 type ToolEvent = Extract<TurnEvent, { id: string }>;
+type FunctionCallEvent = Extract<TurnEvent, { type: "response.function_call" }>;
 
 /** The text that is being written: an item of a message or of reasoning. */
 interface OpenText {
@@ -47,6 +49,7 @@ export class ResponseStream {
   readonly #outcome: ResponseOutcome;
   readonly #tools = new Map<string, { item: OutputItem; index: number }>();
   readonly #kept = new KeptText();
+  readonly #stretch: StretchUsage;
   #text: OpenText | null = null;
   #next = 0;
   #events: ResponseEvent[] = [];
@@ -56,7 +59,8 @@ export class ResponseStream {
   constructor(response: ResponseState, model: string) {
     this.#response = response;
     this.#model = model;
-    this.#outcome = { status: "in_progress", output: [], usage: null, error: null };
+    this.#outcome = { status: "in_progress", output: [], usage: null, error: null, completedAt: null };
+    this.#stretch = new StretchUsage(response);
   }
 
   /** No event follows. */
@@ -78,7 +82,7 @@ export class ResponseStream {
 
   /** What follows from more of the turn's events. */
   take(batch: readonly SequencedEvent[]): ResponseEvent[] {
-    for (const { event } of batch) if (!this.#ended) this.#take(event);
+    for (const each of batch) if (!this.#ended && this.#stretch.isWithin(each)) this.#take(each.event);
     return this.#taken();
   }
 
@@ -99,14 +103,14 @@ export class ResponseStream {
         this.#call(event);
         return;
       case "response.completed":
-        this.#end("response.completed", { status: "completed", usage: event.usage ?? null });
+        this.#complete(event);
         return;
       case "response.failed":
-        this.#end("response.failed", { status: "failed", usage: event.usage ?? null, error: event.error });
+        this.#end("response.failed", { status: "failed", usage: this.#stretch.of(event.usage), error: event.error });
         return;
       case "response.cancelled":
         // OpenAI has no event for this; the response's status says it.
-        this.#end("response.incomplete", { status: "cancelled", usage: event.usage ?? null });
+        this.#end("response.incomplete", { status: "cancelled", usage: this.#stretch.of(event.usage) });
         return;
       default: // How the machine gets ready has no event of OpenAI's.
     }
@@ -174,7 +178,7 @@ export class ResponseStream {
   }
 
   /** The client's function: the response ends, and the next one begins with its result. */
-  #call(event: Extract<TurnEvent, { type: "response.function_call" }>): void {
+  #call(event: FunctionCallEvent): void {
     this.#closeText("completed");
     const fields = { call_id: event.callId, name: event.name, arguments: "" };
     const { item, index } = this.#addItem("function_call", "fc", fields);
@@ -183,7 +187,11 @@ export class ResponseStream {
     this.#add("response.function_call_arguments.done", { ...place, name: event.name, arguments: event.arguments });
     item.arguments = event.arguments;
     this.#closeItem({ item, index }, "completed");
-    this.#end("response.completed", { status: "completed", usage: null });
+    this.#complete(event);
+  }
+
+  #complete({ usage, at }: Pick<FunctionCallEvent, "usage" | "at">): void {
+    this.#end("response.completed", { status: "completed", usage: this.#stretch.of(usage), completedAt: at ?? null });
   }
 
   #end(type: string, outcome: Partial<ResponseOutcome>): void {

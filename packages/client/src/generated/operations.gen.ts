@@ -66,6 +66,8 @@ export const operations = {
   setSecret: { method: "PUT", path: "/agents/{name}/secrets/{secret}" },
   removeSecret: { method: "DELETE", path: "/agents/{name}/secrets/{secret}" },
   getAccount: { method: "GET", path: "/account" },
+  listPrograms: { method: "GET", path: "/account/programs" },
+  endProgram: { method: "DELETE", path: "/account/programs/{id}" },
   getEvents: { method: "GET", path: "/events" },
   listKeys: { method: "GET", path: "/keys" },
   createKey: { method: "POST", path: "/keys" },
@@ -156,6 +158,8 @@ export interface Operations {
   setSecret: { data: types.SetSecretData; answer: types.Secret; event: null };
   removeSecret: { data: types.RemoveSecretData; answer: null; event: null };
   getAccount: { data: types.GetAccountData; answer: types.Account; event: null };
+  listPrograms: { data: types.ListProgramsData; answer: types.ProgramList; event: null };
+  endProgram: { data: types.EndProgramData; answer: null; event: null };
   getEvents: { data: types.GetEventsData; answer: null; event: types.AccountEvent };
   listKeys: { data: types.ListKeysData; answer: types.KeyList; event: null };
   createKey: { data: types.CreateKeyData; answer: types.CreatedKey; event: null };
