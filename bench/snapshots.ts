@@ -58,7 +58,7 @@ for (const [name, values] of Object.entries(measured)) {
 }
 
 function note(name: string, value: number): void {
-  (measured[name] ??= []).push(value);
+  measured[name] = [...(measured[name] ?? []), value];
 }
 
 async function time(name: string, action: () => Promise<unknown>): Promise<void> {

@@ -27,7 +27,7 @@ export const CreateSnapshot = z
 export type CreateSnapshot = z.infer<typeof CreateSnapshot>;
 
 /** Why a snapshot was made. */
-export const snapshotReasons = ["asked", "rollback"] as const;
+const snapshotReasons = ["asked", "rollback"] as const;
 export type SnapshotReason = (typeof snapshotReasons)[number];
 
 export const Snapshot = z
