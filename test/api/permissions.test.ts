@@ -145,6 +145,10 @@ const expected: Readonly<Record<string, Expected>> = {
   "POST /agents/{name}/suspend": account(200, 404),
   "POST /agents/{name}/resume": account(200, 404),
   "POST /agents/{name}/restart": account(200, 404),
+  "POST /agents/{name}/snapshots": account(201, 404),
+  "GET /agents/{name}/snapshots": account(200, 404),
+  "POST /agents/{name}/rollback": account(200, 404),
+  "DELETE /agents/{name}/snapshots/{snapshot}": account(204, 404),
   "DELETE /agents/{name}": account(204, 404),
   "GET /admin/capacity": operator(200),
   "GET /admin/credits": operator(200),
@@ -170,6 +174,8 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
   "POST /agents/{name}/tickets": () => ({ for: "terminal" }),
   "POST /agents/{name}/ports/{port}/share": () => ({ public: true }),
   "POST /agents/{name}/ssh": () => ({ publicKey: sshKey }),
+  "POST /agents/{name}/snapshots": () => ({ name: "then" }),
+  "POST /agents/{name}/rollback": () => ({ snapshot: "then" }),
   "PATCH /agents/{name}": () => ({ instructions: "Be brief." }),
   "PUT /agents/{name}/network": () => ({ allow: ["*"], deny: [] }),
   "POST /agents/{name}/chat": () => ({ message: "hello" }),
@@ -190,6 +196,7 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
 const queries: Readonly<Record<string, string>> = {
   "POST /agents/{name}/resume": "?wait=ready",
   "POST /agents/{name}/restart": "?wait=ready",
+  "POST /agents/{name}/rollback": "?wait=ready",
   "POST /agents/{name}/files/{path}": "?action=copy&to=copied.txt",
 };
 
@@ -204,6 +211,7 @@ async function statusOf(operation: string, client: TestClient, target: Target): 
     .replace("{model}", name)
     .replace("{commandId}", turnId)
     .replace("{shareId}", turnId)
+    .replace("{snapshot}", "then")
     .replace("{port}", "3000")
     .replace("{id}", keyId)
     .replace("{secret}", "TOKEN")

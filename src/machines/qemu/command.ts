@@ -126,7 +126,7 @@ function memoryOption({ hardware, memory }: Start): string {
 }
 
 /** The monitor's name of the disk that a machine starts with. */
-const diskNode = "disk";
+export const diskNode = "disk";
 
 function diskOption(file: string, below: DiskLayers | null): string {
   const backing = below ? ",backing=layer0" : "";

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { constants } from "node:fs";
 import { chmod, copyFile, link, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
@@ -47,15 +48,16 @@ export class Layers {
   async lay(machine: string, layers: readonly string[], user: MachineUser | null, basis: Basis): Promise<string> {
     const { folder, disks } = this.#layout.machine(machine);
     await this.#sandbox.ensureFolder(disks, user);
-    const disk = join(disks, `${crypto.randomUUID()}.qcow2`);
+    const disk = join(disks, `${randomBytes(8).toString("hex")}.qcow2`);
     await createOver(disk, join("..", layers[0]!, firstDisk), await diskBytes(this.#layout, basis));
     await this.#sandbox.give(user, disk);
     return relative(folder, disk);
   }
 
-  /** Makes a layer unchangeable, once no machine writes to it. */
+  /** Makes a layer unchangeable, once no machine writes to it, and readable by all whose disks lie on it. */
   async freeze(id: string): Promise<void> {
     const { folder, disk } = this.#layout.layer(id);
+    if (((await stat(disk)).mode & 0o222) === 0) return;
     await this.#sandbox.freeze(disk);
     for (const path of [disk, folder, dirname(folder)]) await force(path);
   }

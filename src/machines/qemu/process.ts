@@ -186,16 +186,18 @@ export class QemuProcess {
     return readUntrusted(savedState, maximumStateBytes);
   }
 
-  /** The file of the disk that the guest writes to, and the monitor's name of it. */
-  async disk(): Promise<{ file: string; node: string }> {
-    const [device] = (await this.qmp.execute("query-block")) as { inserted: { file: string; "node-name": string } }[];
-    const { file, "node-name": node } = device!.inserted;
-    return { file, node };
+  /** The monitor's name of the disk that the guest writes to. */
+  async diskNode(): Promise<string> {
+    const [device] = (await this.qmp.execute("query-block")) as { inserted: { "node-name": string } }[];
+    return device!.inserted["node-name"];
   }
 
-  /** From here on a paused guest's writes go to `overlay`, an empty disk over the one it has, which is read only then. */
+  /**
+   * From here on a paused guest's writes go to `overlay`, an empty disk over the one it has, which is read only then. The
+   * monitor knows it as `name`, of 31 characters at most.
+   */
   async layDisk(overlay: string, name: string): Promise<void> {
-    const { node } = await this.disk();
+    const node = await this.diskNode();
     const file = { driver: "file", filename: overlay };
     const options = { driver: "qcow2", discard: "unmap", "detect-zeroes": "unmap", backing: null };
     await this.qmp.execute("blockdev-add", { ...options, "node-name": name, file });

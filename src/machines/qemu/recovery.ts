@@ -129,7 +129,7 @@ async function giveUser({ layout, records, sandbox }: Parts, id: string): Promis
 
 /** Recovers a machine after the previous server was killed, even in the middle of suspending or waking it. */
 async function recoverMachine(
-  { layout, records, images, compression, running, suspension, snapshots }: Parts,
+  { layout, images, compression, running, suspension, snapshots, log }: Parts,
   id: string,
   { memory: known }: MachineRecord,
   processes: ReadonlyMap<string, number>,
@@ -142,14 +142,20 @@ async function recoverMachine(
   } else if (qemu) {
     if (memory) await suspension.forget(id);
     memory = null;
-    await snapshots.recoverDisk(id, qemu);
-    running.add(id, qemu);
+    const fault = await snapshots.recoverDisk(id, qemu).catch((error: Error) => error);
+    if (fault) {
+      // Its guest stands still. What the record names is the disk from before.
+      log(`machine ${id} is ended: ${fault.message}`);
+      await qemu.kill();
+    } else running.add(id, qemu);
     // Its memory was saved only in part, or is fully restored and used up. Any other state ends by itself.
     const paused = ["paused", "finish-migrate", "postmigrate"].includes(status!);
-    if (paused) await qemu.resume().catch(() => qemu.kill());
+    if (paused && !fault) await qemu.resume().catch(() => qemu.kill());
     if (status === "io-error") void running.outlastFullDisk(id, qemu);
   }
   await images.sweep(layout.machine(id), memory);
-  await snapshots.sweepDisks(layout.machine(id), (await records.require(id)).disk);
+  await snapshots
+    .settle(id)
+    .catch((error: Error) => log(`machine ${id} has a disk that is not whole: ${error.message}`));
   if (memory) compression.add(id);
 }

@@ -3,8 +3,9 @@ import { basename, join, relative } from "node:path";
 import { BerthError } from "../../contract/errors.ts";
 import type { MachineSpec } from "../../service/lifecycle/reconciler.ts";
 import type { SnapshotFacts } from "../driver.ts";
+import { diskNode } from "./command.ts";
 import type { Compression } from "./compression.ts";
-import { force, readRecord, writeWhole } from "./files.ts";
+import { force, nullWhereMissing, readRecord, writeWhole } from "./files.ts";
 import { type Layers, maximumLayers, newLayerId } from "./layers.ts";
 import type { Layout, MachineFiles } from "./layout.ts";
 import type { MemoryImage, Step } from "./memory-image.ts";
@@ -58,8 +59,7 @@ export class Snapshots {
   }
 
   async #take(id: string, snapshot: string, withMemory: boolean, qemu: QemuProcess | null): Promise<SnapshotFacts> {
-    const { layout, records, layers, compression, step, log } = this.#parts;
-    const files = layout.machine(id);
+    const { layout, layers, compression, step, log } = this.#parts;
     const { folder } = layout.snapshot(`${snapshot}${partialEnding}`);
     await compression.cancel(id);
     const known = await this.#shortened(id);
@@ -72,8 +72,7 @@ export class Snapshots {
       const memory = qemu
         ? await this.#keepRunning(id, known, changes, withMemory, qemu, folder)
         : await this.#keepResting(id, changes, withMemory, folder);
-      await rm(join(files.folder, known.disk));
-      await layers.freeze(layer);
+      await this.settle(id);
       await step("disk frozen");
       const record = { ...pick({ ...known, ...changes }), memory };
       const bytes = (await bytesIn(folder)) + (await layers.bytesOf(layer));
@@ -84,7 +83,7 @@ export class Snapshots {
       throw error;
     } finally {
       if (!qemu && known.memory) compression.add(id);
-      await this.sweepDisks(files, (await records.require(id)).disk).catch((fault: Error) => log(fault.message));
+      await this.settle(id).catch((fault: Error) => log(`a disk of machine ${id} is left: ${fault.message}`));
     }
   }
 
@@ -125,7 +124,7 @@ export class Snapshots {
     await step("memory laid");
     await records.write(spec.id, { ...start, user, disk, memory, hasDisk: true });
     await step("restored");
-    await this.sweepDisks(files, disk);
+    await this.#sweepDisks(files, disk);
   }
 
   /** A snapshot's record; null if there is none. */
@@ -179,8 +178,15 @@ export class Snapshots {
     }
   }
 
-  /** Removes a machine's disks but the one that its record names. */
-  async sweepDisks({ folder, disk, disks }: MachineFiles, named: string): Promise<void> {
+  /** Freezes the layers of a machine, and removes its disks but the one that its record names. */
+  async settle(id: string): Promise<void> {
+    const { layout, records, layers } = this.#parts;
+    const known = await records.require(id);
+    for (const layer of known.layers) await layers.freeze(layer);
+    await this.#sweepDisks(layout.machine(id), known.disk);
+  }
+
+  async #sweepDisks({ folder, disk, disks }: MachineFiles, named: string): Promise<void> {
     if (named !== basename(disk)) await rm(disk, { force: true });
     const found = await readdir(disks).catch(() => []);
     for (const name of found) {
@@ -221,7 +227,7 @@ export class Snapshots {
     await qemu.pause();
     try {
       await step("paused");
-      await qemu.layDisk(join(files.folder, changes.disk), `over-${changes.layers[0]!.slice(0, 8)}`);
+      await qemu.layDisk(join(files.folder, changes.disk), nodeOf(changes.disk));
       await step("disk laid");
       // A guest that went on would write to a disk that its record does not name.
       await records.update(id, () => changes).catch((error: unknown) => qemu.kill().then(() => Promise.reject(error)));
@@ -234,19 +240,21 @@ export class Snapshots {
 
   /**
    * At the server's start: the record of a machine whose server ended between laying a new disk and recording it. Its
-   * guest has stood still since.
+   * guest has stood still since. Rejects if the disk is none of the machine's.
    */
   async recoverDisk(id: string, qemu: QemuProcess): Promise<void> {
     const { layout, records } = this.#parts;
-    const { folder } = layout.machine(id);
-    const [known, { file }] = await Promise.all([records.require(id), qemu.disk()]);
-    const disk = relative(folder, file);
-    if (disk === known.disk) return;
+    const { folder, disks } = layout.machine(id);
+    const [known, node] = await Promise.all([records.require(id), qemu.diskNode()]);
+    if (node === diskNode || node === nodeOf(known.disk)) return;
+    const name = (await readdir(disks)).find((each) => nodeOf(each) === node);
+    if (name === undefined) throw new Error(`machine ${id} has a disk that its record does not name`);
+    const disk = relative(folder, join(disks, name));
     const { ino } = await stat(join(folder, known.disk));
     const layer = await findAsync(await readdir(layout.layers), async (each) => {
-      return (await stat(layout.layer(each).disk)).ino === ino;
+      return (await stat(layout.layer(each).disk).catch(nullWhereMissing))?.ino === ino;
     });
-    if (layer === undefined) throw new Error(`machine ${id} has a disk that its record does not name`);
+    if (layer === undefined) throw new Error(`machine ${id} has a disk over none of the layers`);
     await records.update(id, () => ({ disk, layers: [layer, ...known.layers] }));
   }
 
@@ -294,6 +302,11 @@ export class Snapshots {
 async function findAsync<T>(all: readonly T[], matches: (each: T) => Promise<boolean>): Promise<T | undefined> {
   for (const each of all) if (await matches(each)) return each;
   return undefined;
+}
+
+/** The monitor's name of a disk that was laid while the machine ran. */
+function nodeOf(disk: string): string {
+  return `disk-${basename(disk, ".qcow2")}`;
 }
 
 function pick(record: MachineRecord): SnapshotRecord {
