@@ -62,12 +62,10 @@ export async function recover(parts: Parts, currentImage: string): Promise<void>
   for (const monitor of processes.keys()) {
     if (monitor.startsWith(`${layout.root}/`) && !known.has(monitor)) await killByMonitor(monitor);
   }
-  if (isComplete)
-    await removeUnneeded(
-      parts,
-      found.map(({ record }) => record),
-      currentImage,
-    );
+  if (!isComplete) return;
+  // As they are now: the layers of a machine may have been found only above.
+  const latest = await Promise.all(found.map(({ id }) => records.require(id)));
+  await removeUnneeded(parts, latest, currentImage);
 }
 
 /** Called now and then while machines run: removes templates and images that none of them needs any more. */
