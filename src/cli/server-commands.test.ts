@@ -62,13 +62,14 @@ const report = {
 /** Writes what the test of machines does; with HANGS, waits to be interrupted, and cleans up. */
 const machineDoctor = `
 const write = (line) => console.log(JSON.stringify(line));
-write({ doing: "creating a machine" });
-write({ step: ${JSON.stringify(step)} });
-write({ step: ${JSON.stringify(twins)} });
 if (process.env.HANGS) {
   const wait = setInterval(() => {}, 1000);
   process.on("SIGINT", () => setTimeout(() => { console.error("cleaned up"); clearInterval(wait); }, 100));
-} else write({ report: ${JSON.stringify(report)} });
+}
+write({ doing: "creating a machine" });
+write({ step: ${JSON.stringify(step)} });
+write({ step: ${JSON.stringify(twins)} });
+if (!process.env.HANGS) write({ report: ${JSON.stringify(report)} });
 `;
 
 let folder: string;
