@@ -4,19 +4,28 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help up setup image dashboard browser test test-long test-openclaw check openapi format bench clean
+.PHONY: help up setup debian npm image dashboard browser test test-long test-openclaw check openapi format bench clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
 
-up: image dashboard ## set up what is missing and start Berth in the foreground
-	@./berth up
+up: ## set up what is missing and start Berth in the foreground
+	@scripts/up
 
-setup: node_modules/.package-lock.json ## Debian packages, system users, npm packages
+setup: npm ## Debian packages, system users, npm packages
 	@scripts/setup
+
+debian:
+	@scripts/setup --yes
+
+npm: node_modules/.package-lock.json
 
 node_modules/.package-lock.json: package.json package-lock.json
 	@scripts/npm-packages
+
+# Those of the tests and checks too.
+node_modules/.all: package.json package-lock.json
+	@scripts/npm-packages --all
 
 image: setup ## build the guest image where it is not in the cache
 	@node image/build.ts
@@ -28,30 +37,30 @@ dashboard_sources := $(wildcard dashboard/*.*) $(shell find dashboard/src dashbo
 dashboard/dist/index.html: node_modules/.package-lock.json $(dashboard_sources)
 	@vite build dashboard --logLevel warn
 
-check: node_modules/.package-lock.json ## types, lint, format, import rules, dead code
+check: node_modules/.all ## types, lint, format, import rules, dead code
 	@scripts/check
 
 browser: ## the browser and the other programs of the tests
 	@scripts/setup chromium inotify-tools openssh-client openssh-server rsync unzip zip
 
-test: image dashboard browser check ## all tests but the long ones: a quarter of an hour without KVM
+test: node_modules/.all image dashboard browser check ## all tests but the long ones: a quarter of an hour without KVM
 	@scripts/test
 
-test-long: image dashboard ## soaks, the real runtimes, and machines in all their states
+test-long: node_modules/.all image dashboard ## soaks, the real runtimes, and machines in all their states
 	@scripts/test-long
 
-test-openclaw: image dashboard ## OpenClaw's whole life in a real machine: without KVM, about an hour
+test-openclaw: node_modules/.all image dashboard ## OpenClaw's whole life in a real machine: without KVM, about an hour
 	@BERTH_TEST_OPENCLAW=1 scripts/test test/vm/runtimes.test.ts test/vm/dashboard.test.ts
 
-openapi: node_modules/.package-lock.json ## write docs/openapi.json and the client's types anew, after a change of the routes
+openapi: node_modules/.all ## write docs/openapi.json and the client's types anew, after a change of the routes
 	@node scripts/openapi.ts
 	@node scripts/client-types.ts
 	@node scripts/reference.ts
 
-format: node_modules/.package-lock.json ## write the format that check asks for
+format: node_modules/.all ## write the format that check asks for
 	@biome check --write .
 
-bench: image dashboard ## measure the hot paths
+bench: node_modules/.all image dashboard ## measure the hot paths
 	@node bench/main.ts
 	@node bench/spares.ts
 	@node bench/sleepers.ts

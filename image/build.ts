@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -19,6 +19,13 @@ const workPlace = "/var/tmp";
 
 /** Documentation and translations that no agent reads, 200 MB of the disk. */
 const leftOut = ["/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", "/usr/share/info/*"];
+/** Source maps and type declarations, a third of the runtimes' files. TypeScript itself reads its own. */
+const unread = ["*.map", "*.d.ts", "*.d.mts", "*.d.cts"];
+
+/** Whose end ends the build: `--while PID`. */
+const [option, owner] = process.argv.slice(2);
+const running = new Set<ChildProcess>();
+if (option === "--while") setInterval(() => endWith(Number(owner)), 1_000).unref();
 
 const started = Date.now();
 const cache = process.env.BERTH_CACHE_DIR ?? defaultCache();
@@ -33,6 +40,15 @@ try {
   process.exitCode = 1;
 }
 
+function endWith(pid: number): void {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    for (const child of running) child.kill();
+    process.exit(1);
+  }
+}
+
 function defaultCache(): string {
   if (process.getuid?.() === 0) return "/var/cache/berth";
   return join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "berth");
@@ -44,15 +60,16 @@ async function buildBase(): Promise<string> {
   const rootfs = (await readdir(join(recipe, "rootfs"), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => relative(recipe, join(entry.parentPath, entry.name)));
-  const hash = createHash("sha256").update(JSON.stringify([suite, diskGiB, leftOut]));
+  const hash = createHash("sha256").update(JSON.stringify([suite, diskGiB, leftOut, unread]));
   for (const file of [...inputs, ...rootfs].sort())
     hash.update(`\0${file}\0`).update(await readFile(join(recipe, file)));
   return inFolder(`base-${hash.digest("hex").slice(0, 16)}`, async (folder) => {
     // Not in the cache, which may be in a home folder that the package tools' users cannot enter.
     const work = await mkdtemp(join(workPlace, `berth-image.partial-${process.pid}-`));
     try {
-      await installRuntimes(work);
-      await makeRootFileSystem(folder, work);
+      // Both at once: one waits for the network while the other unpacks. The Debian packages wait for the runtimes.
+      const [runtimes, root] = await Promise.allSettled([installRuntimes(work), makeRootFileSystem(folder, work)]);
+      for (const part of [runtimes, root]) if (part.status === "rejected") throw part.reason;
     } finally {
       await rm(work, { recursive: true, force: true });
     }
@@ -123,21 +140,40 @@ async function removeUnused(): Promise<void> {
   }
 }
 
-/** Installs Node and the three runtimes from their lock file, as `node_modules` in `work`. */
+/**
+ * Installs Node and the three runtimes from their lock file, as `node_modules` in a folder of `work`. Writes `result`
+ * there at the end, `done` or `failed`, for which customize.sh waits.
+ */
 async function installRuntimes(work: string): Promise<void> {
-  await step("runtimes from npm", async () => {
-    await run("cp", [join(recipe, "runtimes/package.json"), join(recipe, "runtimes/package-lock.json"), work]);
-    const platform = ["--os=linux", "--cpu=x64", "--libc=glibc"];
-    await run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", ...platform], {
-      cwd: work,
+  const folder = join(work, "runtimes");
+  await mkdir(folder);
+  const result = (word: "done" | "failed") => writeFile(join(folder, "result"), `${word}\n`, { mode: 0o644 });
+  try {
+    await step("runtimes from npm", async () => {
+      await run("cp", [join(recipe, "runtimes/package.json"), join(recipe, "runtimes/package-lock.json"), folder]);
+      const platform = ["--os=linux", "--cpu=x64", "--libc=glibc"];
+      const options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", ...platform];
+      await run("npm", ["ci", ...options], { cwd: folder });
+      await removeUnread(join(folder, "node_modules"));
+      await run("chmod", ["-R", "a+rX", folder]);
     });
-  });
+    await result("done");
+  } catch (error) {
+    await result("failed");
+    throw error;
+  }
+}
+
+async function removeUnread(packages: string): Promise<void> {
+  const names = unread.flatMap((name) => ["-o", "-name", name]).slice(1);
+  const isOther = ["-not", "-path", "*/node_modules/typescript/*"];
+  await run("find", [packages, "-type", "f", ...isOther, "(", ...names, ")", "-delete"]);
 }
 
 /**
  * Without root, mmdebstrap runs as users of a user namespace, who have no rights here. They read the recipe in `work`,
  * and write their results into a folder of it that is given to the namespace's root. Nobody else can write to either.
- * The results are copied so that the builder owns them.
+ * The results are copied so that the builder owns them; root's are moved.
  */
 async function makeRootFileSystem(folder: string, work: string): Promise<void> {
   const isPackage = (line: string) => /^[a-z]/.test(line);
@@ -146,9 +182,10 @@ async function makeRootFileSystem(folder: string, work: string): Promise<void> {
   await run("sh", ["-c", `cp -r "${recipe}/rootfs" "${recipe}/initrd" "${recipe}/customize.sh" . && mkdir out`], {
     cwd: work,
   });
-  await run("sh", ["-c", "chmod -R a+rX . && chmod 0700 out"], { cwd: work });
+  // The runtimes are installed beside it.
+  await run("sh", ["-c", "chmod a+rx . && chmod -R a+rX rootfs initrd customize.sh && chmod 0700 out"], { cwd: work });
   if (process.getuid?.() !== 0) await giveToNamespace(out);
-  const customize = [join(work, "customize.sh"), '"$1"', work, join(work, "node_modules"), out, diskGiB].join(" ");
+  const customize = [join(work, "customize.sh"), '"$1"', work, join(work, "runtimes"), out, diskGiB].join(" ");
   const options = [
     "--variant=minbase",
     "--format=null",
@@ -165,7 +202,8 @@ async function makeRootFileSystem(folder: string, work: string): Promise<void> {
   );
   console.log(`  the root file system holds ${(await readFile(join(out, "size-mib"), "utf8")).trim()} MiB`);
   const results = ["rootfs.img", "vmlinuz", "initrd-base.img"].map((name) => join(out, name));
-  await run("cp", ["--sparse=always", "--reflink=auto", ...results, folder]);
+  if (process.getuid?.() === 0) await run("mv", [...results, folder]);
+  else await run("cp", ["--sparse=always", "--reflink=auto", ...results, folder]);
 }
 
 /** In the namespace that unshare makes, the builder is 0 and the root of mmdebstrap's namespace is 1. */
@@ -189,6 +227,7 @@ function run(program: string, args: string[], { cwd, steps }: { cwd?: string; st
     // A folder with enough space: /tmp may be in memory.
     const env = { ...buildEnvironment(), TMPDIR: workPlace };
     const child = spawn(program, args, { ...(cwd ? { cwd } : {}), env, stdio: ["ignore", "pipe", "pipe"] });
+    running.add(child);
     const tail: string[] = [];
     for (const stream of [child.stdout, child.stderr]) {
       createInterface({ input: stream }).on("line", (line) => {
@@ -200,6 +239,7 @@ function run(program: string, args: string[], { cwd, steps }: { cwd?: string; st
     }
     child.on("error", reject);
     child.on("close", (code) => {
+      running.delete(child);
       if (code === 0) return resolve();
       reject(new Error(`${program} ended with ${code}:\n${tail.join("\n")}`));
     });

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Called by mmdebstrap with the new root file system, inside its (perhaps fake) root: makes of it the guest's
-# disk, kernel and initial RAM disk. Arguments: the root, the recipe's folder, the runtimes' node_modules, the
-# folder for results, the disk's size in GiB.
+# disk, kernel and initial RAM disk. Arguments: the root, the recipe's folder, the folder in which the runtimes are being
+# installed, the folder for results, the disk's size in GiB.
 set -eu
 umask 022
 root=$1 recipe=$2 runtimes=$3 out=$4 size=$5
@@ -35,10 +35,15 @@ done
 rm -r "$ram"
 
 step 'runtimes'
+until [ -s "$runtimes/result" ]; do sleep 0.2; done
+if [ "$(cat "$runtimes/result")" != done ]; then
+  echo 'the runtimes could not be installed'
+  exit 1
+fi
 cp -a --no-preserve=ownership "$recipe/rootfs/." "$root/"
 chmod 0440 "$root/etc/sudoers.d/agent"
 mkdir -p "$root/opt/berth"
-cp -a --no-preserve=ownership "$runtimes" "$root/opt/berth/node_modules"
+cp -a --no-preserve=ownership "$runtimes/node_modules" "$root/opt/berth/node_modules"
 for name in npm npx openclaw; do
   ln -s "/opt/berth/node_modules/.bin/$name" "$root/usr/local/bin/$name"
 done

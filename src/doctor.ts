@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { access, constants, mkdir, readFile, statfs } from "node:fs/promises";
+import { access, constants, mkdir, readFile, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Config } from "./config/config.ts";
@@ -62,25 +62,18 @@ const checks: Record<string, Check> = {
   async accelerator({ accelerator, dataFolder }) {
     // It works either way, so it is no problem.
     if (accelerator === "tcg") return { ok: true, found: `${emulation}: BERTH_ACCEL is tcg` };
-    const fault = await access("/dev/kvm", constants.R_OK | constants.W_OK).then(
-      () => null,
-      (error: NodeJS.ErrnoException) => error.code,
-    );
-    if (fault === "ENOENT") {
+    if (!(await stat("/dev/kvm").catch(() => null))) {
       return {
         ok: true,
         found: `${emulation}: there is no /dev/kvm. Enable virtualization in the firmware, or nested virtualization of this virtual machine`,
       };
     }
-    if (fault !== null) {
-      return { ok: true, found: `${emulation}: this user may not open /dev/kvm. For KVM: sudo usermod -aG kvm $USER` };
-    }
-    const works = await lastProbe(dataFolder);
-    if (works === null)
-      return { ok: true, found: "/dev/kvm can be opened; the server tries a guest on it when it starts" };
-    const refused =
-      "/dev/kvm is there, but the server's trial guest did not run on it, as with faulty nested virtualization";
-    return { ok: true, found: works ? "KVM: a trial guest ran on it" : `${emulation}: ${refused}` };
+    const sandbox = await Sandbox.open({ onlyCheck: true });
+    if (!(await sandbox.mayUse("/dev/kvm"))) return { ok: true, found: `${emulation}: ${kvmRefusal()}` };
+    const probe = await lastProbe(dataFolder);
+    if (!probe) return { ok: true, found: "/dev/kvm can be opened; the server tries a guest on it when it starts" };
+    if (probe.fault === null) return { ok: true, found: "KVM: a trial guest ran on it" };
+    return { ok: true, found: `${emulation}: the server's trial guest did not run under KVM (${probe.fault})` };
   },
   async users() {
     const { gaps } = await Sandbox.open({ onlyCheck: true });
@@ -149,6 +142,12 @@ const checks: Record<string, Check> = {
     };
   },
 };
+
+/** Why QEMU's user may not open /dev/kvm, and what lets it. */
+function kvmRefusal(): string {
+  if (process.getuid?.() !== 0) return "this user may not open /dev/kvm. For KVM: sudo usermod -aG kvm $USER";
+  return "the machines' user may not open /dev/kvm. For KVM: chgrp kvm /dev/kvm && chmod 0660 /dev/kvm";
+}
 
 const config = readConfig(process.env);
 for (const [name, check] of Object.entries(checks)) {

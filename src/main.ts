@@ -21,11 +21,14 @@ try {
   process.exitCode = 1;
 }
 
-/** Prints the ready line once all is there, and before that what is missing, once. */
+/** Prints the ready line once all is there; before that what is missing, once, and that one can sign in already. */
 async function announce({ readiness, url, firstSignIn }: Server): Promise<void> {
-  for (let told = ""; ; ) {
+  const invitation = firstSignIn ? `\nTo sign in for the first time: ${firstSignIn}` : "";
+  let told = "";
+  for (;;) {
     const { ready, checks } = await readiness();
     if (ready) break;
+    if (told === "") console.log(`Berth answers at ${url} and gets its machines ready.${invitation}`);
     const missing = Object.entries(checks)
       .filter(([, { ok }]) => !ok)
       .map(([name, { message }]) => `berth: not ready: ${name}: ${message}`)
@@ -35,5 +38,5 @@ async function announce({ readiness, url, firstSignIn }: Server): Promise<void> 
     await new Promise((resolve) => setTimeout(resolve, 1_000).unref());
   }
   // At once, so that who reads the first line of a log finds the second there too.
-  console.log(`Berth is ready at ${url}${firstSignIn ? `\nTo sign in for the first time: ${firstSignIn}` : ""}`);
+  console.log(`Berth is ready at ${url}${told === "" ? invitation : ""}`);
 }

@@ -87,7 +87,7 @@ export async function announcement({ logFile, logStart }: DetachedServer): Promi
     const log = await readFile(logFile).catch(() => Buffer.alloc(0));
     const lines = log.subarray(logStart).toString("utf8").split("\n");
     const told = lines.filter((line) => /^(Berth is ready|To sign in) /.test(line));
-    if (told.length > 0) return `${told.join("\n")}\n`;
+    if (told.some((line) => line.startsWith("Berth is ready"))) return `${told.join("\n")}\n`;
   }
   return "";
 }

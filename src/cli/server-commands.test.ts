@@ -43,6 +43,35 @@ for (const check of checks) console.log(JSON.stringify(check));
 if (process.env.CRASH) throw new Error("crash");
 `;
 
+const step = { name: "create", ok: true, found: "ready after 530 ms", ms: [530] };
+const twins = { name: "entropy", ok: false, found: "equal: boot id", problem: "Two machines are twins.", ms: [] };
+const report = {
+  format: 1,
+  berth: "0.1.0",
+  at: "2026-01-02T03:04:05.000Z",
+  seconds: 150,
+  host: { kernel: "6.1", cpu: "EPYC", cpus: 2, memoryMiB: 4096, availableMiB: 2048, load: 0.1 },
+  qemu: "QEMU 7.2",
+  accelerator: "kvm",
+  image: "abc",
+  runtime: "claude-code",
+  guest: { kernel: "6.1.0", clocksource: "kvm-clock" },
+  steps: [step, twins],
+  notes: ["made the template in 9 s"],
+};
+/** Writes what the test of machines does; with HANGS, waits to be interrupted, and cleans up. */
+const machineDoctor = `
+const write = (line) => console.log(JSON.stringify(line));
+if (process.env.HANGS) {
+  const wait = setInterval(() => {}, 1000);
+  process.on("SIGINT", () => setTimeout(() => { console.error("cleaned up"); clearInterval(wait); }, 100));
+}
+write({ doing: "creating a machine" });
+write({ step: ${JSON.stringify(step)} });
+write({ step: ${JSON.stringify(twins)} });
+if (!process.env.HANGS) write({ report: ${JSON.stringify(report)} });
+`;
+
 let folder: string;
 let dataFolder: string;
 let port: string;
@@ -57,6 +86,7 @@ beforeAll(async () => {
   await mkdir(dataFolder);
   await writeFile(join(folder, "src/main.ts"), server);
   await writeFile(join(folder, "src/doctor.ts"), doctor);
+  await writeFile(join(folder, "src/doctor-machine.ts"), machineDoctor);
   port = await unusedPort();
 });
 afterAll(async () => {
@@ -73,9 +103,9 @@ async function unusedPort(): Promise<string> {
   return String(port);
 }
 
-function start(args: string[], environment: Record<string, string> = {}) {
+function start(args: string[], environment: Record<string, string> = {}, { detached = false } = {}) {
   const env = { PATH: process.env.PATH, BERTH_DATA_DIR: dataFolder, BERTH_PORT: port, ...environment };
-  return spawn(join(folder, "berth"), args, { env, stdio: ["ignore", "pipe", "pipe"] });
+  return spawn(join(folder, "berth"), args, { env, detached, stdio: ["ignore", "pipe", "pipe"] });
 }
 
 async function berth(args: string[], environment: Record<string, string> = {}) {
@@ -167,6 +197,27 @@ test("doctor shows each check, and for a failed one how to mend it", async () =>
     code: 1,
     stderr: expect.stringContaining("ended early"),
   });
+});
+
+test("doctor --machine shows each check of the machines, and with --json the report", async () => {
+  const { code, stdout, stderr } = await berth(["doctor", "--machine"]);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: "creating a machine\n" });
+  expect(stdout).toContain(
+    "✔ create           ready after 530 ms\n✘ entropy          equal: boot id\n    Two machines are twins.\n",
+  );
+  expect(stdout).toContain("1 of 2 checks failed in 150 s.\n2 × EPYC, Linux 6.1, QEMU 7.2, kvm, guest Linux 6.1.0\n");
+  const json = await berth(["doctor", "--machine", "--json"]);
+  expect({ code: json.code, report: JSON.parse(json.stdout) }).toEqual({ code: 1, report });
+});
+
+test("doctor --machine that is interrupted waits until its machines are gone", async () => {
+  const child = start(["doctor", "--machine"], { HANGS: "1" }, { detached: true });
+  const closed = once(child, "close");
+  const stderr = text(child.stderr);
+  await once(child.stdout, "data");
+  process.kill(-child.pid!, "SIGINT"); // As a terminal does: to the tool and its child.
+  expect(await closed).toEqual([1, null]);
+  expect(await stderr).toMatch(/cleaned up\n[\s\S]*ended early/);
 });
 
 test("the tool is found through a symlink, and says what to do where the packages are missing", async () => {

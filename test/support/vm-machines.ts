@@ -3,17 +3,13 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { usualResources } from "../../src/contract/agents.ts";
 import type { ExecResult } from "../../src/contract/guest.ts";
-import { noSecrets } from "../../src/contract/guest.ts";
-import { nobody } from "../../src/gateway/charge.ts";
-import { Gateway } from "../../src/gateway/gateway.ts";
-import { Prices } from "../../src/gateway/prices.ts";
-import { Machines } from "../../src/machines/machines.ts";
-import { QemuDriver, type QemuOptions } from "../../src/machines/qemu/driver.ts";
+import type { Machines } from "../../src/machines/machines.ts";
+import type { QemuDriver, QemuOptions } from "../../src/machines/qemu/driver.ts";
 import { qemuProcesses } from "../../src/machines/qemu/process.ts";
 import type { MachineRecord } from "../../src/machines/qemu/record.ts";
-import { DiskReserve } from "../../src/platform/disk-reserve.ts";
 import { runtimes } from "../../src/runtimes/all.ts";
 import type { MachineSpec } from "../../src/service/lifecycle/reconciler.ts";
+import { openDemoMachines } from "../../src/wiring/demo-machines.ts";
 import { lastBuiltImage } from "../../src/wiring/qemu.ts";
 import { newFolder } from "./config.ts";
 import { silent, startFrom, startOn } from "./start-machine.ts";
@@ -27,20 +23,22 @@ const memoryMiB = (name: string) => runtimes.find((runtime) => runtime.name === 
 export class VmMachines implements AsyncDisposable {
   readonly dataFolder: string;
   readonly #runtime: string;
+  readonly #image: string | null;
   /** The driver's log. */
   readonly log: string[] = [];
   machines: Machines;
   driver!: QemuDriver;
 
-  private constructor(dataFolder: string, runtime: string) {
+  private constructor(dataFolder: string, runtime: string, image: string | null) {
     this.dataFolder = dataFolder;
     this.#runtime = runtime;
+    this.#image = image;
     this.machines = this.#machines({});
   }
 
   static async start(runtime = "claude-code", changes: Changes = {}): Promise<VmMachines> {
     await makeSeed(runtime);
-    const service = new VmMachines(await newFolder(), runtime);
+    const service = new VmMachines(await newFolder(), runtime, await lastBuiltImage());
     await chmod(service.dataFolder, 0o711); // So that QEMU's user can pass through.
     await plantSeed(service.dataFolder, { only: runtime });
     await service.open(changes);
@@ -50,7 +48,7 @@ export class VmMachines implements AsyncDisposable {
   /** Opens as another server would after this one's end. */
   async open(changes: Changes = {}): Promise<void> {
     this.machines = this.#machines(changes);
-    await this.machines.driver();
+    this.driver = (await this.machines.driver()) as QemuDriver;
   }
 
   /** Disconnects all machines and their monitors, as the end of the server's process would. */
@@ -143,40 +141,12 @@ export class VmMachines implements AsyncDisposable {
   }
 
   #machines(changes: Changes): Machines {
-    const providers = { anthropic: null, openai: null };
-    const warn = (text: string) => this.log.push(text);
-    const times = { silenceMs: 50_000, retryMs: 15_000 };
-    const prices = new Prices();
-    const gateway = new Gateway({
-      providers,
-      prices,
-      allowUnpriced: false,
-      hostedTools: [],
-      ...times,
-      answered: () => {},
-      warn,
-    });
-    const settings = async () => ({ model: null, instructions: null });
-    const account = async () => "template";
-    const caller = { account, settings, turn: () => null, payer: () => nobody, mayReachAll: async () => false };
-    return new Machines({
-      open: async () => {
-        this.driver = await QemuDriver.open({
-          reserve: new DiskReserve(this.dataFolder, 1024 ** 3),
-          dataFolder: this.dataFolder,
-          builtImage: await lastBuiltImage(),
-          accelerator: "tcg",
-          usualResources: (name) => usualResources(memoryMiB(name)),
-          serveTemplateUplink: (socket) => gateway.serve(socket, { id: "template", ...caller }),
-          log: (message) => this.log.push(message),
-          ...changes,
-        });
-        return this.driver;
-      },
-      serveTemplateUplink: (socket) => gateway.serve(socket, { id: "template", ...caller }),
-      serveUplink: (id, socket) => gateway.serve(socket, { id, ...caller }),
-      secretsOf: async () => noSecrets,
-      log: (message, error) => this.log.push(`${message}: ${error}`),
+    return openDemoMachines({
+      dataFolder: this.dataFolder,
+      builtImage: this.#image,
+      accelerator: "tcg",
+      log: (message) => this.log.push(message),
+      ...changes,
     });
   }
 }

@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import type { Command } from "commander";
 import { programPath } from "../checkout.ts";
 import { CliError } from "../errors.ts";
+import { runMachineTest } from "../machine-test.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { type Output, printable, styled, writeText } from "../terminal.ts";
 
@@ -18,13 +19,22 @@ interface Check {
   fix?: string;
 }
 
+interface DoctorOptions extends CommonOptions {
+  machine?: true;
+}
+
 /** `berth doctor` */
 export function register(program: Command): void {
   program
     .command("doctor")
     .description("check this machine for what Berth needs, and show how to fix problems")
+    .option("--machine", "instead, test virtual machines: some five minutes, in a folder of their own")
     .addOption(jsonOption())
-    .action(async ({ json }: CommonOptions) => {
+    .action(async ({ machine, json }: DoctorOptions) => {
+      if (machine) {
+        if (!(await runMachineTest(json ?? false))) process.exitCode = 1;
+        return;
+      }
       const failed = await runChecks(json ?? false);
       if (failed > 0) process.exitCode = 1;
     });

@@ -70,7 +70,7 @@ export function qemuArguments(start: Start): string[] {
     "-accel",
     acceleratorOption(hardware),
     "-cpu",
-    hardware.accelerator === "kvm" ? "host" : "max,la57=off",
+    processorOption(hardware.accelerator),
     "-smp",
     String(hardware.cpus),
     "-m",
@@ -110,6 +110,15 @@ export function qemuArguments(start: Start): string[] {
 function incomingOptions(incoming: Incoming): string[] {
   if (incoming === "boot") return [];
   return incoming === "state" ? ["-incoming", `fd:${stateDescriptor}`] : ["-incoming", "defer", "-S"];
+}
+
+/**
+ * The guest's processor. Under KVM the host's own, without virtualization within the guest and without performance
+ * counters: an agent is root in its machine, and both are kernel code of the host that it would reach, with state of
+ * their own to save. Under emulation, page tables of five levels would only cost time.
+ */
+export function processorOption(accelerator: Accelerator): string {
+  return accelerator === "kvm" ? "host,vmx=off,svm=off,pmu=off" : "max,la57=off";
 }
 
 function acceleratorOption({ accelerator, memoryMiB }: Hardware): string {

@@ -132,7 +132,7 @@ export class QemuDriver implements Driver {
       await chmod(folder, 0o711);
     }
     const image = await takeImage(options.builtImage, layout, reserve);
-    const accelerator = await chooseAccelerator(options.accelerator, options.dataFolder, image, qemu, sandbox);
+    const accelerator = await chooseAccelerator(options.accelerator, options.dataFolder, image, qemu, sandbox, log);
     const host = { image, qemu, accelerator, ...(await hostProcessor(accelerator)), hostKhz: await hostKhz() };
     const templates = new Templates(layout, sandbox, reserve, options.serveTemplateUplink, log);
     const records = new Records(layout);
@@ -175,6 +175,10 @@ export class QemuDriver implements Driver {
 
   get accelerator(): Accelerator {
     return this.#host.accelerator;
+  }
+
+  get imageId(): string {
+    return this.#host.image.id;
   }
 
   async prepare(runtime: string): Promise<void> {

@@ -25,6 +25,8 @@ export interface Conditions {
   qemu: string;
   cpu: string;
   accelerator: string;
+  /** The host's kernel and microcode under KVM; absent under emulation. */
+  kernel?: string;
   machineOptions: string;
   resources: Resources;
 }

@@ -1,18 +1,18 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { constants } from "node:fs";
-import { access, readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { release } from "node:os";
 import { join } from "node:path";
 import { BerthError } from "../../contract/errors.ts";
 import { childEnvironment } from "../../platform/child-environment.ts";
-import type { Accelerator } from "./command.ts";
+import { type Accelerator, processorOption } from "./command.ts";
 import { readRecord, writeWhole } from "./files.ts";
 import type { ImageFiles } from "./layout.ts";
 import type { Sandbox } from "./sandbox.ts";
 
-/** With KVM the line arrives in well under a second. */
-const probeTimeoutMs = 8_000;
+/** With KVM the line arrives in well under a second. A busy host gets a second, longer try. */
+const probeTimeoutsMs = [8_000, 30_000] as const;
+const guestWords = "berth: the guest runs";
 const probeMiB = 256;
 
 export type AcceleratorChoice = "auto" | Accelerator;
@@ -28,55 +28,75 @@ export async function chooseAccelerator(
   image: { id: string; files: ImageFiles },
   qemu: string,
   sandbox: Sandbox,
+  log: (message: string) => void,
 ): Promise<Accelerator> {
   if (choice === "tcg") return "tcg";
-  const works = await kvmWorks(folder, image, qemu, sandbox);
-  if (works) return "kvm";
-  if (choice === "auto") return "tcg";
+  const fault = await kvmFault(folder, image, qemu, sandbox);
+  if (fault === null) return "kvm";
+  if (choice === "auto") {
+    log(`machines are emulated, about ten times slower than under KVM: ${fault}`);
+    return "tcg";
+  }
   throw new BerthError(
     "accelerator_unavailable",
-    "BERTH_ACCEL is kvm, but a guest does not run under KVM on this machine. Allowed here: auto, tcg.",
+    `BERTH_ACCEL is kvm, but a guest does not run under KVM on this machine (${fault}). Allowed here: auto, tcg.`,
   );
 }
 
-async function kvmWorks(
+/** Why no guest runs under KVM; null if one does. */
+async function kvmFault(
   folder: string,
   image: { id: string; files: ImageFiles },
   qemu: string,
   sandbox: Sandbox,
-): Promise<boolean> {
-  try {
-    await access("/dev/kvm", constants.F_OK);
-  } catch {
-    return false;
-  }
-  const key = JSON.stringify([await hostBoot(), qemu, image.id]);
+): Promise<string | null> {
+  const device = await stat("/dev/kvm").catch(() => null);
+  if (!device) return "there is no /dev/kvm";
+  // Without the right to open it, a right that is given later must be noticed.
+  if (!(await sandbox.mayUse("/dev/kvm"))) return "QEMU's user may not open /dev/kvm";
+  const key = JSON.stringify([await hostBoot(), qemu, image.id, processorOption("kvm")]);
   const known = await readRecord<ProbeRecord>(recordOf(folder));
-  if (known?.key === key) return known.works;
-  const works = await runProbe(image.files, sandbox);
-  await writeWhole(recordOf(folder), JSON.stringify({ key, works } satisfies ProbeRecord));
-  return works;
+  if (known?.key === key) return known.fault;
+  const fault = await runProbes(image.files, sandbox);
+  await writeWhole(recordOf(folder), JSON.stringify({ key, fault } satisfies ProbeRecord));
+  return fault;
 }
 
-/** The last probe's outcome, in the data folder. The key is JSON of the host's boot, QEMU's version and the image. */
+/**
+ * The last probe's outcome, in the data folder. The key is JSON of the host's boot, QEMU's version, the image and the
+ * guest's processor.
+ */
 interface ProbeRecord {
   key: string;
-  works: boolean;
+  /** Why the guest did not run; null if it did. */
+  fault: string | null;
 }
 
 const recordOf = (folder: string) => join(folder, "kvm-probe.json");
 
-/** Whether the last guest that a server tried on KVM ran; null if none was tried since the host was booted. */
-export async function lastProbe(folder: string): Promise<boolean | null> {
+/** The last guest that a server tried on KVM; null if none was tried since the host was booted. */
+export async function lastProbe(folder: string): Promise<Pick<ProbeRecord, "fault"> | null> {
   const known = await readRecord<ProbeRecord>(recordOf(folder));
-  return known?.key.includes(await hostBoot()) ? known.works : null;
+  const isOfThisBoot = known?.fault !== undefined && known.key.includes(await hostBoot());
+  return isOfThisBoot ? { fault: known.fault } : null;
 }
 
 async function hostBoot(): Promise<string> {
   return (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim();
 }
 
-function runProbe({ kernel, initrd }: ImageFiles, sandbox: Sandbox): Promise<boolean> {
+/** A guest that says nothing in time is tried once more, with more time. */
+async function runProbes(files: ImageFiles, sandbox: Sandbox): Promise<string | null> {
+  const [first, second] = probeTimeoutsMs;
+  const outcome = await runProbe(files, sandbox, first);
+  return (outcome.isSilent ? await runProbe(files, sandbox, second) : outcome).fault;
+}
+
+function runProbe(
+  { kernel, initrd }: ImageFiles,
+  sandbox: Sandbox,
+  timeoutMs: number,
+): Promise<{ fault: string | null; isSilent: boolean }> {
   const paths = { readable: [kernel, initrd], writable: [] };
   const [program, args] = sandbox.command(
     { paths, user: null, memoryMiB: probeMiB, group: null, outlivesServer: false },
@@ -94,7 +114,7 @@ function runProbe({ kernel, initrd }: ImageFiles, sandbox: Sandbox): Promise<boo
       "-accel",
       "kvm",
       "-cpu",
-      "host",
+      processorOption("kvm"),
       "-m",
       `${probeMiB}M`,
       "-kernel",
@@ -109,19 +129,27 @@ function runProbe({ kernel, initrd }: ImageFiles, sandbox: Sandbox): Promise<boo
   );
   const child = spawn(program, args, {
     env: childEnvironment,
-    stdio: ["ignore", "pipe", "ignore", "ignore", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", "ignore", "pipe"],
   });
   return new Promise((resolve) => {
-    const timer = setTimeout(() => child.kill("SIGKILL"), probeTimeoutMs);
+    let isSilent = false;
+    const timer = setTimeout(() => {
+      isSilent = true;
+      child.kill("SIGKILL");
+    }, timeoutMs);
     let output = "";
+    let words = "";
     child.stdout!.on("data", (chunk: Buffer) => {
       output += chunk.toString("latin1");
-      if (output.includes("berth: the guest runs")) child.kill("SIGKILL");
+      if (output.includes(guestWords)) child.kill("SIGKILL");
     });
-    child.on("error", () => resolve(false));
-    child.on("close", () => {
+    child.stderr!.on("data", (chunk: Buffer) => (words = (words + chunk.toString("latin1")).slice(-500)));
+    child.on("error", ({ message }) => resolve({ fault: message, isSilent: false }));
+    child.on("close", (code, signal) => {
       clearTimeout(timer);
-      resolve(output.includes("berth: the guest runs"));
+      if (output.includes(guestWords)) resolve({ fault: null, isSilent: false });
+      else if (isSilent) resolve({ fault: `the guest said nothing for ${timeoutMs / 1000} s`, isSilent });
+      else resolve({ fault: words.trim().split("\n")[0] || `QEMU ended with ${signal ?? code}`, isSilent });
     });
   });
 }
@@ -146,5 +174,8 @@ export async function hostProcessor(accelerator: Accelerator): Promise<{ cpu: st
   const model = field("model name");
   if (accelerator === "tcg") return { cpu: model, kernel: "" };
   const flags = createHash("sha256").update(field("flags")).digest("hex").slice(0, 16);
-  return { cpu: `${model} (flags ${flags})`, kernel: `${release()}, microcode ${field("microcode")}` };
+  return {
+    cpu: `${model} (flags ${flags}, ${processorOption(accelerator)})`,
+    kernel: `${release()}, microcode ${field("microcode")}`,
+  };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { qemuArguments, type Start } from "./command.ts";
+import { processorOption, qemuArguments, type Start } from "./command.ts";
 import { Layout } from "./layout.ts";
 import { type TemplateBasis, templateKey } from "./template.ts";
 
@@ -67,5 +67,9 @@ test("under emulation the guest is told the host's clock, under KVM it finds it 
   expect(option(qemuArguments(start), "-append")).toContain("tsc_early_khz=2400000");
   const kvm = qemuArguments({ ...start, hardware: { ...start.hardware, accelerator: "kvm" } });
   expect(option(kvm, "-append")).not.toContain("tsc_early_khz");
-  expect(option(kvm, "-cpu")).toBe("host");
+  expect(option(kvm, "-cpu")).toMatch(/^host,/);
+});
+
+test("a guest under KVM gets no virtualization of its own and no performance counters", () => {
+  expect(processorOption("kvm").split(",")).toEqual(expect.arrayContaining(["vmx=off", "svm=off", "pmu=off"]));
 });

@@ -155,6 +155,11 @@ export class Sandbox {
     return this.#users?.template ?? null;
   }
 
+  /** Whether QEMU may read and write a device of the host. */
+  async mayUse(device: string): Promise<boolean> {
+    return (await faultOf(this, "test", ["-r", device, "-a", "-w", device])) === null;
+  }
+
   #groupGaps(): string[] {
     const isWhole = typeof this.#groups !== "string" && this.#groups.missing.length === 0;
     if (isWhole) return [];
@@ -279,19 +284,24 @@ function idsOf({ template, first, count }: Users): string[] {
 }
 
 /** Why this user cannot make namespaces; null if it can. */
-async function namespaceFault(sandbox: Sandbox): Promise<string | null> {
+function namespaceFault(sandbox: Sandbox): Promise<string | null> {
+  return faultOf(sandbox, "true", []);
+}
+
+/** Why a program that is confined as a template's QEMU does not end well; null if it does. */
+async function faultOf(sandbox: Sandbox, confined: string, words: readonly string[]): Promise<string | null> {
   const paths = { readable: [], writable: [] };
   const [program, args] = sandbox.command(
     { paths, user: null, memoryMiB: 0, group: null, outlivesServer: false },
-    "true",
-    [],
+    confined,
+    words,
   );
   const stdio = ["ignore", "ignore", "pipe", "ignore", "pipe"] as const;
   const child = spawn(program, args, { env: childEnvironment, stdio: [...stdio] });
-  const words = text(child.stderr!);
+  const complaint = text(child.stderr!);
   try {
     const [code] = (await once(child, "close")) as [number | null];
-    return code === 0 ? null : (await words).trim() || `it ended with ${code}`;
+    return code === 0 ? null : (await complaint).trim() || `it ended with ${code}`;
   } catch (error) {
     return (error as Error).message;
   }
@@ -337,6 +347,16 @@ function foldersAbove(paths: readonly string[]): string[] {
   return [...folders];
 }
 
+/**
+ * The group that may open /dev/kvm, if that is not root's own. In a container it often has another number than the
+ * container's group `kvm`.
+ */
+async function groupOfKvm(): Promise<number[]> {
+  const device = await stat("/dev/kvm").catch(() => null);
+  const isForGroup = device !== null && (device.mode & 0o060) === 0o060;
+  return isForGroup && device.gid !== 0 ? [device.gid] : [];
+}
+
 async function findUsers(): Promise<Users> {
   try {
     const { stdout } = await run("getent", ["passwd", machineUserName], { env: childEnvironment });
@@ -346,7 +366,7 @@ async function findUsers(): Promise<Users> {
     if (!range) throw new Error("no range of user ids");
     return {
       template: { uid: Number(uid), gid: Number(gid) },
-      groups: groups.trim().split(" ").map(Number),
+      groups: [...new Set([...groups.trim().split(" ").map(Number), ...(await groupOfKvm())])],
       first: Number(range[1]),
       count: Number(range[2]),
     };

@@ -167,8 +167,8 @@ export class Suspension {
   }
 
   #conditions(resources: Resources): Conditions {
-    const { qemu, cpu, accelerator } = this.#parts.host;
-    return { qemu, cpu, accelerator, machineOptions, resources };
+    const { qemu, cpu, accelerator, kernel } = this.#parts.host;
+    return { qemu, cpu, accelerator, ...(kernel && { kernel }), machineOptions, resources };
   }
 }
 

@@ -8,6 +8,7 @@ import { BerthError } from "../../contract/errors.ts";
 import { noSecrets } from "../../contract/guest.ts";
 import type { DiskReserve } from "../../platform/disk-reserve.ts";
 import { freePort } from "../../platform/ports.ts";
+import { hasEnded } from "../../platform/process-table.ts";
 import { newAdoption, newToken } from "../adoption.ts";
 import { connectChannel, dialPort } from "../connect.ts";
 import { GuestConnection } from "../guest-client.ts";
@@ -250,7 +251,7 @@ export class Templates {
     );
     this.#warming.add(qemu);
     try {
-      await this.#warm(port, firmwareToken, token, basis.runtime);
+      await this.#warm(qemu.pid, port, firmwareToken, token, basis.runtime);
       await qemu.pause();
       await writeFile(files.state, await qemu.saveState(files, { goesOn: false }), { mode: 0o600 });
     } catch (error) {
@@ -283,8 +284,11 @@ export class Templates {
   }
 
   /** Boots, starts the runtime and runs its throwaway turns. Then disconnects, so that no connection is saved. */
-  async #warm(port: number, firmwareToken: string, token: string, runtime: string): Promise<void> {
-    const dial = () => dialPort(port);
+  async #warm(pid: number, port: number, firmwareToken: string, token: string, runtime: string): Promise<void> {
+    const dial = async () => {
+      if (hasEnded(pid)) throw new BerthError("machine_failed", "QEMU has ended.");
+      return dialPort(port);
+    };
     const proved = { handshake: "proof" } as const; // Templates are made of the newest image only.
     const first = await connectChannel(dial, { ...proved, channel: "control", tokens: [firmwareToken] }, bootTimeoutMs);
     using connection = new GuestConnection(first.socket);

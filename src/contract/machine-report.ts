@@ -1,0 +1,49 @@
+import { z } from "zod";
+
+/** One check of `berth doctor --machine`. */
+export const MachineStep = z.object({
+  name: z.string(),
+  ok: z.boolean(),
+  found: z.string(),
+  /** What is wrong, if the check failed. */
+  problem: z.string().optional(),
+  /** What was measured, in milliseconds, in order. */
+  ms: z.array(z.number()),
+});
+export type MachineStep = z.infer<typeof MachineStep>;
+
+/** What `berth doctor --machine` found out. It is made to be sent to others: no path, host name, key or address. */
+export const MachineReport = z.object({
+  format: z.literal(1),
+  berth: z.string(),
+  at: z.iso.datetime(),
+  seconds: z.number(),
+  host: z.object({
+    kernel: z.string(),
+    cpu: z.string(),
+    cpus: z.int(),
+    memoryMiB: z.int(),
+    availableMiB: z.int(),
+    /** Of the last minute, at the start. */
+    load: z.number(),
+  }),
+  qemu: z.string(),
+  accelerator: z.enum(["kvm", "tcg"]).nullable(),
+  /** The guest image's id; null without one. */
+  image: z.string().nullable(),
+  runtime: z.string(),
+  /** Null if no guest came to life. */
+  guest: z.object({ kernel: z.string(), clocksource: z.string() }).nullable(),
+  steps: z.array(MachineStep),
+  /** What the machines' driver had to say. */
+  notes: z.array(z.string()),
+});
+export type MachineReport = z.infer<typeof MachineReport>;
+
+/** A line of the program behind `berth doctor --machine`: what it does now, a finished check, or the report at its end. */
+export const MachineReportLine = z.union([
+  z.object({ doing: z.string() }),
+  z.object({ step: MachineStep }),
+  z.object({ report: MachineReport }),
+]);
+export type MachineReportLine = z.infer<typeof MachineReportLine>;
