@@ -3,7 +3,7 @@ import { errorStatuses } from "./errors.ts";
 import { McpServers } from "./mcp-servers.ts";
 
 /** The most forks that one request makes. */
-const maximumForks = 32;
+const maximumForks = 20;
 
 const nameRule =
   "3 to 30 characters: small letters a-z, digits and hyphens, starting with a letter and not ending with a hyphen";

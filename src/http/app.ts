@@ -193,7 +193,9 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   // After validation and idempotency: invalid requests and replayed answers create nothing.
   app.addHook("preHandler", async (request, reply) => {
     const made = request.routeOptions.config.route?.limit;
-    if (made) await limit(reply, limiters[made], request.caller.accountId);
+    if (!made) return;
+    const { count = 1 } = (request.body ?? {}) as { count?: number };
+    await limit(reply, limiters[made], request.caller.accountId, count);
   });
   await addRoutes(app, options, idempotency, limitAddress);
   requireTable();

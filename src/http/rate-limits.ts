@@ -18,11 +18,12 @@ export interface RateLimiters {
 }
 
 /**
- * Counts a request against a limit and reports what remains in headers (`ratelimit-policy`, `ratelimit`:
+ * Counts a request against a limit, `uses` times, and reports what remains in headers (`ratelimit-policy`, `ratelimit`:
  * https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/). Throws `rate_limited` above the limit.
  */
-export async function limit(reply: FastifyReply, limiter: RateLimiter, who: string): Promise<void> {
-  const allowance = await limiter.take(who);
+export async function limit(reply: FastifyReply, limiter: RateLimiter, who: string, uses = 1): Promise<void> {
+  let allowance = await limiter.take(who);
+  for (let used = 1; used < uses && allowance?.allowed; used++) allowance = await limiter.take(who);
   if (!allowance) return;
   const { policy, allowed, remaining } = allowance;
   const seconds = secondsOf(allowance);

@@ -223,12 +223,22 @@ test("what a fork cannot be is said, and nothing is made", async () => {
   expect((await fork({ from, runtime: "opencode" })).message).toMatch(/runtime of its source, claude-code/);
   expect((await fork({ from, resources: { cpus: 4 } })).message).toMatch(/size of its source/);
   expect((await fork({ count: 3 })).message).toMatch(/count is for forks/);
-  expect((await fork({ from, count: 33 })).code).toBe("request_invalid");
+  expect((await fork({ from, count: 21 })).code).toBe("request_invalid");
   expect((await fork({ from, name: "a".repeat(29), count: 2 })).message).toMatch(/30 characters/);
   expect(await fork({ from, name: "yak", count: 3 })).toMatchObject({ code: "agent_exists" });
   expect(await fork({ from, name: "ada" })).toMatchObject({ code: "agent_exists" });
   const { body } = await client.call("GET", "/agents");
   expect(body.data.map(({ name }: { name: string }) => name)).toEqual(["ada", "yak-2"]);
+});
+
+test("each fork counts as a new agent", async () => {
+  await start({ rateLimits: { requests: 0, account: 0, address: 0, agents: 8, keys: 0 } });
+  await client.createAgent("ada");
+  const fork = (name: string, count: number) =>
+    client.call("POST", "/agents?wait=ready", { name, from: { agent: "ada" }, count });
+  expect((await fork("fox", 5)).status).toBe(201);
+  expect(await fork("yak", 5)).toMatchObject({ status: 429, body: { details: { policy: "agents" } } });
+  expect((await client.call("GET", "/agents")).body.data).toHaveLength(6);
 });
 
 test("a rollback and a fork are gone on with by the next server", async () => {

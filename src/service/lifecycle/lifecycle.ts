@@ -169,12 +169,7 @@ export class Lifecycle {
    * lost. Answers the agent as it is meanwhile; null when it is being deleted.
    */
   async restart(id: string, newMachine = false): Promise<AgentState | null> {
-    const agent = await this.#rows.beginRestart(id, newMachine);
-    if (!agent) return null;
-    this.#reconciler.forgetLosses(id);
-    this.#changed(id);
-    void this.#reconciler.reconcile(agent);
-    return agent;
+    return this.#beginAnew(await this.#rows.beginRestart(id, newMachine));
   }
 
   /**
@@ -198,12 +193,7 @@ export class Lifecycle {
     id: string,
     snapshot: { id: string; conversation: number; createdAt: Date },
   ): Promise<AgentState | null> {
-    const agent = await this.#rows.beginRollback(id, snapshot);
-    if (!agent) return null;
-    this.#reconciler.forgetLosses(id);
-    this.#changed(id);
-    void this.#reconciler.reconcile(agent);
-    return agent;
+    return this.#beginAnew(await this.#rows.beginRollback(id, snapshot));
   }
 
   /** Suspends the agent. Answers how it is when that is done or was superseded; null when it may not be. */
@@ -324,6 +314,15 @@ export class Lifecycle {
   /** An agent whose machine ended while no server ran stays suspended until it is needed. */
   async #markAsleep({ id, generation }: AgentState): Promise<boolean> {
     return this.#rows.change(id, generation, { status: "suspended", desired: "suspended", endUnknown: true });
+  }
+
+  /** What its machines went through before does not count any more. Answers the same agent. */
+  #beginAnew(agent: AgentState | null): AgentState | null {
+    if (!agent) return null;
+    this.#reconciler.forgetLosses(agent.id);
+    this.#changed(agent.id);
+    void this.#reconciler.reconcile(agent);
+    return agent;
   }
 
   #changed(id: string): void {

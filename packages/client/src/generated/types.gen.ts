@@ -638,7 +638,7 @@ export type CreateAgent = {
      */
     from?: ForkSource;
     /**
-     * With `from`: make so many, named NAME-1, NAME-2, …; 32 at most. The answer is the first.
+     * With `from`: make so many, named NAME-1, NAME-2, …; 20 at most. The answer is the first.
      */
     count?: number;
 };
