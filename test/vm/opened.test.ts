@@ -9,6 +9,7 @@ import { buffer } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Berth, type CommandEvent, outputBytes } from "@berth/client";
+import OpenAI from "openai";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { VmService } from "../support/vm-service.ts";
 
@@ -93,6 +94,21 @@ test("a full disk is told, and the file that was there stays", async () => {
   await expect(files.write("/mnt/small/kept", large)).rejects.toMatchObject({ code: "machine_disk_full" });
   expect(await (await files.read("/mnt/small/kept")).text()).toBe("kept");
   expect((await run("ls -A /mnt/small")).stdout).toBe("kept\n");
+});
+
+test("a picture that a client of OpenAI's API sends is a file in the machine, which the agent's tools read", async () => {
+  const openai = new OpenAI({ baseURL: `${service.client.url}/v1`, apiKey: service.client.key, maxRetries: 0 });
+  const picture = randomBytes(100_000);
+  const content = [
+    { type: "input_text" as const, text: "run: sha256sum ~/inbox/*/*" },
+    {
+      type: "input_image" as const,
+      detail: "auto" as const,
+      image_url: `data:image/png;base64,${picture.toString("base64")}`,
+    },
+  ];
+  const response = await openai.responses.create({ model: "ada", input: [{ role: "user", content }] });
+  expect(response.output_text).toContain(createHash("sha256").update(picture).digest("hex"));
 });
 
 test("an upload that the machine's end breaks off leaves the file that was there", async () => {
