@@ -17,10 +17,13 @@ import { VmService } from "../support/vm-service.ts";
 
 let service: VmService;
 let berth: Berth;
+let openai: OpenAI;
 beforeAll(async () => {
   service = await VmService.start();
   await service.client.createAgent("ada");
-  berth = new Berth({ url: service.client.url, key: service.client.key });
+  const { url, key } = service.client;
+  berth = new Berth({ url, key });
+  openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 });
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
@@ -97,7 +100,6 @@ test("a full disk is told, and the file that was there stays", async () => {
 });
 
 test("a picture that a client of OpenAI's API sends is a file in the machine, which the agent's tools read", async () => {
-  const openai = new OpenAI({ baseURL: `${service.client.url}/v1`, apiKey: service.client.key, maxRetries: 0 });
   const picture = randomBytes(100_000);
   const content = [
     { type: "input_text" as const, text: "run: sha256sum ~/inbox/*/*" },
@@ -109,6 +111,20 @@ test("a picture that a client of OpenAI's API sends is a file in the machine, wh
   ];
   const response = await openai.responses.create({ model: "ada", input: [{ role: "user", content }] });
   expect(response.output_text).toContain(createHash("sha256").update(picture).digest("hex"));
+});
+
+test("a function of an OpenAI client is a tool of the runtime in the machine, and its result goes into the same turn", async () => {
+  const parameters = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+  const tool = { type: "function" as const, name: "weather", description: "Of a city.", parameters, strict: false };
+  // Claude Code's models find a tool that came after their conversation's first turn by a search.
+  const search = 'use: ToolSearch {"query":"select:mcp__client__weather"}';
+  await openai.responses.create({ model: "ada", input: search, tools: [tool] });
+  const asked = await openai.responses.create({ model: "ada", input: 'use: weather {"city":"Oslo"}', tools: [tool] });
+  expect(asked.output).toMatchObject([{ type: "function_call", name: "weather", arguments: '{"city":"Oslo"}' }]);
+  const { call_id } = asked.output[0] as { call_id: string };
+  const output = [{ type: "function_call_output" as const, call_id, output: "It rains in Oslo." }];
+  const answered = await openai.responses.create({ model: "ada", input: output, tools: [tool] });
+  expect(answered.output_text).toContain("It rains in Oslo.");
 });
 
 test("an upload that the machine's end breaks off leaves the file that was there", async () => {
