@@ -47,7 +47,6 @@ export const errorStatuses = {
   idempotency_key_in_use: 409,
   idempotency_answer_unreadable: 409,
   snapshot_exists: 409,
-  snapshot_in_use: 409,
   too_many_snapshots: 409,
   user_exists: 409,
   operator_not_disabled: 409,

@@ -415,7 +415,9 @@ export class QemuDriver implements Driver {
   }
 
   async #createDiskOnImage(files: MachineFiles, sizeGiB: number): Promise<void> {
-    await createOverlay(files.disk, relative(files.folder, this.#host.image.files.rootfs), "raw", sizeGiB);
+    await createOverlay(files.disk, relative(files.folder, this.#host.image.files.rootfs), "raw", {
+      bytes: sizeGiB * 1024 ** 3,
+    });
   }
 
   #start(id: string, known: MachineRecord, template: Template | null): Promise<RunningMachine> {

@@ -1,15 +1,11 @@
-import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { constants } from "node:fs";
 import { chmod, copyFile, link, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { text } from "node:stream/consumers";
-import { childEnvironment } from "../../platform/child-environment.ts";
 import type { DiskLayers } from "./command.ts";
 import { force } from "./files.ts";
 import { firstDisk, type Layout } from "./layout.ts";
-import { createOver } from "./process.ts";
+import { createOverlay } from "./process.ts";
 import type { MachineRecord } from "./record.ts";
 import type { MachineUser, Sandbox } from "./sandbox.ts";
 
@@ -41,15 +37,17 @@ export class Layers {
     const { folder } = this.#layout.machine(machine);
     await mkdir(this.#layout.layer(id).folder, { mode: 0o711 });
     await link(join(folder, disk), this.#layout.layer(id).disk);
-    return this.lay(machine, [id], user, basis);
+    return this.lay(machine, id, user, basis);
   }
 
-  /** A new empty disk over the topmost of these layers: a path in the machine's folder. */
-  async lay(machine: string, layers: readonly string[], user: MachineUser | null, basis: Basis): Promise<string> {
+  /** A new empty disk over a layer: a path in the machine's folder. */
+  async lay(machine: string, layer: string, user: MachineUser | null, basis: Basis): Promise<string> {
     const { folder, disks } = this.#layout.machine(machine);
     await this.#sandbox.ensureFolder(disks, user);
     const disk = join(disks, `${randomBytes(8).toString("hex")}.qcow2`);
-    await createOver(disk, join("..", layers[0]!, firstDisk), await diskBytes(this.#layout, basis));
+    const bytes = await diskBytes(this.#layout, basis);
+    // The path holds once the disk is a layer itself.
+    await createOverlay(disk, join("..", layer, firstDisk), "qcow2", { bytes, opensBacking: false });
     await this.#sandbox.give(user, disk);
     return relative(folder, disk);
   }
@@ -79,7 +77,10 @@ export class Layers {
       await chmod(partial, 0o600);
       await this.#sandbox.give(user, partial);
       const args = ["rebase", "-F", base.format, "-b", relative(folder, base.file), partial];
-      await this.#run(user, [partial], [...layers, base.file, this.#layout.images], args);
+      // Confined, since a guest that has taken over its QEMU may have written what it reads.
+      const paths = { readable: [...layers, base.file, this.#layout.images], writable: [partial] };
+      const fault = await this.#sandbox.faultOf("qemu-img", args, { paths, user });
+      if (fault !== null) throw new Error(`a layer could not be flattened: ${fault}`);
       await this.#sandbox.freeze(partial);
       await force(partial);
       await rename(partial, disk);
@@ -101,26 +102,6 @@ export class Layers {
   async bytesOf(id: string): Promise<number> {
     return (await stat(this.#layout.layer(id).disk)).blocks * 512;
   }
-
-  /** Runs `qemu-img` confined: a guest that has taken over its QEMU may have written what it reads. */
-  async #run(user: MachineUser | null, writable: string[], readable: string[], args: string[]): Promise<void> {
-    const [program, words] = this.#sandbox.command(
-      { paths: { readable, writable }, user, memoryMiB: 0, group: null, outlivesServer: false },
-      "qemu-img",
-      args,
-    );
-    const stdio = ["ignore", "ignore", "pipe", "ignore", "pipe"] as const;
-    const child = spawn(program, words, { env: childEnvironment, stdio: [...stdio] });
-    child.stdio[4]!.on("error", () => {});
-    const said = text(child.stderr!);
-    const [code] = (await once(child, "close")) as [number | null];
-    if (code !== 0) throw new Error(`qemu-img ${args[0]} failed (${code}): ${(await said).trim()}`);
-  }
-}
-
-/** An id for a layer. Random, so that two never meet. */
-export function newLayerId(): string {
-  return crypto.randomUUID();
 }
 
 /** The files below a machine's own disk. */

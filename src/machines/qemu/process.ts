@@ -288,23 +288,19 @@ async function childPid(child: ChildProcess, failed: AbortSignal): Promise<numbe
   return (JSON.parse(line) as { "child-pid": number })["child-pid"];
 }
 
-/** Creates a disk that holds only its differences from `backing` (a relative path). */
+/**
+ * Creates a disk that holds only its differences from `backing` (a relative path), and has its size where `bytes` is not
+ * given. Without `opensBacking`, the path may hold later only.
+ */
 export async function createOverlay(
   disk: string,
   backing: string,
   format: "raw" | "qcow2",
-  sizeGiB?: number,
+  { bytes, opensBacking = true }: { bytes?: number; opensBacking?: boolean } = {},
 ): Promise<void> {
-  const size = sizeGiB === undefined ? [] : [`${sizeGiB}G`];
-  await run("qemu-img", ["create", "-q", "-f", "qcow2", "-F", format, "-b", backing, disk, ...size], {
-    env: childEnvironment,
-  });
-  await chmod(disk, 0o600);
-}
-
-/** Creates an empty disk of that size over another, which its header names and which is not opened. */
-export async function createOver(disk: string, backing: string, sizeBytes: number): Promise<void> {
-  await run("qemu-img", ["create", "-q", "-u", "-f", "qcow2", "-F", "qcow2", "-b", backing, disk, String(sizeBytes)], {
+  const unopened = opensBacking ? [] : ["-u"];
+  const size = bytes === undefined ? [] : [String(bytes)];
+  await run("qemu-img", ["create", "-q", ...unopened, "-f", "qcow2", "-F", format, "-b", backing, disk, ...size], {
     env: childEnvironment,
   });
   await chmod(disk, 0o600);

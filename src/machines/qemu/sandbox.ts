@@ -157,7 +157,7 @@ export class Sandbox {
 
   /** Whether QEMU may read and write a device of the host. */
   async mayUse(device: string): Promise<boolean> {
-    return (await faultOf(this, "test", ["-r", device, "-a", "-w", device])) === null;
+    return (await this.faultOf("test", ["-r", device, "-a", "-w", device])) === null;
   }
 
   #groupGaps(): string[] {
@@ -189,6 +189,28 @@ export class Sandbox {
     const hidden = this.#hasNamespaces ? ["bwrap", ...life, ...namespaces(paths, this.#users !== null)] : [];
     const [first, ...rest] = [...(group === null ? [] : inGroup(group)), ...hidden, ...confined];
     return [first!, rest];
+  }
+
+  /** Runs a program confined to its end. Returns why it failed, in its own words; null if it did not. */
+  async faultOf(
+    confined: string,
+    words: readonly string[],
+    { paths = { readable: [], writable: [] }, user = null }: Partial<Pick<Confined, "paths" | "user">> = {},
+  ): Promise<string | null> {
+    const [program, args] = this.command(
+      { paths, user, memoryMiB: 0, group: null, outlivesServer: false },
+      confined,
+      words,
+    );
+    const stdio = ["ignore", "ignore", "pipe", "ignore", "pipe"] as const;
+    const child = spawn(program, args, { env: childEnvironment, stdio: [...stdio] });
+    const complaint = text(child.stderr!);
+    try {
+      const [code] = (await once(child, "close")) as [number | null];
+      return code === 0 ? null : (await complaint).trim() || `it ended with ${code}`;
+    } catch (error) {
+      return (error as Error).message;
+    }
   }
 
   /**
@@ -285,26 +307,7 @@ function idsOf({ template, first, count }: Users): string[] {
 
 /** Why this user cannot make namespaces; null if it can. */
 function namespaceFault(sandbox: Sandbox): Promise<string | null> {
-  return faultOf(sandbox, "true", []);
-}
-
-/** Why a program that is confined as a template's QEMU does not end well; null if it does. */
-async function faultOf(sandbox: Sandbox, confined: string, words: readonly string[]): Promise<string | null> {
-  const paths = { readable: [], writable: [] };
-  const [program, args] = sandbox.command(
-    { paths, user: null, memoryMiB: 0, group: null, outlivesServer: false },
-    confined,
-    words,
-  );
-  const stdio = ["ignore", "ignore", "pipe", "ignore", "pipe"] as const;
-  const child = spawn(program, args, { env: childEnvironment, stdio: [...stdio] });
-  const complaint = text(child.stderr!);
-  try {
-    const [code] = (await once(child, "close")) as [number | null];
-    return code === 0 ? null : (await complaint).trim() || `it ended with ${code}`;
-  } catch (error) {
-    return (error as Error).message;
-  }
+  return sandbox.faultOf("true", []);
 }
 
 function limits(memoryMiB: number, isOwnUser: boolean): string[] {

@@ -6,7 +6,7 @@ import type { SnapshotFacts } from "../driver.ts";
 import { diskNode } from "./command.ts";
 import type { Compression } from "./compression.ts";
 import { force, nullWhereMissing, readRecord, writeWhole } from "./files.ts";
-import { type Layers, maximumLayers, newLayerId } from "./layers.ts";
+import { type Layers, maximumLayers } from "./layers.ts";
 import type { Layout, MachineFiles } from "./layout.ts";
 import type { MemoryImage, Step } from "./memory-image.ts";
 import type { QemuProcess } from "./process.ts";
@@ -63,7 +63,7 @@ export class Snapshots {
     const { folder } = layout.snapshot(`${snapshot}${partialEnding}`);
     await compression.cancel(id);
     const known = await this.#shortened(id);
-    const layer = newLayerId();
+    const layer = crypto.randomUUID();
     await mkdir(folder, { mode: 0o700 });
     try {
       const disk = await layers.prepare(id, known.disk, layer, known.user, known);
@@ -80,10 +80,10 @@ export class Snapshots {
       return { bytes, hasMemory: memory !== null };
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
+      await this.settle(id).catch((fault: Error) => log(`a disk of machine ${id} is left: ${fault.message}`));
       throw error;
     } finally {
       if (!qemu && known.memory) compression.add(id);
-      await this.settle(id).catch((fault: Error) => log(`a disk of machine ${id} is left: ${fault.message}`));
     }
   }
 
@@ -117,7 +117,7 @@ export class Snapshots {
       await sandbox.folder(files.folder, user);
       await records.write(spec.id, { ...start, user, disk: "", layers: [], hasDisk: false });
     }
-    const disk = await layers.lay(spec.id, from.layers, user, from);
+    const disk = await layers.lay(spec.id, from.layers[0]!, user, from);
     await step("disk laid");
     const memory =
       from.memory && (await this.#linkMemory(layout.snapshot(snapshot!).folder, from.memory, files.folder));
