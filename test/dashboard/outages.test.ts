@@ -52,8 +52,7 @@ test("over a slow line that loses things, everything works, what is typed shows 
   const port = await freePort();
   using network = await PoorNetwork.start(port);
   await using dashboard = await Dashboard.of(await ScriptedService.start({ port, publicUrl: network.url }));
-  const { context, page } = await dashboard.signedIn({ baseURL: network.url });
-  context.setDefaultTimeout(waitMs);
+  const { page } = await dashboard.signedIn({ baseURL: network.url });
   expect(new URL(page.url()).origin).toBe(network.url);
   await openNewAgent(page, "ada");
   const turn = await send(page, "ada", "count 150 30");

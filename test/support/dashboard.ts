@@ -4,6 +4,9 @@ import { ScriptedService } from "./scripted-service.ts";
 
 export const password = "correct horse battery staple";
 
+/** What a busy machine or a poor line may take for any step. */
+const waitMs = 120_000;
+
 /** What serves a dashboard: a service with scripted machines, or with real ones. */
 interface Serving extends AsyncDisposable {
   readonly server: Pick<Server, "url" | "firstSignIn">;
@@ -36,10 +39,14 @@ export class Dashboard<Service extends Serving = ScriptedService> implements Asy
   /** A browser that is signed in as the operator, whose first link is used once, and its page. */
   async signedIn(options: Parameters<Browser["newContext"]>[0] = {}): Promise<{ context: BrowserContext; page: Page }> {
     const context = await this.browser.newContext({ reducedMotion: "reduce", ...options });
-    context.setDefaultTimeout(30_000);
+    context.setDefaultTimeout(waitMs);
     const page = await context.newPage();
-    if (this.#isFirst) await useFirstLink(page, this.service.server.firstSignIn!);
-    else await signIn(page, this.url);
+    try {
+      if (this.#isFirst) await useFirstLink(page, this.service.server.firstSignIn!);
+      else await signIn(page, this.url);
+    } catch (error) {
+      throw new Error(`not signed in at ${page.url()}: ${await page.locator("body").textContent()}`, { cause: error });
+    }
     this.#isFirst = false;
     return { context, page };
   }
