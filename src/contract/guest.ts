@@ -37,6 +37,9 @@ export const guestProxyPort = 7002;
 /** Where the runtime reaches functions of a turn's client: an MCP server in the runner. */
 export const guestFunctionsPort = 7003;
 
+/** Where a runtime listens that has to: always the same, since OpenClaw starts slowly after a change of its configuration. */
+export const guestRuntimePort = 7004;
+
 /** Where the server itself answers on the uplink: the tools by which an agent asks other agents. */
 export const agentsPath = "/agents/mcp";
 

@@ -1,6 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
-import { environmentFile, guestFunctionsPort, guestGatewayPort, guestPort, guestProxyPort } from "../contract/guest.ts";
+import {
+  environmentFile,
+  guestFunctionsPort,
+  guestGatewayPort,
+  guestPort,
+  guestProxyPort,
+  guestRuntimePort,
+} from "../contract/guest.ts";
 import { runtimes } from "../runtimes/all.ts";
 import { busy } from "./activity.ts";
 import { ClientFunctions } from "./client-functions.ts";
@@ -44,6 +51,7 @@ const runner = await createRunner({
     gatewayUrl: `http://127.0.0.1:${guestGatewayPort}`,
     proxyUrl: `http://127.0.0.1:${guestProxyPort}`,
     functionsUrl: `http://127.0.0.1:${guestFunctionsPort}/mcp`,
+    runtimePort: guestRuntimePort,
     environmentFile,
     log: console.error,
   },

@@ -1,13 +1,19 @@
 import { once } from "node:events";
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
-import { guestFunctionsPort, guestGatewayPort, guestPort, guestProxyPort } from "../contract/guest.ts";
+import {
+  guestFunctionsPort,
+  guestGatewayPort,
+  guestPort,
+  guestProxyPort,
+  guestRuntimePort,
+} from "../contract/guest.ts";
 import { type ListeningPort, maximumPorts } from "../contract/ports.ts";
 import { statOf } from "../platform/process-table.ts";
 import { GuestError, type GuestHandlers } from "./control.ts";
 
-/** The runner's own, which are nobody else's. */
-const ownPorts = new Set([guestPort, guestGatewayPort, guestProxyPort, guestFunctionsPort]);
+/** The runner's and the runtime's own, which are nobody else's. */
+const ownPorts = new Set([guestPort, guestGatewayPort, guestProxyPort, guestFunctionsPort, guestRuntimePort]);
 /** The state TCP_LISTEN in /proc/net/tcp. */
 const listening = "0A";
 /** USER_HZ: the unit of a process's start time. */

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { functionServer } from "../contract/functions.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
 import { claudeModels } from "./claude-models.ts";
+import { compileCacheOf, stateOf } from "./openclaw-prepared.ts";
 import { loginEnvironment, replaceFile } from "./process.ts";
 import type { RuntimeContext, StartContext } from "./runtime.ts";
 
@@ -23,8 +24,9 @@ export function routeOf(model: string | null): { provider: string; model: string
 }
 
 /** The files that OpenClaw reads at startup. It never writes the first. */
-function filesOf({ home, environmentFile }: RuntimeContext) {
-  const state = join(home, ".openclaw");
+function filesOf(context: RuntimeContext) {
+  const { environmentFile } = context;
+  const state = stateOf(context);
   return {
     /** Its name is one that OpenClaw recognises as a shell. */
     shell: join(dirname(environmentFile), "openclaw-shell/bash"),
@@ -34,8 +36,8 @@ function filesOf({ home, environmentFile }: RuntimeContext) {
   };
 }
 
-/** Writes the files that OpenClaw reads at startup: where to listen, and which token to accept. */
-export async function writeConfiguration(context: StartContext, port: number, token: string): Promise<void> {
+/** Writes the files that OpenClaw reads at startup. */
+export async function writeConfiguration(context: StartContext): Promise<void> {
   const { configuration: configurationFile, settings, shell } = filesOf(context);
   for (const folder of [".openclaw", ".openclaw/agents", ".openclaw/agents/main", ".openclaw/agents/main/agent"]) {
     const path = join(context.home, folder);
@@ -47,7 +49,7 @@ export async function writeConfiguration(context: StartContext, port: number, to
   await mkdir(dirname(shell), { recursive: true, mode: 0o755 });
   await replaceFile(shell, shellScript(context));
   await chmod(shell, 0o755);
-  await replaceFile(configurationFile, JSON.stringify(configuration(context, port, token)), context);
+  await replaceFile(configurationFile, JSON.stringify(configuration(context)), context);
   await replaceFile(settings, JSON.stringify({ retry: { provider: { maxRetries: modelRetries } } }), context);
 }
 
@@ -74,14 +76,17 @@ function reasoningModel(id: string): object {
   return { id, name: id, reasoning: true, input: ["text", "image"], contextWindow: 200_000 };
 }
 
-/** https://docs.openclaw.ai/gateway/configuration-reference */
-function configuration({ home, gatewayUrl, functionsUrl, mcpServers }: StartContext, port: number, token: string) {
+/**
+ * The same at every start while the MCP servers are: OpenClaw runs its migrations anew whenever this changes, which takes
+ * minutes under emulation. So what is unique does not stand in it. https://docs.openclaw.ai/gateway/configuration-reference
+ */
+function configuration({ home, gatewayUrl, functionsUrl, runtimePort, mcpServers }: StartContext) {
   return {
     gateway: {
       mode: "local",
-      port,
+      port: runtimePort,
       bind: "loopback",
-      auth: { mode: "token", token },
+      auth: { mode: "token" },
       controlUi: { enabled: false },
       terminal: { enabled: false },
       cliAgents: { enabled: false },
@@ -172,15 +177,20 @@ const deniedTools = [
   "video_generate",
 ];
 
-export function environment(context: RuntimeContext): Record<string, string> {
+/** The environment of an OpenClaw whose gateway accepts `token`. */
+export function environment(context: RuntimeContext, token: string): Record<string, string> {
   return {
     ...loginEnvironment(context),
+    NODE_COMPILE_CACHE: compileCacheOf(context),
     SHELL: filesOf(context).shell,
     OPENCLAW_CONFIG_PATH: filesOf(context).configuration,
+    OPENCLAW_GATEWAY_TOKEN: token,
     OPENCLAW_DISABLE_BONJOUR: "1",
     // Otherwise it starts the user's shell before the first command to read its environment.
     OPENCLAW_EXEC_SHELL_SNAPSHOT: "0",
     OPENCLAW_NO_AUTO_UPDATE: "1",
+    // Otherwise it starts itself a second time, to choose a compile cache.
+    OPENCLAW_PACKAGED_COMPILE_CACHE_RESPAWNED: "1",
     OPENCLAW_NO_RESPAWN: "1",
     OPENCLAW_OFFLINE: "1",
     OPENCLAW_SKIP_CHANNELS: "1",

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true }));
 
-async function clear(): Promise<string[]> {
+async function clear(asAnother = false): Promise<string[]> {
   const lines: string[] = [];
   const own = { uid: process.getuid!(), gid: process.getgid!(), log: (line: string) => lines.push(line) };
   const files = {
@@ -23,9 +23,10 @@ async function clear(): Promise<string[]> {
     packages: "",
     gatewayUrl: "",
     functionsUrl: "",
+    runtimePort: 0,
     stateFolder: home,
   };
-  await clearLeftovers(process.execPath, { home, ...own, ...files } satisfies RuntimeContext);
+  await clearLeftovers(process.execPath, { home, ...own, ...files } satisfies RuntimeContext, asAnother);
   return lines;
 }
 
@@ -60,6 +61,22 @@ test("an agent without a conversation is left as it is; a database that cannot b
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, "This is no database, but words that fill more than the sixteen bytes of its header.");
   expect(await clear()).toEqual(["openclaw may go on with what was interrupted: file is not a database"]);
+});
+
+test("in another machine what identifies the installation is made anew, and the rest stays", async () => {
+  const state = join(home, ".openclaw/state/openclaw.sqlite");
+  const key = join(home, ".openclaw/config-journal-fingerprint.key");
+  await mkdir(dirname(state), { recursive: true });
+  await writeFile(key, "key");
+  using database = new DatabaseSync(state);
+  const tables = ["state_leases", "device_identities", "config_revision_keys", "diagnostic_events", "schema_meta"];
+  const left = () => tables.filter((table) => database.prepare(`SELECT * FROM ${table}`).get());
+  for (const table of tables) database.exec(`CREATE TABLE ${table} (id TEXT); INSERT INTO ${table} VALUES ('1')`);
+  expect(await clear()).toEqual([]);
+  expect(left()).toEqual(tables.slice(1));
+  expect(await clear(true)).toEqual([]);
+  expect(left()).toEqual(["schema_meta"]);
+  await expect(readFile(key)).rejects.toMatchObject({ code: "ENOENT" });
 });
 
 test("the leases of a process that was cut off are dropped, also where the other database cannot be read", async () => {

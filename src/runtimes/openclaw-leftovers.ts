@@ -1,7 +1,7 @@
 import { type ExecFileException, execFile } from "node:child_process";
 import { access } from "node:fs/promises";
-import { join } from "node:path";
 import { promisify } from "node:util";
+import { stateOf } from "./openclaw-prepared.ts";
 import { loginEnvironment } from "./process.ts";
 import type { RuntimeContext } from "./runtime.ts";
 
@@ -24,12 +24,17 @@ const leftOver = [
   "restartRecoveryRuns",
 ].map((name) => `'$.${name}'`);
 
+/** SQL for a database in OpenClaw's folder, which may not be there. */
+type Change = [path: string, sql: string];
+
 /**
- * In OpenClaw's folder. A lease of a process that was cut off holds for five minutes, in which no other starts. OpenClaw
+ * A lease of a process that was cut off holds for five minutes, in which no other starts. OpenClaw
  * drops it if that process is gone and ran under the same hostname, which a clone's did not.
  */
-const changes = {
-  "agents/main/agent/openclaw-agent.sqlite": `
+const changes: Change[] = [
+  [
+    "agents/main/agent/openclaw-agent.sqlite",
+    `
     UPDATE session_nodes
     SET status = 'killed', entry_json = iif(
       json_valid(entry_json),
@@ -37,26 +42,40 @@ const changes = {
       entry_json
     )
     WHERE status = 'running'`,
-  "state/openclaw.sqlite": "DELETE FROM state_leases",
+  ],
+  ["state/openclaw.sqlite", "DELETE FROM state_leases"],
+];
+
+/** What identifies an installation, or is derived from that. OpenClaw makes it anew. */
+const unique: { changes: Change[]; files: string[] } = {
+  changes: ["device_identities", "config_revision_keys", "diagnostic_events"].map((table) => [
+    "state/openclaw.sqlite",
+    `DELETE FROM ${table}`,
+  ]),
+  files: ["config-journal-fingerprint.key"],
 };
 
-/** Run by Node with `changes` as JSON, by the paths of the databases. */
+/** Run by Node with the folder, the changes and the files to remove as JSON. */
 const script = `
-const { existsSync } = require("node:fs");
+const { existsSync, rmSync } = require("node:fs");
+const { join } = require("node:path");
 const { DatabaseSync } = require("node:sqlite");
-for (const [path, change] of Object.entries(JSON.parse(process.argv[1]))) {
-  if (!existsSync(path)) continue;
+const { folder, changes, files } = JSON.parse(process.argv[1]);
+for (const [path, change] of changes) {
+  if (!existsSync(join(folder, path))) continue;
   try {
-    new DatabaseSync(path, { timeout: ${lockMs} }).exec(change);
+    new DatabaseSync(join(folder, path), { timeout: ${lockMs} }).exec(change);
   } catch (error) {
     process.stderr.write(error.message + "\\n");
     process.exitCode = 1;
   }
 }
+for (const file of files) rmSync(join(folder, file), { force: true });
 `;
 
 /**
- * Clears what an OpenClaw that was cut off left behind. OpenClaw must not be running.
+ * Clears what an OpenClaw that was cut off left behind. OpenClaw must not be running. With `asAnother`, what
+ * identifies its installation is cleared too.
  *
  * Interrupted runs are marked as ended. Half a second after its start it would resume whatever it was killed in. That
  * makes model calls that belong to no turn, runs commands that somebody has cancelled, and refuses the next message
@@ -65,15 +84,19 @@ for (const [path, change] of Object.entries(JSON.parse(process.argv[1]))) {
  *
  * Never rejects: failures are logged.
  */
-export async function clearLeftovers(node: string, context: RuntimeContext): Promise<void> {
+export async function clearLeftovers(node: string, context: RuntimeContext, asAnother: boolean): Promise<void> {
   const { home, uid, gid, log } = context;
-  const folder = join(home, ".openclaw");
+  const folder = stateOf(context);
   const isThere = await access(folder).then(
     () => true,
     () => false,
   );
   if (!isThere) return;
-  const byPath = Object.entries(changes).map(([path, change]) => [join(folder, path), change]);
+  const words = JSON.stringify({
+    folder,
+    changes: asAnother ? [...changes, ...unique.changes] : changes,
+    files: asAnother ? unique.files : [],
+  });
   try {
     const options = {
       cwd: home,
@@ -83,7 +106,6 @@ export async function clearLeftovers(node: string, context: RuntimeContext): Pro
       timeout: maximumMs,
       killSignal: "SIGKILL" as const,
     };
-    const words = JSON.stringify(Object.fromEntries(byPath));
     await promisify(execFile)(node, ["--no-warnings", "--eval", script, words], options);
   } catch (error) {
     const { code, killed, stderr } = error as ExecFileException & { stderr?: string };

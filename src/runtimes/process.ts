@@ -46,8 +46,8 @@ export function loginEnvironment(context: RuntimeContext): Record<string, string
 /** How long a runtime's last output may take to arrive after it has ended. */
 const lastWordsMs = 1_000;
 
-/** How long a runtime may take to end in order. */
-const orderlyEndMs = 5_000;
+/** How long a runtime may take to end in order, in milliseconds. */
+export const orderlyEndMs = 8_000;
 const endPollMs = 50;
 
 /**

@@ -2,10 +2,10 @@ import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { demo } from "../../src/gateway/demo/demo.ts";
+import { DemoServer } from "../../src/gateway/demo/demo-server.ts";
 import { chat } from "../../src/gateway/wires/chat.ts";
 import { countTokens, messages } from "../../src/gateway/wires/messages.ts";
 import { responses } from "../../src/gateway/wires/responses.ts";
-import { DemoServer } from "../support/demo-server.ts";
 
 // The demonstration model is read by the providers' own SDKs, in each of the three formats.
 

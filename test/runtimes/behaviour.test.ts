@@ -1,9 +1,9 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { DemoServer } from "../../src/gateway/demo/demo-server.ts";
 import { runtimes } from "../../src/runtimes/all.ts";
 import { eventsOf, isToolEvent, messageNumberIn, type TestClient } from "../support/client.ts";
-import { DemoServer } from "../support/demo-server.ts";
 import { guestPackages } from "../support/guest-packages.ts";
 import { ModelProxy, systemOf } from "../support/model-proxy.ts";
 import { ScriptedService } from "../support/scripted-service.ts";

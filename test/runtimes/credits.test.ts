@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CreditEntry } from "../../src/contract/billing.ts";
+import { DemoServer } from "../../src/gateway/demo/demo-server.ts";
 import { runtimes } from "../../src/runtimes/all.ts";
 import { fromCredits } from "../../src/service/credits.ts";
 import { newAccount } from "../support/accounts.ts";
 import type { TestClient } from "../support/client.ts";
-import { DemoServer } from "../support/demo-server.ts";
 import { guestPackages } from "../support/guest-packages.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 

@@ -1,7 +1,7 @@
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DemoServer } from "../../src/gateway/demo/demo-server.ts";
 import { runtimes } from "../../src/runtimes/all.ts";
-import { DemoServer } from "../support/demo-server.ts";
 import { guestPackages } from "../support/guest-packages.ts";
 import { ModelProxy, systemOf } from "../support/model-proxy.ts";
 import { ScriptedService } from "../support/scripted-service.ts";

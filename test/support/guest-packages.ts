@@ -7,7 +7,7 @@ import { seedFolder } from "./warm-seed.ts";
 
 /**
  * The runtimes' npm packages from the guest image, for tests that run the real runtimes without a machine. Returns the
- * folder `node_modules`, extracted from the image once and kept.
+ * folder `node_modules`, extracted from the image once and kept, with what the image's build has prepared beside it.
  */
 export async function guestPackages(): Promise<string> {
   const image = await lastBuiltImage();
@@ -15,13 +15,13 @@ export async function guestPackages(): Promise<string> {
   const disk = join(image, "rootfs.img");
   // Images with the same base share their disk, whatever their runner.
   const { ino, mtimeMs } = await stat(disk);
-  const folder = join(seedFolder, `packages-${ino}-${Math.round(mtimeMs)}`);
+  const folder = join(seedFolder, `runtimes-${ino}-${Math.round(mtimeMs)}`);
   if (!(await stat(folder).catch(() => null))) {
     const partial = `${folder}.partial-${process.pid}`;
     await mkdir(partial, { recursive: true });
-    const command = `rdump /opt/berth/node_modules ${partial}`;
+    const command = `rdump /opt/berth ${partial}`;
     await promisify(execFile)("/usr/sbin/debugfs", ["-R", command, disk]);
     await rename(partial, folder).catch(() => rm(partial, { recursive: true }));
   }
-  return join(folder, "node_modules");
+  return join(folder, "berth/node_modules");
 }

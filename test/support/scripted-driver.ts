@@ -20,6 +20,7 @@ import type {
   RunningMachine,
   SnapshotFacts,
 } from "../../src/machines/driver.ts";
+import { freePort } from "../../src/platform/ports.ts";
 import { startOf } from "../../src/platform/process-table.ts";
 import type { Runtime, Session } from "../../src/runtimes/runtime.ts";
 import type { Progress } from "../../src/service/lifecycle/provisioning.ts";
@@ -372,6 +373,7 @@ export class ScriptedDriver implements Driver {
         gatewayUrl: urlOf(gateway),
         proxyUrl: urlOf(proxy),
         functionsUrl: `${urlOf(functionServer)}/mcp`,
+        runtimePort: await freePort(),
         environmentFile,
         log,
       },

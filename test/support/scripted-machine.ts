@@ -66,6 +66,7 @@ const runner = await createRunner({
     gatewayUrl,
     proxyUrl: "",
     functionsUrl,
+    runtimePort: 0,
     environmentFile: "/dev/null",
     log: console.error,
   },

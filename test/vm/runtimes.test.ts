@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { DemoServer } from "../../src/gateway/demo/demo-server.ts";
 import { eventsOf, isToolEvent, messageNumberIn, type TestClient } from "../support/client.ts";
-import { DemoServer } from "../support/demo-server.ts";
 import { ModelProxy, systemOf } from "../support/model-proxy.ts";
 import { VmService } from "../support/vm-service.ts";
 import { runtimesInMachines } from "../support/warm-seed.ts";

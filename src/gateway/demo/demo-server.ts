@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
-import { demo } from "../../src/gateway/demo/demo.ts";
-import { chat } from "../../src/gateway/wires/chat.ts";
-import { countTokens, messages } from "../../src/gateway/wires/messages.ts";
-import { responses } from "../../src/gateway/wires/responses.ts";
+import { chat } from "../wires/chat.ts";
+import { countTokens, messages } from "../wires/messages.ts";
+import { responses } from "../wires/responses.ts";
+import { demo } from "./demo.ts";
 
 const wires = new Map([
   ...[messages, countTokens].map((wire) => [wire.path, wire] as const),
@@ -24,14 +24,15 @@ export class DemoServer implements Disposable {
     this.#models = models;
   }
 
-  static async start(models: string[] = []): Promise<DemoServer> {
+  /** Listens on 127.0.0.1, on any port unless one is given. */
+  static async start(models: string[] = [], port = 0): Promise<DemoServer> {
     const server = new DemoServer(models);
-    server.#server.listen(0, "127.0.0.1");
+    server.#server.listen(port, "127.0.0.1");
     await once(server.#server, "listening");
     return server;
   }
 
-  /** Anthropic's address. OpenAI's is `/v1` below it. */
+  /** Anthropic's address. OpenAI's is `/v1` below it. Both are also where a guest has them, in folders by their names. */
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
@@ -42,7 +43,7 @@ export class DemoServer implements Disposable {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = request.url!.split("?")[0]!;
+    const path = request.url!.split("?")[0]!.replace(/^\/(?:anthropic|openai)\//, "/");
     if (path === "/v1/models") return void response.end(JSON.stringify({ data: this.#models.map((id) => ({ id })) }));
     const wire = wires.get(path);
     if (!wire) return void response.writeHead(404).end("{}");

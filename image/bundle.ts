@@ -1,9 +1,9 @@
 import { build } from "esbuild";
 
-/** Bundles the runner into one JavaScript file for the guest's Node. */
-export async function bundleRunner(sources: string): Promise<Uint8Array> {
+/** Bundles a program, such as the runner, into one JavaScript file for the guest's Node. */
+export async function bundle(program: string): Promise<Uint8Array> {
   const { outputFiles } = await build({
-    entryPoints: [`${sources}/guest/program.ts`],
+    entryPoints: [program],
     bundle: true,
     write: false,
     platform: "node",
