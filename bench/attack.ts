@@ -5,9 +5,9 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
+import { DemoServer } from "../src/gateway/demo/demo-server.ts";
 import { TestClient } from "../test/support/client.ts";
 import { testConfig } from "../test/support/config.ts";
-import { DemoServer } from "../src/gateway/demo/demo-server.ts";
 import type { MachineRecord } from "../test/support/scripted-machine.ts";
 
 // `node bench/attack.ts`: how late the server's event loop is while a program in one machine sends model requests that

@@ -110,6 +110,12 @@ const secrets = createRoute({
   component: lazyRouteComponent(() => import("./agent/Secrets.tsx"), "Secrets"),
 });
 
+const snapshots = createRoute({
+  getParentRoute: () => agent,
+  path: "/snapshots",
+  component: lazyRouteComponent(() => import("./agent/Snapshots.tsx"), "Snapshots"),
+});
+
 const settings = createRoute({
   getParentRoute: () => agent,
   path: "/settings",
@@ -156,6 +162,7 @@ const ofAgent = agent.addChildren([
   turn,
   logs,
   network,
+  snapshots,
   secrets,
   settings,
 ]);

@@ -37,3 +37,9 @@ export function positiveNumber(text: string): number {
   }
   return number;
 }
+
+/** `--auto-snapshot N`, on commands that set up an agent. */
+export function autoSnapshotOption(): Option {
+  const text = "keep snapshots from before its last so many turns; 0 for none";
+  return new Option("--auto-snapshot <number>", text).argParser((given) => (given === "0" ? 0 : positiveNumber(given)));
+}

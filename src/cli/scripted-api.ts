@@ -100,6 +100,7 @@ export function agent(name: string, changes: Partial<Agent> = {}): Agent {
     instructions: null,
     mcpServers: {},
     agents: [],
+    autoSnapshot: 0,
     status: "ready",
     createdAt: "2026-01-02T03:04:05.678Z",
     lastActiveAt: "2026-01-02T03:04:05.678Z",

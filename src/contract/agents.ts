@@ -98,6 +98,17 @@ const OtherAgents = z
   .max(16, "16 agents are allowed.")
   .refine((names) => new Set(names).size === names.length, "Each agent is named once.");
 
+/** The most snapshots from before turns that an agent may keep. */
+const maximumAutoSnapshots = 20;
+
+const AutoSnapshot = z
+  .int()
+  .min(0)
+  .max(maximumAutoSnapshots)
+  .meta({
+    description: `How many snapshots from before its last turns are kept, 0 to ${maximumAutoSnapshots}. 0: none is made.`,
+  });
+
 const time = z.iso.datetime().meta({ description: "ISO 8601 in UTC, with milliseconds." });
 
 const ForkedFrom = z.object({
@@ -116,6 +127,7 @@ export const Agent = z
     agents: z
       .array(z.string())
       .meta({ description: "The names of the account's agents that it may ask as tools of its own." }),
+    autoSnapshot: AutoSnapshot,
     status: AgentStatus,
     createdAt: time,
     lastActiveAt: time,
@@ -143,6 +155,7 @@ export const CreateAgent = z
     agents: OtherAgents.optional().meta({
       description: "Other agents of the account, by name, that it may ask as tools of its own; 16 at most.",
     }),
+    autoSnapshot: AutoSnapshot.optional(),
     resources: ResourcesRequest.optional(),
     from: ForkSource.optional().meta({
       description:
@@ -169,10 +182,11 @@ export const ChangeAgent = z
     agents: OtherAgents.optional().meta({
       description: "Other agents of the account that it may ask, by name. All of them, 16 at most.",
     }),
+    autoSnapshot: AutoSnapshot.optional(),
   })
   .refine(
     (change) => Object.keys(change).length > 0,
-    "At least one of model, instructions, mcpServers and agents is to be given.",
+    "At least one of model, instructions, mcpServers, agents and autoSnapshot is to be given.",
   )
   .meta({ id: "ChangeAgent", description: "What is left out stays. A change holds from the next turn on." });
 export type ChangeAgent = z.infer<typeof ChangeAgent>;

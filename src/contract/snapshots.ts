@@ -27,7 +27,7 @@ export const CreateSnapshot = z
 export type CreateSnapshot = z.infer<typeof CreateSnapshot>;
 
 /** Why a snapshot was made. */
-const snapshotReasons = ["asked", "rollback"] as const;
+const snapshotReasons = ["asked", "rollback", "turn"] as const;
 export type SnapshotReason = (typeof snapshotReasons)[number];
 
 export const Snapshot = z
@@ -36,12 +36,16 @@ export const Snapshot = z
     name: z.string(),
     createdAt: z.iso.datetime(),
     reason: z.enum(snapshotReasons).meta({
-      description: "`asked`: its owner asked for it. `rollback`: made before a rollback, so that it can be undone.",
+      description:
+        "`asked`: its owner asked for it. `rollback`: made before a rollback, so that it can be undone. `turn`: made before a turn, as `autoSnapshot` asks.",
     }),
     conversation: z.int().meta({ description: "The number of the agent's conversation then." }),
     hasMemory: z.boolean().meta({ description: "Whether programs go on, or the machine boots from the disk of then." }),
     bytes: z.int().meta({ description: "What it takes on the host's disk, beside what it shares with others." }),
-    turnId: z.string().nullable().meta({ description: "The turn that ran then. It is not gone on with." }),
+    turnId: z
+      .string()
+      .nullable()
+      .meta({ description: "The turn that ran then, or was about to. It is not gone on with." }),
   })
   .meta({ id: "Snapshot" });
 export type Snapshot = z.infer<typeof Snapshot>;

@@ -17,6 +17,8 @@ export interface AgentState {
   mcpServers: McpServers;
   /** The account's agents that it may ask, by name; one may be gone. */
   agents: string[];
+  /** How many snapshots from before its last turns are kept. */
+  autoSnapshot: number;
   /** 1, 2, …: incremented by each reset of the conversation. */
   conversation: number;
   resources: Resources;
@@ -122,6 +124,7 @@ export function toAgentView(agent: AgentState, queuePosition: number | null): Ag
     instructions: agent.instructions,
     mcpServers: agent.mcpServers,
     agents: agent.agents,
+    autoSnapshot: agent.autoSnapshot,
     status: agent.status,
     createdAt: agent.createdAt.toISOString(),
     lastActiveAt: agent.lastActiveAt.toISOString(),

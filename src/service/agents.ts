@@ -25,7 +25,7 @@ interface OwnedAgentRows {
   /** Null if the agent is gone or being deleted. */
   configure(
     id: string,
-    settings: Partial<Pick<AgentState, "model" | "instructions" | "mcpServers" | "agents">>,
+    settings: Partial<Pick<AgentState, "model" | "instructions" | "mcpServers" | "agents" | "autoSnapshot">>,
   ): Promise<AgentState | null>;
   /** Begins the next conversation. Null if a turn is running. */
   beginConversation(id: string): Promise<AgentState | null>;
@@ -145,11 +145,12 @@ export class Agents {
   }
 
   /**
-   * Changes the agent's model, instructions, MCP servers or agents as of its next turn. Throws `model_not_available`,
+   * Changes the agent's settings as of its next turn. Throws `model_not_available`,
    * `agent_not_found` (one that it may ask), `agent_deleting`.
    */
-  async change(agent: AgentState, { model, instructions, mcpServers, agents }: ChangeAgent): Promise<AgentState> {
+  async change(agent: AgentState, asked: ChangeAgent): Promise<AgentState> {
     requireAllowed("change", agent);
+    const { model, instructions, mcpServers, agents, autoSnapshot } = asked;
     if (model !== undefined) await this.#options.checkModel(model, agent.runtime);
     await this.#requireOthers(agent, agents);
     const changed = await this.#options.rows.configure(agent.id, {
@@ -157,6 +158,7 @@ export class Agents {
       ...(instructions === undefined ? {} : { instructions: instructions || null }),
       ...(mcpServers === undefined ? {} : { mcpServers }),
       ...(agents === undefined ? {} : { agents }),
+      ...(autoSnapshot === undefined ? {} : { autoSnapshot }),
     });
     return changed ?? deleting(agent);
   }
@@ -261,6 +263,7 @@ export class Agents {
       instructions: asked.instructions || null,
       mcpServers: asked.mcpServers ?? {},
       agents: asked.agents ?? [],
+      autoSnapshot: asked.autoSnapshot ?? 0,
       conversation: 1,
       resources: { ...this.#options.usualResources(runtime), ...given(asked.resources) },
       isHere: true,

@@ -106,8 +106,8 @@ function idOf(resourceId: string, index: number): string {
   return uuidOf(createHash("sha256").update(`${resourceId} ${index}`).digest("hex").slice(0, 32));
 }
 
-function settingsOf({ model, instructions, mcpServers, agents }: AgentState) {
-  return { model, instructions, mcpServers, agents };
+function settingsOf({ model, instructions, mcpServers, agents, autoSnapshot }: AgentState) {
+  return { model, instructions, mcpServers, agents, autoSnapshot };
 }
 
 /** A fork has its source's runtime and size: they are in its memory and its disk. */

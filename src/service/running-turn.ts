@@ -13,6 +13,7 @@ export interface TurnSettings {
   instructions: string | null;
   mcpServers: McpServers;
   asksAgents: boolean;
+  autoSnapshot: number;
 }
 
 /** How long the runtime has to retry or give up after a refusal it may be able to fix. */

@@ -114,6 +114,25 @@ export class Snapshots {
   }
 
   /**
+   * Keeps the agent as it is before a turn, and the newest `kept` of these moments. A turn does not fail for want of it:
+   * what goes wrong is logged.
+   */
+  async beforeTurn(agentId: string, kept: number): Promise<void> {
+    const { lifecycle, requireSpace, log } = this.#options;
+    try {
+      await requireSpace();
+      const name = `before the turn of ${new Date().toISOString()}`;
+      const agent = await lifecycle.alone(agentId, async (current) => {
+        await this.#keep(current, randomUUID(), { name, reason: "turn", memory: true });
+        return current;
+      });
+      await this.#removeOldest(agent, "turn", kept);
+    } catch (error) {
+      log("no snapshot was made before a turn", { agentId, error });
+    }
+  }
+
+  /**
    * Has `use` work with the files of this moment of the agent, which are removed once nothing is being made of them. The
    * agent is passed as it is then.
    */
@@ -151,7 +170,7 @@ export class Snapshots {
       if (!begun && before) await this.#discard(before.id);
       return begun;
     });
-    await this.#removeOldest(agent);
+    await this.#removeOldest(agent, "rollback", keptBeforeRollbacks);
     return rolledBack ?? turns.refuseAnother(agent.id);
   }
 
@@ -203,9 +222,10 @@ export class Snapshots {
     });
   }
 
-  async #removeOldest(agent: AgentState): Promise<void> {
-    const made = (await this.list(agent)).filter(({ reason }) => reason === "rollback");
-    for (const { id } of made.slice(0, -keptBeforeRollbacks)) await this.#discard(id);
+  /** Keeps the newest of those that were made by themselves for this reason. */
+  async #removeOldest(agent: AgentState, because: SnapshotReason, kept: number): Promise<void> {
+    const made = (await this.list(agent)).filter(({ reason }) => reason === because);
+    for (const { id } of made.slice(0, -kept)) await this.#discard(id);
   }
 
   /** The row first: what has one can be gone back to. Files that something is made of now are swept later. */

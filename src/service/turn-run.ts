@@ -13,6 +13,8 @@ interface TurnRunOptions {
   stallMs: number;
   /** Called with the agent's id when its turn has been silent for that long, whether or not a tool is running. */
   stalled: (agentId: string) => void;
+  /** Keeps the agent as it is before a turn, and so many of these moments. Never rejects. */
+  keepBefore: (agentId: string, kept: number) => Promise<void>;
 }
 
 /** Machines that a message is given to while none has said anything. */
@@ -40,6 +42,8 @@ async function runOnMachine(running: RunningTurn, options: TurnRunOptions): Prom
   const { turn, over } = running;
   const begun = performance.now();
   using lease = await options.leases.acquire(turn.agentId, (position) => running.queued(position));
+  const { autoSnapshot } = running.settings;
+  if (autoSnapshot > 0 && !running.prompted) await options.keepBefore(turn.agentId, autoSnapshot);
   if (over.signal.aborted || running.ending) return "over";
   running.begin(Math.round(performance.now() - begun));
   const lost = lease.lost.then(toLost);

@@ -31,7 +31,7 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
     running: async () =>
       [...turns.values()]
         .filter(({ status }) => status === "running")
-        .map((turn) => ({ turn, agent: { instructions: null, mcpServers: {}, agents: [] } })),
+        .map((turn) => ({ turn, agent: { instructions: null, mcpServers: {}, agents: [], autoSnapshot: 0 } })),
     events: async (id, after) => events.get(id)!.filter(({ seq }) => seq > after),
     progress: async (id) => {
       await progress;
@@ -76,6 +76,7 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
     modelOf: async () => null,
     stalled: () => {},
     stallMs: 60_000,
+    keepBefore: async () => {},
     maximumTurnBytes,
     log: () => {},
   };

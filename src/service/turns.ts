@@ -13,7 +13,7 @@ import { runTurn } from "./turn-run.ts";
 import { noUsage, type UsageState } from "./usage.ts";
 
 /** What a turn takes from its agent. */
-type AgentSettings = Pick<AgentState, "instructions" | "mcpServers" | "agents">;
+type AgentSettings = Pick<AgentState, "instructions" | "mcpServers" | "agents" | "autoSnapshot">;
 
 /** What a turn has beside its message, where its client or another agent gives more. */
 type TurnAdditions = Partial<Pick<TurnState, "instructions" | "functions" | "asked">>;
@@ -64,6 +64,8 @@ export interface TurnOptions {
   modelOf: (agent: AgentState) => Promise<string | null>;
   /** Fail a turn after this many silent milliseconds, unless a tool is running. */
   stallMs: number;
+  /** Keeps an agent as it is before a turn, and so many of these moments. Never rejects. */
+  keepBefore: (agentId: string, kept: number) => Promise<void>;
   /** Fail a turn whose events take more bytes. */
   maximumTurnBytes: number;
   /** Called with the agent's id when a turn has been silent for that long. */
@@ -369,6 +371,7 @@ export class Turns {
       instructions: instructions || null,
       mcpServers: agent.mcpServers,
       asksAgents: agent.agents.length > 0,
+      autoSnapshot: agent.autoSnapshot,
     };
     const running: RunningTurn = new RunningTurn(
       turn,
@@ -386,8 +389,9 @@ export class Turns {
       progress,
     );
     this.#running.add(running);
-    const { leases, measured, stallMs, stalled } = this.#options;
-    void runTurn(running, { leases, firstDelta: measured.firstDelta, stallMs, stalled }).catch((error: unknown) => {
+    const { leases, measured, stallMs, stalled, keepBefore } = this.#options;
+    const options = { leases, firstDelta: measured.firstDelta, stallMs, stalled, keepBefore };
+    void runTurn(running, options).catch((error: unknown) => {
       // A stopping server abandons its waits; the next server resumes the turn.
       if (this.#stopped) return;
       const { code, message } = asBerthError(error, "internal", "The turn failed within the service.");

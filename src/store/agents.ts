@@ -39,6 +39,7 @@ export class AgentStore implements AgentRows {
           instructions: agent.instructions,
           mcp_servers: JSON.stringify(agent.mcpServers),
           agents: JSON.stringify(agent.agents),
+          auto_snapshot: agent.autoSnapshot,
           resources: JSON.stringify(agent.resources),
           host: this.#host,
           has_machine: agent.hasMachine,
@@ -190,15 +191,16 @@ export class AgentStore implements AgentRows {
   /** Changes the owner's settings. Returns the changed agent; null if it is gone or being deleted. */
   async configure(
     id: string,
-    settings: Partial<Pick<AgentState, "model" | "instructions" | "mcpServers" | "agents">>,
+    settings: Partial<Pick<AgentState, "model" | "instructions" | "mcpServers" | "agents" | "autoSnapshot">>,
   ): Promise<AgentState | null> {
-    const { mcpServers, agents, ...columns } = settings;
+    const { mcpServers, agents, autoSnapshot, ...columns } = settings;
     const row = await this.#database
       .updateTable("agents")
       .set({
         ...columns,
         ...(mcpServers && { mcp_servers: JSON.stringify(mcpServers) }),
         ...(agents && { agents: JSON.stringify(agents) }),
+        ...(autoSnapshot !== undefined && { auto_snapshot: autoSnapshot }),
       })
       .where("id", "=", id)
       .where("status", "!=", "deleting")
@@ -354,6 +356,7 @@ export class AgentStore implements AgentRows {
       instructions: row.instructions,
       mcpServers: row.mcp_servers,
       agents: row.agents,
+      autoSnapshot: row.auto_snapshot,
       conversation: row.conversation,
       resources: row.resources,
       isHere: row.host === this.#host,

@@ -100,6 +100,7 @@ export interface Tables {
     instructions: string | null;
     mcp_servers: ColumnType<McpServers, string | undefined, string>;
     agents: ColumnType<string[], string | undefined, string>;
+    auto_snapshot: Generated<number>;
     conversation: Generated<number>;
     resources: JSONColumnType<Resources>;
     /** The id of the data folder with its machine. */

@@ -84,12 +84,18 @@ export class TurnStore implements TurnRows {
       .innerJoin("agents", "agents.id", "turns.agent_id")
       .selectAll("turns")
       .select(["agents.instructions as agent_instructions", "agents.mcp_servers", "agents.agents as other_agents"])
+      .select("agents.auto_snapshot")
       .where("turns.status", "=", "running")
       .where("agents.host", "=", this.#host)
       .execute();
     return rows.map((row) => ({
       turn: fromRow(row),
-      agent: { instructions: row.agent_instructions, mcpServers: row.mcp_servers, agents: row.other_agents },
+      agent: {
+        instructions: row.agent_instructions,
+        mcpServers: row.mcp_servers,
+        agents: row.other_agents,
+        autoSnapshot: row.auto_snapshot,
+      },
     }));
   }
 

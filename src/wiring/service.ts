@@ -80,7 +80,7 @@ export function openService(parts: ServiceParts) {
   const requireCredits = (accountId: string, keyId: string | null) => ledger.requireCredits(accountId, keyId);
   const requireSpace = () => reserve.require();
   const leases = new GuestLeases({ machines, lifecycle, requireCredits, requireSpace });
-  const turns = openTurns(parts, leases, lifecycle);
+  const turns = openTurns(parts, leases, lifecycle, (agentId, kept) => snapshots.beforeTurn(agentId, kept));
   const agents = new Agents({
     rows: stores.agents,
     machines,
@@ -213,7 +213,12 @@ function openLifecycle(parts: ServiceParts, reserve: DiskReserve): Lifecycle {
   });
 }
 
-function openTurns(parts: ServiceParts, leases: GuestLeases, lifecycle: Lifecycle): Turns {
+function openTurns(
+  parts: ServiceParts,
+  leases: GuestLeases,
+  lifecycle: Lifecycle,
+  keepBefore: Snapshots["beforeTurn"],
+): Turns {
   const { config, stores, running, models, metrics, logger, log } = parts;
   return new Turns({
     rows: stores.turns,
@@ -231,6 +236,7 @@ function openTurns(parts: ServiceParts, leases: GuestLeases, lifecycle: Lifecycl
     },
     stallMs: config.stallMs,
     stalled: (agentId) => void lifecycle.hungGuests.suspect(agentId),
+    keepBefore,
     maximumTurnBytes: config.maximumTurnBytes,
     log,
   });

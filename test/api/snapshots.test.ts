@@ -1,4 +1,4 @@
-import { readdir } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import type { TestClient } from "../support/client.ts";
@@ -259,4 +259,36 @@ test("a rollback and a fork are gone on with by the next server", async () => {
   await stopped;
   client = service.client;
   expect(await client.ask("bea", "recall")).toBe("one\nrecall\n");
+});
+
+test("before each turn the agent is kept as it is, if it is told to, and the oldest of these go", async () => {
+  await start();
+  await client.call("POST", "/agents", { name: "ada", autoSnapshot: 2 });
+  for (const message of ["one", "two", "three"]) await client.chat("ada", message);
+  const moments = await kept();
+  expect(moments.map(({ reason }: { reason: string }) => reason)).toEqual(["turn", "turn"]);
+  expect(moments.map(({ turnId }: { turnId: string }) => turnId)).toEqual(
+    (await turns()).slice(1).map(({ id }: { id: string }) => id),
+  );
+  await rollBack(moments[0].id);
+  expect(await undone()).toEqual(["two", "three"]);
+  expect(await client.ask("ada", "recall")).toBe("one\nrecall\n");
+  const off = await client.call("PATCH", "/agents/ada", { autoSnapshot: 0 });
+  expect(off.body.autoSnapshot).toBe(0);
+  const before = (await kept()).length;
+  await client.chat("ada", "unkept");
+  expect(await kept()).toHaveLength(before);
+  expect(await client.call("PATCH", "/agents/ada", { autoSnapshot: 21 })).toMatchObject({
+    status: 400,
+    body: { code: "request_invalid", message: expect.stringContaining("20") },
+  });
+});
+
+test("a turn is answered also where no snapshot can be made before it", async () => {
+  await start();
+  await client.call("POST", "/agents", { name: "ada", autoSnapshot: 1 });
+  // A file where the folder of snapshots is to be.
+  await writeFile(join(service.config.dataFolder, "machines-snapshots"), "");
+  expect(await client.ask("ada", "hello")).toBe("hello");
+  expect(await kept()).toEqual([]);
 });

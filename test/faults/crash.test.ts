@@ -206,6 +206,7 @@ function newAgent(): AgentState {
     instructions: null,
     mcpServers: {},
     agents: [],
+    autoSnapshot: 0,
     conversation: 1,
     resources: usualResources(1536),
     isHere: true,

@@ -78,7 +78,18 @@ async function signIn(page: Page, url: string): Promise<void> {
 
 /** The paths of all views, those of an agent among them. */
 export function viewsOf(agent: string): string[] {
-  const tabs = ["", "/files", "/terminal", "/ports", "/turns", "/logs", "/network", "/secrets", "/settings"];
+  const tabs = [
+    "",
+    "/files",
+    "/terminal",
+    "/ports",
+    "/turns",
+    "/logs",
+    "/network",
+    "/snapshots",
+    "/secrets",
+    "/settings",
+  ];
   const own = [
     "/",
     "/agents",

@@ -8,8 +8,9 @@ const tones: Readonly<Record<Turn["status"], Tone>> = {
   cancelled: "neutral",
 };
 
-/** How a turn ended, or that it runs. */
-export function TurnBadge({ status }: { status: Turn["status"] }) {
+/** How a turn ended, that it runs, or that a rollback has undone it. */
+export function TurnBadge({ status, undone = false }: { status: Turn["status"]; undone?: boolean }) {
+  if (undone) return <Badge>undone</Badge>;
   return (
     <Badge tone={tones[status]} isLive={status === "running"}>
       {status === "cancelled" ? "interrupted" : status}

@@ -61,9 +61,9 @@ function Whole({ agent: name, turn }: { agent: string; turn: Turn }) {
 }
 
 function Facts({ turn }: { turn: Turn }) {
-  const { id, status, model, conversation, createdAt, finishedAt, usage, error, askedBy } = turn;
+  const { id, status, undone, model, conversation, createdAt, finishedAt, usage, error, askedBy } = turn;
   const facts: [string, ReactNode][] = [
-    ["Status", <TurnBadge key="status" status={status} />],
+    ["Status", <TurnBadge key="status" status={status} undone={undone} />],
     ["Model", model ?? "the runtime's default"],
     ["Conversation", conversation],
     ["Began", <Time key="began" at={createdAt} />],

@@ -44,7 +44,7 @@ export function Turns() {
 }
 
 function Row({ agent, turn }: { agent: string; turn: Turn }) {
-  const { id, message, status, createdAt, finishedAt, usage, model, error } = turn;
+  const { id, message, status, undone, createdAt, finishedAt, usage, model, error } = turn;
   return (
     <tr>
       <td className="max-w-44 sm:max-w-72">
@@ -58,7 +58,7 @@ function Row({ agent, turn }: { agent: string; turn: Turn }) {
         {error && <p className="text-[13px] wrap-anywhere text-bad">{error.message}</p>}
       </td>
       <td>
-        <TurnBadge status={status} />
+        <TurnBadge status={status} undone={undone} />
       </td>
       <td className="whitespace-nowrap text-muted">
         <Time at={createdAt} />

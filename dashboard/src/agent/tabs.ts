@@ -7,6 +7,7 @@ export const agentTabs = [
   { to: "/agents/$name/turns", name: "Turns" },
   { to: "/agents/$name/logs", name: "Logs" },
   { to: "/agents/$name/network", name: "Network" },
+  { to: "/agents/$name/snapshots", name: "Snapshots" },
   { to: "/agents/$name/secrets", name: "Secrets" },
   { to: "/agents/$name/settings", name: "Settings" },
 ] as const;

@@ -145,6 +145,10 @@ export function secretsQuery(name: string) {
   return queryOptions({ queryKey: ["agents", name, "secrets"], queryFn: () => berth.agent(name).secrets.list() });
 }
 
+export function snapshotsQuery(name: string) {
+  return queryOptions({ queryKey: ["agents", name, "snapshots"], queryFn: () => berth.agent(name).snapshots.list() });
+}
+
 export function portsQuery(name: string) {
   return queryOptions({ queryKey: ["agents", name, "ports"], queryFn: () => berth.agent(name).ports.list() });
 }

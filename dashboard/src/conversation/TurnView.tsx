@@ -87,6 +87,7 @@ export const TurnView = memo(
           </p>
         )}
         {isRunning && error && <Notice tone="warn">{error}</Notice>}
+        {turn.undone && <p className="text-sm text-muted">Undone: the agent was rolled back to before it.</p>}
         <Outcome phase={phase} onSendAgain={() => onSendAgain(turn.message)} />
         {!isRunning && <Facts turn={turn} cost={turn.usage.credits ?? state.usage?.credits ?? null} reply={reply} />}
       </article>

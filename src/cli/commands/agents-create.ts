@@ -5,7 +5,7 @@ import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
 import { runInstallation } from "../installation.ts";
 import { type McpServers, mcpServersOption } from "../mcp-servers-option.ts";
-import { type CommonOptions, jsonOption, positiveNumber } from "../options.ts";
+import { autoSnapshotOption, type CommonOptions, jsonOption, positiveNumber } from "../options.ts";
 import { textOf } from "../standard-input.ts";
 
 interface CreateOptions extends CommonOptions {
@@ -14,6 +14,7 @@ interface CreateOptions extends CommonOptions {
   instructions?: string;
   mcpServers?: McpServers;
   agents?: string[];
+  autoSnapshot?: number;
   from?: string;
   snapshot?: string;
   withSecrets?: true;
@@ -32,6 +33,7 @@ export function register(agents: Command): void {
     .option("-i, --instructions <text>", "instructions for every turn; - reads standard input")
     .addOption(mcpServersOption())
     .addOption(agentsOption())
+    .addOption(autoSnapshotOption())
     .option("--from <agent>", "begin with another agent's files, running programs and conversation")
     .option("--snapshot <snapshot>", "with --from: as it was at this snapshot, by name or id")
     .option("--with-secrets", "with --from: give it the agent's secrets too")

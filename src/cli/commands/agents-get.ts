@@ -34,6 +34,7 @@ function fieldsOf(agent: Agent): Record<string, Cell> {
     instructions: agent.instructions ?? "none",
     "may ask": agent.agents.join(", ") || "no other agent",
     "MCP servers": Object.keys(agent.mcpServers).join(", ") || "none",
+    "snapshots before turns": agent.autoSnapshot === 0 ? "none" : `the last ${agent.autoSnapshot}`,
     machine: `${cpus} CPUs, ${memoryMiB} MiB of memory, ${diskGiB} GiB of disk`,
     created: agent.createdAt,
     "last active": agent.lastActiveAt,

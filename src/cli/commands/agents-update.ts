@@ -5,7 +5,7 @@ import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
 import { type McpServers, mcpServersOption } from "../mcp-servers-option.ts";
-import { type CommonOptions, jsonOption } from "../options.ts";
+import { autoSnapshotOption, type CommonOptions, jsonOption } from "../options.ts";
 import { textOf } from "../standard-input.ts";
 import { printable, writeJson } from "../terminal.ts";
 
@@ -16,13 +16,14 @@ interface UpdateOptions extends CommonOptions {
   noInstructions?: true;
   mcpServers?: McpServers;
   agents?: string[];
+  autoSnapshot?: number;
 }
 
 /** `berth agents update NAME` */
 export function register(agents: Command): void {
   agents
     .command("update")
-    .description("change an agent's model, instructions, MCP servers or agents from its next turn on")
+    .description("change an agent's settings from its next turn on")
     .argument("<name>", "the agent's name")
     .option("-m, --model <model>", "the model's id (see berth models)")
     .addOption(new Option("--default-model", "the runtime's own default model").conflicts("model"))
@@ -30,6 +31,7 @@ export function register(agents: Command): void {
     .addOption(noInstructionsOption())
     .addOption(mcpServersOption())
     .addOption(agentsOption())
+    .addOption(autoSnapshotOption())
     .addOption(jsonOption())
     .action(updateAgent);
 }
@@ -46,7 +48,7 @@ async function updateAgent(name: string, { json, ...options }: UpdateOptions): P
   const change = await changeOf(options);
   if (Object.keys(change).length === 0) {
     throw new CliError(
-      "Nothing is to be changed: give --model, --default-model, --instructions, --no-instructions, --mcp-servers or --agents.",
+      "Nothing is to be changed: give --model, --default-model, --instructions, --no-instructions, --mcp-servers, --agents or --auto-snapshot.",
       2,
     );
   }
@@ -62,6 +64,7 @@ async function changeOf({
   noInstructions,
   mcpServers,
   agents,
+  autoSnapshot,
 }: UpdateOptions): Promise<ChangeAgent> {
   const change: ChangeAgent = {};
   if (model !== undefined) change.model = model;
@@ -70,16 +73,23 @@ async function changeOf({
   if (noInstructions) change.instructions = null;
   if (mcpServers) change.mcpServers = mcpServers;
   if (agents) change.agents = agents;
+  if (autoSnapshot !== undefined) change.autoSnapshot = autoSnapshot;
   return change;
 }
 
 /** The changed fields with the agent's current values. */
-function changedText(change: ChangeAgent, { model, instructions, mcpServers, agents }: Agent): string {
+function changedText(change: ChangeAgent, agent: Agent): string {
+  const { model, instructions, mcpServers, agents, autoSnapshot } = agent;
   const parts: string[] = [];
   if ("model" in change) parts.push(model === null ? "its runtime's default model" : `the model ${printable(model)}`);
   if ("instructions" in change) parts.push(instructions === null ? "no instructions" : "the new instructions");
   if ("mcpServers" in change) parts.push(`the MCP servers ${Object.keys(mcpServers).join(", ") || "none"}`);
   if ("agents" in change)
     parts.push(agents.length === 0 ? "no agents to ask" : `the agents ${agents.join(" and ")} to ask`);
+  if ("autoSnapshot" in change) {
+    parts.push(
+      autoSnapshot === 0 ? "no snapshots from before turns" : `snapshots from before its last ${autoSnapshot} turns`,
+    );
+  }
   return parts.join(" and ");
 }

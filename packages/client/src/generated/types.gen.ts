@@ -261,6 +261,10 @@ export type Agent = {
      */
     agents: Array<string>;
     /**
+     * How many snapshots from before its last turns are kept, 0 to 20. 0: none is made.
+     */
+    autoSnapshot: number;
+    /**
      * What the agent's machine is doing.
      */
     status: 'provisioning' | 'ready' | 'suspended' | 'failed' | 'deleting';
@@ -473,6 +477,10 @@ export type ChangeAgent = {
      * Other agents of the account that it may ask, by name. All of them, 16 at most.
      */
     agents?: Array<string>;
+    /**
+     * How many snapshots from before its last turns are kept, 0 to 20. 0: none is made.
+     */
+    autoSnapshot?: number;
 };
 
 export type ChangeBilling = {
@@ -616,6 +624,10 @@ export type CreateAgent = {
      * Other agents of the account, by name, that it may ask as tools of its own; 16 at most.
      */
     agents?: Array<string>;
+    /**
+     * How many snapshots from before its last turns are kept, 0 to 20. 0: none is made.
+     */
+    autoSnapshot?: number;
     /**
      * The machine's size. Only the usual one is there in a second: another boots from its disk.
      */
@@ -1659,9 +1671,9 @@ export type Snapshot = {
     name: string;
     createdAt: string;
     /**
-     * `asked`: its owner asked for it. `rollback`: made before a rollback, so that it can be undone.
+     * `asked`: its owner asked for it. `rollback`: made before a rollback, so that it can be undone. `turn`: made before a turn, as `autoSnapshot` asks.
      */
-    reason: 'asked' | 'rollback';
+    reason: 'asked' | 'rollback' | 'turn';
     /**
      * The number of the agent's conversation then.
      */
@@ -1675,7 +1687,7 @@ export type Snapshot = {
      */
     bytes: number;
     /**
-     * The turn that ran then. It is not gone on with.
+     * The turn that ran then, or was about to. It is not gone on with.
      */
     turnId: string | null;
 };

@@ -1,0 +1,76 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { berth } from "../api/client.ts";
+import { agentQuery } from "../api/queries.ts";
+import { Button } from "../ui/Button.tsx";
+import { Dialog } from "../ui/Dialog.tsx";
+import { Failure } from "../ui/Failure.tsx";
+import { Field, Input } from "../ui/Field.tsx";
+import { Form } from "../ui/Form.tsx";
+import { useAction } from "../ui/use-action.ts";
+
+interface Props {
+  /** The name of the agent that the fork begins as. */
+  source: string;
+  snapshot: { id: string; name: string };
+}
+
+/** Makes an agent of a snapshot, and leads to it. */
+export function ForkDialog({ source, snapshot }: Props) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>Fork</Button>
+      <Dialog
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        title={`Make an agent of ${snapshot.name}`}
+        description={`It begins with ${source}'s files, running programs and conversation, and is an agent of its own.`}
+      >
+        <ForkForm source={source} snapshot={snapshot} onCancel={() => setOpen(false)} />
+      </Dialog>
+    </>
+  );
+}
+
+function ForkForm({ source, snapshot, onCancel }: Props & { onCancel: () => void }) {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const [name, setName] = useState("");
+  const [secrets, setSecrets] = useState(false);
+  const fork = useAction(async () => {
+    const made = await berth.agents.create({ name, from: { agent: source, snapshot: snapshot.id, secrets } });
+    queries.setQueryData(agentQuery(made.name).queryKey, made);
+    await navigate({ to: "/agents/$name", params: { name: made.name } });
+  });
+  return (
+    <Form onSubmit={() => fork.run()}>
+      <Field label="Name of the new agent" hint="3 to 30 small letters, digits and hyphens.">
+        {(props) => (
+          <Input
+            {...props}
+            required
+            value={name}
+            maxLength={30}
+            autoComplete="off"
+            autoCapitalize="none"
+            spellCheck={false}
+            onChange={(event) => setName(event.target.value)}
+          />
+        )}
+      </Field>
+      <label className="flex items-center gap-2 text-sm">
+        <input type="checkbox" checked={secrets} onChange={(event) => setSecrets(event.target.checked)} />
+        Give it the secrets of {source} too
+      </label>
+      <Failure of={fork.error} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button type="submit" kind="primary" isBusy={fork.isBusy}>
+          Make it
+        </Button>
+      </div>
+    </Form>
+  );
+}

@@ -1,0 +1,212 @@
+import type { Agent, Snapshot } from "@berth/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { berth } from "../api/client.ts";
+import { agentQuery, snapshotsQuery, turnsQuery } from "../api/queries.ts";
+import { Badge } from "../ui/Badge.tsx";
+import { Button } from "../ui/Button.tsx";
+import { Confirm } from "../ui/Confirm.tsx";
+import { Dialog } from "../ui/Dialog.tsx";
+import { Failure } from "../ui/Failure.tsx";
+import { Field, Input, Select } from "../ui/Field.tsx";
+import { Form } from "../ui/Form.tsx";
+import { Loaded } from "../ui/Loaded.tsx";
+import { Empty } from "../ui/Notice.tsx";
+import { Table } from "../ui/Table.tsx";
+import { Time } from "../ui/Time.tsx";
+import { useAction } from "../ui/use-action.ts";
+import { Section } from "../ui/View.tsx";
+import { useAgentName } from "./agent-name.ts";
+import { bytes } from "./bytes.ts";
+import { ForkDialog } from "./ForkDialog.tsx";
+import { Tab } from "./Tab.tsx";
+
+/** Moments of the agent that are kept, to go back to and to make other agents of. */
+export function Snapshots() {
+  const name = useAgentName();
+  const queries = useQueryClient();
+  const query = useQuery(snapshotsQuery(name));
+  const agent = useQuery(agentQuery(name));
+  const refresh = () => queries.invalidateQueries({ queryKey: snapshotsQuery(name).queryKey });
+  return (
+    <Tab>
+      <Section title="Snapshots" actions={<TakeSnapshot name={name} onDone={refresh} />}>
+        <p className="text-sm text-muted">
+          A moment of the agent with its files, its running programs and its conversation. The agent goes on meanwhile.
+        </p>
+        {agent.data && <BeforeTurns key={agent.data.autoSnapshot} agent={agent.data} />}
+        <Loaded query={query}>
+          {(snapshots) =>
+            snapshots.length === 0 ? (
+              <Empty title="No snapshots yet">Take one before something that you may want to undo.</Empty>
+            ) : (
+              <Table label="Snapshots" onlyWide={["Size", "Made"]} head={["Name", "Made", "Size", ""]}>
+                {snapshots.toReversed().map((snapshot) => (
+                  <Row key={snapshot.id} agent={name} snapshot={snapshot} onChanged={refresh} />
+                ))}
+              </Table>
+            )
+          }
+        </Loaded>
+      </Section>
+    </Tab>
+  );
+}
+
+const reasonWords: Readonly<Record<Snapshot["reason"], string | null>> = {
+  asked: null,
+  rollback: "before a rollback",
+  turn: "before a turn",
+};
+
+interface RowProps {
+  agent: string;
+  snapshot: Snapshot;
+  onChanged: () => Promise<unknown>;
+}
+
+function Row({ agent, snapshot: { id, name, reason, createdAt, hasMemory, bytes: size }, onChanged }: RowProps) {
+  const queries = useQueryClient();
+  const { snapshots } = berth.agent(agent);
+  const rollBack = async () => {
+    const changed = await snapshots.rollBack(id);
+    queries.setQueryData(agentQuery(agent).queryKey, changed);
+    await Promise.all([onChanged(), queries.invalidateQueries({ queryKey: turnsQuery(agent).queryKey })]);
+  };
+  return (
+    <tr>
+      <td className="max-w-60 wrap-anywhere sm:max-w-none">
+        <span className="mr-2">{name}</span>
+        {reasonWords[reason] && <Badge>{reasonWords[reason]}</Badge>} {!hasMemory && <Badge>files only</Badge>}
+      </td>
+      <td className="whitespace-nowrap text-muted">
+        <Time at={createdAt} />
+      </td>
+      <td className="whitespace-nowrap text-muted tabular-nums">{bytes(size)}</td>
+      <td className="text-right">
+        <span className="inline-flex flex-wrap justify-end gap-1">
+          <Confirm
+            trigger={(open) => <Button onClick={open}>Roll back</Button>}
+            title={`Roll back to ${name}?`}
+            action="Roll back"
+            onConfirm={rollBack}
+          >
+            {agent} becomes what it was then: files, running programs and conversation. What it is now is kept as a
+            snapshot first. Credits do not come back.
+          </Confirm>
+          <ForkDialog source={agent} snapshot={{ id, name }} />
+          <Confirm
+            trigger={(open) => (
+              <Button kind="quiet" onClick={open}>
+                Remove
+              </Button>
+            )}
+            title={`Remove ${name}?`}
+            action="Remove"
+            onConfirm={async () => {
+              await snapshots.remove(id);
+              await onChanged();
+            }}
+          >
+            Nobody can go back to it then. The agent and what was made of the snapshot stay.
+          </Confirm>
+        </span>
+      </td>
+    </tr>
+  );
+}
+
+function TakeSnapshot({ name, onDone }: { name: string; onDone: () => Promise<unknown> }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button kind="primary" onClick={() => setOpen(true)}>
+        Take a snapshot
+      </Button>
+      <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title="Take a snapshot">
+        <SnapshotForm
+          name={name}
+          onDone={async () => {
+            await onDone();
+            setOpen(false);
+          }}
+          onCancel={() => setOpen(false)}
+        />
+      </Dialog>
+    </>
+  );
+}
+
+interface FormProps {
+  name: string;
+  onDone: () => Promise<unknown>;
+  onCancel: () => void;
+}
+
+function SnapshotForm({ name, onDone, onCancel }: FormProps) {
+  const [label, setLabel] = useState("");
+  const [memory, setMemory] = useState(true);
+  const take = useAction(async () => {
+    const named = label.trim() === "" ? {} : { name: label.trim() };
+    await berth.agent(name).snapshots.create({ ...named, memory });
+    await onDone();
+  });
+  return (
+    <Form onSubmit={() => take.run()}>
+      <Field label="Name" hint="Without one it is the time.">
+        {(props) => (
+          <Input
+            {...props}
+            value={label}
+            maxLength={100}
+            autoComplete="off"
+            onChange={(event) => setLabel(event.target.value)}
+          />
+        )}
+      </Field>
+      <label className="flex items-center gap-2 text-sm">
+        <input type="checkbox" checked={memory} onChange={(event) => setMemory(event.target.checked)} />
+        Keep the running programs too
+      </label>
+      <Failure of={take.error} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button type="submit" kind="primary" isBusy={take.isBusy}>
+          Take it
+        </Button>
+      </div>
+    </Form>
+  );
+}
+
+/** How many moments before turns are kept. What another client has set stays a choice. */
+function BeforeTurns({ agent: { name, autoSnapshot } }: { agent: Agent }) {
+  const queries = useQueryClient();
+  const save = useAction(async (count: number) => {
+    const changed = await berth.agent(name).update({ autoSnapshot: count });
+    queries.setQueryData(agentQuery(name).queryKey, changed);
+  });
+  const choices = [...new Set([0, 1, 3, 5, 10, 20, autoSnapshot])].sort((one, other) => one - other);
+  return (
+    <div className="grid gap-2">
+      <Field label="Before each turn" hint="Made by itself when a message arrives; the oldest goes.">
+        {(props) => (
+          <Select
+            {...props}
+            className="max-w-xs"
+            value={autoSnapshot}
+            disabled={save.isBusy}
+            onChange={(event) => save.run(Number(event.target.value))}
+          >
+            {choices.map((count) => (
+              <option key={count} value={count}>
+                {count === 0 ? "Keep none" : `Keep the last ${count}`}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      <Failure of={save.error} />
+    </div>
+  );
+}

@@ -1,0 +1,73 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { TestClient } from "../support/client.ts";
+import { Dashboard } from "../support/dashboard.ts";
+
+// Moments of an agent in the browser: taken, gone back to, and made an agent of.
+
+let dashboard: Dashboard;
+let client: TestClient;
+let page: Page;
+
+beforeAll(async () => {
+  dashboard = await Dashboard.start();
+  client = dashboard.service.client;
+  await client.createAgent("ada");
+  await client.chat("ada", "one");
+  ({ page } = await dashboard.signedIn());
+  await page.goto(`${dashboard.url}/-/agents/ada/snapshots`);
+});
+afterAll(() => dashboard[Symbol.asyncDispose]());
+
+const row = (name: string | RegExp) => page.getByRole("row").filter({ hasText: name });
+
+test("a snapshot is taken, also a second of the same name is refused in place", async () => {
+  await page.getByText("No snapshots yet").waitFor();
+  for (const expected of ["taken", "refused"]) {
+    await page.getByRole("button", { name: "Take a snapshot" }).click();
+    await page.getByRole("dialog").getByLabel("Name").fill("vor dem Umbau 🚧");
+    await page.getByRole("dialog").getByRole("button", { name: "Take it" }).click();
+    if (expected === "taken") await row("vor dem Umbau 🚧").waitFor();
+    else await page.getByRole("dialog").getByText("has a snapshot vor dem Umbau 🚧 already").waitFor();
+  }
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+});
+
+test("it makes them before each turn if it is told to", async () => {
+  await page.getByLabel("Before each turn").selectOption("Keep the last 3");
+  await expect.poll(async () => (await client.call("GET", "/agents/ada")).body.autoSnapshot).toBe(3);
+  await client.chat("ada", "two");
+  await page.reload();
+  await row(/before the turn of/).waitFor();
+});
+
+test("the agent is rolled back, and the turns since are marked", async () => {
+  await row("vor dem Umbau 🚧").getByRole("button", { name: "Roll back" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Roll back" }).click();
+  await row(/before the rollback to vor dem Umbau/).waitFor();
+  const views = page.getByRole("navigation", { name: "Views of ada" });
+  await views.getByRole("link", { name: "Turns" }).click();
+  await row("two").getByText("undone").waitFor();
+  await views.getByRole("link", { name: "Conversation" }).click();
+  await page.getByRole("article", { name: "Turn: two" }).getByText("Undone:").waitFor();
+  await page.goBack();
+  await page.goBack();
+});
+
+test("another agent is made of it, and a snapshot is removed", async () => {
+  await row(/^vor dem Umbau 🚧/)
+    .getByRole("button", { name: "Remove" })
+    .waitFor();
+  await row(/before the turn of/)
+    .getByRole("button", { name: "Remove" })
+    .click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+  await row(/before the turn of/).waitFor({ state: "detached" });
+  await row(/^vor dem Umbau 🚧/)
+    .getByRole("button", { name: "Fork" })
+    .click();
+  await page.getByRole("dialog").getByLabel("Name of the new agent").fill("eve");
+  await page.getByRole("dialog").getByRole("button", { name: "Make it" }).click();
+  await page.getByRole("heading", { level: 1, name: "eve" }).waitFor();
+  expect(await client.ask("eve", "recall")).toBe("one\nrecall\n");
+});
