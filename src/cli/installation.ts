@@ -7,7 +7,7 @@ import { printable, writeJson } from "./terminal.ts";
 export interface InstallationOptions {
   name: string;
   /** The verb after `is being`. */
-  doing: "created" | "restarted" | "rolled back";
+  doing: "created" | "changed" | "restarted" | "rolled back";
   /** Sends the request that starts it. Returns the agent as it is then. */
   begin: () => Promise<Agent>;
   /** False to end the command as soon as the installation has started. */

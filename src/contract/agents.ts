@@ -176,6 +176,10 @@ export type CreateAgent = z.infer<typeof CreateAgent>;
 
 export const ChangeAgent = z
   .strictObject({
+    runtime: RuntimeName.optional().meta({
+      description:
+        "Another runtime: the machine boots with it, and what was said in the conversation is told to it. Files stay.",
+    }),
     model: ModelId.optional(),
     instructions: Instructions.optional(),
     mcpServers: McpServers.optional().meta({ description: "All of them: those that are not named are removed." }),
@@ -186,9 +190,13 @@ export const ChangeAgent = z
   })
   .refine(
     (change) => Object.keys(change).length > 0,
-    "At least one of model, instructions, mcpServers, agents and autoSnapshot is to be given.",
+    "At least one of runtime, model, instructions, mcpServers, agents and autoSnapshot is to be given.",
   )
-  .meta({ id: "ChangeAgent", description: "What is left out stays. A change holds from the next turn on." });
+  .meta({
+    id: "ChangeAgent",
+    description:
+      "What is left out stays. A change holds from the next turn on; one of the runtime is refused while a turn runs.",
+  });
 export type ChangeAgent = z.infer<typeof ChangeAgent>;
 
 export const WaitQuery = z.strictObject({

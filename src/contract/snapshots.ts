@@ -39,6 +39,7 @@ export const Snapshot = z
       description:
         "`asked`: its owner asked for it. `rollback`: made before a rollback, so that it can be undone. `turn`: made before a turn, as `autoSnapshot` asks.",
     }),
+    runtime: z.string().meta({ description: "Which runtime the agent had then." }),
     conversation: z.int().meta({ description: "The number of the agent's conversation then." }),
     hasMemory: z.boolean().meta({ description: "Whether programs go on, or the machine boots from the disk of then." }),
     bytes: z.int().meta({ description: "What it takes on the host's disk, beside what it shares with others." }),

@@ -62,7 +62,8 @@ export function agentRoutes(agents: Agents, forks: Forks): FastifyPluginAsync {
 
     handle(app, routes.changeAgent, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
-      return agents.view(await agents.change(agent, request.body));
+      const changed = await agents.change(agent, request.body);
+      return agents.view(request.query.wait ? await agents.settled(changed) : changed);
     });
 
     handle(app, routes.resetConversation, async (request) => {

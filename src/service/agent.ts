@@ -17,6 +17,8 @@ export interface AgentState {
   mcpServers: McpServers;
   /** The account's agents that it may ask, by name; one may be gone. */
   agents: string[];
+  /** What was said in this conversation with another runtime: the id of its retelling; null: nothing. */
+  retold: string | null;
   /** How many snapshots from before its last turns are kept. */
   autoSnapshot: number;
   /** 1, 2, …: incremented by each reset of the conversation. */

@@ -14,6 +14,11 @@ import type { Lifecycle } from "./lifecycle/lifecycle.ts";
 import { pendingSteps, toInstallStatus } from "./lifecycle/provisioning.ts";
 import type { Turns } from "./turns.ts";
 
+/** What an owner may change of an agent as it goes on. */
+export type AgentSettings = Partial<
+  Pick<AgentState, "model" | "instructions" | "mcpServers" | "agents" | "autoSnapshot">
+>;
+
 /** The agents' rows: what owners read and change. */
 interface OwnedAgentRows {
   byId(id: string): Promise<AgentState | null>;
@@ -23,10 +28,7 @@ interface OwnedAgentRows {
   /** By name, after the name `after`; with `ids`, only those agents. */
   list(accountId: string, limit: number, after: string | null, ids: readonly string[] | null): Promise<AgentState[]>;
   /** Null if the agent is gone or being deleted. */
-  configure(
-    id: string,
-    settings: Partial<Pick<AgentState, "model" | "instructions" | "mcpServers" | "agents" | "autoSnapshot">>,
-  ): Promise<AgentState | null>;
+  configure(id: string, settings: AgentSettings): Promise<AgentState | null>;
   /** Begins the next conversation. Null if a turn is running. */
   beginConversation(id: string): Promise<AgentState | null>;
 }
@@ -113,8 +115,14 @@ export class Agents {
 
   /** Throws what `create` throws before it makes anything. */
   async requireCreatable(accountId: string, asked: CreateAgent): Promise<void> {
-    const { machines, requireCredits, requireSpace, runtimes, checkModel } = this.#options;
     const { runtime = defaultRuntime } = asked;
+    await this.#requireRunnable(accountId, runtime);
+    await this.#options.checkModel(asked.model ?? null, runtime);
+    await this.#requireOthers({ accountId, name: asked.name }, asked.agents);
+  }
+
+  async #requireRunnable(accountId: string, runtime: string): Promise<void> {
+    const { machines, requireCredits, requireSpace, runtimes } = this.#options;
     if (!runtimes.includes(runtime)) {
       throw new BerthError(
         "runtime_not_available",
@@ -122,8 +130,6 @@ export class Agents {
         { details: { available: runtimes } },
       );
     }
-    await checkModel(asked.model ?? null, runtime);
-    await this.#requireOthers({ accountId, name: asked.name }, asked.agents);
     await machines.requireReady();
     await requireCredits(accountId);
     await requireSpace();
@@ -145,22 +151,42 @@ export class Agents {
   }
 
   /**
-   * Changes the agent's settings as of its next turn. Throws `model_not_available`,
-   * `agent_not_found` (one that it may ask), `agent_deleting`.
+   * Changes the agent's settings as of its next turn, or has another runtime go on with its files and its conversation.
+   * Throws `model_not_available`, `agent_not_found` (one that it may ask), `agent_deleting`; for a runtime also
+   * `turn_in_progress` and what `create` throws before it makes anything.
    */
   async change(agent: AgentState, asked: ChangeAgent): Promise<AgentState> {
     requireAllowed("change", agent);
-    const { model, instructions, mcpServers, agents, autoSnapshot } = asked;
-    if (model !== undefined) await this.#options.checkModel(model, agent.runtime);
+    const { runtime = agent.runtime, model, instructions, mcpServers, agents, autoSnapshot } = asked;
+    const isOther = runtime !== agent.runtime;
+    if (isOther) await this.#requireRunnable(agent.accountId, runtime);
+    if (isOther || model !== undefined) {
+      await this.#options.checkModel(model === undefined ? agent.model : model, runtime);
+    }
     await this.#requireOthers(agent, agents);
-    const changed = await this.#options.rows.configure(agent.id, {
+    const settings = {
       ...(model === undefined ? {} : { model }),
       ...(instructions === undefined ? {} : { instructions: instructions || null }),
       ...(mcpServers === undefined ? {} : { mcpServers }),
       ...(agents === undefined ? {} : { agents }),
       ...(autoSnapshot === undefined ? {} : { autoSnapshot }),
+    };
+    if (isOther) return this.#goOnWith(runtime, agent, settings);
+    if (Object.keys(settings).length === 0) return agent;
+    return (await this.#options.rows.configure(agent.id, settings)) ?? deleting(agent);
+  }
+
+  /** The machine boots with the runtime, and has at least the memory that it needs. */
+  async #goOnWith(runtime: string, agent: AgentState, settings: AgentSettings): Promise<AgentState> {
+    const { lifecycle, turns, usualResources } = this.#options;
+    const { resources } = agent;
+    const memoryMiB = Math.max(resources.memoryMiB, usualResources(runtime).memoryMiB);
+    const changed = await lifecycle.changeRuntime(agent.id, {
+      runtime,
+      resources: { ...resources, memoryMiB },
+      settings,
     });
-    return changed ?? deleting(agent);
+    return changed ?? turns.refuseAnother(agent.id);
   }
 
   /** Begins an empty conversation. Throws `turn_in_progress`. */
@@ -265,6 +291,7 @@ export class Agents {
       agents: asked.agents ?? [],
       autoSnapshot: asked.autoSnapshot ?? 0,
       conversation: 1,
+      retold: null,
       resources: { ...this.#options.usualResources(runtime), ...given(asked.resources) },
       isHere: true,
       hasMachine: false,

@@ -6,7 +6,7 @@ import { type AgentState, requireAllowed } from "./agent.ts";
 import type { Agents } from "./agents.ts";
 import type { Attempt } from "./idempotency.ts";
 import type { Lifecycle } from "./lifecycle/lifecycle.ts";
-import type { Snapshots } from "./snapshots.ts";
+import type { SnapshotState, Snapshots } from "./snapshots.ts";
 
 /** A request for new agents with the state of another. */
 type AskedFork = CreateAgent & { from: ForkSource };
@@ -21,6 +21,12 @@ interface ForkOptions {
   lifecycle: Lifecycle;
   /** What an agent has beside its row and its machine. Each is given to an agent as another one has it. */
   settings: Record<"secrets" | "network", { copy(from: string, to: string): Promise<void> }>;
+}
+
+/** What a fork begins with. */
+interface Moment extends Pick<SnapshotState, "id" | "runtime" | "conversation" | "retold"> {
+  /** The snapshot's; null for the agent as it is now. */
+  name: string | null;
 }
 
 /** New agents that begin with what another one is or was: its files, its running programs, its conversation. */
@@ -41,19 +47,18 @@ export class Forks {
     if (made) return made;
     const source = await agents.find(accountId, asked.from.agent);
     requireAllowed("chat", source);
-    refuseOtherMachine(source, asked);
+    const moment = asked.from.snapshot === undefined ? null : await snapshots.find(source, asked.from.snapshot);
+    const { runtime } = moment ?? source;
+    refuseOtherMachine(runtime, asked);
     const names = namesOf(asked);
     const taken = await rows.byNames(accountId, names);
     if (taken.length > 0) throw new BerthError("agent_exists", `There is already an agent ${taken[0]!.name}.`);
-    const whole = { ...settingsOf(source), ...asked, runtime: source.runtime };
+    const whole = { ...settingsOf(source), ...asked, runtime };
     await agents.requireCreatable(accountId, whole);
-    if (asked.from.snapshot === undefined) {
-      const make = (snapshot: string, { conversation }: AgentState) =>
-        this.#make(source, names, whole, { snapshot, conversation, name: null }, attempt);
-      return snapshots.takeFor(source, make);
-    }
-    const { id: snapshot, conversation, name } = await snapshots.find(source, asked.from.snapshot);
-    return this.#make(source, names, whole, { snapshot, conversation, name }, attempt);
+    if (moment) return this.#make(source, names, whole, moment, attempt);
+    const make = (id: string, { runtime, conversation, retold }: AgentState) =>
+      this.#make(source, names, whole, { id, runtime, conversation, retold, name: null }, attempt);
+    return snapshots.takeFor(source, make);
   }
 
   /** All of them or none. */
@@ -61,15 +66,16 @@ export class Forks {
     source: AgentState,
     names: readonly string[],
     asked: AskedFork,
-    { snapshot, conversation, name }: { snapshot: string; conversation: number; name: string | null },
+    { id: snapshot, runtime, conversation, retold, name }: Moment,
     { resourceId }: Attempt,
   ): Promise<AgentState> {
     const { agents, lifecycle, settings } = this.#options;
     const { id: sourceId, accountId, resources } = source;
     const forks = names.map((each, index) => ({
-      ...agents.newAgent(idOf(resourceId, index), accountId, { ...asked, name: each }),
+      ...agents.newAgent(idOf(resourceId, index), accountId, { ...asked, runtime, name: each }),
       resources,
       conversation,
+      retold,
       restores: 1,
       snapshot,
       forkedFrom: { agent: source.name, snapshot: name },
@@ -111,9 +117,9 @@ function settingsOf({ model, instructions, mcpServers, agents, autoSnapshot }: A
 }
 
 /** A fork has its source's runtime and size: they are in its memory and its disk. */
-function refuseOtherMachine(source: AgentState, { runtime, resources }: AskedFork): void {
-  if (runtime !== undefined && runtime !== source.runtime) {
-    const message = `runtime: a fork has the runtime of its source, ${source.runtime}.`;
+function refuseOtherMachine(then: string, { runtime, resources }: AskedFork): void {
+  if (runtime !== undefined && runtime !== then) {
+    const message = `runtime: a fork has the runtime of its source, ${then}.`;
     throw new BerthError("request_invalid", message);
   }
   if (resources) throw new BerthError("request_invalid", "resources: a fork has the size of its source.");

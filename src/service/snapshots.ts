@@ -15,7 +15,11 @@ export interface SnapshotState {
   agentId: string;
   name: string;
   reason: SnapshotReason;
+  /** Which runtime the agent had. */
+  runtime: string;
   conversation: number;
+  /** What its runtime was told of the conversation before, by its id. */
+  retold: string | null;
   hasMemory: boolean;
   /** On the host's disk, beside what it shares with others. */
   bytes: number;
@@ -25,7 +29,7 @@ export interface SnapshotState {
 }
 
 /** The snapshot as its owner sees it. */
-export function toSnapshotView({ agentId: _, createdAt, ...snapshot }: SnapshotState): Snapshot {
+export function toSnapshotView({ agentId: _, retold: __, createdAt, ...snapshot }: SnapshotState): Snapshot {
   return { ...snapshot, createdAt: createdAt.toISOString() };
 }
 
@@ -200,8 +204,9 @@ export class Snapshots {
     try {
       const { at, turnId } = await rows.moment(agent.id);
       const facts = await machines.snapshot(agent.id, id, { memory });
-      const { conversation } = agent;
-      const snapshot = { id, agentId: agent.id, name, reason, conversation, turnId, createdAt: at, ...facts };
+      const { runtime, conversation, retold } = agent;
+      const then = { runtime, conversation, retold, turnId, createdAt: at };
+      const snapshot = { id, agentId: agent.id, name, reason, ...then, ...facts };
       await rows.insert(snapshot);
       return snapshot;
     } catch (error) {

@@ -31,12 +31,17 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
     running: async () =>
       [...turns.values()]
         .filter(({ status }) => status === "running")
-        .map((turn) => ({ turn, agent: { instructions: null, mcpServers: {}, agents: [], autoSnapshot: 0 } })),
+        .map((turn) => ({
+          turn,
+          agent: { instructions: null, mcpServers: {}, agents: [], autoSnapshot: 0, retold: null },
+        })),
     events: async (id, after) => events.get(id)!.filter(({ seq }) => seq > after),
     progress: async (id) => {
       await progress;
       return { last: events.get(id)!.at(-1)!.seq, head: null, openTools: [], functionCall: null };
     },
+    retelling: async () => null,
+    sweepRetellings: async () => {},
     remove: async (id) => void turns.delete(id),
     append: async (id, added, status) => {
       events.get(id)!.push(...added);

@@ -13,7 +13,7 @@ import { runTurn } from "./turn-run.ts";
 import { noUsage, type UsageState } from "./usage.ts";
 
 /** What a turn takes from its agent. */
-type AgentSettings = Pick<AgentState, "instructions" | "mcpServers" | "agents" | "autoSnapshot">;
+type AgentSettings = Pick<AgentState, "instructions" | "mcpServers" | "agents" | "autoSnapshot" | "retold">;
 
 /** What a turn has beside its message, where its client or another agent gives more. */
 type TurnAdditions = Partial<Pick<TurnState, "instructions" | "functions" | "asked">>;
@@ -40,6 +40,10 @@ export interface TurnRows {
   progress(turnId: string): Promise<{ last: number } & Required<TurnProgress>>;
   /** Removes a turn that was never announced to any reader. */
   remove(turnId: string): Promise<void>;
+  /** What a runtime is told of an earlier conversation; null if that is gone. */
+  retelling(id: string): Promise<string | null>;
+  /** Removes what no agent and no snapshot needs any more. */
+  sweepRetellings(): Promise<void>;
   /**
    * Stores events, the usage so far (null: unchanged) and, with the last event, how the turn ended. Atomic, and
    * repeated calls have no effect.
@@ -119,7 +123,7 @@ export class Turns {
     if (this.#stopped) throw new BerthError("shutting_down", "The service is being stopped.");
     await this.#options.leases.admit(agent, caller);
     const { id: agentId, conversation } = agent;
-    const model = await this.#options.modelOf(agent);
+    const [model, retold] = await Promise.all([this.#options.modelOf(agent), this.#retold(agent)]);
     const turn: TurnState = {
       id,
       agentId,
@@ -139,7 +143,7 @@ export class Turns {
     try {
       await this.#insert(turn, log.append({ type: "response.created" })!);
       log.stored(1);
-      this.#start(turn, log, agent);
+      this.#start(turn, log, agent, retold);
     } finally {
       this.#beginning.delete(id);
     }
@@ -299,6 +303,7 @@ export class Turns {
    * refused is removed, since its client was told so; any other is taken up.
    */
   async sweep(): Promise<void> {
+    await this.#options.rows.sweepRetellings();
     if (this.#known || this.#stopped) return; // `recover` has not taken up all yet.
     for (const { turn, agent } of await this.#options.rows.running()) {
       const { id } = turn;
@@ -317,7 +322,12 @@ export class Turns {
 
   async #takeUp(turn: TurnState, agent: AgentSettings): Promise<void> {
     const { last, ...progress } = await this.#options.rows.progress(turn.id);
-    this.#start(turn, this.#log(turn.id, last + 1), agent, progress);
+    this.#start(turn, this.#log(turn.id, last + 1), agent, await this.#retold(agent), progress);
+  }
+
+  /** What the agent's runtime is told of a conversation that another one has had; null: nothing. */
+  async #retold({ retold }: AgentSettings): Promise<string | null> {
+    return retold === null ? null : this.#options.rows.retelling(retold);
   }
 
   /**
@@ -364,8 +374,8 @@ export class Turns {
     }
   }
 
-  #start(turn: TurnState, log: EventLog, agent: AgentSettings, progress?: TurnProgress): void {
-    const instructions = [agent.instructions, turn.instructions].filter((part) => part !== null).join("\n\n");
+  #start(turn: TurnState, log: EventLog, agent: AgentSettings, retold: string | null, progress?: TurnProgress): void {
+    const instructions = [agent.instructions, retold, turn.instructions].filter((part) => part !== null).join("\n\n");
     const settings = {
       model: turn.model,
       instructions: instructions || null,

@@ -1,9 +1,13 @@
+import { randomUUID } from "node:crypto";
 import { type ExpressionBuilder, type Selectable, sql, type UpdateQueryBuilder, type UpdateResult } from "kysely";
 import { BerthError } from "../contract/errors.ts";
 import { uuidOf } from "../contract/ids.ts";
 import type { AgentState } from "../service/agent.ts";
-import type { AgentChange, AgentRows } from "../service/lifecycle/agent-rows.ts";
+import type { AgentSettings } from "../service/agents.ts";
+import type { AgentChange, AgentRows, PastMoment, RuntimeChange } from "../service/lifecycle/agent-rows.ts";
+import { retelling } from "../service/retelling.ts";
 import { type Database, isDuplicate, type Tables } from "./database.ts";
+import { saidIn } from "./turns.ts";
 
 /** The agents' rows. */
 export class AgentStore implements AgentRows {
@@ -40,6 +44,7 @@ export class AgentStore implements AgentRows {
           mcp_servers: JSON.stringify(agent.mcpServers),
           agents: JSON.stringify(agent.agents),
           auto_snapshot: agent.autoSnapshot,
+          retold: agent.retold,
           resources: JSON.stringify(agent.resources),
           host: this.#host,
           has_machine: agent.hasMachine,
@@ -189,19 +194,10 @@ export class AgentStore implements AgentRows {
   }
 
   /** Changes the owner's settings. Returns the changed agent; null if it is gone or being deleted. */
-  async configure(
-    id: string,
-    settings: Partial<Pick<AgentState, "model" | "instructions" | "mcpServers" | "agents" | "autoSnapshot">>,
-  ): Promise<AgentState | null> {
-    const { mcpServers, agents, autoSnapshot, ...columns } = settings;
+  async configure(id: string, settings: AgentSettings): Promise<AgentState | null> {
     const row = await this.#database
       .updateTable("agents")
-      .set({
-        ...columns,
-        ...(mcpServers && { mcp_servers: JSON.stringify(mcpServers) }),
-        ...(agents && { agents: JSON.stringify(agents) }),
-        ...(autoSnapshot !== undefined && { auto_snapshot: autoSnapshot }),
-      })
+      .set(columnsOf(settings))
       .where("id", "=", id)
       .where("status", "!=", "deleting")
       .returningAll()
@@ -211,7 +207,9 @@ export class AgentStore implements AgentRows {
 
   /** Begins the next conversation, unless a turn is running. Returns the changed agent; null if nothing was changed. */
   async beginConversation(id: string): Promise<AgentState | null> {
-    return this.#changeAtRest(id, (update) => update.set((agent) => ({ conversation: agent("conversation", "+", 1) })));
+    return this.#changeAtRest(id, (update) =>
+      update.set((agent) => ({ conversation: agent("conversation", "+", 1), retold: null })),
+    );
   }
 
   async wake(id: string): Promise<void> {
@@ -267,10 +265,29 @@ export class AgentStore implements AgentRows {
     return row ? this.#toState(row) : null;
   }
 
-  async beginRollback(
-    id: string,
-    snapshot: { id: string; conversation: number; createdAt: Date },
-  ): Promise<AgentState | null> {
+  async beginRuntime(id: string, { runtime, resources, settings }: RuntimeChange): Promise<AgentState | null> {
+    return this.#changeAtRest(
+      id,
+      (update) =>
+        update
+          .set((agent) => ({
+            ...columnsOf(settings),
+            runtime,
+            resources: JSON.stringify(resources),
+            conversation: agent("conversation", "+", 1),
+            desired: "running",
+            status: "provisioning",
+            generation: agent("generation", "+", 1),
+            restarts: agent("restarts", "+", 1),
+            error: null,
+            install_steps: JSON.stringify([]),
+          }))
+          .where("desired", "!=", "deleted"),
+      retell,
+    );
+  }
+
+  async beginRollback(id: string, snapshot: PastMoment): Promise<AgentState | null> {
     return this.#changeAtRest(
       id,
       (update) =>
@@ -281,7 +298,9 @@ export class AgentStore implements AgentRows {
             generation: agent("generation", "+", 1),
             restores: agent("restores", "+", 1),
             snapshot: snapshot.id,
+            runtime: snapshot.runtime,
             conversation: snapshot.conversation,
+            retold: snapshot.retold,
             error: null,
             install_steps: JSON.stringify([]),
           }))
@@ -316,7 +335,7 @@ export class AgentStore implements AgentRows {
   async #changeAtRest(
     id: string,
     change: (update: AgentUpdate) => AgentUpdate,
-    then: (transaction: Database) => Promise<void> = async () => {},
+    then: (transaction: Database, changed: Selectable<Tables["agents"]>) => Promise<void> = async () => {},
   ): Promise<AgentState | null> {
     return this.#database.transaction().execute(async (transaction) => {
       await transaction.selectFrom("agents").select("id").where("id", "=", id).forUpdate().execute();
@@ -325,7 +344,7 @@ export class AgentStore implements AgentRows {
         .where(notAnswering)
         .returningAll()
         .executeTakeFirst();
-      if (row) await then(transaction);
+      if (row) await then(transaction, row);
       return row ? this.#toState(row) : null;
     });
   }
@@ -357,6 +376,7 @@ export class AgentStore implements AgentRows {
       mcpServers: row.mcp_servers,
       agents: row.agents,
       autoSnapshot: row.auto_snapshot,
+      retold: row.retold,
       conversation: row.conversation,
       resources: row.resources,
       isHere: row.host === this.#host,
@@ -387,6 +407,30 @@ async function markUndone(
     where agent_id = ${agentId} and undone is distinct from (
       coalesce(finished_at, created_at) > ${createdAt} or id = any(array(select unnest(undone) from snapshots where id = ${id}))
     )`.execute(transaction);
+}
+
+/** Keeps what was said in the conversation before this one, for the runtime of this one. */
+async function retell(
+  transaction: Database,
+  { id, conversation, retold }: Selectable<Tables["agents"]>,
+): Promise<void> {
+  const before = retold
+    ? await transaction.selectFrom("retold_conversations").select("text").where("id", "=", retold).executeTakeFirst()
+    : undefined;
+  const turns = await saidIn(transaction, id, conversation - 1);
+  const text = retelling(turns, before?.text ?? null);
+  const told = text === null ? null : randomUUID();
+  if (told) await transaction.insertInto("retold_conversations").values({ id: told, text: text! }).execute();
+  await transaction.updateTable("agents").set({ retold: told }).where("id", "=", id).execute();
+}
+
+function columnsOf({ mcpServers, agents, autoSnapshot, ...columns }: AgentSettings) {
+  return {
+    ...columns,
+    ...(mcpServers && { mcp_servers: JSON.stringify(mcpServers) }),
+    ...(agents && { agents: JSON.stringify(agents) }),
+    ...(autoSnapshot !== undefined && { auto_snapshot: autoSnapshot }),
+  };
 }
 
 type AgentUpdate = UpdateQueryBuilder<Tables, "agents", "agents", UpdateResult>;

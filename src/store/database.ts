@@ -101,6 +101,7 @@ export interface Tables {
     mcp_servers: ColumnType<McpServers, string | undefined, string>;
     agents: ColumnType<string[], string | undefined, string>;
     auto_snapshot: Generated<number>;
+    retold: string | null;
     conversation: Generated<number>;
     resources: JSONColumnType<Resources>;
     /** The id of the data folder with its machine. */
@@ -176,13 +177,16 @@ export interface Tables {
     agent_id: string;
     name: string;
     reason: string;
+    runtime: string;
     conversation: number;
+    retold: string | null;
     has_memory: boolean;
     bytes: number;
     turn_id: string | null;
     undone: string[];
     created_at: Generated<Date>;
   };
+  retold_conversations: { id: string; text: string; created_at: Generated<Date> };
   responses: {
     id: string;
     turn_id: string;

@@ -21,7 +21,7 @@ export class SnapshotStore implements SnapshotRows {
   }
 
   async insert(snapshot: SnapshotState): Promise<void> {
-    const { id, agentId, name, reason, conversation, hasMemory, bytes, turnId, createdAt } = snapshot;
+    const { id, agentId, name, reason, runtime, conversation, retold, hasMemory, bytes, turnId, createdAt } = snapshot;
     try {
       await this.#database
         .insertInto("snapshots")
@@ -30,7 +30,9 @@ export class SnapshotStore implements SnapshotRows {
           agent_id: agentId,
           name,
           reason,
+          runtime,
           conversation,
+          retold,
           has_memory: hasMemory,
           bytes,
           turn_id: turnId,
@@ -80,7 +82,9 @@ function fromRow(row: Selectable<Tables["snapshots"]>): SnapshotState {
     agentId: row.agent_id,
     name: row.name,
     reason: row.reason as SnapshotReason,
+    runtime: row.runtime,
     conversation: row.conversation,
+    retold: row.retold,
     hasMemory: row.has_memory,
     bytes: Number(row.bytes),
     turnId: row.turn_id,

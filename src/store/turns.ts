@@ -3,6 +3,7 @@ import type { Fault } from "../contract/agents.ts";
 import { type SequencedEvent, summaryCharacters, type TurnStatus } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import { usualLimits } from "../contract/event-log.ts";
+import { maximumRetoldTurns, type RetoldTurn } from "../service/retelling.ts";
 import type { TurnProgress } from "../service/running-turn.ts";
 import { type PastTurn, type RecentTurn, type TurnState, turnInProgress } from "../service/turn.ts";
 import type { TurnRows } from "../service/turns.ts";
@@ -84,7 +85,7 @@ export class TurnStore implements TurnRows {
       .innerJoin("agents", "agents.id", "turns.agent_id")
       .selectAll("turns")
       .select(["agents.instructions as agent_instructions", "agents.mcp_servers", "agents.agents as other_agents"])
-      .select("agents.auto_snapshot")
+      .select(["agents.auto_snapshot", "agents.retold"])
       .where("turns.status", "=", "running")
       .where("agents.host", "=", this.#host)
       .execute();
@@ -95,6 +96,7 @@ export class TurnStore implements TurnRows {
         mcpServers: row.mcp_servers,
         agents: row.other_agents,
         autoSnapshot: row.auto_snapshot,
+        retold: row.retold,
       },
     }));
   }
@@ -187,9 +189,38 @@ export class TurnStore implements TurnRows {
     await this.#database.deleteFrom("turns").where("id", "=", turnId).execute();
   }
 
+  async retelling(id: string): Promise<string | null> {
+    const rows = this.#database.selectFrom("retold_conversations").select("text").where("id", "=", id);
+    return (await rows.executeTakeFirst())?.text ?? null;
+  }
+
+  /** A young one may be about to be referred to. */
+  async sweepRetellings(): Promise<void> {
+    await sql`
+      delete from retold_conversations retold where created_at < now() - interval '1 day'
+        and not exists (select from agents where agents.retold = retold.id)
+        and not exists (select from snapshots where snapshots.retold = retold.id)`.execute(this.#database);
+  }
+
   append(turnId: string, events: SequencedEvent[], status: TurnStatus, usage: UsageState | null): Promise<void> {
     return this.#appends.add(turnId, events, status, usage);
   }
+}
+
+/** The newest turns of an agent's conversation that are to be retold, the oldest first. */
+export async function saidIn(database: Database, agentId: string, conversation: number): Promise<RetoldTurn[]> {
+  const rows = await database
+    .selectFrom("turns")
+    .select("message")
+    .select(replyOf(maximumReply).as("reply"))
+    .where("agent_id", "=", agentId)
+    .where("conversation", "=", conversation)
+    .where("undone", "=", false)
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(maximumRetoldTurns)
+    .execute();
+  return rows.map(({ message, reply }) => ({ message, reply: reply.text })).toReversed();
 }
 
 /** A longer reply is cut in lists, where there are up to a hundred. In characters. */

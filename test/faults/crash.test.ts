@@ -207,6 +207,7 @@ function newAgent(): AgentState {
     mcpServers: {},
     agents: [],
     autoSnapshot: 0,
+    retold: null,
     conversation: 1,
     resources: usualResources(1536),
     isHere: true,

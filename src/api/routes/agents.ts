@@ -46,8 +46,9 @@ export const agentRoutes = {
   changeAgent: route({
     method: "PATCH",
     path: "/agents/{name}",
-    summary: "Change an agent's model or instructions",
+    summary: "Change an agent's settings, or its runtime",
     params: AgentParams,
+    query: WaitQuery,
     body: ChangeAgent,
     responses: { 200: Agent },
     permission: account,

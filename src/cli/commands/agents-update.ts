@@ -4,12 +4,15 @@ import { agentsOption } from "../agents-option.ts";
 import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
+import { runInstallation } from "../installation.ts";
 import { type McpServers, mcpServersOption } from "../mcp-servers-option.ts";
 import { autoSnapshotOption, type CommonOptions, jsonOption } from "../options.ts";
 import { textOf } from "../standard-input.ts";
 import { printable, writeJson } from "../terminal.ts";
 
 interface UpdateOptions extends CommonOptions {
+  runtime?: string;
+  wait: boolean;
   model?: string;
   defaultModel?: true;
   instructions?: string;
@@ -25,6 +28,7 @@ export function register(agents: Command): void {
     .command("update")
     .description("change an agent's settings from its next turn on")
     .argument("<name>", "the agent's name")
+    .option("-r, --runtime <runtime>", "another runtime, which goes on with its files and its conversation")
     .option("-m, --model <model>", "the model's id (see berth models)")
     .addOption(new Option("--default-model", "the runtime's own default model").conflicts("model"))
     .option("-i, --instructions <text>", "instructions for every turn; - reads standard input")
@@ -32,6 +36,7 @@ export function register(agents: Command): void {
     .addOption(mcpServersOption())
     .addOption(agentsOption())
     .addOption(autoSnapshotOption())
+    .option("--no-wait", "with --runtime: do not wait until the agent is ready")
     .addOption(jsonOption())
     .action(updateAgent);
 }
@@ -43,14 +48,18 @@ function noInstructionsOption(): Option {
   return option;
 }
 
-async function updateAgent(name: string, { json, ...options }: UpdateOptions): Promise<void> {
+async function updateAgent(name: string, { json, wait, ...options }: UpdateOptions): Promise<void> {
   const client = connect(readEnvironment());
   const change = await changeOf(options);
   if (Object.keys(change).length === 0) {
     throw new CliError(
-      "Nothing is to be changed: give --model, --default-model, --instructions, --no-instructions, --mcp-servers, --agents or --auto-snapshot.",
+      "Nothing is to be changed: give --runtime, --model, --default-model, --instructions, --no-instructions, --mcp-servers, --agents or --auto-snapshot.",
       2,
     );
+  }
+  if (change.runtime !== undefined) {
+    const begin = () => client.agent(name).update(change);
+    return runInstallation(client, { name, doing: "changed", begin, wait, json: json ?? false });
   }
   const agent = await client.agent(name).update(change);
   if (json) writeJson(process.stdout, agent);
@@ -58,6 +67,7 @@ async function updateAgent(name: string, { json, ...options }: UpdateOptions): P
 }
 
 async function changeOf({
+  runtime,
   model,
   defaultModel,
   instructions,
@@ -65,8 +75,9 @@ async function changeOf({
   mcpServers,
   agents,
   autoSnapshot,
-}: UpdateOptions): Promise<ChangeAgent> {
+}: Omit<UpdateOptions, "wait">): Promise<ChangeAgent> {
   const change: ChangeAgent = {};
+  if (runtime !== undefined) change.runtime = runtime;
   if (model !== undefined) change.model = model;
   if (defaultModel) change.model = null;
   if (instructions !== undefined) change.instructions = await textOf(instructions);

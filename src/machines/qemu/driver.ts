@@ -209,6 +209,9 @@ export class QemuDriver implements Driver {
     const record: MachineRecord = {
       ...known,
       generation,
+      // Another runtime may need more memory.
+      runtime: spec.runtime,
+      resources: spec.resources,
       restarts: Math.max(known.restarts, restarts),
       origin: "boot",
       token: newToken(),

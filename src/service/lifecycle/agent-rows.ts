@@ -1,5 +1,24 @@
+import type { Resources } from "../../contract/agents.ts";
 import type { AgentState, DesiredState } from "../agent.ts";
+import type { AgentSettings } from "../agents.ts";
 import type { InstallChange } from "./provisioning.ts";
+
+/** A runtime that an agent goes on with, and what changes with it. */
+export interface RuntimeChange {
+  runtime: string;
+  resources: Resources;
+  settings: AgentSettings;
+}
+
+/** A moment that an agent is brought back to. */
+export interface PastMoment {
+  /** The snapshot. */
+  id: string;
+  runtime: string;
+  conversation: number;
+  retold: string | null;
+  createdAt: Date;
+}
 
 /** What a step changes in an agent's row. */
 export interface AgentChange extends InstallChange {
@@ -40,10 +59,12 @@ export interface AgentRows {
    * Desires that its machine is made from that snapshot, and marks the turns since as undone. Null while a turn runs, or
    * when it is being deleted.
    */
-  beginRollback(
-    id: string,
-    snapshot: { id: string; conversation: number; createdAt: Date },
-  ): Promise<AgentState | null>;
+  beginRollback(id: string, snapshot: PastMoment): Promise<AgentState | null>;
+  /**
+   * Desires that it runs anew with another runtime, in a conversation of its own that is told of the last one. Null while a
+   * turn runs, or when it is being deleted.
+   */
+  beginRuntime(id: string, change: RuntimeChange): Promise<AgentState | null>;
   /** Raises the agent's generation above one that its machine has seen: the database was restored from a backup. */
   raiseGeneration(id: string, above: number): Promise<AgentState | null>;
   beginDeletion(id: string): Promise<void>;

@@ -3,7 +3,7 @@ import type { Capacity } from "../../contract/capacity.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { pause } from "../../platform/retry.ts";
 import type { AgentState } from "../agent.ts";
-import type { AgentRows } from "./agent-rows.ts";
+import type { AgentRows, PastMoment, RuntimeChange } from "./agent-rows.ts";
 import { HungGuests } from "./hung-guests.ts";
 import { type AgentTimers, Idleness } from "./idleness.ts";
 import { type MachinesOfLifecycle, Reconciler, type ReconcilerOptions, slotOf } from "./reconciler.ts";
@@ -186,13 +186,18 @@ export class Lifecycle {
   }
 
   /**
-   * Has the agent's machine made anew from a snapshot, with the conversation of then. Answers the agent as it is
+   * Has another runtime go on: the machine boots from its disk with it. Answers the agent as it is meanwhile; null while a
+   * turn runs, or when it is being deleted.
+   */
+  async changeRuntime(id: string, change: RuntimeChange): Promise<AgentState | null> {
+    return this.#beginAnew(await this.#rows.beginRuntime(id, change));
+  }
+
+  /**
+   * Has the agent's machine made anew from a snapshot, with the runtime and the conversation of then. Answers the agent as it is
    * meanwhile; null while a turn runs, or when it is being deleted.
    */
-  async rollBack(
-    id: string,
-    snapshot: { id: string; conversation: number; createdAt: Date },
-  ): Promise<AgentState | null> {
+  async rollBack(id: string, snapshot: PastMoment): Promise<AgentState | null> {
     return this.#beginAnew(await this.#rows.beginRollback(id, snapshot));
   }
 

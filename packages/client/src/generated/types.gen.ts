@@ -458,9 +458,13 @@ export type Capacity = {
 };
 
 /**
- * What is left out stays. A change holds from the next turn on.
+ * What is left out stays. A change holds from the next turn on; one of the runtime is refused while a turn runs.
  */
 export type ChangeAgent = {
+    /**
+     * Another runtime: the machine boots with it, and what was said in the conversation is told to it. Files stay.
+     */
+    runtime?: string;
     /**
      * An id of `GET /models`. Null: the runtime's own default.
      */
@@ -1675,6 +1679,10 @@ export type Snapshot = {
      */
     reason: 'asked' | 'rollback' | 'turn';
     /**
+     * Which runtime the agent had then.
+     */
+    runtime: string;
+    /**
      * The number of the agent's conversation then.
      */
     conversation: number;
@@ -2330,7 +2338,12 @@ export type ChangeAgentData = {
          */
         name: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Hold the answer until the agent is ready or has failed, 60 s at most.
+         */
+        wait?: 'ready';
+    };
     url: '/agents/{name}';
 };
 
