@@ -49,7 +49,7 @@ test: node_modules/.all image dashboard browser check ## all tests but the long 
 test-long: node_modules/.all image dashboard ## soaks, the real runtimes, and machines in all their states
 	@scripts/test-long
 
-test-openclaw: node_modules/.all image dashboard ## OpenClaw's whole life in a real machine: without KVM, about an hour
+test-openclaw: node_modules/.all image dashboard ## OpenClaw's whole life in a real machine: without KVM, half an hour
 	@BERTH_TEST_OPENCLAW=1 scripts/test test/vm/runtimes.test.ts test/vm/dashboard.test.ts
 
 openapi: node_modules/.all ## write docs/openapi.json and the client's types anew, after a change of the routes

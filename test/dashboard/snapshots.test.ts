@@ -71,3 +71,13 @@ test("another agent is made of it, and a snapshot is removed", async () => {
   await page.getByRole("heading", { level: 1, name: "eve" }).waitFor();
   expect(await client.ask("eve", "recall")).toBe("one\nrecall\n");
 });
+
+test("another runtime goes on with the agent", async () => {
+  await page.goto(`${dashboard.url}/-/agents/eve/settings`);
+  await page.getByText("claude-code runs it.").waitFor();
+  await page.getByRole("button", { name: "Change", exact: true }).click();
+  await page.getByRole("dialog").getByLabel("Runtime").selectOption({ index: 1 });
+  await page.getByRole("dialog").getByRole("button", { name: "Change it" }).click();
+  await page.getByText("openclaw runs it.").waitFor();
+  await expect.poll(async () => (await client.call("GET", "/agents/eve")).body.status).toBe("ready");
+});

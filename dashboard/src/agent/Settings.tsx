@@ -17,6 +17,7 @@ import { Section } from "../ui/View.tsx";
 import { useAgentName } from "./agent-name.ts";
 import { McpServers } from "./McpServers.tsx";
 import { OtherAgents } from "./OtherAgents.tsx";
+import { RuntimeChange } from "./RuntimeChange.tsx";
 import { Tab } from "./Tab.tsx";
 
 export function Settings() {
@@ -68,7 +69,8 @@ function Behaviour({ agent }: { agent: Agent }) {
   );
 }
 
-function Machine({ agent: { name, status, resources, runtime } }: { agent: Agent }) {
+function Machine({ agent }: { agent: Agent }) {
+  const { name, status, resources, runtime } = agent;
   const queries = useQueryClient();
   const { data: runtimes = [] } = useQuery(runtimesQuery);
   const handle = berth.agent(name);
@@ -107,6 +109,9 @@ function Machine({ agent: { name, status, resources, runtime } }: { agent: Agent
           >
             Programs that run in its machine end, and so does a running turn. Its files stay.
           </Confirm>
+        </Row>
+        <Row title="Runtime" text={`${runtime} runs it. Another one can go on.`}>
+          <RuntimeChange agent={agent} />
         </Row>
         <Row title="New conversation" text="Forgets what was said. The files stay.">
           <Confirm

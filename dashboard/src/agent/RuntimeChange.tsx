@@ -1,0 +1,70 @@
+import type { Agent } from "@berth/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { berth } from "../api/client.ts";
+import { agentQuery, modelsQuery, runtimesQuery } from "../api/queries.ts";
+import { Button } from "../ui/Button.tsx";
+import { Dialog } from "../ui/Dialog.tsx";
+import { Failure } from "../ui/Failure.tsx";
+import { Field, Select } from "../ui/Field.tsx";
+import { Form } from "../ui/Form.tsx";
+import { useAction } from "../ui/use-action.ts";
+
+/** Has another runtime go on with the agent's files and conversation. */
+export function RuntimeChange({ agent }: { agent: Agent }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>Change</Button>
+      <Dialog
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        title={`Another runtime for ${agent.name}`}
+        description="The machine boots with it. Files stay, and what was said is told to it, without the steps of tools. Running programs end."
+      >
+        <RuntimeForm agent={agent} onClose={() => setOpen(false)} />
+      </Dialog>
+    </>
+  );
+}
+
+function RuntimeForm({ agent, onClose }: { agent: Agent; onClose: () => void }) {
+  const queries = useQueryClient();
+  const { data: runtimes = [] } = useQuery(runtimesQuery);
+  const { data: models = [] } = useQuery(modelsQuery);
+  const others = runtimes.filter(({ name }) => name !== agent.runtime);
+  const [chosen, setChosen] = useState<string | null>(null);
+  const runtime = chosen ?? others[0]?.name ?? "";
+  const model = models.find(({ id }) => id === agent.model);
+  const losesModel = model !== undefined && !model.runtimes.includes(runtime);
+  const change = useAction(async () => {
+    const changed = await berth.agent(agent.name).update({ runtime, ...(losesModel ? { model: null } : {}) });
+    queries.setQueryData(agentQuery(agent.name).queryKey, changed);
+    onClose();
+  });
+  return (
+    <Form onSubmit={() => change.run()}>
+      <Field
+        label="Runtime"
+        hint={losesModel ? `It cannot use ${agent.model}, and takes its own default model.` : undefined}
+      >
+        {(props) => (
+          <Select {...props} value={runtime} onChange={(event) => setChosen(event.target.value)}>
+            {others.map(({ name, version }) => (
+              <option key={name} value={name}>
+                {name} {version}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      <Failure of={change.error} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" kind="primary" isBusy={change.isBusy}>
+          Change it
+        </Button>
+      </div>
+    </Form>
+  );
+}
