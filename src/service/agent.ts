@@ -46,6 +46,11 @@ export interface AgentState {
   lastActiveAt: Date;
 }
 
+/** What an owner may change of an agent as it goes on. */
+export type AgentSettings = Partial<
+  Pick<AgentState, "model" | "instructions" | "mcpServers" | "agents" | "autoSnapshot">
+>;
+
 type Operation = "chat" | "change" | "restart" | "suspend" | "resume" | "log" | "delete";
 
 /** Which operations an agent allows in which status; otherwise the error code. */

@@ -7,17 +7,12 @@ import {
   type Resources,
 } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
-import { type AgentState, requireAllowed, toAgentView } from "./agent.ts";
+import { type AgentSettings, type AgentState, requireAllowed, toAgentView } from "./agent.ts";
 import type { GuestLeases } from "./guest-leases.ts";
 import type { Attempt } from "./idempotency.ts";
 import type { Lifecycle } from "./lifecycle/lifecycle.ts";
 import { pendingSteps, toInstallStatus } from "./lifecycle/provisioning.ts";
 import type { Turns } from "./turns.ts";
-
-/** What an owner may change of an agent as it goes on. */
-export type AgentSettings = Partial<
-  Pick<AgentState, "model" | "instructions" | "mcpServers" | "agents" | "autoSnapshot">
->;
 
 /** The agents' rows: what owners read and change. */
 interface OwnedAgentRows {

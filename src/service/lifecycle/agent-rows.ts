@@ -1,6 +1,5 @@
 import type { Resources } from "../../contract/agents.ts";
-import type { AgentState, DesiredState } from "../agent.ts";
-import type { AgentSettings } from "../agents.ts";
+import type { AgentSettings, AgentState, DesiredState } from "../agent.ts";
 import type { InstallChange } from "./provisioning.ts";
 
 /** A runtime that an agent goes on with, and what changes with it. */
