@@ -38,13 +38,13 @@ test("it makes them before each turn if it is told to", async () => {
   await expect.poll(async () => (await client.call("GET", "/agents/ada")).body.autoSnapshot).toBe(3);
   await client.chat("ada", "two");
   await page.reload();
-  await row(/before the turn of/).waitFor();
+  await row(/^Before a turn/).waitFor();
 });
 
 test("the agent is rolled back, and the turns since are marked", async () => {
   await row("vor dem Umbau 🚧").getByRole("button", { name: "Roll back" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Roll back" }).click();
-  await row(/before the rollback to vor dem Umbau/).waitFor();
+  await row(/^Before the rollback to vor dem Umbau 🚧/).waitFor();
   const views = page.getByRole("navigation", { name: "Views of ada" });
   await views.getByRole("link", { name: "Turns" }).click();
   await row("two").getByText("undone").waitFor();
@@ -58,11 +58,11 @@ test("another agent is made of it, and a snapshot is removed", async () => {
   await row(/^vor dem Umbau 🚧/)
     .getByRole("button", { name: "Remove" })
     .waitFor();
-  await row(/before the turn of/)
+  await row(/^Before a turn/)
     .getByRole("button", { name: "Remove" })
     .click();
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-  await row(/before the turn of/).waitFor({ state: "detached" });
+  await row(/^Before a turn/).waitFor({ state: "detached" });
   await row(/^vor dem Umbau 🚧/)
     .getByRole("button", { name: "Fork" })
     .click();

@@ -13,7 +13,7 @@ import { useAction } from "../ui/use-action.ts";
 interface Props {
   /** The name of the agent that the fork begins as. */
   source: string;
-  snapshot: { id: string; name: string };
+  snapshot: { id: string; label: string };
 }
 
 /** Makes an agent of a snapshot, and leads to it. */
@@ -25,8 +25,8 @@ export function ForkDialog({ source, snapshot }: Props) {
       <Dialog
         isOpen={isOpen}
         onClose={() => setOpen(false)}
-        title={`Make an agent of ${snapshot.name}`}
-        description={`It begins with ${source}'s files, running programs and conversation, and is an agent of its own.`}
+        title={`A new agent from “${snapshot.label}”`}
+        description={`It begins with ${source}'s files of then, running programs and conversation, and is an agent of its own.`}
       >
         <ForkForm source={source} snapshot={snapshot} onCancel={() => setOpen(false)} />
       </Dialog>

@@ -6,6 +6,7 @@ import { agentQuery, snapshotsQuery, turnsQuery } from "../api/queries.ts";
 import { Badge } from "../ui/Badge.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
+import { classes } from "../ui/classes.ts";
 import { Dialog } from "../ui/Dialog.tsx";
 import { Failure } from "../ui/Failure.tsx";
 import { Field, Input, Select } from "../ui/Field.tsx";
@@ -53,11 +54,11 @@ export function Snapshots() {
   );
 }
 
-const reasonWords: Readonly<Record<Snapshot["reason"], string | null>> = {
-  asked: null,
-  rollback: "before a rollback",
-  turn: "before a turn",
-};
+/** What it is called here: the time of those that were made by themselves stands beside it. */
+function labelOf({ name, reason }: Snapshot): string {
+  if (reason === "turn") return "Before a turn";
+  return reason === "rollback" ? name.replace(/^b(.*), \S+$/, "B$1") : name;
+}
 
 interface RowProps {
   agent: string;
@@ -65,7 +66,9 @@ interface RowProps {
   onChanged: () => Promise<unknown>;
 }
 
-function Row({ agent, snapshot: { id, name, reason, createdAt, hasMemory, bytes: size }, onChanged }: RowProps) {
+function Row({ agent, snapshot, onChanged }: RowProps) {
+  const { id, reason, createdAt, hasMemory, bytes: size } = snapshot;
+  const label = labelOf(snapshot);
   const queries = useQueryClient();
   const { snapshots } = berth.agent(agent);
   const rollBack = async () => {
@@ -76,32 +79,32 @@ function Row({ agent, snapshot: { id, name, reason, createdAt, hasMemory, bytes:
   return (
     <tr>
       <td className="max-w-60 wrap-anywhere sm:max-w-none">
-        <span className="mr-2">{name}</span>
-        {reasonWords[reason] && <Badge>{reasonWords[reason]}</Badge>} {!hasMemory && <Badge>files only</Badge>}
+        <span className={classes("mr-2", reason !== "asked" && "text-muted")}>{label}</span>
+        {!hasMemory && <Badge>files only</Badge>}
       </td>
       <td className="whitespace-nowrap text-muted">
         <Time at={createdAt} />
       </td>
       <td className="whitespace-nowrap text-muted tabular-nums">{bytes(size)}</td>
       <td className="text-right">
-        <span className="inline-flex flex-wrap justify-end gap-1">
+        <span className="inline-flex justify-end gap-1 max-sm:flex-wrap">
           <Confirm
             trigger={(open) => <Button onClick={open}>Roll back</Button>}
-            title={`Roll back to ${name}?`}
+            title={`Roll back to “${label}”?`}
             action="Roll back"
             onConfirm={rollBack}
           >
             {agent} becomes what it was then: files, running programs and conversation. What it is now is kept as a
             snapshot first. Credits do not come back.
           </Confirm>
-          <ForkDialog source={agent} snapshot={{ id, name }} />
+          <ForkDialog source={agent} snapshot={{ id, label }} />
           <Confirm
             trigger={(open) => (
               <Button kind="quiet" onClick={open}>
                 Remove
               </Button>
             )}
-            title={`Remove ${name}?`}
+            title={`Remove “${label}”?`}
             action="Remove"
             onConfirm={async () => {
               await snapshots.remove(id);
