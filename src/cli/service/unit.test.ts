@@ -59,3 +59,10 @@ test("settings are read back as they are, and what a file cannot hold is refused
   expect(() => settingsText({ BERTH_HOST: "a\nLD_PRELOAD=x" })).toThrow(/BERTH_HOST: its value cannot be in a file/);
   expect(() => settingsText({ BERTH_HOST: "it's" })).toThrow(/BERTH_HOST/);
 });
+
+test("all sets of system calls that the unit names are known to systemd, which ignores others", async () => {
+  const [, filter] = /^SystemCallFilter=(.+)$/m.exec(unitText(facts))!;
+  const sets = filter!.split(" ").filter((word) => word.startsWith("@"));
+  const { stdout } = await run("systemd-analyze", ["syscall-filter", "--no-pager", ...sets]);
+  for (const set of sets) expect(stdout).toContain(set);
+});

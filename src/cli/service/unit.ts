@@ -39,7 +39,7 @@ ExecStart=${quoted(node, { isCommand: true })} ${quoted(program, { isCommand: tr
 WorkingDirectory=/
 Environment=${quoted(`BERTH_DATA_DIR=${dataFolder}`)}
 EnvironmentFile=-${environmentFile.replaceAll("%", "%%")}
-# `berth down` ends it for good; what ends by itself is started again.
+# \`berth down\` ends it for good; what ends by itself is started again.
 Restart=on-failure
 RestartSec=2
 # The server ends within 5 s of SIGTERM. Only it is ended: machines, and turns in them, go on, and the next server takes
@@ -96,7 +96,7 @@ DeviceAllow=/dev/kvm rw
 # Each machine runs in a mount, process, IPC and UTS namespace of its own, made by bubblewrap.
 RestrictNamespaces=mnt pid ipc uts
 # QEMU has a filter of its own (seccomp) on top of this one.
-SystemCallFilter=@system-service @mount @sandbox
+SystemCallFilter=@system-service @mount seccomp
 SystemCallErrorNumber=EPERM
 # Each machine gets a control group with its bounds.
 ProtectControlGroups=no
