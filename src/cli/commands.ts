@@ -5,6 +5,7 @@ type Load = () => Promise<{ register: (group: Command) => void }>;
 
 /** The groups of commands, by their words. */
 export const groups: Readonly<Record<string, string>> = {
+  service: "have systemd run the server",
   agents: "manage agents",
   "agents network": "manage where an agent may connect to",
   "agents secrets": "manage secrets that an agent can use but not read",
@@ -29,8 +30,10 @@ const profiles: Load = () => import("./commands/profiles.ts");
 const programs: Load = () => import("./commands/programs.ts");
 const shares: Load = () => import("./commands/shares.ts");
 const snapshots: Load = () => import("./commands/snapshots.ts");
+const service: Load = () => import("./commands/service.ts");
 const sshParts: Load = () => import("./commands/ssh-parts.ts");
 const turns: Load = () => import("./commands/turns.ts");
+const adminRestore: Load = () => import("./commands/admin-restore.ts");
 const adminUsersDisable: Load = () => import("./commands/admin-users-disable.ts");
 
 /** All commands in the order of the help. A file that has several is named for each. */
@@ -38,6 +41,9 @@ const loads: Readonly<Record<string, Load>> = {
   up: () => import("./commands/up.ts"),
   down: () => import("./commands/down.ts"),
   doctor: () => import("./commands/doctor.ts"),
+  "service install": service,
+  "service uninstall": service,
+  "service status": service,
   "agents list": () => import("./commands/agents-list.ts"),
   "agents create": () => import("./commands/agents-create.ts"),
   "agents get": () => import("./commands/agents-get.ts"),
@@ -116,6 +122,9 @@ const loads: Readonly<Record<string, Load>> = {
   events: () => import("./commands/events.ts"),
   api: () => import("./commands/api.ts"),
   "admin capacity": () => import("./commands/admin-capacity.ts"),
+  "admin backup": () => import("./commands/admin-backup.ts"),
+  "admin restore": adminRestore,
+  "admin verify": adminRestore,
   "admin users list": () => import("./commands/admin-users-list.ts"),
   "admin users add": () => import("./commands/admin-users-add.ts"),
   "admin users reset": () => import("./commands/admin-users-reset.ts"),
