@@ -86,6 +86,13 @@ export interface Driver {
   removeSnapshot(snapshot: string): Promise<void>;
   /** The ids of all snapshots on this host. */
   snapshots(): Promise<string[]>;
+  /**
+   * Makes one file of a snapshot's disk, a qcow2 image that needs no other. Returns its path; the caller removes it.
+   * Throws `snapshot_not_found`.
+   */
+  packDisk(snapshot: string): Promise<string>;
+  /** What the machine runs from and on. */
+  facts(id: string): Promise<{ image: string; accelerator: string }>;
   /** Ends the run, or discards a suspended machine's memory. The disk stays. */
   stop(id: string): Promise<void>;
   /**

@@ -127,7 +127,14 @@ export class QemuDriver implements Driver {
     const qemu = await qemuVersion();
     const sandbox = await Sandbox.open();
     logGaps(sandbox, log);
-    for (const folder of [layout.images, layout.templates, layout.machines, layout.layers, layout.snapshots]) {
+    for (const folder of [
+      layout.images,
+      layout.templates,
+      layout.machines,
+      layout.layers,
+      layout.snapshots,
+      layout.exports,
+    ]) {
       await mkdir(folder, { recursive: true });
       await chmod(folder, 0o711);
     }
@@ -284,6 +291,16 @@ export class QemuDriver implements Driver {
 
   snapshots(): Promise<string[]> {
     return this.#snapshots.ids();
+  }
+
+  async packDisk(snapshot: string): Promise<string> {
+    await this.#reserve.require();
+    return this.#snapshots.pack(snapshot);
+  }
+
+  async facts(id: string): Promise<{ image: string; accelerator: string }> {
+    const { imageId } = await this.#records.require(id);
+    return { image: imageId, accelerator: this.accelerator };
   }
 
   async stop(id: string): Promise<void> {
