@@ -20,7 +20,7 @@ interface ReadPart {
  * Throws `archive_invalid` at the first thing that is not as it has to be.
  */
 export async function* readArchive(bytes: AsyncIterable<Buffer>): AsyncGenerator<ReadPart> {
-  const entries = new Entries(bytes);
+  await using entries = new Entries(bytes);
   const found: Checksums = {};
   for (const { name, isSplit } of archiveParts) {
     if (name === "checksums.json") break;
@@ -75,7 +75,7 @@ export function parseJson(bytes: Buffer, name: string): unknown {
 }
 
 /** A tar's entries, one after the other. Only plain files are allowed. */
-class Entries {
+class Entries implements AsyncDisposable {
   readonly #input: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
   /** The entry whose content is next; null at the end, undefined before its header was read. */
@@ -83,6 +83,11 @@ class Entries {
 
   constructor(bytes: AsyncIterable<Buffer>) {
     this.#input = bytes[Symbol.asyncIterator]();
+  }
+
+  /** Lets go of the bytes that were not read. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#input.return?.();
   }
 
   /** The entry whose content was not read yet; null at the end. */
