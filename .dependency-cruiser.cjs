@@ -7,6 +7,7 @@ const allowed = {
   config: ["contract", "platform"],
   http: ["contract", "api", "service", "platform"],
   store: ["contract", "service", "platform"],
+  archives: ["contract", "service", "platform"],
   machines: ["contract", "service", "platform"],
   gateway: ["contract", "service", "platform"],
   egress: ["contract", "service", "platform"],

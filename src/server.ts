@@ -1,3 +1,5 @@
+import { join } from "node:path";
+import { ImportFolders } from "./archives/import-folders.ts";
 import { ServiceAddress } from "./config/address.ts";
 import type { Config } from "./config/config.ts";
 import { hostIdOf, lockDataFolder, requireRestored } from "./config/data-folder.ts";
@@ -8,6 +10,7 @@ import type { FetchDocument } from "./identity/client-documents.ts";
 import { Sealer } from "./identity/sealing.ts";
 import { SshAuthority } from "./identity/ssh-authority.ts";
 import type { Machines } from "./machines/machines.ts";
+import { DiskReserve } from "./platform/disk-reserve.ts";
 import { runtimes as allRuntimes } from "./runtimes/all.ts";
 import type { Runtime } from "./runtimes/runtime.ts";
 import { checkReadiness, type Readiness } from "./service/readiness.ts";
@@ -28,6 +31,7 @@ import { type OpenDriver, openQemu } from "./wiring/qemu.ts";
 import { openService, resourcesOf } from "./wiring/service.ts";
 import { openLocalSignIn } from "./wiring/sign-in.ts";
 import { openStores } from "./wiring/stores.ts";
+import { readVersion } from "./wiring/version.ts";
 
 const databaseTimeoutMs = 3_000;
 
@@ -86,7 +90,10 @@ export async function createServer(
   const models = await ModelAccess.open({ config, runtimes, stores, ledger, running, egress, metrics, log });
   cleanup.defer(() => models.close());
   const usual = (runtime: string) => resourcesOf(runtimes, runtime);
-  const machines = openMachines({ config, openDriver, usual, models, secrets: stores.secrets, logger, log });
+  const reserve = new DiskReserve(config.dataFolder, config.diskReserveBytes);
+  const archives = new ImportFolders(join(config.dataFolder, "imports"), () => reserve.require());
+  await archives.removeHalfReceived();
+  const machines = openMachines({ config, openDriver, usual, models, secrets: stores.secrets, archives, logger, log });
   cleanup.defer(() => machines.close());
   const timers = await Timers.open(database, host, (error) => log("the timers have a fault", { error }));
   cleanup.defer(() => timers.close());
@@ -101,13 +108,16 @@ export async function createServer(
     egress,
     models: choice,
     machines,
+    reserve,
+    archives,
+    version: await readVersion(),
     signIn,
     address,
     sealer,
     sshAuthority,
   };
   const service = openService({ ...on, runtimes, metrics, logger, log });
-  const { lifecycle, turns, snapshots, asking } = service;
+  const { lifecycle, turns, snapshots, imports, asking } = service;
   const otherAgents = new OtherAgentsServer({
     asking,
     turns,
@@ -158,6 +168,7 @@ export async function createServer(
     lifecycle,
     turns,
     snapshots,
+    imports,
     maintenance,
     runtime: runtimes[0]!.name,
     logger,

@@ -65,6 +65,8 @@ export interface RouteDefinition {
   carries?: true;
   /** Tokens that were issued for this alone are accepted, too. */
   audience?: "mcp";
+  /** Written to the audit log although it changes nothing. */
+  isAuditedRead?: true;
 }
 
 interface Derived {
@@ -72,7 +74,7 @@ interface Derived {
   readonly operation: string;
   /** Whether it accepts an `Idempotency-Key`. */
   readonly idempotent: boolean;
-  /** Whether each request is written to the audit log, because it may change something. */
+  /** Whether each request is written to the audit log. */
   readonly audited: boolean;
 }
 
@@ -81,13 +83,13 @@ export type Route = RouteDefinition & Derived;
 
 /** Adds the derived fields to a row of the table. */
 export function route<const Definition extends RouteDefinition>(definition: Definition): Definition & Derived {
-  const { method, path, permission, carries } = definition;
+  const { method, path, permission, carries, isAuditedRead } = definition;
   const guarded = permission !== "public" && !carries;
   return {
     ...definition,
     operation: `${method} ${path}`,
     idempotent: guarded && method === "POST",
-    audited: guarded && (method !== "GET" || definition.socket !== undefined),
+    audited: guarded && (method !== "GET" || definition.socket !== undefined || isAuditedRead === true),
   };
 }
 

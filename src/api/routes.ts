@@ -1,6 +1,7 @@
 import { accountRoutes } from "./routes/account.ts";
 import { adminRoutes } from "./routes/admin.ts";
 import { agentRoutes } from "./routes/agents.ts";
+import { archiveRoutes } from "./routes/archives.ts";
 import { billingRoutes } from "./routes/billing.ts";
 import { catalogRoutes } from "./routes/catalog.ts";
 import { chatRoutes } from "./routes/chat.ts";
@@ -25,6 +26,7 @@ export const routes = {
   ...dashboardRoutes,
   ...agentRoutes,
   ...snapshotRoutes,
+  ...archiveRoutes,
   ...chatRoutes,
   ...openAiRoutes,
   ...commandRoutes,

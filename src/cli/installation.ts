@@ -13,18 +13,20 @@ export interface InstallationOptions {
   /** False to end the command as soon as the installation has started. */
   wait: boolean;
   json: boolean;
+  /** What is printed as JSON; the agent where not given. */
+  toJson?: (agent: Agent) => unknown;
 }
 
 /** Starts an agent's installation, shows its progress and prints the outcome. Throws `FaultError` if it fails. */
 export async function runInstallation(client: Berth, options: InstallationOptions): Promise<void> {
-  const { name, doing, begin, wait, json } = options;
+  const { name, doing, begin, wait, json, toJson = (agent) => agent } = options;
   using progress = new Progress(process.stderr);
   const begun = await begin();
   if (wait) await untilInstalled(client, name, json ? null : progress);
   const { seconds } = progress;
   progress[Symbol.dispose]();
   const shown = printable(name);
-  if (json) writeJson(process.stdout, wait ? await client.agent(name).get() : begun);
+  if (json) writeJson(process.stdout, toJson(wait ? await client.agent(name).get() : begun));
   else if (wait) console.log(`${shown} is ready (${seconds.toFixed(1)} s). To talk to it: berth chat ${shown}`);
   else console.log(`${shown} is being ${doing}. To look at it: berth agents get ${shown}`);
 }

@@ -40,6 +40,8 @@ const commands: Record<string, string> = {
   "POST /agents/{name}/snapshots": "snapshots create ada",
   "GET /agents/{name}/snapshots": "snapshots list ada",
   "DELETE /agents/{name}/snapshots/{snapshot}": "snapshots remove ada then --yes",
+  "GET /agents/{name}/export": "agents export ada",
+  "POST /imports": "agents import -",
   "POST /agents/{name}/rollback": "agents rollback ada then --yes",
   "POST /agents/{name}/suspend": "agents suspend ada",
   "POST /agents/{name}/resume": "agents resume ada",

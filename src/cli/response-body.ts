@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { UnreachableError } from "@berth/client";
 import { writeText } from "./terminal.ts";
 
@@ -12,7 +13,7 @@ export async function copyBody(response: Response): Promise<void> {
   try {
     for await (const bytes of response.body ?? []) {
       if (!stdout.isTTY) {
-        stdout.write(bytes);
+        if (!stdout.write(bytes)) await Promise.race([once(stdout, "drain"), once(stdout, "close")]);
         continue;
       }
       const decoded = decoder.decode(bytes, { stream: true });

@@ -107,6 +107,7 @@ export function agent(name: string, changes: Partial<Agent> = {}): Agent {
     conversation: 1,
     error: null,
     forkedFrom: null,
+    importedFrom: null,
     queuePosition: null,
     resources: { cpus: 2, memoryMiB: 1536, diskGiB: 10 },
     ...changes,

@@ -117,6 +117,12 @@ const ForkedFrom = z.object({
 });
 export type ForkedFrom = z.infer<typeof ForkedFrom>;
 
+const ImportedFrom = z.object({
+  agent: z.string().meta({ description: "The name of the agent that was exported." }),
+  exportedAt: time,
+});
+export type ImportedFrom = z.infer<typeof ImportedFrom>;
+
 export const Agent = z
   .object({
     name: z.string(),
@@ -134,6 +140,7 @@ export const Agent = z
     conversation: z.int().meta({ description: "The number of its conversation: 1, 2, …; a reset begins the next." }),
     error: Fault.nullable().meta({ description: "Set when the status is `failed`." }),
     forkedFrom: ForkedFrom.nullable().meta({ description: "Where a fork comes from. Null: the agent is no fork." }),
+    importedFrom: ImportedFrom.nullable().meta({ description: "Where an import comes from. Null: it is no import." }),
     queuePosition: z
       .int()
       .nullable()

@@ -12,6 +12,7 @@ export const errorStatuses = {
   credentials_invalid: 401,
   file_name_too_long: 400,
   archive_invalid: 400,
+  archive_unsupported: 400,
   insufficient_credits: 402,
   forbidden: 403,
   permission_denied: 403,

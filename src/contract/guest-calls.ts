@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import { z } from "zod";
+import { AgentFolder, Installed } from "./archives.ts";
 import { CommandRecord, NumberedCommandEvent, RunCommand, SignalCommand, TerminalSize } from "./commands.ts";
 import {
   ArchiveFolder,
@@ -215,6 +216,15 @@ export const guestCalls = {
   archiveFolder: duplex({ request: ArchiveFolder }),
   /** Frames of an archive to unpack into a folder. The answer is as that of `writeFile`. */
   extractArchive: duplex({ request: ExtractArchive }),
+  /** Frames of a tar of one of the agent's folders, with all owners and modes. */
+  exportFolder: duplex({ request: z.object({ folder: AgentFolder }) }),
+  /**
+   * Frames of such a tar, with which the folder is replaced once all of it is there. The runtime is ended for it, and
+   * starts when it is next asked for. The answer is as that of `writeFile`.
+   */
+  importFolder: duplex({ request: z.object({ folder: AgentFolder }) }),
+  /** What was installed in the machine beside what its image has. */
+  listInstalled: call({ request: nothing, response: Installed, timeoutMs: filesMs }),
   /** Changes, after a first item `watching`, until the server hangs up. */
   watchFiles: lines({ request: WatchFiles, item: FileEvent }),
   /** What listens in the machine. */

@@ -143,6 +143,14 @@ export class Conversation {
     await endRuntime(this.#context, { inOrder: true });
   }
 
+  /** Ends the runtime, and has `task` replace what it works with. The next turn starts it with that. */
+  async replaced(task: () => Promise<void>): Promise<void> {
+    await this.#end();
+    await task();
+    this.#number = null;
+    this.#servers.forget();
+  }
+
   /** Starts the runtime, runs its throwaway turns, and begins an empty conversation. */
   async warmUp(): Promise<void> {
     const session = await this.open();

@@ -18,6 +18,11 @@ export class RuntimeMcpServers {
     this.#file = join(context.stateFolder, "mcp-servers.json");
   }
 
+  /** What is on the disk has been replaced. */
+  forget(): void {
+    this.#current = null;
+  }
+
   /** Those to start the runtime with. */
   async current(): Promise<McpServers> {
     this.#current ??= await readFile(this.#file, "utf8").catch(() => "{}");

@@ -15,6 +15,7 @@ import { isProof, newNonce, proofOf } from "../platform/channel-proof.ts";
 import { readJsonLine, writeJsonLine } from "../platform/socket-line.ts";
 import { endRuntime } from "../runtimes/process.ts";
 import type { Runtime, RuntimeContext } from "../runtimes/runtime.ts";
+import { agentFolderHandlers } from "./agent-folders.ts";
 import type { ClientFunctions } from "./client-functions.ts";
 import { commandHandlers } from "./commands/command-handlers.ts";
 import { Commands } from "./commands/commands.ts";
@@ -190,6 +191,7 @@ function handlersOf(parts: HandlerParts): Omit<GuestHandlers, "adopt"> {
       for await (const lines of logLines(options.logFile, tail, follow, gone)) yield [{ lines }];
     },
     ...files.handlers(),
+    ...agentFolderHandlers(options.context, (task) => conversation.replaced(task)),
     ...portHandlers,
     ...ssh.handlers(),
     exec: (command) => exec(command, options.context),

@@ -67,7 +67,9 @@ export class Idempotency {
   /** Claims the work for the handler, or answers instead. */
   async #begin(request: FastifyRequest, reply: FastifyReply, key: string): Promise<FastifyReply | undefined> {
     const { accountId, keyId } = request.caller;
-    const fingerprint = fingerprintOf(request.method, request.url, request.body);
+    // Bytes that are still to come cannot be compared.
+    const isStream = request.routeOptions.config.route?.takesBytes === "stream";
+    const fingerprint = fingerprintOf(request.method, request.url, isStream ? null : request.body);
     const found = await this.#settled({ accountId, keyId, key, fingerprint }, request);
     if (found.state === "claimed") {
       const { claim, again } = found;

@@ -91,6 +91,13 @@ export interface Driver {
    * as they are there, whatever becomes of the snapshots. One that is removed meanwhile is left out.
    */
   stage(snapshots: readonly string[], folder: string): Promise<void>;
+  /**
+   * Makes one file of a snapshot's disk, a qcow2 image that needs no other. Returns its path; the caller removes it.
+   * Throws `snapshot_not_found`.
+   */
+  packDisk(snapshot: string): Promise<string>;
+  /** What the machine runs from and on. */
+  facts(id: string): Promise<{ image: string; accelerator: string }>;
   /** Ends the run, or discards a suspended machine's memory. The disk stays. */
   stop(id: string): Promise<void>;
   /**

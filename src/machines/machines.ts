@@ -35,6 +35,8 @@ export interface MachinesOptions {
   serveTemplateUplink: (socket: Socket) => void;
   /** The agent's secrets as its machine gets them. While they cannot be read, waits until `waiting` aborts. */
   secretsOf: (id: string, waiting?: AbortSignal) => Promise<GuestSecrets>;
+  /** Replaces the folders of a machine's agent by those of the import that it is to be. */
+  importFiles: (id: string, guest: GuestClient) => Promise<void>;
   log: (message: string, error: unknown) => void;
 }
 
@@ -179,6 +181,16 @@ export class Machines {
     return (await this.driver()).snapshots();
   }
 
+  /** One file of a snapshot's disk, a qcow2 image that needs no other. The caller removes it. */
+  async packDisk(snapshot: string): Promise<string> {
+    return (await this.driver()).packDisk(snapshot);
+  }
+
+  /** What the machine runs from and on. */
+  async facts(id: string): Promise<{ image: string; accelerator: string }> {
+    return (await this.driver()).facts(id);
+  }
+
   /** The guest of a running, adopted machine. Rejects if there is none. */
   guest(id: string): Promise<GuestClient> {
     return this.#connections.guest(id);
@@ -260,9 +272,19 @@ export class Machines {
       ? await this.#adopt(spec, machine, await this.#options.secretsOf(spec.id, signal ?? never))
       : null;
     progress.begin("runtime");
-    if (adopted?.runtime === "ready") return; // Restored with the machine.
+    if (spec.isImporting) await unlessAborted(this.#importFiles(spec.id), signal);
+    else if (adopted?.runtime === "ready") return; // Restored with the machine.
     const { runtime, reason } = await unlessAborted(this.#startRuntime(spec.id), signal);
     if (runtime !== "ready") throw new BerthError("runtime_failed", `${spec.runtime} did not start: ${reason}`);
+  }
+
+  /** Throws what the guest refuses, and `machine_failed` if it is lost first. */
+  async #importFiles(id: string): Promise<void> {
+    try {
+      await this.#options.importFiles(id, await this.guest(id));
+    } catch (error) {
+      throw asBerthError(error, "machine_failed", "The agent's machine was lost while it was given its files.");
+    }
   }
 
   /** Resolves when the runtime is ready or has failed. Throws `machine_failed` if the guest is lost first. */

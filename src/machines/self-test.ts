@@ -102,6 +102,7 @@ export class SelfTest {
       restarts: 0,
       restores: 0,
       snapshot: null,
+      isImporting: false,
       runtime,
       hostname: "machine-test",
       resources,

@@ -1,4 +1,13 @@
-import type { Agent, AgentStatus, Fault, ForkedFrom, InstallStep, Resources } from "../contract/agents.ts";
+import type {
+  Agent,
+  AgentStatus,
+  Fault,
+  ForkedFrom,
+  ImportedFrom,
+  InstallStep,
+  Resources,
+} from "../contract/agents.ts";
+import type { Import } from "../contract/archives.ts";
 import type { ErrorCode } from "../contract/errors.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
@@ -40,6 +49,10 @@ export interface AgentState {
   snapshot: string | null;
   /** Where a fork comes from, by the names then; null: it is no fork. */
   forkedFrom: ForkedFrom | null;
+  /** Where an import comes from, with what its owner is told of it; null: it is no import. */
+  imported: (ImportedFrom & Pick<Import, "installed" | "secrets" | "agents" | "hadDisk">) | null;
+  /** Whether its machine is still to be given the files of an import. */
+  isImporting: boolean;
   error: Fault | null;
   installSteps: InstallStep[];
   createdAt: Date;
@@ -138,6 +151,7 @@ export function toAgentView(agent: AgentState, queuePosition: number | null): Ag
     conversation: agent.conversation,
     error: agent.error,
     forkedFrom: agent.forkedFrom,
+    importedFrom: agent.imported && { agent: agent.imported.agent, exportedAt: agent.imported.exportedAt },
     queuePosition,
     resources: agent.resources,
   };

@@ -297,6 +297,8 @@ export class Agents {
       restores: 0,
       snapshot: null,
       forkedFrom: null,
+      imported: null,
+      isImporting: false,
       error: null,
       installSteps: [],
       createdAt: now,

@@ -172,6 +172,23 @@ export class Snapshots {
   }
 
   /**
+   * Has `use` work with the disk of now of an agent that nothing else is done with (`Lifecycle.alone`). The files are
+   * removed afterwards.
+   */
+  async ofDisk<T>(agent: AgentState, use: (snapshot: string) => Promise<T>): Promise<T> {
+    const { machines } = this.#options;
+    const id = randomUUID();
+    this.#underway.add(id);
+    try {
+      await machines.snapshot(agent.id, id, { memory: false });
+      return await use(id);
+    } finally {
+      await machines.removeSnapshot(id).catch((error: unknown) => this.#left(id, error));
+      this.#underway.delete(id);
+    }
+  }
+
+  /**
    * Makes the agent as it was: files, programs and conversation. Turns after that stay in the history, as undone. What it
    * is now is kept as a snapshot. Answers the agent as it is meanwhile. Throws `turn_in_progress`, `snapshot_not_found`,
    * `insufficient_credits`.

@@ -29,9 +29,21 @@ export class AgentStore implements AgentRows {
     await this.#database.updateTable("agents").set({ host: this.#host }).where("host", "is", null).execute();
   }
 
-  async insert(agent: AgentState): Promise<void> {
+  insert(agent: AgentState): Promise<void> {
+    return this.#insert(agent, this.#database);
+  }
+
+  /** Inserts an agent together with what `then` adds. */
+  async insertWith(agent: AgentState, then: (transaction: Database) => Promise<void>): Promise<void> {
+    await this.#database.transaction().execute(async (transaction) => {
+      await this.#insert(agent, transaction);
+      await then(transaction);
+    });
+  }
+
+  async #insert(agent: AgentState, database: Database): Promise<void> {
     try {
-      await this.#database
+      await database
         .insertInto("agents")
         .values({
           id: agent.id,
@@ -54,6 +66,8 @@ export class AgentStore implements AgentRows {
           restores: agent.restores,
           snapshot: agent.snapshot,
           forked_from: agent.forkedFrom && JSON.stringify(agent.forkedFrom),
+          imported: agent.imported && JSON.stringify(agent.imported),
+          importing: agent.isImporting,
           conversation: agent.conversation,
           install_steps: JSON.stringify(agent.installSteps),
           created_at: agent.createdAt,
@@ -119,6 +133,12 @@ export class AgentStore implements AgentRows {
     return rows.map((row) => this.#toState(row));
   }
 
+  /** The ids of this host's agents whose machines are still to be given the files of an import. */
+  async importing(): Promise<Set<string>> {
+    const rows = this.#database.selectFrom("agents").select("id").where("host", "=", this.#host);
+    return new Set((await rows.where("importing", "=", true).execute()).map(({ id }) => id));
+  }
+
   /** When an agent was last created on each runtime. */
   async lastCreated(): Promise<Map<string, Date>> {
     const rows = await this.#database
@@ -180,7 +200,9 @@ export class AgentStore implements AgentRows {
       .updateTable("agents")
       .set({
         ...(status ? { status } : {}),
-        ...(status === "ready" ? { machine_price: String(this.#machinePrice), has_machine: true, snapshot: null } : {}),
+        ...(status === "ready"
+          ? { machine_price: String(this.#machinePrice), has_machine: true, snapshot: null, importing: false }
+          : {}),
         ...(endUnknown ? { metered_until: null } : {}),
         ...(desired ? { desired } : {}),
         ...(error === undefined ? {} : { error: error && JSON.stringify(error) }),
@@ -387,6 +409,8 @@ export class AgentStore implements AgentRows {
       restores: row.restores,
       snapshot: row.snapshot,
       forkedFrom: row.forked_from,
+      imported: row.imported,
+      isImporting: row.importing,
       error: row.error,
       installSteps: row.install_steps,
       createdAt: row.created_at,

@@ -21,7 +21,7 @@ import type { EgressOutcome, EgressRefusal } from "../contract/egress.ts";
 import type { ClientFunction } from "../contract/functions.ts";
 import type { Credential } from "../contract/keys.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
-import type { DesiredState } from "../service/agent.ts";
+import type { AgentState, DesiredState } from "../service/agent.ts";
 import type { TokenCounts } from "../service/ledger.ts";
 import type { ResponseRequest } from "../service/responses.ts";
 import type { UsageState } from "../service/usage.ts";
@@ -113,6 +113,8 @@ export interface Tables {
     restores: Generated<number>;
     snapshot: string | null;
     forked_from: JSONColumnType<ForkedFrom> | null;
+    imported: JSONColumnType<NonNullable<AgentState["imported"]>> | null;
+    importing: Generated<boolean>;
     restarts: Generated<number>;
     error: JSONColumnType<Fault> | null;
     install_steps: JSONColumnType<InstallStep[]>;

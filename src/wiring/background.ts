@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { LocalSignIn } from "../identity/local-sign-in.ts";
 import type { Machines } from "../machines/machines.ts";
+import type { Imports } from "../service/imports.ts";
 import type { Lifecycle } from "../service/lifecycle/lifecycle.ts";
 import { chargeMachines } from "../service/machine-charges.ts";
 import type { Snapshots } from "../service/snapshots.ts";
@@ -24,6 +25,7 @@ interface BackgroundParts extends Pick<Databases, "maintenance"> {
   lifecycle: Lifecycle;
   turns: Turns;
   snapshots: Snapshots;
+  imports: Imports;
   /** The runtime whose template is made before the first agent. */
   runtime: string;
   logger: Logger;
@@ -36,7 +38,13 @@ export function startBackground(parts: BackgroundParts): Disposable {
   const stopped = new AbortController();
   void startUp({
     openDriver: () => machines.driver(),
-    resume: [() => lifecycle.recover(), () => turns.recover(), () => parts.snapshots.sweep(), () => listen(parts)],
+    resume: [
+      () => lifecycle.recover(),
+      () => turns.recover(),
+      () => parts.snapshots.sweep(),
+      () => parts.imports.sweep(),
+      () => listen(parts),
+    ],
     runtime,
     stopped: stopped.signal,
     failed: (message, error) => logger.error({ err: error }, message),
@@ -56,6 +64,7 @@ function listen({
   lifecycle,
   turns,
   snapshots,
+  imports,
   maintenance,
   log,
 }: BackgroundParts): Promise<void> {
@@ -64,7 +73,14 @@ function listen({
     lookForIdleness: (agentId) => lifecycle.idleness.look(agentId),
     chargeMachines: () => chargeMachines({ machineTime, suspend: (id) => lifecycle.suspend(id), log }),
     sweep: () =>
-      Promise.all([lifecycle.sweep(), turns.sweep(), snapshots.sweep(), ledger.sweep(), signIn?.refreshKeys()]),
+      Promise.all([
+        lifecycle.sweep(),
+        turns.sweep(),
+        snapshots.sweep(),
+        imports.sweep(),
+        ledger.sweep(),
+        signIn?.refreshKeys(),
+      ]),
     cleanUp: () => cleanUp(maintenance, config),
     tidy: async () => (await machines.driver()).sweep(),
   });

@@ -52,6 +52,7 @@ export function openDemoMachines({ log, ...driver }: DemoMachinesOptions): Machi
       }),
     serveUplink: serve,
     serveTemplateUplink: (socket) => serve("template", socket),
+    importFiles: async () => {},
     secretsOf: async () => noSecrets,
     log: (message, error) => log(`${message}: ${error}`),
   });

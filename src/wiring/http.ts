@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
@@ -16,6 +15,7 @@ import { logFormatOf } from "./logger.ts";
 import type { openService } from "./service.ts";
 import { protectedResource } from "./sign-in.ts";
 import type { Stores } from "./stores.ts";
+import { readVersion } from "./version.ts";
 
 interface HttpParts {
   config: Config;
@@ -35,9 +35,8 @@ interface HttpParts {
 export async function openHttp(parts: HttpParts): Promise<FastifyInstance> {
   const { config, logger, service, models, stores, signIn, address, metrics, readiness } = parts;
   for (const warning of previewWarnings(config)) logger.warn(warning);
-  const { version } = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8"));
   return createApp({
-    version,
+    version: await readVersion(),
     logger,
     requestLevel: logFormatOf(config) === "text" ? "debug" : "info",
     readiness,

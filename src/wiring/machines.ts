@@ -1,8 +1,10 @@
 import type { Logger } from "pino";
+import type { ImportFolders } from "../archives/import-folders.ts";
 import type { Config } from "../config/config.ts";
 import type { Resources } from "../contract/agents.ts";
 import { Machines } from "../machines/machines.ts";
 import { retryTransient } from "../platform/retry.ts";
+import { pourInto } from "../service/imports.ts";
 import { guestSecrets } from "../service/secrets.ts";
 import type { SecretStore } from "../store/agent-secrets.ts";
 import type { ModelAccess } from "./models.ts";
@@ -15,12 +17,22 @@ interface MachineParts {
   usual: (runtime: string) => Resources;
   models: ModelAccess;
   secrets: SecretStore;
+  archives: ImportFolders;
   logger: Logger;
   log: (message: string, fields: Record<string, unknown>) => void;
 }
 
 /** The machines of this host. This server answers their model calls and connections. */
-export function openMachines({ config, openDriver, usual, models, secrets, logger, log }: MachineParts): Machines {
+export function openMachines({
+  config,
+  openDriver,
+  usual,
+  models,
+  secrets,
+  archives,
+  logger,
+  log,
+}: MachineParts): Machines {
   const open = () =>
     openDriver(
       config,
@@ -36,6 +48,7 @@ export function openMachines({ config, openDriver, usual, models, secrets, logge
       const failed = (error: unknown) => log("an agent's secrets cannot be read; trying again", { agentId: id, error });
       return waiting ? retryTransient(() => guestSecrets(secrets, id), waiting, failed) : guestSecrets(secrets, id);
     },
+    importFiles: (id, guest) => pourInto(archives, id, guest),
     log: (message, error) => log(message, { error }),
   });
 }

@@ -1,5 +1,9 @@
+import { createReadStream } from "node:fs";
+import { rm } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
 import type { Logger } from "pino";
+import type { ImportFolders } from "../archives/import-folders.ts";
+import { writeArchive } from "../archives/write.ts";
 import type { ServiceAddress } from "../config/address.ts";
 import type { Config } from "../config/config.ts";
 import { usualResources } from "../contract/agents.ts";
@@ -14,7 +18,7 @@ import type { SshAuthority } from "../identity/ssh-authority.ts";
 import { IssuerTokens } from "../identity/tokens.ts";
 import type { Machines } from "../machines/machines.ts";
 import { StripePayments } from "../payments/stripe.ts";
-import { DiskReserve } from "../platform/disk-reserve.ts";
+import type { DiskReserve } from "../platform/disk-reserve.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
 import { AccountEvents } from "../service/account-events.ts";
 import { Agents } from "../service/agents.ts";
@@ -24,9 +28,11 @@ import { Commands } from "../service/commands.ts";
 import { fromCredits } from "../service/credits.ts";
 import { DashboardSessions } from "../service/dashboard-sessions.ts";
 import { AgentEgress } from "../service/egress.ts";
+import { Exports } from "../service/exports.ts";
 import { Files } from "../service/files.ts";
 import { Forks } from "../service/forks.ts";
 import { GuestLeases } from "../service/guest-leases.ts";
+import { Imports } from "../service/imports.ts";
 import { Inbox } from "../service/inbox.ts";
 import { Keys } from "../service/keys.ts";
 import type { AgentTimers } from "../service/lifecycle/idleness.ts";
@@ -60,6 +66,10 @@ interface ServiceParts {
   egress: Egress;
   models: ModelChoice;
   machines: Machines;
+  reserve: DiskReserve;
+  archives: ImportFolders;
+  /** This Berth's. */
+  version: string;
   /** The built-in identity provider; null if another is configured. */
   signIn: LocalSignIn | null;
   address: ServiceAddress;
@@ -73,10 +83,22 @@ interface ServiceParts {
 
 /** The application: one class per noun, each with the adapters that it needs. */
 export function openService(parts: ServiceParts) {
-  const { config, stores, ledger, machines, models, egress, signIn, address, sealer, sshAuthority, runtimes, log } =
-    parts;
-  const reserve = new DiskReserve(config.dataFolder, config.diskReserveBytes);
-  const lifecycle = openLifecycle(parts, reserve);
+  const {
+    config,
+    stores,
+    ledger,
+    machines,
+    reserve,
+    models,
+    egress,
+    signIn,
+    address,
+    sealer,
+    sshAuthority,
+    runtimes,
+    log,
+  } = parts;
+  const lifecycle = openLifecycle(parts);
   const requireCredits = (accountId: string, keyId: string | null) => ledger.requireCredits(accountId, keyId);
   const requireSpace = () => reserve.require();
   const leases = new GuestLeases({ machines, lifecycle, requireCredits, requireSpace });
@@ -109,6 +131,13 @@ export function openService(parts: ServiceParts) {
     snapshots,
     lifecycle,
     settings: { secrets: stores.secrets, network: stores.egressRules },
+  });
+  const imports = new Imports({
+    agents,
+    rows: stores.agents,
+    archives: parts.archives,
+    insert: (agent, network, history) => stores.histories.insert(agent, network, history),
+    lifecycle,
   });
   const external = config.oidc && new IssuerTokens(config.oidc);
   const principals = new Principals({
@@ -164,6 +193,8 @@ export function openService(parts: ServiceParts) {
     shares,
     snapshots,
     forks,
+    exports: openExports(parts, { leases, lifecycle, turns, snapshots }),
+    imports,
     previews: new Previews({ agents: stores.agents, tickets, shares, principals, sealing: sealer }),
     tickets,
     lifecycle,
@@ -184,8 +215,32 @@ export function openService(parts: ServiceParts) {
   };
 }
 
-function openLifecycle(parts: ServiceParts, reserve: DiskReserve): Lifecycle {
-  const { config, stores, machines, timers, egress, running, runtimes, metrics, log } = parts;
+function openExports(
+  { stores, machines, models, version, log }: ServiceParts,
+  using: { leases: GuestLeases; lifecycle: Lifecycle; turns: Turns; snapshots: Snapshots },
+): Exports {
+  return new Exports({
+    ...using,
+    history: stores.histories,
+    rules: stores.egressRules,
+    secrets: stores.secrets,
+    machines,
+    packDisk: async (agent) => {
+      const path = await using.snapshots.ofDisk(agent, (snapshot) => machines.packDisk(snapshot));
+      return { bytes: () => createReadStream(path, { highWaterMark: 1024 * 1024 }), remove: () => rm(path) };
+    },
+    write: writeArchive,
+    versions: {
+      berth: version,
+      architecture: process.arch,
+      of: async (runtime) => (await models.runtimeRecords()).find(({ name }) => name === runtime)?.version ?? null,
+    },
+    log,
+  });
+}
+
+function openLifecycle(parts: ServiceParts): Lifecycle {
+  const { config, stores, machines, reserve, timers, egress, running, runtimes, metrics, log } = parts;
   return new Lifecycle({
     rows: stores.agents,
     machines,

@@ -11,6 +11,7 @@ import { DashboardSessionStore } from "../store/dashboard-sessions.ts";
 import type { Database } from "../store/database.ts";
 import { EgressLogStore } from "../store/egress-log.ts";
 import { EgressRuleStore } from "../store/egress-rules.ts";
+import { HistoryStore } from "../store/histories.ts";
 import { IdempotencyStore } from "../store/idempotency.ts";
 import { KeyStore } from "../store/keys.ts";
 import { MachineTime } from "../store/machine-time.ts";
@@ -30,15 +31,18 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
   const startingCredits = fromCredits(config.startingCredits);
   const machinePrice = fromCredits(config.machinePrice);
   const { requests, account, address, agents, keys } = config.rateLimits;
+  const agentStore = new AgentStore(database, host, machinePrice);
+  const turnStore = new TurnStore(database, host);
   return {
     accountEvents: new AccountEventStore(database),
     accounts: new AccountStore(database, startingCredits),
-    agents: new AgentStore(database, host, machinePrice),
+    agents: agentStore,
     audit: new AuditStore(database),
     billing: new BillingStore(database),
     dashboardSessions: new DashboardSessionStore(database),
     egressLog: new EgressLogStore(database),
     egressRules: new EgressRuleStore(database),
+    histories: new HistoryStore(database, agentStore, turnStore),
     idempotency: new IdempotencyStore(database, sealer),
     keys: new KeyStore(database),
     limiters: {
@@ -55,7 +59,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     secrets: new SecretStore(database, sealer),
     shares: new ShareStore(database),
     snapshots: new SnapshotStore(database),
-    turns: new TurnStore(database, host),
+    turns: turnStore,
     users: new UserStore(database, startingCredits),
   };
 }

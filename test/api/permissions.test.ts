@@ -148,6 +148,9 @@ const expected: Readonly<Record<string, Expected>> = {
   "POST /agents/{name}/snapshots": account(201, 404),
   "GET /agents/{name}/snapshots": account(200, 404),
   "POST /agents/{name}/rollback": account(200, 404),
+  "GET /agents/{name}/export": account(200, 404),
+  // Without an archive.
+  "POST /imports": account(400, 400),
   "DELETE /agents/{name}/snapshots/{snapshot}": account(204, 404),
   "DELETE /agents/{name}": account(204, 404),
   "GET /admin/capacity": operator(200),

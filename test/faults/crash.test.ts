@@ -110,6 +110,7 @@ test("where an agent's secrets cannot be read, a machine that wakes keeps its me
     open: async () => driver,
     serveUplink: () => {},
     serveTemplateUplink: () => {},
+    importFiles: async () => {},
     secretsOf: () => answers.shift()!(),
     log: (message) => faults.push(message),
   });
@@ -122,6 +123,7 @@ test("where an agent's secrets cannot be read, a machine that wakes keeps its me
     restarts: 0,
     restores: 0,
     snapshot: null,
+    isImporting: false,
     resources,
   };
   const ensure = async () => machines.start(await startFrom(driver, spec), spec, silent);
@@ -164,6 +166,7 @@ function serverUntil(death: Death, rows = new AgentStore(database, "here", 0)): 
     open: async () => death.at(driver),
     serveUplink: () => {},
     serveTemplateUplink: () => {},
+    importFiles: async () => {},
     secretsOf: async () => noSecrets,
     log: () => {},
   });
@@ -219,6 +222,8 @@ function newAgent(): AgentState {
     restores: 0,
     snapshot: null,
     forkedFrom: null,
+    imported: null,
+    isImporting: false,
     error: null,
     installSteps: [],
     createdAt: now,

@@ -120,6 +120,17 @@ export class ProcessDriver implements Driver {
     await rm(this.#snapshot(snapshot), { recursive: true, force: true });
   }
 
+  /** The "disk" is a folder, of which a line stands for the image. */
+  async packDisk(snapshot: string): Promise<string> {
+    const path = `${this.#folder}-packed-${snapshot}`;
+    await writeFile(path, `the disk of snapshot ${snapshot}\n`);
+    return path;
+  }
+
+  async facts(): Promise<{ image: string; accelerator: string }> {
+    return { image: "scripted", accelerator: "none" };
+  }
+
   async snapshots(): Promise<string[]> {
     const found = await readdir(this.#snapshot("")).catch(() => []);
     return found.filter((name) => !name.endsWith(".partial"));

@@ -190,6 +190,17 @@ export class ScriptedDriver implements Driver {
     await rm(this.#snapshot(snapshot), { recursive: true, force: true });
   }
 
+  /** The "disk" is a folder, of which a line stands for the image. */
+  async packDisk(snapshot: string): Promise<string> {
+    const path = `${this.#folder}-packed-${snapshot}`;
+    await writeFile(path, `the disk of snapshot ${snapshot}\n`);
+    return path;
+  }
+
+  async facts(): Promise<{ image: string; accelerator: string }> {
+    return { image: "scripted", accelerator: "none" };
+  }
+
   async snapshots(): Promise<string[]> {
     return readdir(this.#snapshot("")).catch(() => []);
   }

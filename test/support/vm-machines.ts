@@ -64,6 +64,7 @@ export class VmMachines implements AsyncDisposable {
       restarts: 0,
       restores: 0,
       snapshot: null,
+      isImporting: false,
       runtime: this.#runtime,
       hostname: "ada",
       resources,

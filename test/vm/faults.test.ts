@@ -81,6 +81,7 @@ test("what a crash leaves behind is removed at the next start: half a machine, h
       restarts: 0,
       restores: 0,
       snapshot: null,
+      isImporting: false,
       runtime: "claude-code",
       hostname: "nobody",
       resources,

@@ -101,6 +101,15 @@ export class AgentHandle {
     return this.#connection.call("restartAgent", { path: this.#path, query, ...options });
   }
 
+  /**
+   * The agent as one archive, in the response's body. With `disk`, its whole disk is in it, too. An archive that broke off
+   * cannot be imported.
+   */
+  export({ disk, ...options }: RequestOptions & { disk?: boolean } = {}): Promise<Response> {
+    const query = disk ? { disk: "true" as const } : {};
+    return this.#connection.request("exportAgent", { path: this.#path, query, ...options });
+  }
+
   async delete(options: RequestOptions = {}): Promise<void> {
     await this.#connection.call("deleteAgent", { path: this.#path, ...options });
   }

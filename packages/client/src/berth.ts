@@ -1,5 +1,6 @@
 import { AgentHandle } from "./agent.ts";
 import {
+  type Bytes,
   Connection,
   type ConnectionOptions,
   type Filter,
@@ -26,6 +27,7 @@ import type {
   CreditEntry,
   CreditGrant,
   GrantCredits,
+  Import,
   Key,
   Model,
   Program,
@@ -115,6 +117,12 @@ class Agents {
   /** With `wait: "ready"` it is answered when the agent is ready or has failed, or after a while. */
   create(body: Sendable<CreateAgent>, query: Query<"createAgent"> = {}, options: RequestOptions = {}): Promise<Agent> {
     return this.#connection.call("createAgent", { body, query, ...options });
+  }
+
+  /** Creates an agent from an archive of `AgentHandle.export`. A stream is sent once. */
+  import(archive: Bytes, query: Query<"importAgent"> = {}, options: RequestOptions = {}): Promise<Import> {
+    const headers = { "content-type": "application/x-tar", ...options.headers };
+    return this.#connection.upload("importAgent", archive, { query, ...options, headers });
   }
 }
 

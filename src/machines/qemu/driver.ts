@@ -127,7 +127,14 @@ export class QemuDriver implements Driver {
     const qemu = await qemuVersion();
     const sandbox = await Sandbox.open();
     logGaps(sandbox, log);
-    for (const folder of [layout.images, layout.templates, layout.machines, layout.layers, layout.snapshots]) {
+    for (const folder of [
+      layout.images,
+      layout.templates,
+      layout.machines,
+      layout.layers,
+      layout.snapshots,
+      layout.exports,
+    ]) {
       await mkdir(folder, { recursive: true });
       await chmod(folder, 0o711);
     }
@@ -291,6 +298,16 @@ export class QemuDriver implements Driver {
 
   async stage(snapshots: readonly string[], folder: string): Promise<void> {
     await this.#snapshots.stage(snapshots, new Layout(folder));
+  }
+
+  async packDisk(snapshot: string): Promise<string> {
+    await this.#reserve.require();
+    return this.#snapshots.pack(snapshot);
+  }
+
+  async facts(id: string): Promise<{ image: string; accelerator: string }> {
+    const { imageId } = await this.#records.require(id);
+    return { image: imageId, accelerator: this.accelerator };
   }
 
   async stop(id: string): Promise<void> {

@@ -11,6 +11,7 @@ import { join } from "node:path";
  *                  memory-TAG/ state pages pages.zst stream
  *   layers/ID/     disk.qcow2
  *   snapshots/ID/  snapshot.json memory-TAG/ state pages pages.zst stream
+ *   exports/       ID.qcow2
  *
  * A machine's record names its disk: the first one is `disk.qcow2`, one that was laid over a snapshot's layers is in
  * `disks`. As root, QEMU's user can write to the machine's disk and in `run`; everything else is the server's.
@@ -22,6 +23,8 @@ export class Layout {
   readonly machines: string;
   readonly layers: string;
   readonly snapshots: string;
+  /** Disks that are being sent. */
+  readonly exports: string;
 
   constructor(root: string) {
     this.root = root;
@@ -30,6 +33,7 @@ export class Layout {
     this.machines = join(root, "machines");
     this.layers = join(root, "layers");
     this.snapshots = join(root, "snapshots");
+    this.exports = join(root, "exports");
   }
 
   machine(id: string) {

@@ -1,4 +1,4 @@
-import { link, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { link, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 import { BerthError } from "../../contract/errors.ts";
 import type { MachineSpec } from "../../service/lifecycle/reconciler.ts";
@@ -6,7 +6,7 @@ import type { SnapshotFacts } from "../driver.ts";
 import { diskNode } from "./command.ts";
 import type { Compression } from "./compression.ts";
 import { force, nullWhereMissing, readRecord, writeWhole } from "./files.ts";
-import { type Layers, maximumLayers } from "./layers.ts";
+import { type Layers, layersBelow, maximumLayers } from "./layers.ts";
 import type { Layout, MachineFiles } from "./layout.ts";
 import type { MemoryImage, Step } from "./memory-image.ts";
 import type { QemuProcess } from "./process.ts";
@@ -145,6 +145,38 @@ export class Snapshots {
     return (await readdir(this.#parts.layout.snapshots)).filter((name) => !name.endsWith(partialEnding));
   }
 
+  /**
+   * Makes one file of a snapshot's disk, and returns its path. Confined, since a guest that has taken over its QEMU may
+   * have written what is read; and bounded, since that may refer to itself. Throws `snapshot_not_found`.
+   */
+  pack(snapshot: string): Promise<string> {
+    return this.#notSwept(() => this.#pack(snapshot));
+  }
+
+  async #pack(snapshot: string): Promise<string> {
+    const { layout, sandbox } = this.#parts;
+    const record = await this.read(snapshot);
+    if (!record) throw new BerthError("snapshot_not_found", "The snapshot is not there any more.");
+    const { layers, base } = layersBelow(layout, record);
+    const [top] = layers as [string];
+    const packed = join(layout.exports, `${snapshot}.qcow2`);
+    const user = sandbox.templateUser;
+    await writeFile(packed, "", { mode: 0o600 });
+    try {
+      await sandbox.give(user, packed);
+      const diskBytes = record.resources.diskGiB * 1024 ** 3;
+      const convert = ["qemu-img", "convert", "-f", "qcow2", "-O", "qcow2", top, packed];
+      const paths = { readable: [...layers, base.file, layout.images], writable: [packed] };
+      const bounds = [`--fsize=${diskBytes + Math.ceil(diskBytes / 32)}`];
+      const fault = await sandbox.faultOf("prlimit", [...bounds, ...convert], { paths, user });
+      if (fault !== null) throw new Error(`a disk could not be made one file: ${fault}`);
+      return packed;
+    } catch (error) {
+      await rm(packed, { force: true });
+      throw error;
+    }
+  }
+
   async remove(snapshot: string): Promise<void> {
     const { folder } = this.#parts.layout.snapshot(snapshot);
     const gone = `${folder}${partialEnding}`;
@@ -184,6 +216,7 @@ export class Snapshots {
     for (const name of await readdir(layout.snapshots)) {
       if (name.endsWith(partialEnding)) await rm(layout.snapshot(name).folder, { recursive: true, force: true });
     }
+    for (const name of await readdir(layout.exports)) await rm(join(layout.exports, name), { force: true });
   }
 
   /** Freezes the layers of a machine, and removes its disks but the one that its record names. */

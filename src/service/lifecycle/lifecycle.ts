@@ -98,9 +98,16 @@ export class Lifecycle {
    * Stores a new agent and begins to make its machine, once `stored` is done. Throws `agent_exists`, `no_capacity`.
    */
   async create(agent: AgentState, stored: () => Promise<void> = async () => {}): Promise<void> {
+    await this.begin(agent, async () => {
+      await this.#rows.insert(agent);
+      await stored();
+    });
+  }
+
+  /** Begins to make the machine of an agent that `store` stores. Throws `no_capacity`. */
+  async begin(agent: AgentState, store: () => Promise<void>): Promise<void> {
     this.slots.requireQueue();
-    await this.#rows.insert(agent);
-    await stored();
+    await store();
     void this.#reconciler.reconcile(agent);
   }
 

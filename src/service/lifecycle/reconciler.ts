@@ -22,6 +22,8 @@ export interface MachineSpec {
   restores: number;
   /** The id of the snapshot that the machine is to be made from; null once it is. */
   snapshot: string | null;
+  /** Whether it is to be given the files of an import once it runs. */
+  isImporting: boolean;
   runtime: string;
   /** The guest's own hostname. */
   hostname: string;

@@ -134,7 +134,17 @@ export class Spares {
     const id = randomUUID();
     const resources = usualResources(runtime);
     if (!slots.tryHold({ agentId: id, accountId: "spare", memoryMiB: resources.memoryMiB })) return;
-    const spec = { id, generation: 1, restarts: 0, restores: 0, snapshot: null, runtime, hostname: "spare", resources };
+    const spec = {
+      id,
+      generation: 1,
+      restarts: 0,
+      restores: 0,
+      snapshot: null,
+      isImporting: false,
+      runtime,
+      hostname: "spare",
+      resources,
+    };
     const { signal } = this.#stopped;
     try {
       await machines.makeSpare(spec, signal);

@@ -22,6 +22,8 @@ export const operations = {
   listSnapshots: { method: "GET", path: "/agents/{name}/snapshots" },
   removeSnapshot: { method: "DELETE", path: "/agents/{name}/snapshots/{snapshot}" },
   rollBack: { method: "POST", path: "/agents/{name}/rollback" },
+  exportAgent: { method: "GET", path: "/agents/{name}/export" },
+  importAgent: { method: "POST", path: "/imports" },
   chat: { method: "POST", path: "/agents/{name}/chat" },
   listTurns: { method: "GET", path: "/agents/{name}/turns" },
   listAccountTurns: { method: "GET", path: "/turns" },
@@ -117,6 +119,8 @@ export interface Operations {
   listSnapshots: { data: types.ListSnapshotsData; answer: types.SnapshotList; event: null };
   removeSnapshot: { data: types.RemoveSnapshotData; answer: null; event: null };
   rollBack: { data: types.RollBackData; answer: types.Agent; event: null };
+  exportAgent: { data: types.ExportAgentData; answer: null; event: null };
+  importAgent: { data: types.ImportAgentData; answer: types.Import; event: null };
   chat: { data: types.ChatData; answer: null; event: types.TurnEvent };
   listTurns: { data: types.ListTurnsData; answer: types.TurnList; event: null };
   listAccountTurns: { data: types.ListAccountTurnsData; answer: types.AccountTurnList; event: null };

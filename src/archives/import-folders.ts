@@ -1,0 +1,215 @@
+import { randomBytes } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type Readable, Transform, Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import {
+  type AgentFolder,
+  ArchivedSettings,
+  archiveVersion,
+  Manifest,
+  maximumTranscriptLine,
+  TranscriptLine,
+} from "../contract/archives.ts";
+import { BerthError } from "../contract/errors.ts";
+import { folderCheck } from "./folder-check.ts";
+import { invalid, parseJson, readArchive } from "./read.ts";
+
+const partialEnding = ".partial-";
+const transcriptFile = "transcript.jsonl";
+const maximumTranscript = 4 * 1024 ** 3;
+const maximumState = 64 * 1024 ** 2;
+/** How much is written between two looks at the host's disk. */
+const lookEvery = 64 * 1024 ** 2;
+
+/** What an archive says of itself, once the rest of it is received. */
+export interface ReceivedArchive {
+  manifest: Manifest;
+  settings: ArchivedSettings;
+}
+
+/**
+ * Archives that were received and checked, until their agents have what is in them: a folder for each, by the agent's id,
+ * with the transcript and the tars of the machine's folders. It is filled under another name, so one that is there is
+ * whole.
+ */
+export class ImportFolders {
+  readonly #folder: string;
+  readonly #requireSpace: () => Promise<void>;
+
+  /** `requireSpace` throws `disk_full` when the host's disk is too full for anything new. */
+  constructor(folder: string, requireSpace: () => Promise<void>) {
+    this.#folder = folder;
+    this.#requireSpace = requireSpace;
+  }
+
+  /**
+   * Receives an archive and keeps it under `id`. `accept` is called with what it says of itself before the rest is read,
+   * and may refuse it. Throws `archive_invalid`, `archive_unsupported`, `disk_full`; then nothing is kept.
+   */
+  async receive(
+    id: string,
+    bytes: AsyncIterable<Buffer>,
+    accept: (archive: ReceivedArchive) => Promise<void>,
+  ): Promise<ReceivedArchive> {
+    const partial = join(this.#folder, `${id}${partialEnding}${randomBytes(6).toString("hex")}`);
+    await mkdir(partial, { recursive: true, mode: 0o700 });
+    try {
+      const received = await this.#parts(partial, bytes, accept);
+      await force(partial);
+      await rm(join(this.#folder, id), { recursive: true, force: true });
+      await rename(partial, join(this.#folder, id));
+      await force(this.#folder);
+      return received;
+    } catch (error) {
+      await rm(partial, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  async #parts(folder: string, bytes: AsyncIterable<Buffer>, accept: (archive: ReceivedArchive) => Promise<void>) {
+    let manifest: Manifest | null = null;
+    let settings: ArchivedSettings | null = null;
+    for await (const { name, bytes: content } of readArchive(bytes)) {
+      if (name === "berth.json") manifest = manifestOf(await gathered(content));
+      else if (name === "settings.json") {
+        settings = settingsOf(await gathered(content));
+        await accept({ manifest: manifest!, settings });
+      } else {
+        const target = name === "disk.qcow2" ? passedOver() : kept(join(folder, name));
+        await pipeline(content, checksOf(name, settings!), this.#spaced(), target);
+      }
+    }
+    return { manifest: manifest!, settings: settings! };
+  }
+
+  /** Looks at the host's disk as bytes pass. */
+  #spaced(): Transform {
+    const requireSpace = this.#requireSpace;
+    let since = 0;
+    return new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        since += chunk.length;
+        if (since < lookEvery) return done(null, chunk);
+        since = 0;
+        requireSpace().then(() => done(null, chunk), done);
+      },
+    });
+  }
+
+  /** The lines of the transcript. Throws `archive_invalid`. */
+  async *transcript(id: string): AsyncGenerator<TranscriptLine> {
+    let number = 0;
+    for await (const line of linesOf(createReadStream(join(this.#folder, id, transcriptFile)))) {
+      number++;
+      const parsed = TranscriptLine.safeParse(parseJson(line, `line ${number} of the transcript`));
+      if (!parsed.success) throw invalid(`line ${number} of the transcript is not as it has to be`);
+      yield parsed.data;
+    }
+  }
+
+  /** The tar of a machine's folder. Rejects if there is none. */
+  async open(id: string, folder: AgentFolder): Promise<Readable> {
+    const handle = await open(join(this.#folder, id, `${folder}.tar`));
+    return handle.createReadStream({ highWaterMark: 256 * 1024 });
+  }
+
+  async remove(id: string): Promise<void> {
+    await rm(join(this.#folder, id), { recursive: true, force: true });
+  }
+
+  /** The ids of all that are whole. */
+  async ids(): Promise<string[]> {
+    const names = await readdir(this.#folder).catch(() => []);
+    return names.filter((name) => !name.includes(partialEnding));
+  }
+
+  /** At the server's start: removes what a crash left half received. */
+  async removeHalfReceived(): Promise<void> {
+    const names = await readdir(this.#folder).catch(() => []);
+    for (const name of names) {
+      if (name.includes(partialEnding)) await rm(join(this.#folder, name), { recursive: true, force: true });
+    }
+  }
+}
+
+function kept(path: string): Writable {
+  return createWriteStream(path, { mode: 0o600, flush: true });
+}
+
+function passedOver(): Writable {
+  return new Writable({ write: (_chunk, _encoding, done) => done() });
+}
+
+function checksOf(name: string, { resources }: ArchivedSettings): Transform {
+  const disk = resources.diskGiB * 1024 ** 3;
+  if (name === "home.tar") return folderCheck(name, { bytes: disk, isFlat: false });
+  if (name === "state.tar") return folderCheck(name, { bytes: maximumState, isFlat: true });
+  // An image's tables take a little.
+  return atMost(name, name === transcriptFile ? maximumTranscript : disk + disk / 16);
+}
+
+function atMost(name: string, bytes: number): Transform {
+  let left = bytes;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      left -= chunk.length;
+      if (left < 0) done(invalid(`${name} has more than ${bytes} bytes`));
+      else done(null, chunk);
+    },
+  });
+}
+
+function manifestOf(bytes: Buffer): Manifest {
+  const given = parseJson(bytes, "berth.json") as { format?: unknown; version?: unknown } | null;
+  if (given?.format !== "berth-agent" || typeof given.version !== "number") {
+    throw invalid("berth.json is not the manifest of an agent");
+  }
+  if (given.version > archiveVersion) {
+    const message = `The archive has version ${given.version} of its format, and this Berth reads up to ${archiveVersion}: import it with the Berth that wrote it, or a newer one.`;
+    throw new BerthError("archive_unsupported", message);
+  }
+  const parsed = Manifest.safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw invalid(`berth.json is not as it has to be (${parsed.error.issues[0]!.path.join(".")})`);
+}
+
+function settingsOf(bytes: Buffer): ArchivedSettings {
+  const parsed = ArchivedSettings.safeParse(parseJson(bytes, "settings.json"));
+  if (parsed.success) return parsed.data;
+  const { path, message } = parsed.error.issues[0]!;
+  throw invalid(`settings.json is not as it has to be (${path.join(".")}: ${message.slice(0, 200)})`);
+}
+
+async function gathered(bytes: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of bytes) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** Lines, without their ends. Throws `archive_invalid` for one that is too long. */
+async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let pending: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of bytes) {
+    let start = 0;
+    for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, start)) {
+      yield Buffer.concat([...pending, chunk.subarray(start, end)]);
+      pending = [];
+      size = 0;
+      start = end + 1;
+    }
+    pending.push(chunk.subarray(start));
+    size += chunk.length - start;
+    if (size > maximumTranscriptLine) throw invalid("a line of the transcript is too long");
+  }
+  if (size > 0) throw invalid("the transcript ends within a line");
+}
+
+/** Writes a folder's own changes out. */
+async function force(path: string): Promise<void> {
+  const handle = await open(path);
+  await handle.sync();
+  await handle.close();
+}

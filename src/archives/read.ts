@@ -1,0 +1,161 @@
+import { createHash } from "node:crypto";
+import { Header } from "tar";
+import { Checksums } from "../contract/archives.ts";
+import { BerthError } from "../contract/errors.ts";
+import { archiveParts, blockBytes, entryName, maximumWhole, type PartName, paddingOf } from "./parts.ts";
+
+/** The most that an entry of a split part may have, in bytes. */
+const maximumEntry = 1024 * 1024 * 1024;
+/** How many zero blocks may follow the end: tar fills up its last record. */
+const maximumTail = 1024 * 1024;
+
+/** A part as it arrives. Its bytes are to be read before the next part is. */
+interface ReadPart {
+  name: Exclude<PartName, "checksums.json">;
+  bytes: AsyncGenerator<Buffer>;
+}
+
+/**
+ * The parts of an archive in their order, each of them even where it has no bytes. Ends when the checksums were right.
+ * Throws `archive_invalid` at the first thing that is not as it has to be.
+ */
+export async function* readArchive(bytes: AsyncIterable<Buffer>): AsyncGenerator<ReadPart> {
+  await using entries = new Entries(bytes);
+  const found: Checksums = {};
+  for (const { name, isSplit } of archiveParts) {
+    if (name === "checksums.json") break;
+    const sum = createHash("sha256");
+    let size = 0;
+    const summed = async function* () {
+      for await (const chunk of isSplit ? split(entries, name) : whole(entries, name)) {
+        sum.update(chunk);
+        size += chunk.length;
+        yield chunk;
+      }
+    };
+    yield { name, bytes: summed() };
+    if (size > 0) found[name] = { bytes: size, sha256: sum.digest("hex") };
+  }
+  await requireSums(entries, found);
+  await entries.requireEnd();
+}
+
+async function* whole(entries: Entries, name: string): AsyncGenerator<Buffer> {
+  const next = await entries.next();
+  if (next?.name !== name) throw unexpected(name, next?.name);
+  if (next.size > maximumWhole) throw invalid(`${name} has more than ${maximumWhole} bytes`);
+  yield* entries.content();
+}
+
+async function* split(entries: Entries, name: string): AsyncGenerator<Buffer> {
+  for (let number = 1; (await entries.next())?.name === entryName(name, number); number++) yield* entries.content();
+}
+
+async function requireSums(entries: Entries, found: Checksums): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of whole(entries, "checksums.json")) chunks.push(chunk);
+  const given = parseJson(Buffer.concat(chunks), "checksums.json");
+  const sums = Checksums.safeParse(given);
+  if (!sums.success) throw invalid("checksums.json does not have checksums");
+  for (const name of new Set([...Object.keys(sums.data), ...Object.keys(found)])) {
+    const [told, seen] = [sums.data[name] ?? nothing, found[name] ?? nothing];
+    if (told.bytes !== seen.bytes || told.sha256 !== seen.sha256) throw invalid(`the checksum of ${name} is wrong`);
+  }
+}
+
+const nothing = { bytes: 0, sha256: createHash("sha256").digest("hex") };
+
+/** JSON of an archive. Throws `archive_invalid`. */
+export function parseJson(bytes: Buffer, name: string): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw invalid(`${name} is not JSON in UTF-8`);
+  }
+}
+
+/** A tar's entries, one after the other. Only plain files are allowed. */
+class Entries implements AsyncDisposable {
+  readonly #input: AsyncIterator<Buffer>;
+  #rest: Buffer = Buffer.alloc(0);
+  /** The entry whose content is next; null at the end, undefined before its header was read. */
+  #current: { name: string; size: number } | null | undefined;
+
+  constructor(bytes: AsyncIterable<Buffer>) {
+    this.#input = bytes[Symbol.asyncIterator]();
+  }
+
+  /** Lets go of the bytes that were not read. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#input.return?.();
+  }
+
+  /** The entry whose content was not read yet; null at the end. */
+  async next(): Promise<{ name: string; size: number } | null> {
+    if (this.#current === undefined) this.#current = entryOf(await this.#exactly(blockBytes));
+    return this.#current;
+  }
+
+  /** The content of the entry that is next. */
+  async *content(): AsyncGenerator<Buffer> {
+    const { size } = this.#current!;
+    for (let left = size; left > 0; ) {
+      if (this.#rest.length === 0) await this.#more();
+      const chunk = this.#rest.subarray(0, left);
+      this.#rest = this.#rest.subarray(chunk.length);
+      left -= chunk.length;
+      yield chunk;
+    }
+    if ((await this.#exactly(paddingOf(size))).some((byte) => byte !== 0)) throw invalid("it is damaged");
+    this.#current = undefined;
+  }
+
+  /** Requires that nothing but zeros follows. */
+  async requireEnd(): Promise<void> {
+    if ((await this.next()) !== null) throw unexpected("the end", this.#current!.name);
+    let tail = this.#rest.length;
+    if (this.#rest.some((byte) => byte !== 0)) throw invalid("something follows its end");
+    for (let next = await this.#input.next(); !next.done; next = await this.#input.next()) {
+      tail += next.value.length;
+      if (tail > maximumTail || next.value.some((byte) => byte !== 0)) throw invalid("something follows its end");
+    }
+    if (tail < blockBytes) throw cut();
+  }
+
+  async #exactly(size: number): Promise<Buffer> {
+    while (this.#rest.length < size) await this.#more();
+    const taken = this.#rest.subarray(0, size);
+    this.#rest = this.#rest.subarray(size);
+    return taken;
+  }
+
+  async #more(): Promise<void> {
+    const next = await this.#input.next();
+    if (next.done) throw cut();
+    this.#rest = this.#rest.length === 0 ? next.value : Buffer.concat([this.#rest, next.value]);
+  }
+}
+
+function entryOf(block: Buffer): { name: string; size: number } | null {
+  if (block.every((byte) => byte === 0)) return null;
+  const header = new Header(block);
+  if (!header.cksumValid || header.path === undefined) throw invalid("it is no tar archive, or damaged");
+  const name = header.path.slice(0, 100);
+  const size = header.size ?? -1;
+  if (header.type !== "File") throw invalid(`${name} is no plain file`);
+  if (!Number.isSafeInteger(size) || size < 0 || size > maximumEntry) throw invalid(`${name} has an impossible size`);
+  return { name, size };
+}
+
+function unexpected(name: string, found: string | undefined): BerthError {
+  return invalid(`${name} is expected and ${found === undefined ? "it ends" : `${found} comes`}`);
+}
+
+function cut(): BerthError {
+  return new BerthError("archive_invalid", "The archive is not whole: it ends in the middle.");
+}
+
+/** The error for an archive. `why` goes on after "The archive cannot be imported: ". */
+export function invalid(why: string): BerthError {
+  return new BerthError("archive_invalid", `The archive cannot be imported: ${why}.`);
+}

