@@ -288,7 +288,7 @@ test("a turn is answered also where no snapshot can be made before it", async ()
   await start();
   await client.call("POST", "/agents", { name: "ada", autoSnapshot: 1 });
   // A file where the folder of snapshots is to be.
-  await writeFile(join(service.config.dataFolder, "machines-snapshots"), "");
+  await writeFile(join(service.config.dataFolder, "snapshots"), "");
   expect(await client.ask("ada", "hello")).toBe("hello");
   expect(await kept()).toEqual([]);
 });
