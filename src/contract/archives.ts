@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Agent, AgentName, Fault, WaitQuery } from "./agents.ts";
 import { ChangeEgress } from "./egress.ts";
 import { McpServers } from "./mcp-servers.ts";
+import { SecretHeader, SecretHost, SecretName } from "./secrets.ts";
 
 /** The version of the archive's format that this Berth writes, and the newest that it reads. */
 export const archiveVersion = 1;
@@ -11,7 +12,17 @@ export const maximumTranscriptLine = 16 * 1024 * 1024;
 
 const time = z.iso.datetime();
 
-const Package = z.object({ name: z.string().max(300), version: z.string().max(300) });
+/** Nothing that a shell would take for more than a name: commands are made of them. */
+export const Package = z.object({
+  name: z
+    .string()
+    .max(200)
+    .regex(/^(@[A-Za-z0-9][A-Za-z0-9._~-]*\/)?[A-Za-z0-9][A-Za-z0-9+._~-]*$/),
+  version: z
+    .string()
+    .max(200)
+    .regex(/^[\x21-\x7e]*$/),
+});
 
 /** What was installed in an agent's machine beside what its image has. */
 export const Installed = z
@@ -65,9 +76,9 @@ export const ArchivedSettings = z.object({
   secrets: z
     .array(
       z.object({
-        name: z.string().max(64),
-        hosts: z.array(z.string().max(300)).max(50),
-        headers: z.array(z.string().max(64)).max(10),
+        name: SecretName,
+        hosts: z.array(SecretHost).max(50),
+        headers: z.array(SecretHeader).max(10),
       }),
     )
     .max(50),

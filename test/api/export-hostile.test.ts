@@ -84,11 +84,7 @@ const hostile: [string, ArchiveChanges, RegExp][] = [
     /impossible/,
   ],
   ["a negative size", inHome(extended({ size: "-1" }), { path: "./a" }), /impossible size/],
-  [
-    "a folder with content",
-    inHome({ path: "./a", type: "Directory", size: 512, content: "x".repeat(512) }),
-    /damaged/,
-  ],
+  ["a folder with content", inHome({ path: "./a", type: "Directory", size: 512, content: "x".repeat(512) }), /damaged/],
   ["a file with holes", inHome(extended({ "GNU.sparse.major": "1" }), { path: "./a" }), /holes/],
   [
     "a damaged extended header",
@@ -112,6 +108,17 @@ const hostile: [string, ArchiveChanges, RegExp][] = [
   ],
   ["a server with credentials", { settings: { mcpServers: { a: { url: "https://a:b@example.com" } } } }, /mcpServers/],
   ["a network rule that is none", { settings: { network: { allow: ["://"], deny: [] } } }, /network/],
+  [
+    "a package that is a command",
+    { manifest: { installed: { apt: [{ name: "a;reboot", version: "1" }], npm: [] } } },
+    /installed/,
+  ],
+  [
+    "a package that is an option",
+    { manifest: { installed: { apt: [], npm: [{ name: "--force", version: "1" }] } } },
+    /installed/,
+  ],
+  ["a secret that is a command", { settings: { secrets: [{ name: "$(reboot)", hosts: [], headers: [] }] } }, /secrets/],
   ["another manifest", { manifest: { format: "zip" } }, /not the manifest/],
   ["a manifest without an agent", { manifest: { agent: 7 } }, /agent/],
   ["a line that is none", { transcript: ["{"] }, /line 1 of the transcript/],
