@@ -11,6 +11,8 @@ export const archiveVersion = 1;
 export const maximumTranscriptLine = 16 * 1024 * 1024;
 
 const time = z.iso.datetime();
+/** Leaves room for all resets to come. */
+const conversation = z.int().min(1).max(1_000_000_000);
 
 /** Nothing that a shell would take for more than a name: commands are made of them. */
 export const Package = z.object({
@@ -47,7 +49,7 @@ export const Manifest = z.object({
     architecture: z.string().max(100),
     accelerator: z.string().max(100),
   }),
-  conversation: z.int().min(1),
+  conversation,
   counts: z.object({ turns: z.int().min(0) }),
   installed: Installed,
   hasDisk: z.boolean(),
@@ -96,7 +98,7 @@ export const TranscriptLine = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("turn"),
     id: z.string().max(100),
-    conversation: z.int().min(1),
+    conversation,
     createdAt: time,
     finishedAt: time,
     /** What the user said. */

@@ -42,12 +42,16 @@ export function agentFolderHandlers(
   context: RuntimeContext,
   replaced: (task: () => Promise<void>) => Promise<void>,
 ): Pick<GuestHandlers, "exportFolder" | "importFolder" | "listInstalled"> {
+  /** The last import, which may go on although the server that sent it is gone. */
+  let last: Promise<unknown> = Promise.resolve();
   return {
     exportFolder: ({ folder }) => sendFolder(context, folder),
     importFolder: async ({ folder }) =>
       new Receiver(context.home, async (bytes) => {
-        if (folder === "home") await receiveHome(context, bytes, replaced);
-        else await receiveState(context, bytes, replaced);
+        const receive = folder === "home" ? receiveHome : receiveState;
+        const received = last.catch(() => {}).then(() => receive(context, bytes, replaced));
+        last = received;
+        await received;
         return { path: context.home, created: false, etag: null };
       }),
     listInstalled: () => installed(context),

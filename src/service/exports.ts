@@ -212,6 +212,7 @@ function taken(bytes: AsyncIterable<Buffer>): Readable {
     waiting();
   }
   const stream = Readable.from(watched(), { objectMode: false, highWaterMark: 256 * 1024 });
+  waiting();
   return stream.once("close", () => clearTimeout(timer));
 }
 

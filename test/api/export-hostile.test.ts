@@ -122,6 +122,8 @@ const hostile: [string, ArchiveChanges, RegExp][] = [
   ["another manifest", { manifest: { format: "zip" } }, /not the manifest/],
   ["a manifest without an agent", { manifest: { agent: 7 } }, /agent/],
   ["a line that is none", { transcript: ["{"] }, /line 1 of the transcript/],
+  ["a conversation of no number", { transcript: [{ ...line, conversation: 2 ** 40 }] }, /line 1 of the transcript/],
+  ["a manifest of a conversation of no number", { manifest: { conversation: 2 ** 40 } }, /conversation/],
   ["a line of another kind", { transcript: [line, { type: "deed" }] }, /line 2 of the transcript/],
   ["a turn of no time", { transcript: [{ ...line, createdAt: "yesterday" }] }, /line 1 of the transcript/],
   ["bytes that are no UTF-8", { parts: { "transcript.jsonl": [Buffer.from([0x22, 0xff, 0x22, 0x0a])] } }, /line 1/],

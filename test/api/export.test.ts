@@ -162,7 +162,12 @@ test("an archive of another processor, with what a database does not take, is ta
       createdAt: "2199-01-01T00:00:00.000Z",
     },
   ];
-  expect((await imported(await archiveWith({ transcript: strange }))).body.agent.status).toBe("ready");
+  const archive = await archiveWith({
+    transcript: strange,
+    manifest: { agent: "null \0 \ud800" },
+    settings: { mcpServers: { a: { command: "true", args: ["\ud800"] } } },
+  });
+  expect((await imported(archive)).body.agent.status).toBe("ready");
   const [first, second] = await turns("eve");
   expect([first.reply, second.error]).toEqual(["null ␀ and half \ufffd", { code: "runtime_failed", message: "No." }]);
   expect(Date.parse(second.createdAt)).toBeLessThanOrEqual(Date.now());
