@@ -3,8 +3,17 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ArchiveChanges, archiveWith, extended, home, line, type TarEntry, tarOf } from "../support/archives.ts";
-import type { Answer, TestClient } from "../support/client.ts";
+import {
+  type ArchiveChanges,
+  archiveWith,
+  extended,
+  home,
+  importArchive,
+  line,
+  type TarEntry,
+  tarOf,
+} from "../support/archives.ts";
+import type { TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // Archives that are broken, cut, hostile or not fit: each gets an error that says why, and leaves nothing.
@@ -19,18 +28,10 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-async function imported(
+const imported = (
   archive: Buffer | ReadableStream,
-  { query = "?name=eve&wait=ready", headers = {} }: { query?: string; headers?: Record<string, string> } = {},
-): Promise<Answer> {
-  const response = await fetch(`${client.url}/imports${query}`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${client.key}`, "content-type": "application/x-tar", ...headers },
-    body: archive as Uint8Array<ArrayBuffer>,
-    ...({ duplex: "half" } as object),
-  });
-  return { status: response.status, headers: response.headers, body: await response.json() };
-}
+  options: { query?: string; headers?: Record<string, string> } = {},
+) => importArchive(client, archive, options);
 
 const names = async () => (await client.call("GET", "/agents")).body.data.map(({ name }: { name: string }) => name);
 const received = () => readdir(join(service.config.dataFolder, "imports")).catch(() => []);

@@ -3,8 +3,8 @@ import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { newAccount } from "../support/accounts.ts";
-import { archiveWith, line } from "../support/archives.ts";
-import type { Answer, TestClient } from "../support/client.ts";
+import { archiveWith, importArchive, line } from "../support/archives.ts";
+import type { TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // Agents that leave as archives and come back, with folders as their machines' disks. Real machines are in
@@ -25,18 +25,10 @@ async function exported(name = "ada", query = ""): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer());
 }
 
-async function imported(
+const imported = (
   archive: Buffer | ReadableStream,
-  { query = "?name=eve&wait=ready", headers = {} }: { query?: string; headers?: Record<string, string> } = {},
-): Promise<Answer> {
-  const response = await fetch(`${client.url}/imports${query}`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${client.key}`, "content-type": "application/x-tar", ...headers },
-    body: archive as Uint8Array<ArrayBuffer>,
-    ...({ duplex: "half" } as object),
-  });
-  return { status: response.status, headers: response.headers, body: await response.json() };
-}
+  options: { query?: string; headers?: Record<string, string> } = {},
+) => importArchive(client, archive, options);
 
 const turns = async (name: string) => (await client.call("GET", `/agents/${name}/turns`)).body.data.toReversed();
 const names = async () => (await client.call("GET", "/agents")).body.data.map(({ name }: { name: string }) => name);
