@@ -67,6 +67,7 @@ bench: node_modules/.all image dashboard ## measure the hot paths
 	@node bench/sleepers.ts
 	@node bench/suspend.ts
 	@node bench/snapshots.ts
+	@node bench/export.ts
 	@node bench/relay.ts
 	@node bench/requests.ts
 	@node bench/clients.ts

@@ -18,7 +18,7 @@ import { invalid, parseJson, readArchive } from "./read.ts";
 
 const partialEnding = ".partial-";
 const transcriptFile = "transcript.jsonl";
-const maximumTranscript = 4 * 1024 ** 3;
+const maximumTranscript = 1024 ** 3;
 const maximumState = 64 * 1024 ** 2;
 /** How much is written between two looks at the host's disk. */
 const lookEvery = 64 * 1024 ** 2;

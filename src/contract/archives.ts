@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Agent, AgentName, Fault, WaitQuery } from "./agents.ts";
 import { ChangeEgress } from "./egress.ts";
 import { McpServers } from "./mcp-servers.ts";
+import { SecretHeader, SecretHost, SecretName } from "./secrets.ts";
 
 /** The version of the archive's format that this Berth writes, and the newest that it reads. */
 export const archiveVersion = 1;
@@ -10,8 +11,20 @@ export const archiveVersion = 1;
 export const maximumTranscriptLine = 16 * 1024 * 1024;
 
 const time = z.iso.datetime();
+/** Leaves room for all resets to come. */
+const conversation = z.int().min(1).max(1_000_000_000);
 
-const Package = z.object({ name: z.string().max(300), version: z.string().max(300) });
+/** Nothing that a shell would take for more than a name: commands are made of them. */
+export const Package = z.object({
+  name: z
+    .string()
+    .max(200)
+    .regex(/^(@[A-Za-z0-9][A-Za-z0-9._~-]*\/)?[A-Za-z0-9][A-Za-z0-9+._~-]*$/),
+  version: z
+    .string()
+    .max(200)
+    .regex(/^[\x21-\x7e]*$/),
+});
 
 /** What was installed in an agent's machine beside what its image has. */
 export const Installed = z
@@ -36,7 +49,7 @@ export const Manifest = z.object({
     architecture: z.string().max(100),
     accelerator: z.string().max(100),
   }),
-  conversation: z.int().min(1),
+  conversation,
   counts: z.object({ turns: z.int().min(0) }),
   installed: Installed,
   hasDisk: z.boolean(),
@@ -65,9 +78,9 @@ export const ArchivedSettings = z.object({
   secrets: z
     .array(
       z.object({
-        name: z.string().max(64),
-        hosts: z.array(z.string().max(300)).max(50),
-        headers: z.array(z.string().max(64)).max(10),
+        name: SecretName,
+        hosts: z.array(SecretHost).max(50),
+        headers: z.array(SecretHeader).max(10),
       }),
     )
     .max(50),
@@ -85,7 +98,7 @@ export const TranscriptLine = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("turn"),
     id: z.string().max(100),
-    conversation: z.int().min(1),
+    conversation,
     createdAt: time,
     finishedAt: time,
     /** What the user said. */

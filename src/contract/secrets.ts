@@ -9,7 +9,7 @@ const maximumValue = 4_096;
 const reserved =
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|TERM|PWD|IFS|ENV|BASH_.*|LD_.*|LC_.*|NODE_.*|SSL_.*|(HTTPS?|NO|ALL)_PROXY|NPM_CONFIG_.*|GIT_.*|PYTHON.*|PERL.*|ANTHROPIC_(BASE_URL|AUTH_TOKEN)|OPENAI_BASE_URL)$/;
 
-const SecretName = z
+export const SecretName = z
   .string()
   .regex(
     /^[A-Z][A-Z0-9_]{0,63}$/,
@@ -38,7 +38,7 @@ export function parseSecretHost(text: string): SecretDestination | null {
 }
 
 /** A host, or all names below one. */
-const SecretHost = z.string().transform((text, context) => {
+export const SecretHost = z.string().transform((text, context) => {
   const destination = parseSecretHost(text.trim().replace(/^http:/i, "http:"));
   if (destination) return (destination.isPlain ? plainScheme : "") + ruleText(destination.rule);
   context.addIssue({
@@ -52,7 +52,7 @@ const SecretHost = z.string().transform((text, context) => {
 const neverRevealed =
   /^(host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|origin|access-control-request-.*)$/;
 
-const SecretHeader = z
+export const SecretHeader = z
   .string()
   .toLowerCase()
   .regex(/^[a-z0-9!#$%&'*+.^_`|~-]{1,64}$/, "A header's name is such as authorization or x-api-key.")

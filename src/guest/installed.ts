@@ -2,11 +2,13 @@ import { execFile } from "node:child_process";
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import type { Installed } from "../contract/archives.ts";
+import { type Installed, Package } from "../contract/archives.ts";
 import type { RuntimeContext } from "../runtimes/runtime.ts";
 
 const run = promisify(execFile);
 const packageFolder = "/var/lib/dpkg/info";
+// biome-ignore lint/suspicious/noTemplateCurlyInString: it is what dpkg-query fills in.
+const packageFormat = "--showformat=${binary:Package}\t${Version}\n";
 const most = 10_000;
 
 /** What was installed in this machine beside what its image has, by name. */
@@ -14,7 +16,8 @@ export async function installed({ packages }: Pick<RuntimeContext, "packages">):
   // The image's packages were all there before the folder of the runtimes was made.
   const { mtimeMs: built } = await lstat(dirname(packages));
   const [apt, npm] = await Promise.all([aptPackages(built), npmPackages(packages)]);
-  return { apt: apt.slice(0, most), npm: npm.slice(0, most) };
+  const told = (each: object) => Package.safeParse(each).success;
+  return { apt: apt.filter(told).slice(0, most), npm: npm.filter(told).slice(0, most) };
 }
 
 /** Debian's packages that somebody asked for: not those that came along. */
@@ -26,7 +29,7 @@ async function aptPackages(since: number): Promise<Installed["apt"]> {
   }
   if (fresh.length === 0) return [];
   const asked = new Set((await output("apt-mark", ["showmanual"])).split("\n"));
-  const rows = (await output("dpkg-query", ["--show", "--showformat=${binary:Package}\t${Version}\n"])).split("\n");
+  const rows = (await output("dpkg-query", ["--show", packageFormat])).split("\n");
   const versions = new Map(rows.map((row) => row.split("\t") as [string, string]));
   return fresh.sort().flatMap((name) => {
     const short = name.split(":")[0]!;

@@ -5,6 +5,7 @@ import type { Agents } from "../service/agents.ts";
 import type { Exports } from "../service/exports.ts";
 import { type Imports, toImport } from "../service/imports.ts";
 import { findAgent } from "./agents.ts";
+import { sendHead } from "./files.ts";
 import { handle } from "./handle.ts";
 import type { Streams } from "./streams.ts";
 
@@ -20,12 +21,14 @@ export function archiveRoutes({ agents, exports, imports, streams }: ArchivePart
   return async (app) => {
     handle(app, routes.exportAgent, async (request, reply) => {
       const agent = await findAgent(agents, request, request.params.name);
+      reply.type("application/x-tar").header("cache-control", "private, no-store");
+      reply.header("content-disposition", `attachment; filename="${agent.name}.berth"`);
+      // Headers alone need no archive.
+      if (request.method === "HEAD") return sendHead(reply);
       const entered = streams.enter(request);
       try {
         const archive = await exports.open(agent, request.caller, { disk: request.query.disk === "true" });
         archive.once("close", () => entered[Symbol.dispose]());
-        reply.type("application/x-tar").header("cache-control", "private, no-store");
-        reply.header("content-disposition", `attachment; filename="${agent.name}.berth"`);
         return reply.send(archive);
       } catch (error) {
         entered[Symbol.dispose]();

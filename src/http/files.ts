@@ -203,7 +203,7 @@ async function* eventsOf(batches: AsyncIterable<FileEvent[]>): AsyncGenerator<Ss
 }
 
 /** Sends the headers. Fastify would say that there are no bytes. */
-function sendHead(reply: FastifyReply): FastifyReply {
+export function sendHead(reply: FastifyReply): FastifyReply {
   const head = reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);
   reply.hijack();
   head.end();

@@ -28,13 +28,13 @@ const leftOut =
   "The values of secrets: settings.json has their names. Keys, credits and the log of connections. What was installed outside of the home folder: `installed` lists what apt and npm know of it.";
 
 /** The parts of an archive as they are made. */
-export type ExportedParts = Partial<
+type ExportedParts = Partial<
   Record<"berth.json" | "settings.json" | "transcript.jsonl" | "home.tar" | "state.tar" | "disk.qcow2", Source>
 >;
 type Source = AsyncIterable<Buffer> | Iterable<Buffer>;
 
 /** A machine's disk as one file on the host. */
-export interface PackedDisk {
+interface PackedDisk {
   bytes: () => AsyncIterable<Buffer>;
   remove(): Promise<void>;
 }
@@ -212,6 +212,7 @@ function taken(bytes: AsyncIterable<Buffer>): Readable {
     waiting();
   }
   const stream = Readable.from(watched(), { objectMode: false, highWaterMark: 256 * 1024 });
+  waiting();
   return stream.once("close", () => clearTimeout(timer));
 }
 

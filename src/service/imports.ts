@@ -15,6 +15,7 @@ import type { Agents } from "./agents.ts";
 import type { EgressLists } from "./egress.ts";
 import type { Attempt } from "./idempotency.ts";
 import type { Lifecycle } from "./lifecycle/lifecycle.ts";
+import { storableValue } from "./storable.ts";
 import { fromLines, type ImportedItem } from "./transcript.ts";
 import { sendBytes } from "./transfers.ts";
 
@@ -76,9 +77,10 @@ export class Imports {
     if (made) return made;
     this.#underway.add(resourceId);
     try {
-      const { manifest, settings } = await archives.receive(resourceId, uploaded(bytes), (archive) =>
-        this.#requireCreatable(accountId, toCreate(archive, asked)),
+      const archive = await archives.receive(resourceId, uploaded(bytes), (found) =>
+        this.#requireCreatable(accountId, toCreate(found, asked)),
       );
+      const { manifest, settings } = storableValue(archive);
       const others = await rows.byNames(accountId, settings.agents);
       const agents = others.map(({ name }) => name);
       const agent = {

@@ -7,7 +7,7 @@ import type { FinishedTurn, ImportedItem } from "../service/transcript.ts";
 import type { AgentStore } from "./agents.ts";
 import type { Database, Tables } from "./database.ts";
 import { EgressRuleStore } from "./egress-rules.ts";
-import type { TurnStore } from "./turns.ts";
+import { type TurnStore, toTurnState } from "./turns.ts";
 
 /** How many turns are read at a time. */
 const page = 100;
@@ -127,21 +127,6 @@ async function insertEvents(transaction: Database, turnId: string, events: Seque
 type FinishedRow = Selectable<Tables["turns"]> & Pick<FinishedTurn, "error">;
 
 function toFinished(row: FinishedRow): FinishedTurn {
-  return {
-    id: row.id,
-    agentId: row.agent_id,
-    keyId: row.key_id,
-    conversation: row.conversation,
-    message: row.message,
-    instructions: row.instructions,
-    functions: row.functions,
-    model: row.model,
-    status: row.status,
-    usage: row.usage,
-    asked: null,
-    error: row.error,
-    undone: row.undone,
-    createdAt: row.created_at,
-    finishedAt: row.finished_at!,
-  };
+  const { error, undone, created_at: createdAt, finished_at: finishedAt } = row;
+  return { ...toTurnState(row), error, undone, createdAt, finishedAt: finishedAt! };
 }

@@ -76,7 +76,7 @@ export class TurnStore implements TurnRows {
       .where("agent_id", "=", agentId)
       .where("id", "=", turnId)
       .executeTakeFirst();
-    return row ? fromRow(row) : null;
+    return row ? toTurnState(row) : null;
   }
 
   async running(): ReturnType<TurnRows["running"]> {
@@ -90,7 +90,7 @@ export class TurnStore implements TurnRows {
       .where("agents.host", "=", this.#host)
       .execute();
     return rows.map((row) => ({
-      turn: fromRow(row),
+      turn: toTurnState(row),
       agent: {
         instructions: row.agent_instructions,
         mcpServers: row.mcp_servers,
@@ -249,7 +249,7 @@ type PastRow = Selectable<Tables["turns"]> & { reply: { text: string; pieces: nu
 
 function toPast(row: PastRow): PastTurn {
   return {
-    ...fromRow(row),
+    ...toTurnState(row),
     ...cut(row.reply),
     error: row.error,
     askedBy: row.askedBy,
@@ -269,7 +269,8 @@ const askerOf = sql<PastTurn["askedBy"]>`(
   select json_build_object('agent', agents.name, 'turnId', asker.id) from turns asker
   join agents on agents.id = asker.agent_id where asker.id = turns.asked_by)`;
 
-function fromRow(row: Selectable<Tables["turns"]>): TurnState {
+/** A turn, from its row. */
+export function toTurnState(row: Selectable<Tables["turns"]>): TurnState {
   return {
     id: row.id,
     agentId: row.agent_id,

@@ -3,8 +3,17 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ArchiveChanges, archiveWith, extended, home, line, type TarEntry, tarOf } from "../support/archives.ts";
-import type { Answer, TestClient } from "../support/client.ts";
+import {
+  type ArchiveChanges,
+  archiveWith,
+  extended,
+  home,
+  importArchive,
+  line,
+  type TarEntry,
+  tarOf,
+} from "../support/archives.ts";
+import type { TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // Archives that are broken, cut, hostile or not fit: each gets an error that says why, and leaves nothing.
@@ -19,18 +28,10 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-async function imported(
+const imported = (
   archive: Buffer | ReadableStream,
-  { query = "?name=eve&wait=ready", headers = {} }: { query?: string; headers?: Record<string, string> } = {},
-): Promise<Answer> {
-  const response = await fetch(`${client.url}/imports${query}`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${client.key}`, "content-type": "application/x-tar", ...headers },
-    body: archive as Uint8Array<ArrayBuffer>,
-    ...({ duplex: "half" } as object),
-  });
-  return { status: response.status, headers: response.headers, body: await response.json() };
-}
+  options: { query?: string; headers?: Record<string, string> } = {},
+) => importArchive(client, archive, options);
 
 const names = async () => (await client.call("GET", "/agents")).body.data.map(({ name }: { name: string }) => name);
 const received = () => readdir(join(service.config.dataFolder, "imports")).catch(() => []);
@@ -108,9 +109,22 @@ const hostile: [string, ArchiveChanges, RegExp][] = [
   ],
   ["a server with credentials", { settings: { mcpServers: { a: { url: "https://a:b@example.com" } } } }, /mcpServers/],
   ["a network rule that is none", { settings: { network: { allow: ["://"], deny: [] } } }, /network/],
+  [
+    "a package that is a command",
+    { manifest: { installed: { apt: [{ name: "a;reboot", version: "1" }], npm: [] } } },
+    /installed/,
+  ],
+  [
+    "a package that is an option",
+    { manifest: { installed: { apt: [], npm: [{ name: "--force", version: "1" }] } } },
+    /installed/,
+  ],
+  ["a secret that is a command", { settings: { secrets: [{ name: "$(reboot)", hosts: [], headers: [] }] } }, /secrets/],
   ["another manifest", { manifest: { format: "zip" } }, /not the manifest/],
   ["a manifest without an agent", { manifest: { agent: 7 } }, /agent/],
   ["a line that is none", { transcript: ["{"] }, /line 1 of the transcript/],
+  ["a conversation of no number", { transcript: [{ ...line, conversation: 2 ** 40 }] }, /line 1 of the transcript/],
+  ["a manifest of a conversation of no number", { manifest: { conversation: 2 ** 40 } }, /conversation/],
   ["a line of another kind", { transcript: [line, { type: "deed" }] }, /line 2 of the transcript/],
   ["a turn of no time", { transcript: [{ ...line, createdAt: "yesterday" }] }, /line 1 of the transcript/],
   ["bytes that are no UTF-8", { parts: { "transcript.jsonl": [Buffer.from([0x22, 0xff, 0x22, 0x0a])] } }, /line 1/],

@@ -1,6 +1,7 @@
 import { Header, type HeaderData } from "tar";
 import { type PartSources, writeArchive } from "../../src/archives/write.ts";
 import type { ArchivedSettings, Manifest } from "../../src/contract/archives.ts";
+import type { Answer, TestClient } from "./client.ts";
 
 // Agents' archives made by hand, to be right or wrong in every way.
 
@@ -84,6 +85,21 @@ export async function archiveWith(changes: ArchiveChanges = {}): Promise<Buffer>
     ...changes.parts,
   };
   return Buffer.concat(await Array.fromAsync(writeArchive(sources, new Date(0))));
+}
+
+/** Sends an archive to be imported. */
+export async function importArchive(
+  client: TestClient,
+  archive: Buffer | ReadableStream,
+  { query = "?name=eve&wait=ready", headers = {} }: { query?: string; headers?: Record<string, string> } = {},
+): Promise<Answer> {
+  const response = await fetch(`${client.url}/imports${query}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${client.key}`, "content-type": "application/x-tar", ...headers },
+    body: archive as Uint8Array<ArrayBuffer>,
+    ...({ duplex: "half" } as object),
+  });
+  return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
 /** A turn of a transcript. */

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { appendFileSync, readdirSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo, Server, Socket } from "node:net";
@@ -448,6 +448,8 @@ export class ScriptedDriver implements Driver {
 
 /** Ends the commands that run in a machine, as its end does with those of a real one. */
 function killCommands(folder: string): void {
+  // An import may have replaced the folder that they are in.
+  if (!existsSync(folder)) return;
   for (const id of readdirSync(folder)) {
     const { record, leader } = JSON.parse(readFileSync(join(folder, id, "record.json"), "utf8"));
     if (record.status === "running" && leader && startOf(leader.pid) === leader.start) killGroup(leader.pid, "SIGKILL");

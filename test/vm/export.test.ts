@@ -21,6 +21,12 @@ test("an agent goes on in a new machine with its conversation, its files, and wh
     "sudo touch up/of-root && mkfifo up/pipe && sudo mkdir -p /usr/local/lib/node_modules/tool",
     `echo '{"version": "1.2.3"}' | sudo tee /usr/local/lib/node_modules/tool/package.json`,
   ];
+  const debian = [
+    "mkdir -p /tmp/hi/DEBIAN && cd /tmp",
+    "printf 'Package: hi\\nVersion: 2.0-1\\nArchitecture: all\\nMaintainer: a\\nDescription: a\\n' > hi/DEBIAN/control",
+    "dpkg-deb --build hi >/dev/null && sudo dpkg -i hi.deb >/dev/null",
+  ];
+  files.push(...debian);
   const made = await service.exec(ada, files.join(" && "), "agent");
   expect([made.exitCode, made.stderr]).toEqual([0, ""]);
 
@@ -36,7 +42,7 @@ test("an agent goes on in a new machine with its conversation, its files, and wh
     201,
     {
       agent: { name: "eve", status: "ready", instructions: "Answer briefly.", conversation: 1 },
-      installed: { apt: [], npm: [{ name: "tool", version: "1.2.3" }] },
+      installed: { apt: [{ name: "hi", version: "2.0-1" }], npm: [{ name: "tool", version: "1.2.3" }] },
     },
   ]);
   const eve = await service.machineId("eve");

@@ -1,0 +1,125 @@
+import { type ChildProcess, execFile } from "node:child_process";
+import { once } from "node:events";
+import { statfs } from "node:fs/promises";
+import { Duplex, pipeline, Readable, Transform, Writable } from "node:stream";
+import { pipeline as piped } from "node:stream/promises";
+import { promisify } from "node:util";
+import { toFrames } from "../../platform/frames.ts";
+import { FileFault } from "./faults.ts";
+
+// The machine's own programs for archives, with a stream at one end.
+
+const run = promisify(execFile);
+
+/** The environment that they get. */
+export const archiveEnvironment = {
+  PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+  LC_ALL: "C.UTF-8",
+};
+
+const keptOutput = 2_000;
+
+/**
+ * What a program writes, in frames, which have an end if its exit code is one of `whole`. What it is sent is ignored.
+ * Rejects if it cannot be started.
+ */
+export async function outputOf(child: ChildProcess, whole: readonly number[]): Promise<Duplex> {
+  const output = errorOutput(child);
+  const exited = once(child, "close");
+  exited.catch(() => {});
+  await once(child, "spawn");
+  async function* bytes() {
+    try {
+      yield* child.stdout as AsyncIterable<Buffer>;
+      const [code] = (await exited) as [number | null];
+      if (!whole.includes(code ?? -1)) throw new Error(`${child.spawnfile} ended with ${code}: ${output()}`);
+    } finally {
+      child.kill("SIGKILL");
+    }
+  }
+  const frames = toFrames();
+  pipeline(Readable.from(bytes()), frames, () => {});
+  return Duplex.from({ readable: frames, writable: new Writable({ write: (_chunk, _encoding, done) => done() }) });
+}
+
+/**
+ * Has a `tar` that unpacks into `folder` get the bytes, through `decompress` where they are compressed. Throws
+ * `archive_invalid`, and `machine_disk_full` where they are more than the disk has room for.
+ */
+export async function unpackWith(
+  child: ChildProcess,
+  bytes: Readable,
+  { folder, decompress = null }: { folder: string; decompress?: Transform | null },
+): Promise<void> {
+  const output = errorOutput(child);
+  const exited = once(child, "close");
+  exited.catch(() => {});
+  const tar = intoTar(child.stdin!);
+  try {
+    const { bavail, bsize } = await statfs(folder);
+    const bounded = atMost(bavail * bsize);
+    if (decompress) await piped(bytes, decompress, bounded, tar);
+    else await piped(bytes, bounded, tar);
+  } catch (error) {
+    child.kill("SIGKILL");
+    await exited.catch(() => {});
+    const isZlib = String((error as NodeJS.ErrnoException).code).startsWith("Z_");
+    throw isZlib ? new FileFault("archive_invalid", "The archive is not a whole gzip file.") : error;
+  }
+  const [code] = (await exited) as [number | null];
+  if (code === 0) return;
+  if (/No space left|quota exceeded/i.test(output()))
+    throw new FileFault("machine_disk_full", "The machine's disk is full.");
+  throw new FileFault("archive_invalid", `The archive cannot be unpacked: ${output().trim().slice(0, 500)}`);
+}
+
+/** Writes out the file system that `path` is on. */
+export async function flushDisk(path: string): Promise<void> {
+  await run("sync", ["--file-system", path], { env: archiveEnvironment });
+}
+
+/** Writes to tar, which may end before the archive does: after its end, or on an error. The rest is ignored. */
+function intoTar(stdin: Writable): Writable {
+  let isClosed = false;
+  let next = () => {};
+  const closed = () => {
+    isClosed = true;
+    next();
+  };
+  stdin.on("error", closed).on("close", closed);
+  return new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      next = () => {
+        next = () => {};
+        done();
+      };
+      if (isClosed) next();
+      else stdin.write(chunk, () => next());
+    },
+    final(done) {
+      stdin.end();
+      done();
+    },
+  });
+}
+
+function atMost(bytes: number): Transform {
+  let left = bytes;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      left -= chunk.length;
+      if (left < 0)
+        done(new FileFault("machine_disk_full", "The machine's disk has no room for what is in the archive."));
+      else done(null, chunk);
+    },
+  });
+}
+
+/** The start of what a program complains about. */
+function errorOutput(child: ChildProcess): () => string {
+  let text = "";
+  child.stderr!.setEncoding("utf8").on("data", (chunk: string) => {
+    text = (text + chunk).slice(0, keptOutput);
+  });
+  return () => text;
+}
