@@ -101,7 +101,7 @@ const OtherAgents = z
 /** The most snapshots from before turns that an agent may keep. */
 const maximumAutoSnapshots = 20;
 
-const AutoSnapshot = z
+export const AutoSnapshot = z
   .int()
   .min(0)
   .max(maximumAutoSnapshots)

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Agent, AgentName, Fault, WaitQuery } from "./agents.ts";
+import { Agent, AgentName, AutoSnapshot, Fault, WaitQuery } from "./agents.ts";
 import { ChangeEgress } from "./egress.ts";
 import { McpServers } from "./mcp-servers.ts";
 import { SecretHeader, SecretHost, SecretName } from "./secrets.ts";
@@ -74,6 +74,14 @@ export const ArchivedSettings = z.object({
     memoryMiB: z.int().min(1024).max(65_536),
     diskGiB: z.int().min(10).max(1024),
   }),
+  autoSnapshot: AutoSnapshot.default(0),
+  /** What its runtime is told of this conversation with another runtime. */
+  retold: z
+    .string()
+    .max(200_000)
+    .refine((told) => !told.includes("\0"), "What is retold has no null characters.")
+    .nullable()
+    .default(null),
   network: ChangeEgress,
   secrets: z
     .array(

@@ -47,6 +47,8 @@ interface ExportOptions {
     /** The agent's turn that runs. */
     running(agentId: string): Promise<string | null>;
     count(agentId: string): Promise<number>;
+    /** What a runtime is told of a conversation with another one; null if that is gone. */
+    retelling(id: string): Promise<string | null>;
     /** The oldest first. */
     finished(agentId: string): AsyncIterable<FinishedTurn>;
     events(turnId: string): AsyncIterable<TurnEvent>;
@@ -168,14 +170,22 @@ export class Exports {
     };
   }
 
-  async #settings({ id, model, instructions, mcpServers, agents, resources }: AgentState): Promise<ArchivedSettings> {
-    const [network, secrets] = await Promise.all([this.#options.rules.of(id), this.#options.secrets.list(id)]);
+  async #settings(agent: AgentState): Promise<ArchivedSettings> {
+    const { id, model, instructions, mcpServers, agents, resources, autoSnapshot } = agent;
+    const { rules, secrets: values, history } = this.#options;
+    const [network, secrets, retold] = await Promise.all([
+      rules.of(id),
+      values.list(id),
+      agent.retold === null ? null : history.retelling(agent.retold),
+    ]);
     return {
       model,
       instructions,
       mcpServers,
       agents,
       resources,
+      autoSnapshot,
+      retold,
       network: { allow: network.allow, deny: network.deny },
       secrets: secrets.map(({ name, hosts, headers }) => ({ name, hosts, headers })),
     };

@@ -12,7 +12,6 @@ import { BerthError } from "../contract/errors.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
 import type { AgentState } from "./agent.ts";
 import type { Agents } from "./agents.ts";
-import type { EgressLists } from "./egress.ts";
 import type { Attempt } from "./idempotency.ts";
 import type { Lifecycle } from "./lifecycle/lifecycle.ts";
 import { storableValue } from "./storable.ts";
@@ -46,10 +45,13 @@ interface ImportOptions {
     importing(): Promise<ReadonlySet<string>>;
   };
   archives: ReceivedArchives;
-  /** Stores an agent with its network rules and history: all of it or nothing. Throws `agent_exists`. */
-  insert: (agent: AgentState, network: EgressLists, history: AsyncIterable<ImportedItem>) => Promise<void>;
+  /** Stores an agent with what comes with it and its history: all of it or nothing. Throws `agent_exists`. */
+  insert: (agent: AgentState, settings: ImportedSettings, history: AsyncIterable<ImportedItem>) => Promise<void>;
   lifecycle: Lifecycle;
 }
+
+/** What an imported agent has beside its own row. */
+export type ImportedSettings = Pick<ArchivedSettings, "network" | "retold">;
 
 /** New agents from archives of others. */
 export class Imports {
@@ -93,7 +95,7 @@ export class Imports {
         imported: importedOf(manifest, settings, agents),
       };
       const history = fromLines(archives.transcript(resourceId), new Date());
-      await lifecycle.begin(agent, () => insert(agent, settings.network, history));
+      await lifecycle.begin(agent, () => insert(agent, settings, history));
       return agent;
     } catch (error) {
       // A row whose storing was not heard of needs its files.
@@ -133,10 +135,10 @@ function toCreate(
   { manifest, settings }: { manifest: Manifest; settings: ArchivedSettings },
   asked: Pick<ImportQuery, "name" | "model">,
 ): CreateAgent {
-  const { instructions, mcpServers, resources } = settings;
+  const { instructions, mcpServers, resources, autoSnapshot } = settings;
   const model = asked.model === undefined ? settings.model : asked.model === "default" ? null : asked.model;
   const name = asked.name ?? manifest.agent;
-  return { name, runtime: manifest.runtime.name, model, instructions, mcpServers, resources };
+  return { name, runtime: manifest.runtime.name, model, instructions, mcpServers, resources, autoSnapshot };
 }
 
 /** Gives a machine that runs the folders of the archive that its agent is made from. */

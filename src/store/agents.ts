@@ -441,10 +441,14 @@ async function retell(
     ? await transaction.selectFrom("retold_conversations").select("text").where("id", "=", retold).executeTakeFirst()
     : undefined;
   const turns = await saidIn(transaction, id, conversation - 1);
-  const text = retelling(turns, before?.text ?? null);
-  const told = text === null ? null : randomUUID();
-  if (told) await transaction.insertInto("retold_conversations").values({ id: told, text: text! }).execute();
-  await transaction.updateTable("agents").set({ retold: told }).where("id", "=", id).execute();
+  await keepRetelling(transaction, id, retelling(turns, before?.text ?? null));
+}
+
+/** Has an agent's runtime told this of an earlier conversation; null: nothing. */
+export async function keepRetelling(transaction: Database, agentId: string, text: string | null): Promise<void> {
+  const retold = text === null ? null : randomUUID();
+  if (retold) await transaction.insertInto("retold_conversations").values({ id: retold, text: text! }).execute();
+  await transaction.updateTable("agents").set({ retold }).where("id", "=", agentId).execute();
 }
 
 function columnsOf({ mcpServers, agents, autoSnapshot, ...columns }: AgentSettings) {

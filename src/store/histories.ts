@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { type Selectable, sql } from "kysely";
 import type { SequencedEvent, TurnEvent } from "../contract/chat.ts";
 import type { AgentState } from "../service/agent.ts";
-import type { EgressLists } from "../service/egress.ts";
+import type { ImportedSettings } from "../service/imports.ts";
 import type { FinishedTurn, ImportedItem } from "../service/transcript.ts";
-import type { AgentStore } from "./agents.ts";
+import { type AgentStore, keepRetelling } from "./agents.ts";
 import type { Database, Tables } from "./database.ts";
 import { EgressRuleStore } from "./egress-rules.ts";
 import { type TurnStore, toTurnState } from "./turns.ts";
@@ -84,10 +84,15 @@ export class HistoryStore {
     }
   }
 
-  /** Stores an agent with its network rules and a whole history: all of it or nothing. Throws `agent_exists`. */
-  async insert(agent: AgentState, network: EgressLists, history: AsyncIterable<ImportedItem>): Promise<void> {
+  retelling(id: string): Promise<string | null> {
+    return this.#turns.retelling(id);
+  }
+
+  /** Stores an agent with what comes with it and a whole history: all of it or nothing. Throws `agent_exists`. */
+  async insert(agent: AgentState, settings: ImportedSettings, history: AsyncIterable<ImportedItem>): Promise<void> {
     await this.#agents.insertWith(agent, async (transaction) => {
-      await new EgressRuleStore(transaction).set(agent.id, network);
+      await new EgressRuleStore(transaction).set(agent.id, settings.network);
+      await keepRetelling(transaction, agent.id, settings.retold);
       let turnId = "";
       for await (const item of history) {
         if ("turn" in item) turnId = await insertTurn(transaction, agent.id, item.turn);

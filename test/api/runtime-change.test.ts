@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { DemoServer } from "../../src/gateway/demo/demo-server.ts";
+import { importArchive } from "../support/archives.ts";
 import type { TestClient } from "../support/client.ts";
 import { ModelProxy, systemOf } from "../support/model-proxy.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
@@ -69,6 +70,17 @@ test("a server that starts anew tells it too; a rollback and a fork have the run
   const back = await client.call("POST", "/agents/ada/rollback?wait=ready", { snapshot: "before" });
   expect(back.body).toMatchObject({ runtime: "claude-code", conversation: 1, status: "ready" });
   expect(await toldTo()).toBe("");
+});
+
+test("an archive has what was said before, and its runtime is told it after the import", async () => {
+  await start();
+  await client.createAgent("ada");
+  await client.chat("ada", "My cat is called Miez.");
+  await change({ runtime: "opencode", autoSnapshot: 2 });
+  const archive = await (await client.fetch("GET", "/agents/ada/export")).arrayBuffer();
+  expect((await importArchive(client, Buffer.from(archive))).status).toBe(201);
+  expect((await client.call("GET", "/agents/eve")).body).toMatchObject({ runtime: "opencode", autoSnapshot: 2 });
+  expect(await toldTo("eve")).toContain("User: My cat is called Miez.");
 });
 
 test("a runtime that cannot go on is refused, and nothing has changed", async () => {

@@ -57,6 +57,8 @@ const settings: ArchivedSettings = {
   mcpServers: {},
   agents: [],
   resources: { cpus: 2, memoryMiB: 1536, diskGiB: 10 },
+  autoSnapshot: 0,
+  retold: null,
   network: { allow: ["*"], deny: [] },
   secrets: [],
 };
