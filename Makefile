@@ -41,7 +41,7 @@ check: node_modules/.all ## types, lint, format, import rules, dead code
 	@scripts/check
 
 browser: ## the browser and the other programs of the tests
-	@scripts/setup chromium inotify-tools openssh-client openssh-server rsync unzip zip
+	@scripts/setup caddy chromium inotify-tools nginx-light openssh-client openssh-server restic rsync systemd unzip zip
 
 test: node_modules/.all image dashboard browser check ## all tests but the long ones: a quarter of an hour without KVM
 	@scripts/test

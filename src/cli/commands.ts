@@ -5,6 +5,7 @@ type Load = () => Promise<{ register: (group: Command) => void }>;
 
 /** The groups of commands, by their words. */
 export const groups: Readonly<Record<string, string>> = {
+  service: "have systemd run the server",
   agents: "manage agents",
   "agents network": "manage where an agent may connect to",
   "agents secrets": "manage secrets that an agent can use but not read",
@@ -29,6 +30,7 @@ const profiles: Load = () => import("./commands/profiles.ts");
 const programs: Load = () => import("./commands/programs.ts");
 const shares: Load = () => import("./commands/shares.ts");
 const snapshots: Load = () => import("./commands/snapshots.ts");
+const service: Load = () => import("./commands/service.ts");
 const sshParts: Load = () => import("./commands/ssh-parts.ts");
 const turns: Load = () => import("./commands/turns.ts");
 const adminUsersDisable: Load = () => import("./commands/admin-users-disable.ts");
@@ -38,6 +40,9 @@ const loads: Readonly<Record<string, Load>> = {
   up: () => import("./commands/up.ts"),
   down: () => import("./commands/down.ts"),
   doctor: () => import("./commands/doctor.ts"),
+  "service install": service,
+  "service uninstall": service,
+  "service status": service,
   "agents list": () => import("./commands/agents-list.ts"),
   "agents create": () => import("./commands/agents-create.ts"),
   "agents get": () => import("./commands/agents-get.ts"),

@@ -42,6 +42,21 @@ export function readEnvironment(variables: NodeJS.ProcessEnv = process.env): Env
   };
 }
 
+/** The tool's own variables. The data folder is in the unit of the service, which lets the server write there. */
+const notOfTheServer = new Set(["BERTH_URL", "BERTH_API_KEY", "BERTH_PROFILE", "BERTH_DATA_DIR", "BERTH_CACHE_DIR"]);
+
+/** The variables that are set for the server. */
+export function serverSettings(variables: NodeJS.ProcessEnv = process.env): Record<string, string> {
+  const set = Object.entries(variables).filter(
+    ([name, value]) =>
+      /^(BERTH|ANTHROPIC|OPENAI|STRIPE)_[A-Z_]+$/.test(name) &&
+      !/^BERTH_TEST/.test(name) &&
+      !notOfTheServer.has(name) &&
+      value?.trim(),
+  );
+  return Object.fromEntries(set) as Record<string, string>;
+}
+
 /** The service to use; null: the one on this machine. */
 function profileFrom(
   configFolder: string,
