@@ -11,6 +11,7 @@ const allowed = {
   gateway: ["contract", "service", "platform"],
   egress: ["contract", "service", "platform"],
   identity: ["contract", "service", "platform"],
+  backup: ["contract", "service", "platform"],
   payments: ["contract", "service", "platform"],
   telemetry: ["contract", "service", "platform"],
   runtimes: ["contract", "platform"],

@@ -1,6 +1,6 @@
 import { ServiceAddress } from "./config/address.ts";
 import type { Config } from "./config/config.ts";
-import { hostIdOf, lockDataFolder } from "./config/data-folder.ts";
+import { hostIdOf, lockDataFolder, requireRestored } from "./config/data-folder.ts";
 import { secretKeyOf } from "./config/secret-key.ts";
 import { fetchPublicDocument } from "./egress/documents.ts";
 import { OtherAgentsServer } from "./http/mcp/other-agents.ts";
@@ -17,6 +17,7 @@ import { PostgresLedger } from "./store/ledger.ts";
 import { Timers } from "./store/timers.ts";
 import { Metrics } from "./telemetry/metrics.ts";
 import { startBackground } from "./wiring/background.ts";
+import { openBackups } from "./wiring/backups.ts";
 import { makeOperator, openDatabases } from "./wiring/database.ts";
 import { openEgress } from "./wiring/egress.ts";
 import { openHttp } from "./wiring/http.ts";
@@ -58,6 +59,7 @@ export async function createServer(
 ): Promise<Server> {
   await using cleanup = new AsyncDisposableStack();
   cleanup.use(await lockDataFolder(config.dataFolder));
+  await requireRestored(config.dataFolder);
   const host = await hostIdOf(config.dataFolder);
   const logger = openLogger(config);
   const log = (message: string, { error, ...fields }: Record<string, unknown>) =>
@@ -65,7 +67,7 @@ export async function createServer(
   const metrics = new Metrics();
   const address = new ServiceAddress(config.publicUrl);
 
-  const { database, maintenance } = await openDatabases(config, logger, cleanup);
+  const { database, maintenance, connection } = await openDatabases(config, logger, cleanup);
   const secretKey = config.secretKey ?? (await secretKeyOf(config.dataFolder));
   const sealer = new Sealer(secretKey);
   const sshAuthority = new SshAuthority(secretKey);
@@ -117,6 +119,8 @@ export async function createServer(
     serve: (...request) => otherAgents.serve(...request),
     requireCredits: (turn) => asking.requireCredits(turn),
   });
+  const backups = await openBackups({ config, host, secretKey, connection, stores, machines, service, log });
+  cleanup.defer(() => backups.stop());
   cleanup.defer(() => lifecycle.stop());
   cleanup.defer(() => lifecycle.spares.stop());
   cleanup.defer(() => turns.stop());
@@ -127,7 +131,18 @@ export async function createServer(
       () => ping(database, databaseTimeoutMs),
       () => machines.driver(),
     );
-  const app = await openHttp({ config, logger, service, models: choice, stores, signIn, address, metrics, readiness });
+  const app = await openHttp({
+    config,
+    logger,
+    service,
+    backups,
+    models: choice,
+    stores,
+    signIn,
+    address,
+    metrics,
+    readiness,
+  });
   cleanup.defer(() => app.close());
   const url = await app.listen({ host: config.host, port: config.port });
   address.listensAt(url);

@@ -32,6 +32,7 @@ const driver: Driver = {
   restore: async () => {},
   removeSnapshot: async () => {},
   snapshots: async () => [],
+  stage: async () => {},
   keepLog: async () => {},
   keptLog: async () => "",
   stop: async () => {},

@@ -33,6 +33,7 @@ const snapshots: Load = () => import("./commands/snapshots.ts");
 const service: Load = () => import("./commands/service.ts");
 const sshParts: Load = () => import("./commands/ssh-parts.ts");
 const turns: Load = () => import("./commands/turns.ts");
+const adminRestore: Load = () => import("./commands/admin-restore.ts");
 const adminUsersDisable: Load = () => import("./commands/admin-users-disable.ts");
 
 /** All commands in the order of the help. A file that has several is named for each. */
@@ -121,6 +122,9 @@ const loads: Readonly<Record<string, Load>> = {
   events: () => import("./commands/events.ts"),
   api: () => import("./commands/api.ts"),
   "admin capacity": () => import("./commands/admin-capacity.ts"),
+  "admin backup": () => import("./commands/admin-backup.ts"),
+  "admin restore": adminRestore,
+  "admin verify": adminRestore,
   "admin users list": () => import("./commands/admin-users-list.ts"),
   "admin users add": () => import("./commands/admin-users-add.ts"),
   "admin users reset": () => import("./commands/admin-users-reset.ts"),

@@ -20,6 +20,9 @@ const withoutCommand = [
   // What port-forward opens, in the same way.
   "GET /agents/{name}/ports/{port}/connection",
   "GET /agents/{name}/ssh/connection",
+  // What the command for backups does with the one that it has made, which the scripted service refuses.
+  "GET /admin/backups/{id}",
+  "DELETE /admin/backups/{id}",
   "GET /healthz",
   "GET /readyz",
   "GET /metrics",
@@ -94,6 +97,7 @@ const commands: Record<string, string> = {
   "POST /admin/users/{name}/enable": "admin users enable bea",
   "POST /admin/signing-keys": "admin signing-keys replace",
   "GET /admin/capacity": "admin capacity",
+  "POST /admin/backups": "admin backup -",
   "GET /admin/credits": "admin credits list",
   "POST /admin/credits/grants": "admin credits grant bea 10",
 };

@@ -2,6 +2,8 @@ import type { ModelPrice } from "../contract/models.ts";
 /** The validated configuration. */
 export interface Config {
   host: string;
+  /** The variables that are set, as they are given, without those that hold secrets. */
+  settings: Readonly<Record<string, string>>;
   /** 0 picks a free port. */
   port: number;
   dataFolder: string;

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { chmod, mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startOf } from "../platform/process-table.ts";
 
@@ -27,6 +27,17 @@ export async function lockDataFolder(folder: string): Promise<AsyncDisposable> {
     }
     await rm(file, { force: true });
   }
+}
+
+/** The folder in a data folder that a backup is being restored into. */
+export const partOfRestoration = "restoring";
+
+/** Throws where a restoration was cut off: what is there is not whole. */
+export async function requireRestored(folder: string): Promise<void> {
+  if (!(await stat(join(folder, partOfRestoration)).catch(() => null))) return;
+  throw new Error(
+    `A backup was being restored into ${folder}, and that was cut off: what is there is not whole. Empty the folder and restore the backup again.`,
+  );
 }
 
 /**

@@ -137,6 +137,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const values = parsed.data;
   const memoryMiB = values.BERTH_MEMORY_MIB ?? Math.floor((totalmem() / mebibyte) * usualMemoryPart);
   return {
+    settings: plainSettings(environment),
     host: values.BERTH_HOST,
     port: values.BERTH_PORT,
     dataFolder: values.BERTH_DATA_DIR ?? defaultDataFolder(set.XDG_DATA_HOME),
@@ -202,6 +203,17 @@ const secretVariables = [
   "BERTH_SECRET_KEY",
   "BERTH_DATABASE_URL",
 ] as const;
+
+/** What is set and not secret: a backup tells it to whoever sets the service up again. */
+function plainSettings(environment: NodeJS.ProcessEnv): Record<string, string> {
+  const secret = new Set<string>(secretVariables);
+  const names = [...Object.keys(variables.shape).filter((name) => !secret.has(name)), ...fileVariables()];
+  return Object.fromEntries(names.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])));
+}
+
+function fileVariables(): string[] {
+  return secretVariables.map((name) => `${name}_FILE`);
+}
 
 /** The variables, with `_FILE` ones replaced by the files' contents. */
 function withFiles(set: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

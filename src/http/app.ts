@@ -16,6 +16,7 @@ import type { Readiness } from "../contract/health.ts";
 import { type ProtectedResource, signInPrefix } from "../contract/sign-in.ts";
 import type { AccountEvents } from "../service/account-events.ts";
 import type { Agents } from "../service/agents.ts";
+import type { Backups } from "../service/backups.ts";
 import type { Billing } from "../service/billing.ts";
 import { countedAs } from "../service/caller.ts";
 import type { Commands } from "../service/commands.ts";
@@ -47,6 +48,7 @@ import { aguiRoutes } from "./agui.ts";
 import { type AuditRows, audit, auditRoutes, writeEntry } from "./audit.ts";
 import { authenticate } from "./authenticate.ts";
 import { requirePermission } from "./authorize.ts";
+import { backupRoutes } from "./backups.ts";
 import { billingRoutes } from "./billing.ts";
 import { capacityRoutes } from "./capacity.ts";
 import { CarriedOperations } from "./carried-operations.ts";
@@ -121,6 +123,7 @@ export interface AppOptions {
   /** The built-in identity provider; null if another is configured. */
   signIn: { handle: HandleSignIn } | null;
   capacity: () => Capacity;
+  backups: Backups;
   readiness: () => Promise<Readiness>;
   metrics: MetricsText;
   limiters: RateLimiters;
@@ -284,6 +287,7 @@ async function addRoutes(
   await app.register(billingRoutes(billing));
   await app.register(creditRoutes(billing));
   await app.register(capacityRoutes(options.capacity));
+  await app.register(backupRoutes(options.backups));
   await addWires(app, options, { streams, begun });
 }
 

@@ -86,6 +86,11 @@ export interface Driver {
   removeSnapshot(snapshot: string): Promise<void>;
   /** The ids of all snapshots on this host. */
   snapshots(): Promise<string[]>;
+  /**
+   * Gives all files that these snapshots need second names in `folder`, as they would be in a new data folder: they stay
+   * as they are there, whatever becomes of the snapshots. One that is removed meanwhile is left out.
+   */
+  stage(snapshots: readonly string[], folder: string): Promise<void>;
   /** Ends the run, or discards a suspended machine's memory. The disk stays. */
   stop(id: string): Promise<void>;
   /**

@@ -164,6 +164,16 @@ export class Machines {
     await (await this.driver()).removeSnapshot(snapshot);
   }
 
+  /** Gives all files that these snapshots need second names in `folder`. */
+  async stage(snapshots: readonly string[], folder: string): Promise<void> {
+    await (await this.driver()).stage(snapshots, folder);
+  }
+
+  /** Makes a machine that sleeps, or is stopped, of what the snapshot of `spec` keeps. It is not started. */
+  async lay(spec: MachineSpec): Promise<void> {
+    await (await this.driver()).restore(spec);
+  }
+
   /** The ids of all snapshots on this host. */
   async snapshots(): Promise<string[]> {
     return (await this.driver()).snapshots();

@@ -45,6 +45,14 @@ export interface SnapshotRows {
   needed(): Promise<ReadonlySet<string>>;
 }
 
+/** A moment of an agent for as long as something is made of it. */
+export interface HeldSnapshot extends Disposable {
+  id: string;
+  /** As it was then. */
+  agent: AgentState;
+  at: Date;
+}
+
 /** The machines, as far as snapshots need them. */
 interface MachinesOfSnapshots {
   requireReady(): Promise<void>;
@@ -118,17 +126,25 @@ export class Snapshots {
    * agent is passed as it is then.
    */
   async takeFor<T>(agent: AgentState, use: (snapshot: string, agent: AgentState) => Promise<T>): Promise<T> {
-    const { machines, lifecycle } = this.#options;
+    using held = await this.hold(agent);
+    return await use(held.id, held.agent);
+  }
+
+  /** Keeps this moment of the agent until it is disposed. Its files are removed some time later. */
+  async hold({ id: agentId }: AgentState): Promise<HeldSnapshot> {
+    const { rows, machines, lifecycle } = this.#options;
     const id = randomUUID();
     this.#underway.add(id);
+    const release = () => void this.#underway.delete(id);
     try {
-      const latest = await lifecycle.alone(agent.id, async (current) => {
-        await machines.snapshot(agent.id, id, { memory: true });
-        return current;
+      return await lifecycle.alone(agentId, async (agent) => {
+        const { at } = await rows.moment(agentId);
+        await machines.snapshot(agentId, id, { memory: true });
+        return { id, agent, at, [Symbol.dispose]: release };
       });
-      return await use(id, latest);
-    } finally {
-      this.#underway.delete(id);
+    } catch (error) {
+      release();
+      throw error;
     }
   }
 

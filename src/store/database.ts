@@ -321,18 +321,29 @@ async function endPool(pool: pg.Pool): Promise<void> {
   await Promise.race([ended, once(late, "abort")]);
 }
 
-/** Brings the schema up to date. Servers that start at once take turns; only the first migrates. */
-export async function migrate(database: Database): Promise<void> {
-  const folder = new URL("./migrations/", import.meta.url);
+const migrationFolder = new URL("./migrations/", import.meta.url);
+
+/** The names of all migrations, in their order. */
+export async function migrationNames(): Promise<string[]> {
+  const files = (await readdir(migrationFolder)).filter((name) => name.endsWith(".sql"));
+  return files.map((name) => name.replace(/\.sql$/, "")).toSorted();
+}
+
+/**
+ * Brings the schema up to date, or to what it was after the migration `last`. Servers that start at once take turns; only
+ * the first migrates.
+ */
+export async function migrate(database: Database, last?: string): Promise<void> {
   const getMigrations = async () => {
     const migrations: Record<string, Migration> = {};
-    for (const file of (await readdir(folder)).filter((name) => name.endsWith(".sql"))) {
-      const text = await readFile(new URL(file, folder), "utf8");
-      migrations[file.replace(/\.sql$/, "")] = { up: async (db) => void (await sql.raw(text).execute(db)) };
+    for (const name of await migrationNames()) {
+      const text = await readFile(new URL(`${name}.sql`, migrationFolder), "utf8");
+      migrations[name] = { up: async (db) => void (await sql.raw(text).execute(db)) };
     }
     return migrations;
   };
-  const { error } = await new Migrator({ db: database, provider: { getMigrations } }).migrateToLatest();
+  const migrator = new Migrator({ db: database, provider: { getMigrations } });
+  const { error } = last === undefined ? await migrator.migrateToLatest() : await migrator.migrateTo(last);
   if (error) throw error;
 }
 

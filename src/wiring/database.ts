@@ -1,5 +1,6 @@
 import { rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type pg from "pg";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import { createKey } from "../identity/keys.ts";
@@ -16,6 +17,8 @@ export interface Databases {
   database: Database;
   /** Without a timeout, for migrations and the removal of expired data. */
   maintenance: Database;
+  /** For a connection of one's own. */
+  connection: pg.PoolConfig;
 }
 
 /** Opens the configured database, or runs one in the data folder, and brings its schema up to date. */
@@ -30,7 +33,7 @@ export async function openDatabases(config: Config, logger: Logger, cleanup: Asy
   await migrate(maintenance);
   const database = openDatabase({ ...connection, query_timeout: queryTimeoutMs }, failed);
   cleanup.defer(() => database.destroy());
-  return { database, maintenance };
+  return { database, maintenance, connection };
 }
 
 /** Creates the operator's account with its first key, which the CLI on this host uses. */

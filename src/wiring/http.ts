@@ -9,6 +9,7 @@ import type { Readiness } from "../contract/health.ts";
 import { createApp } from "../http/app.ts";
 import { PreviewHosts } from "../http/previews/hosts.ts";
 import type { LocalSignIn } from "../identity/local-sign-in.ts";
+import type { Backups } from "../service/backups.ts";
 import type { ModelChoice } from "../service/models.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { logFormatOf } from "./logger.ts";
@@ -20,6 +21,7 @@ interface HttpParts {
   config: Config;
   logger: Logger;
   service: ReturnType<typeof openService>;
+  backups: Backups;
   models: ModelChoice;
   stores: Stores;
   /** The built-in identity provider; null if another is configured. */
@@ -48,6 +50,7 @@ export async function openHttp(parts: HttpParts): Promise<FastifyInstance> {
     idempotencyKeys: stores.idempotency,
     capacity: () => service.lifecycle.capacity(),
     ...service,
+    backups: parts.backups,
     previewHosts: new PreviewHosts(config.previewDomain, () => address.public),
     models,
     auditLog: stores.audit,

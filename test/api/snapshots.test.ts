@@ -28,7 +28,7 @@ const undone = async (name = "ada") =>
 
 /** The folders of snapshots on the host. */
 async function files(): Promise<string[]> {
-  return readdir(join(service.config.dataFolder, "machines-snapshots")).catch(() => []);
+  return readdir(join(service.config.dataFolder, "snapshots")).catch(() => []);
 }
 
 test("an agent goes back to what it was, and forward again; its turns stay, and say which are undone", async () => {

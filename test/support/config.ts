@@ -29,6 +29,7 @@ async function newDataFolder({ hasDatabase }: { hasDatabase: boolean }): Promise
 export async function testConfig(changes: Partial<Config> = {}): Promise<Config> {
   const hasDatabase = !changes.databaseUrl;
   return {
+    settings: {},
     host: "127.0.0.1",
     port: 0,
     dataFolder: changes.dataFolder ?? (await newDataFolder({ hasDatabase })),

@@ -125,6 +125,10 @@ export class ProcessDriver implements Driver {
     return found.filter((name) => !name.endsWith(".partial"));
   }
 
+  async stage(): Promise<void> {
+    throw new Error("not a machine that is backed up");
+  }
+
   #snapshot(id: string): string {
     return join(`${this.#folder}-snapshots`, id);
   }

@@ -3,7 +3,7 @@ import { appendFileSync, readdirSync, readFileSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo, Server, Socket } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { BerthError } from "../../src/contract/errors.ts";
 import type { GuestSecrets } from "../../src/contract/guest.ts";
 import { ClientFunctions } from "../../src/guest/client-functions.ts";
@@ -193,8 +193,14 @@ export class ScriptedDriver implements Driver {
     return readdir(this.#snapshot("")).catch(() => []);
   }
 
+  async stage(snapshots: readonly string[], folder: string): Promise<void> {
+    for (const id of snapshots) {
+      await cp(this.#snapshot(id), join(folder, "snapshots", id), { recursive: true });
+    }
+  }
+
   #snapshot(id: string): string {
-    return join(`${this.#folder}-snapshots`, id);
+    return join(dirname(this.#folder), "snapshots", id);
   }
 
   async stop(id: string): Promise<void> {

@@ -14,6 +14,7 @@ import type {
   AccountEvent,
   Agent,
   AuditEntry,
+  Backup,
   Billing,
   Capacity,
   ChangeBilling,
@@ -223,6 +224,20 @@ class Admin {
   /** What the host has for machines, and what is taken of it. */
   capacity(options: RequestOptions = {}): Promise<Capacity> {
     return this.#connection.call("getCapacity", options);
+  }
+
+  /** Makes a backup of the installation, which waits to be read. It takes the place of the last one. */
+  createBackup(options: RequestOptions = {}): Promise<Backup> {
+    return this.#connection.call("createBackup", options);
+  }
+
+  /** A backup as a response, whose body is a tar archive. One that breaks off is read again from its beginning. */
+  readBackup(id: string, options: RequestOptions = {}): Promise<Response> {
+    return this.#connection.request("readBackup", { path: { id }, ...options });
+  }
+
+  async removeBackup(id: string, options: RequestOptions = {}): Promise<void> {
+    await this.#connection.call("removeBackup", { path: { id }, ...options });
   }
 
   credits(options: RequestOptions = {}): Pages<AccountCredits> {

@@ -1,4 +1,6 @@
+import { z } from "zod";
 import { ListQuery } from "../../contract/agents.ts";
+import { Backup, BackupParams } from "../../contract/backups.ts";
 import { AccountCreditsList, CreditGrant, GrantCredits } from "../../contract/billing.ts";
 import { Capacity } from "../../contract/capacity.ts";
 import {
@@ -70,6 +72,33 @@ export const adminRoutes = {
     path: "/admin/capacity",
     summary: "Show what the host has for machines, and what is taken of it",
     responses: { 200: Capacity },
+    permission: operatorOnly,
+  }),
+  createBackup: route({
+    method: "POST",
+    path: "/admin/backups",
+    summary: "Make a backup of the installation",
+    description:
+      "All rows, and the machines of this server's agents, each at a moment at which it stood still for some tenths of a second. It takes the place of the last one, and waits for an hour to be read.",
+    responses: { 201: Backup },
+    permission: operatorOnly,
+  }),
+  readBackup: route({
+    method: "GET",
+    path: "/admin/backups/{id}",
+    summary: "Read a backup",
+    description: "A tar archive, whose last file lists all others with their checksums: without it, it is cut off.",
+    params: BackupParams,
+    responses: {},
+    permission: operatorOnly,
+    givesBytes: true,
+  }),
+  removeBackup: route({
+    method: "DELETE",
+    path: "/admin/backups/{id}",
+    summary: "Remove a backup that waits to be read",
+    params: BackupParams,
+    responses: { 204: z.null() },
     permission: operatorOnly,
   }),
   listCredits: route({

@@ -286,6 +286,10 @@ export class QemuDriver implements Driver {
     return this.#snapshots.ids();
   }
 
+  async stage(snapshots: readonly string[], folder: string): Promise<void> {
+    await this.#snapshots.stage(snapshots, new Layout(folder));
+  }
+
   async stop(id: string): Promise<void> {
     await this.#end(id);
     if ((await this.#records.read(id))?.memory) await this.#suspension.forget(id);

@@ -12,6 +12,7 @@ import type { MemoryImage, Step } from "./memory-image.ts";
 import type { QemuProcess } from "./process.ts";
 import type { MachineRecord, Records } from "./record.ts";
 import type { Sandbox } from "./sandbox.ts";
+import { stageSnapshots } from "./staging.ts";
 import type { Suspension } from "./suspension.ts";
 
 /** Marks the folder of a snapshot that is still being made. */
@@ -117,6 +118,8 @@ export class Snapshots {
       await sandbox.folder(files.folder, user);
       await records.write(spec.id, { ...start, user, disk: "", layers: [], hasDisk: false });
     }
+    // Those of a restored backup are not frozen yet.
+    for (const layer of from.layers) await layers.freeze(layer);
     const disk = await layers.lay(spec.id, from.layers[0]!, user, from);
     await step("disk laid");
     const memory =
@@ -125,6 +128,11 @@ export class Snapshots {
     await records.write(spec.id, { ...start, user, disk, memory, hasDisk: true });
     await step("restored");
     await this.#sweepDisks(files, disk);
+  }
+
+  /** Gives the snapshots, and all that they lie on, second names in another layout's folders. */
+  stage(snapshots: readonly string[], target: Layout): Promise<void> {
+    return this.#notSwept(() => stageSnapshots(this.#parts.layout, snapshots, target));
   }
 
   /** A snapshot's record; null if there is none. */

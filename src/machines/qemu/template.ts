@@ -333,6 +333,12 @@ async function asSaved(name: string, files: TemplateFiles, record: TemplateRecor
   return JSON.stringify(parts) === JSON.stringify(record.parts) ? { name, files, token: record.token } : null;
 }
 
+/** Has a template's record tell of its parts as they are now: copied elsewhere, they have other times. */
+export async function refreshTemplate(files: TemplateFiles): Promise<void> {
+  const record = await readRecord<TemplateRecord>(files.record);
+  if (record) await writeWhole(files.record, JSON.stringify({ ...record, parts: await partsOf(files) }));
+}
+
 async function partsOf(files: TemplateFiles): Promise<TemplateRecord["parts"]> {
   const parts: TemplateRecord["parts"] = {};
   for (const file of [files.disk, files.memory, files.state]) {

@@ -36,6 +36,7 @@ export class Lifecycle {
   readonly #machines: MachinesOfLifecycle;
   readonly #reconciler: Reconciler;
   readonly #isDiskShort: () => Promise<boolean>;
+  readonly #log: LifecycleOptions["log"];
   readonly #changes = new EventEmitter<Record<string, []>>().setMaxListeners(0);
   readonly #queue = new EventEmitter<Record<string, [number]>>().setMaxListeners(0);
   /** The slots of the machines that run. */
@@ -50,6 +51,7 @@ export class Lifecycle {
   constructor(options: LifecycleOptions) {
     const { rows, machines, timers, idleMs, isBusyOutside, isDiskShort, measured, log, slots } = options;
     this.#isDiskShort = isDiskShort;
+    this.#log = log;
     this.#rows = rows;
     this.#machines = machines;
     this.slots = new Slots({
@@ -259,6 +261,7 @@ export class Lifecycle {
         this.slots.hold(slotOf(agent));
       }
     }
+    await this.#layRestored(agents, new Map(found.map(({ id, restores }) => [id, restores])));
     for (const agent of agents) {
       const settled =
         agent.desired === "running" && agent.status === "ready" && !running.has(agent.id)
@@ -269,6 +272,22 @@ export class Lifecycle {
       }
     }
     this.#reconciler.begin();
+  }
+
+  /**
+   * Makes the machines of agents that sleep since a backup was restored: each has a snapshot in it. One that cannot be
+   * made is tried again when its agent is needed.
+   */
+  async #layRestored(agents: readonly AgentState[], restores: ReadonlyMap<string, number>): Promise<void> {
+    for (const agent of agents) {
+      const { id, name, snapshot, desired } = agent;
+      if (snapshot === null || desired !== "suspended" || (restores.get(id) ?? 0) >= agent.restores) continue;
+      await this.#machines
+        .lay({ ...agent, hostname: name })
+        .catch((error: unknown) =>
+          this.#log("a restored agent's machine could not be made yet", { agentId: id, error }),
+        );
+    }
   }
 
   /** Called by the timer: continues unfinished work. */

@@ -33,6 +33,8 @@ export interface MachinesOfLifecycle {
   observe(id: string): Promise<{ phase: MachinePhase; restarts: number; restores: number }>;
   /** Makes the machine run, with its runtime ready for a message. An unusable memory image counts as none. */
   start(from: StartFrom, request: MachineSpec, progress: Progress, signal: AbortSignal): Promise<void>;
+  /** Makes a machine that does not run of the snapshot in `request`. */
+  lay(request: MachineSpec): Promise<void>;
   /** Saves the memory and ends the run. If it rejects, or `signal` is aborted in time, the machine continues to run. */
   suspend(id: string, signal?: AbortSignal): Promise<void>;
   /** Ends the run; everything written to the disk is kept. */
@@ -45,7 +47,7 @@ export interface MachinesOfLifecycle {
   ended(id: string): Promise<void>;
   /** The guest of a running machine. `busy`: a process of the agent is busy. */
   guest(id: string): Promise<{ activity(request: object): Promise<{ busy: boolean }> }>;
-  list(): Promise<{ id: string; phase: MachinePhase; generation: number }[]>;
+  list(): Promise<{ id: string; phase: MachinePhase; generation: number; restores: number }[]>;
 }
 
 export interface ReconcilerOptions {

@@ -85,6 +85,9 @@ export const operations = {
   enableUser: { method: "POST", path: "/admin/users/{name}/enable" },
   replaceSigningKeys: { method: "POST", path: "/admin/signing-keys" },
   getCapacity: { method: "GET", path: "/admin/capacity" },
+  createBackup: { method: "POST", path: "/admin/backups" },
+  readBackup: { method: "GET", path: "/admin/backups/{id}" },
+  removeBackup: { method: "DELETE", path: "/admin/backups/{id}" },
   listCredits: { method: "GET", path: "/admin/credits" },
   grantCredits: { method: "POST", path: "/admin/credits/grants" },
   mcp: { method: "POST", path: "/mcp" },
@@ -177,6 +180,9 @@ export interface Operations {
   enableUser: { data: types.EnableUserData; answer: types.User; event: null };
   replaceSigningKeys: { data: types.ReplaceSigningKeysData; answer: types.SigningKeysReplaced; event: null };
   getCapacity: { data: types.GetCapacityData; answer: types.Capacity; event: null };
+  createBackup: { data: types.CreateBackupData; answer: types.Backup; event: null };
+  readBackup: { data: types.ReadBackupData; answer: null; event: null };
+  removeBackup: { data: types.RemoveBackupData; answer: null; event: null };
   listCredits: { data: types.ListCreditsData; answer: types.AccountCreditsList; event: null };
   grantCredits: { data: types.GrantCreditsData; answer: types.CreditGrant; event: null };
   mcp: { data: types.McpData; answer: types.McpResponses[200]; event: null };

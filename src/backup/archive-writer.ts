@@ -1,0 +1,94 @@
+import { createHash, type Hash } from "node:crypto";
+import { once } from "node:events";
+import { createReadStream } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
+import { basename, dirname, join, relative } from "node:path";
+import { Readable } from "node:stream";
+import { type Pack, pack } from "tar-stream";
+import { headerFile, type ManifestEntry, manifestFile } from "../contract/backups.ts";
+import { type Extent, extentsOf, mapOf } from "./sparse.ts";
+
+/**
+ * A folder as a tar archive: the header first, then all files in the order of their names, then a manifest of their sizes
+ * and checksums. Files with holes are in GNU tar's sparse format. The files must not change meanwhile.
+ */
+export function archiveOf(folder: string): Readable {
+  const archive = pack();
+  write(archive, folder).then(
+    () => archive.finalize(),
+    (error: Error) => archive.destroy(error),
+  );
+  return Readable.from(archive, { objectMode: false });
+}
+
+/** The paths of all files in a folder, relative to it: the header first. */
+export async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const names = paths.map((path) => relative(folder, path)).filter((name) => name !== headerFile);
+  return [headerFile, ...names.toSorted()];
+}
+
+async function write(archive: Pack, folder: string): Promise<void> {
+  const files: ManifestEntry[] = [];
+  for (const path of await filesIn(folder)) files.push(await writeFile(archive, folder, path));
+  const manifest = Buffer.from(JSON.stringify({ files }));
+  await writeMember(archive, { name: manifestFile, size: manifest.length }, Readable.from([manifest]));
+}
+
+async function writeFile(archive: Pack, folder: string, path: string): Promise<ManifestEntry> {
+  const file = join(folder, path);
+  const { size, blocks } = await stat(file);
+  const hash = createHash("sha256");
+  if (blocks * 512 >= size) {
+    await writeMember(archive, { name: path, size }, hashed(createReadStream(file), hash));
+  } else {
+    await writeSparse(archive, file, path, size, hash);
+  }
+  return { path, size, sha256: hash.digest("hex") };
+}
+
+/** The checksum is that of the bytes as they are sent: what the parts hold, without the holes. */
+async function writeSparse(archive: Pack, file: string, path: string, size: number, hash: Hash): Promise<void> {
+  const extents = await extentsOf(file, size);
+  const map = mapOf(extents, size);
+  const bytes = extents.reduce((sum, { length }) => sum + length, map.length);
+  const pax = {
+    "GNU.sparse.major": "1",
+    "GNU.sparse.minor": "0",
+    "GNU.sparse.name": path,
+    "GNU.sparse.realsize": String(size),
+  };
+  const name = join(dirname(path), "GNUSparseFile.0", basename(path));
+  await writeMember(archive, { name, size: bytes, pax }, hashed(Readable.from(sparseBytes(file, map, extents)), hash));
+}
+
+async function* sparseBytes(file: string, map: Buffer, extents: readonly Extent[]): AsyncGenerator<Buffer> {
+  yield map;
+  for (const { offset, length } of extents) yield* createReadStream(file, { start: offset, end: offset + length - 1 });
+}
+
+async function* hashed(source: AsyncIterable<Buffer>, hash: Hash): AsyncGenerator<Buffer> {
+  for await (const piece of source) {
+    hash.update(piece);
+    yield piece;
+  }
+}
+
+/** What is told of a file beside its content. */
+interface Member {
+  name: string;
+  size: number;
+  pax?: Record<string, string>;
+}
+
+async function writeMember(archive: Pack, member: Member, content: AsyncIterable<Buffer>): Promise<void> {
+  // The same file makes the same bytes at another time, so that programs that store what is new find the old.
+  const header = { ...member, mode: 0o600, mtime: new Date(0), type: "file" as const };
+  const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
+  ended.catch(() => {}); // Awaited below.
+  const entry = archive.entry(header, (error) => (error ? reject(error) : resolve()));
+  for await (const piece of content) if (!entry.write(piece)) await Promise.race([once(entry, "drain"), ended]);
+  entry.end(null);
+  await ended;
+}

@@ -1,0 +1,54 @@
+import { mkdir, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type BackupHeader, headerFile } from "../contract/backups.ts";
+import type { BackupFiles } from "../service/backups.ts";
+import { archiveOf, filesIn } from "./archive-writer.ts";
+
+/** The folder, in the data folder, with the files of a backup that is being read. */
+const stagingFolder = "staging";
+
+/** Backups' files, in the data folder: most are second names of files there, and take no space. */
+export class BackupStaging implements BackupFiles {
+  readonly #folder: string;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Removes what an earlier server has left. */
+  static async open(dataFolder: string): Promise<BackupStaging> {
+    const folder = join(dataFolder, stagingFolder);
+    await rm(folder, { recursive: true, force: true });
+    return new BackupStaging(folder);
+  }
+
+  async begin(id: string): Promise<string> {
+    const folder = join(this.#folder, id);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    return folder;
+  }
+
+  async finish(id: string, header: BackupHeader): Promise<number> {
+    const folder = join(this.#folder, id);
+    await writeFile(join(folder, headerFile), JSON.stringify(header), { mode: 0o600 });
+    let bytes = 0;
+    for (const path of await filesIn(folder)) {
+      const { size, blocks } = await stat(join(folder, path));
+      bytes += Math.min(size, blocks * 512);
+    }
+    return bytes;
+  }
+
+  read(id: string, signal: AbortSignal): AsyncIterable<Buffer> {
+    const archive = archiveOf(join(this.#folder, id));
+    const end = () => archive.destroy(signal.reason);
+    signal.addEventListener("abort", end, { once: true });
+    if (signal.aborted) end();
+    archive.once("close", () => signal.removeEventListener("abort", end));
+    return archive;
+  }
+
+  async remove(id: string): Promise<void> {
+    await rm(join(this.#folder, id), { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,23 @@
+import { Readable } from "node:stream";
+import type { FastifyPluginAsync } from "fastify";
+import { routes } from "../api/routes.ts";
+import type { Backups } from "../service/backups.ts";
+import { handle } from "./handle.ts";
+
+/** `/admin/backups`: the whole installation as an archive. */
+export function backupRoutes(backups: Backups): FastifyPluginAsync {
+  return async (app) => {
+    handle(app, routes.createBackup, async (request) => backups.make(request.attempt.resourceId));
+
+    handle(app, routes.readBackup, async (request, reply) => {
+      const bytes = Readable.from(backups.read(request.params.id), { objectMode: false });
+      reply.header("cache-control", "no-store").header("content-type", "application/x-tar");
+      return reply.send(bytes);
+    });
+
+    handle(app, routes.removeBackup, async (request) => {
+      await backups.remove(request.params.id);
+      return null;
+    });
+  };
+}

@@ -1,0 +1,81 @@
+import { createWriteStream } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import pg from "pg";
+import { to as copyTo } from "pg-copy-streams";
+import { z } from "zod";
+
+/** What a dump has beside its tables' rows. */
+export const DumpRecord = z.object({
+  /** The names of the migrations that the schema has had, in their order. */
+  migrations: z.array(z.string()),
+  tables: z.array(z.object({ name: z.string(), columns: z.array(z.string()) })),
+  /** Counters of ids, with the next value of each. */
+  sequences: z.array(z.object({ table: z.string(), column: z.string(), next: z.string() })),
+});
+export type DumpRecord = z.infer<typeof DumpRecord>;
+
+/** The name of the dump's record. Each table is in a file of its own name. */
+export const dumpRecordFile = "dump.json";
+
+export const tableFile = (table: string) => `${table}.copy`;
+
+/** The schema's own bookkeeping, which migrations write anew. */
+const bookkeeping = /^kysely_/;
+
+/** No row is read for longer than this, in milliseconds: a reader that hangs would keep old rows in the database. */
+const statementTimeoutMs = 30 * 60_000;
+
+/**
+ * Writes all rows of all tables as they are at one moment, while others go on writing: PostgreSQL's text format, a file for
+ * each table. The timers' tables are not among them: what must happen follows from the rows.
+ */
+export async function dumpDatabase(connection: pg.PoolConfig, folder: string): Promise<void> {
+  await mkdir(folder, { mode: 0o700 });
+  const client = new pg.Client({ ...connection, statement_timeout: statementTimeoutMs });
+  await client.connect();
+  client.on("error", () => {}); // The query rejects.
+  try {
+    // The first query fixes the moment for all.
+    await client.query("begin isolation level repeatable read read only");
+    const record = await describe(client);
+    for (const { name, columns } of record.tables) {
+      const text = `copy ${pg.escapeIdentifier(name)} (${columns.map(pg.escapeIdentifier).join(", ")}) to stdout`;
+      await pipeline(client.query(copyTo(text)), createWriteStream(join(folder, tableFile(name)), { mode: 0o600 }));
+    }
+    await client.query("commit");
+    await writeFile(join(folder, dumpRecordFile), JSON.stringify(record), { mode: 0o600 });
+  } finally {
+    await client.end();
+  }
+}
+
+async function describe(client: pg.Client): Promise<DumpRecord> {
+  const migrations = await client.query<{ name: string }>("select name from kysely_migration order by name");
+  const { rows } = await client.query<{ table: string; column: string; sequence: string | null }>(`
+    select c.table_name as table, c.column_name as column,
+      pg_get_serial_sequence(quote_ident(c.table_schema) || '.' || quote_ident(c.table_name), c.column_name) as sequence
+    from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
+    where c.table_schema = current_schema() and t.table_type = 'BASE TABLE' and c.is_generated = 'NEVER'
+    order by c.table_name, c.ordinal_position`);
+  const tables = new Map<string, string[]>();
+  const sequences: DumpRecord["sequences"] = [];
+  for (const { table, column, sequence } of rows.filter(({ table }) => !bookkeeping.test(table))) {
+    tables.set(table, [...(tables.get(table) ?? []), column]);
+    if (sequence !== null) sequences.push({ table, column, next: await nextOf(client, sequence) });
+  }
+  return {
+    migrations: migrations.rows.map(({ name }) => name),
+    tables: [...tables].map(([name, columns]) => ({ name, columns })),
+    sequences,
+  };
+}
+
+/** A sequence does not belong to the moment of a transaction: its value may be later, which leaves ids out. */
+async function nextOf(client: pg.Client, sequence: string): Promise<string> {
+  const { rows } = await client.query<{ next: string }>(
+    `select (last_value + case when is_called then 1 else 0 end)::text as next from ${sequence}`,
+  );
+  return rows[0]!.next;
+}

@@ -1,0 +1,48 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type pg from "pg";
+import { keyFingerprint } from "../backup/key-fingerprint.ts";
+import { BackupStaging } from "../backup/staging.ts";
+import type { Config } from "../config/config.ts";
+import { backupFormat } from "../contract/backups.ts";
+import type { Machines } from "../machines/machines.ts";
+import { DiskReserve } from "../platform/disk-reserve.ts";
+import { Backups } from "../service/backups.ts";
+import { dumpDatabase } from "../store/dump.ts";
+import type { openService } from "./service.ts";
+import type { Stores } from "./stores.ts";
+
+interface BackupParts {
+  config: Config;
+  /** The data folder's id. */
+  host: string;
+  secretKey: string;
+  connection: pg.PoolConfig;
+  stores: Stores;
+  machines: Machines;
+  service: Pick<ReturnType<typeof openService>, "snapshots">;
+  log: (message: string, fields: Record<string, unknown>) => void;
+}
+
+/** Backups of this server's machines and of the database. */
+export async function openBackups(parts: BackupParts): Promise<Backups> {
+  const { config, host, secretKey, connection, stores, machines, service, log } = parts;
+  const { version } = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8"));
+  return new Backups({
+    files: await BackupStaging.open(config.dataFolder),
+    agents: () => stores.agents.all(),
+    snapshots: service.snapshots,
+    named: () => stores.snapshots.needed(),
+    machines,
+    dump: (folder) => dumpDatabase(connection, join(folder, "database")),
+    about: {
+      format: backupFormat,
+      berth: version,
+      hostId: host,
+      secretKey: keyFingerprint(secretKey),
+      settings: config.settings,
+    },
+    requireSpace: () => new DiskReserve(config.dataFolder, config.diskReserveBytes).require(),
+    log,
+  });
+}
