@@ -1,18 +1,26 @@
 import { execFile } from "node:child_process";
-import { chmod, mkdtempDisposable, readFile, writeFile } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { chmod, mkdir, mkdtempDisposable, open, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
-import { folderPrefix } from "../support/config.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createServer } from "../../src/server.ts";
+import { startEmbeddedPostgres } from "../../src/store/embedded.ts";
+import { readKey, restoreBackup } from "../../src/wiring/restore.ts";
+import type { TestClient } from "../support/client.ts";
+import { folderPrefix, testConfig } from "../support/config.ts";
+import { newDatabase } from "../support/new-database.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 const run = promisify(execFile);
-const launcher = join(import.meta.dirname, "../../berth");
+const checkout = join(import.meta.dirname, "../..");
 
-/** The tool, with its output; for a data folder. */
+/** The tool, with its output; for a data folder or a service. */
 async function berth(args: string[], environment: Record<string, string> = {}) {
   const env = { PATH: process.env.PATH, HOME: "/nonexistent", ...environment };
-  return run(launcher, args, { env, maxBuffer: 1024 ** 3 });
+  return run(join(checkout, "berth"), args, { env });
 }
 
 /** One that the users of machines and of the database can pass through. */
@@ -22,37 +30,269 @@ async function newFolder() {
   return folder;
 }
 
-test("a service is backed up while it runs, and restored into an empty folder", async () => {
+interface Turn {
+  turnId: string;
+  message: string;
+  reply: string;
+}
+
+/** Has an agent answer messages one after the other until the signal. Each turn that has ended is told. */
+async function keepTalking(client: TestClient, name: string, over: AbortSignal, answered: Turn[]): Promise<void> {
+  for (let count = 1; !over.aborted; count++) {
+    const message = count % 4 === 0 ? "ask" : count % 3 === 0 ? "count 30 10" : `${name} says ${count}`;
+    const { turnId, text, events } = await client.chat(name, message);
+    if (events.at(-1)?.event.type === "response.completed") answered.push({ turnId, message, reply: text });
+  }
+}
+
+async function entriesOf(client: TestClient): Promise<{ number: number; balance: string }[]> {
+  const all = [];
+  for (let cursor = ""; ; ) {
+    const { body } = await client.call("GET", `/billing/entries?limit=100${cursor && `&cursor=${cursor}`}`);
+    all.push(...body.data);
+    if (body.nextCursor === null) return all.toReversed();
+    cursor = body.nextCursor;
+  }
+}
+
+async function turnsOf(client: TestClient, name: string) {
+  return (await client.call("GET", `/agents/${name}/turns?limit=100`)).body.data.toReversed();
+}
+
+test("a data folder that is destroyed under load is restored: answers, credits and what agents know", async () => {
   await using folder = await newFolder();
   const file = join(folder.path, "backup.tar");
-  const dataFolder = join(folder.path, "data");
-  let entries: unknown;
-  let secretKey: string;
+  const secretKey = join(folder.path, "secret.key");
+  const names = ["ada", "bea", "cod", "dan"];
+  const before: Record<string, Turn[]> = {};
+  let entries: Awaited<ReturnType<typeof entriesOf>>;
   {
     await using service = await ScriptedService.start();
     const { client, config } = service;
-    await client.createAgent("ada");
-    await client.chat("ada", "say one");
+    await Promise.all([...names, "eve"].map((name) => client.createAgent(name)));
     await client.call("PUT", "/agents/ada/secrets/TOKEN", { value: "hush", hosts: ["example.com"] });
-    entries = (await client.call("GET", "/billing/entries")).body;
-    const { stdout } = await berth(["admin", "backup", file, "--json"], {
-      BERTH_URL: service.server.url,
-      BERTH_API_KEY: client.key,
-    });
-    expect(JSON.parse(stdout)).toMatchObject({ agents: 1, leftOut: [] });
-    secretKey = join(folder.path, "secret.key");
+    await client.call("POST", "/agents/ada/snapshots", { name: "first" });
+    await client.chat("eve", "hello");
+    await client.call("POST", "/agents/eve/suspend");
+    const answered = Object.fromEntries(names.map((name) => [name, [] as Turn[]]));
+    const over = new AbortController();
+    const talking = names.map((name) => keepTalking(client, name, over.signal, answered[name]!));
+    await expect.poll(() => names.every((name) => answered[name]!.length >= 4), { timeout: 60_000 }).toBe(true);
+    for (const name of names) before[name] = [...answered[name]!];
+    const tool = { BERTH_URL: service.server.url, BERTH_API_KEY: client.key };
+    const { stdout } = await berth(["admin", "backup", file, "--json"], tool);
+    expect(JSON.parse(stdout)).toMatchObject({ agents: 5, leftOut: [] });
+    over.abort();
+    await Promise.all(talking);
+    entries = await entriesOf(client);
+    // Nothing is left of it but what is the agents'.
+    await expect.poll(() => readdir(join(config.dataFolder, "staging"))).toEqual([]);
+    await expect.poll(() => readdir(join(config.dataFolder, "snapshots"))).toHaveLength(1);
     await writeFile(secretKey, await readFile(join(config.dataFolder, "secret.key")));
   }
-  expect(JSON.parse((await berth(["admin", "verify", file, "--json"])).stdout)).toMatchObject({
-    machines: [{ name: "ada" }],
-  });
+  const dataFolder = join(folder.path, "data");
   await berth(["admin", "restore", file, "--secret-key", secretKey], { BERTH_DATA_DIR: dataFolder });
+
   await using service = await ScriptedService.start({ dataFolder });
   const { client } = service;
-  expect((await client.call("GET", "/agents/ada")).body).toMatchObject({ status: "suspended" });
-  expect((await client.call("GET", "/agents/ada/turns")).body.data).toMatchObject([
-    { message: "say one", status: "completed", undone: false },
-  ]);
-  expect((await client.call("GET", "/billing/entries")).body).toEqual(entries);
-  await client.chat("ada", "say two");
+  for (const name of [...names, "eve"]) {
+    expect((await client.call("GET", `/agents/${name}`)).body.status).toBe("suspended");
+  }
+  const restored = await entriesOf(client);
+  expect(restored.length).toBeGreaterThan(4);
+  expect(restored).toEqual(entries.slice(0, restored.length));
+  await expect
+    .poll(async () => (await client.call("GET", "/billing")).body, { timeout: 60_000 })
+    .toMatchObject({ held: "0", balance: restored.at(-1)!.balance });
+  for (const name of names) {
+    const turns = await turnsOf(client, name);
+    for (const { turnId, message, reply } of before[name]!) {
+      const turn = turns.find(({ id }: { id: string }) => id === turnId);
+      expect(turn).toMatchObject({ message, status: "completed", undone: false });
+      expect((await client.events(name, turnId)).text).toBe(reply);
+    }
+    expect(turns.filter(({ status }: { status: string }) => status === "running")).toEqual([]);
+    // What is in its history and not undone, it knows.
+    const known = turns.filter(({ undone }: { undone: boolean }) => !undone);
+    const recalled = await client.ask(name, "recall");
+    for (const { message } of known) expect(recalled).toContain(message);
+  }
+  expect(await client.ask("eve", "recall")).toContain("hello");
+  expect((await client.call("GET", "/agents/ada/snapshots")).body.data).toMatchObject([{ name: "first" }]);
+  expect((await client.call("POST", "/agents/ada/rollback?wait=ready", { snapshot: "first" })).status).toBe(200);
+  expect((await client.call("GET", "/agents/ada/secrets")).body.data).toMatchObject([{ name: "TOKEN" }]);
+  await client.call("POST", "/agents/ada/restart?wait=ready");
+  expect([...service.driver.provided.values()].some(({ placeholders }) => "TOKEN" in placeholders)).toBe(true);
+}, 300_000);
+
+describe("a backup", () => {
+  let service: ScriptedService;
+  let folder: Awaited<ReturnType<typeof newFolder>>;
+  let file: string;
+  let secretKey: string;
+
+  beforeAll(async () => {
+    folder = await newFolder();
+    service = await ScriptedService.start();
+    await service.client.createAgent("ada");
+    await service.client.chat("ada", "hello");
+    file = join(folder.path, "backup.tar");
+    secretKey = join(service.config.dataFolder, "secret.key");
+    const { body } = await service.client.call("POST", "/admin/backups");
+    const response = await service.client.fetch("GET", `/admin/backups/${body.id}`);
+    await writeFile(file, response.body!);
+  });
+  afterAll(async () => {
+    await service[Symbol.asyncDispose]();
+    await folder[Symbol.asyncDispose]();
+  });
+
+  const restore = async (
+    dataFolder: string,
+    changes: Partial<Parameters<typeof restoreBackup>[1]> = {},
+    source = file,
+  ) =>
+    restoreBackup(createReadStream(source), {
+      config: { dataFolder, databaseUrl: null },
+      secretKey: { key: await readKey(secretKey), toKeep: true },
+      doing: () => {},
+      ...changes,
+    });
+
+  test("holds neither the secret key nor the operator's", async () => {
+    const bytes = await readFile(file);
+    for (const name of ["secret.key", "operator.key"]) {
+      const key = (await readFile(join(service.config.dataFolder, name), "utf8")).trim();
+      expect(bytes.includes(key), name).toBe(false);
+    }
+  });
+
+  test("waits to be read, one at a time; what is not there any more is said", async () => {
+    const { client } = service;
+    const first = (await client.call("POST", "/admin/backups")).body;
+    const reading = await client.fetch("GET", `/admin/backups/${first.id}`);
+    const reader = reading.body!.getReader();
+    await reader.read();
+    const second = (await client.call("POST", "/admin/backups")).body;
+    expect(second.code ?? "made").toMatch(/backup_in_progress|made/);
+    await reader.cancel();
+    await expect.poll(async () => (await client.call("POST", "/admin/backups")).status).toBe(201);
+    expect(await client.call("GET", `/admin/backups/${first.id}`)).toMatchObject({
+      status: 404,
+      body: { code: "backup_not_found" },
+    });
+  });
+
+  test("an agent that is deleted, and one whose machine is lost, do not keep the others out", async () => {
+    const { client, driver } = service;
+    await client.createAgent("lost");
+    const { id } = (await client.call("GET", "/agents/lost")).body;
+    await driver.destroy(id ?? driver.running.at(-1)!);
+    const { body } = await client.call("POST", "/admin/backups");
+    expect(body).toMatchObject({
+      agents: 1,
+      leftOut: [{ agent: "lost", reason: expect.stringContaining("machine_lost") }],
+    });
+    await client.call("DELETE", "/agents/lost");
+  });
+
+  test("is not restored over anything, and not beside a running server", async () => {
+    await expect(restore(service.config.dataFolder)).rejects.toThrow(/is not empty/);
+    await using other = await newFolder();
+    await writeFile(join(other.path, "notes.txt"), "mine");
+    await expect(restore(other.path)).rejects.toThrow(/is not empty/);
+    expect(await readdir(other.path)).toEqual(["notes.txt"]);
+  });
+
+  test("needs its own secret key, or none", async () => {
+    await using other = await newFolder();
+    const wrong = { key: randomBytes(32).toString("base64"), toKeep: true };
+    await expect(restore(other.path, { secretKey: wrong })).rejects.toThrow(
+      /not the one that the backup's service had/,
+    );
+    expect(await readdir(other.path)).toEqual([]);
+    const { stderr } = await berth(["admin", "restore", file], { BERTH_DATA_DIR: other.path }).catch((error) => error);
+    expect(stderr).toContain("--secret-key FILE");
+  });
+
+  test.each(["cut off", "damaged"])("that is %s leaves an empty folder", async (how) => {
+    await using other = await newFolder();
+    const bytes = await readFile(file);
+    const bad = join(folder.path, "bad.tar");
+    if (how === "damaged") bytes[bytes.length >> 1]! ^= 1;
+    await writeFile(bad, how === "damaged" ? bytes : bytes.subarray(0, bytes.length - 4096));
+    await expect(restore(other.path, {}, bad)).rejects.toThrow(/The backup is|of the backup/);
+    expect(await readdir(other.path)).toEqual([]);
+    const { stderr } = await berth(["admin", "verify", bad]).catch((error) => error);
+    expect(stderr).toMatch(/The backup is|of the backup/);
+  });
+
+  test("whose restoration was killed is taken for whole by nobody", async () => {
+    await using other = await newFolder();
+    // As it is after a kill: moved in part.
+    await mkdir(join(other.path, "restoring/layers"), { recursive: true });
+    await writeFile(join(other.path, "host.id"), "a\n");
+    await expect(createServer(await testConfig({ dataFolder: other.path }))).rejects.toThrow(/is not whole/);
+    await expect(restore(other.path)).rejects.toThrow(/is not empty/);
+  });
+
+  test("is restored without its secret key: agents answer, and what was encrypted is gone", async () => {
+    await using other = await newFolder();
+    const dataFolder = join(other.path, "data");
+    await restore(dataFolder, { secretKey: "none" });
+    await using again = await ScriptedService.start({ dataFolder });
+    expect(await again.client.ask("ada", "recall")).toContain("hello");
+    expect(await readKey(join(dataFolder, "secret.key"))).not.toBe(await readKey(secretKey));
+    expect((await stat(join(dataFolder, "operator.key"))).mode & 0o777).toBe(0o600);
+    // The restored service is backed up like any other, also while its agents have slept since.
+    expect((await again.client.call("POST", "/admin/backups")).body).toMatchObject({ agents: 1, leftOut: [] });
+  }, 120_000);
+
+  test("is restored into a database of one's own, which must be empty", async () => {
+    await using other = await newFolder();
+    const postgres = await startEmbeddedPostgres(join(other.path, "pg"));
+    try {
+      const { databaseUrl } = await newDatabase(postgres, join(other.path, "pg"), "berth");
+      const dataFolder = join(other.path, "data");
+      await restore(dataFolder, { config: { dataFolder, databaseUrl } });
+      const second = join(other.path, "second");
+      await expect(restore(second, { config: { dataFolder: second, databaseUrl } })).rejects.toThrow(
+        /database is not empty/,
+      );
+      await using again = await ScriptedService.start({ dataFolder, databaseUrl });
+      expect(await again.client.ask("ada", "recall")).toContain("hello");
+    } finally {
+      await postgres.stop();
+    }
+  }, 120_000);
+
+  test("of a newer Berth is refused before anything is written", async () => {
+    await using other = await newFolder();
+    const bytes = await readFile(file);
+    const at = bytes.indexOf('"format":1');
+    bytes.write('"format":9', at);
+    await expect(
+      restoreBackup(Readable.from([bytes], { objectMode: false }), {
+        config: { dataFolder: other.path, databaseUrl: null },
+        secretKey: "none",
+        doing: () => {},
+      }),
+    ).rejects.toThrow(/A newer Berth made this backup/);
+    expect(await readdir(other.path)).toEqual([]);
+  });
+
+  test("whose reader goes away leaves nothing behind at the next start", async () => {
+    const { client, config } = service;
+    await client.call("POST", "/admin/backups");
+    expect(await readdir(join(config.dataFolder, "staging"))).toHaveLength(1);
+    await service.restart();
+    expect(await readdir(join(config.dataFolder, "staging")).catch(() => [])).toEqual([]);
+  });
+
+  test("does not replace a file", async () => {
+    const { stderr } = await berth(["admin", "backup", file]).catch((error) => error);
+    expect(stderr).toContain("Something is there already");
+    await using handle = await open(file, "r");
+    expect((await handle.stat()).size).toBeGreaterThan(0);
+  });
 });
