@@ -17,6 +17,13 @@ const tell = (line: object) => console.log(JSON.stringify(line));
 
 try {
   const source = file === "-" ? process.stdin : createReadStream(file!);
+  const interrupted = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => {
+      interrupted.abort(new Error("It was interrupted."));
+      source.destroy(interrupted.signal.reason);
+    });
+  }
   if (source !== process.stdin) await once(source, "open");
   if (task === "verify") {
     const { header, files } = await verifyBackup(source);
@@ -28,6 +35,7 @@ try {
       config,
       secretKey: await secretKeyFor(config.secretKey),
       doing: (doing) => tell({ doing }),
+      signal: interrupted.signal,
     });
     tell({ restored: { ...header, dataFolder: config.dataFolder } });
   }

@@ -67,8 +67,9 @@ export async function readArchive(
     }
     await fed;
   } catch (error) {
+    const ofSource = source.errored;
     source.destroy();
-    throw asBackupError(error, header !== null);
+    throw ofSource ?? asBackupError(error, header !== null);
   }
   if (!header || !told) throw new BackupError(cutOff);
   compare(seen, told);

@@ -1,12 +1,14 @@
 import { createHash, type Hash } from "node:crypto";
 import { once } from "node:events";
-import { createReadStream } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
+import { open, readdir, stat } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { Readable } from "node:stream";
 import { type Pack, pack } from "tar-stream";
 import { headerFile, type ManifestEntry, manifestFile } from "../contract/backups.ts";
 import { type Extent, extentsOf, mapOf } from "./sparse.ts";
+
+/** Of a single read. */
+const pieceBytes = 256 * 1024;
 
 /**
  * A folder as a tar archive: the header first, then all files in the order of their names, then a manifest of their sizes
@@ -18,6 +20,7 @@ export function archiveOf(folder: string): Readable {
     () => archive.finalize(),
     (error: Error) => archive.destroy(error),
   );
+  archive.on("error", () => {}); // Its reader's, which may have gone.
   return Readable.from(archive, { objectMode: false });
 }
 
@@ -41,7 +44,7 @@ async function writeFile(archive: Pack, folder: string, path: string): Promise<M
   const { size, blocks } = await stat(file);
   const hash = createHash("sha256");
   if (blocks * 512 >= size) {
-    await writeMember(archive, { name: path, size }, hashed(createReadStream(file), hash));
+    await writeMember(archive, { name: path, size }, hashed(piecesOf(file, [{ offset: 0, length: size }]), hash));
   } else {
     await writeSparse(archive, file, path, size, hash);
   }
@@ -65,7 +68,21 @@ async function writeSparse(archive: Pack, file: string, path: string, size: numb
 
 async function* sparseBytes(file: string, map: Buffer, extents: readonly Extent[]): AsyncGenerator<Buffer> {
   yield map;
-  for (const { offset, length } of extents) yield* createReadStream(file, { start: offset, end: offset + length - 1 });
+  yield* piecesOf(file, extents);
+}
+
+/** What a file holds at these places. Rejects if it has become shorter. */
+async function* piecesOf(file: string, extents: readonly Extent[]): AsyncGenerator<Buffer> {
+  await using handle = await open(file, "r");
+  for (const { offset, length } of extents) {
+    for (let at = 0; at < length; ) {
+      const piece = Buffer.allocUnsafe(Math.min(pieceBytes, length - at));
+      const { bytesRead } = await handle.read(piece, 0, piece.length, offset + at);
+      if (bytesRead === 0) throw new Error(`${file} has become shorter while it was read`);
+      yield piece.subarray(0, bytesRead);
+      at += bytesRead;
+    }
+  }
 }
 
 async function* hashed(source: AsyncIterable<Buffer>, hash: Hash): AsyncGenerator<Buffer> {

@@ -39,13 +39,8 @@ export class BackupStaging implements BackupFiles {
     return bytes;
   }
 
-  read(id: string, signal: AbortSignal): AsyncIterable<Buffer> {
-    const archive = archiveOf(join(this.#folder, id));
-    const end = () => archive.destroy(signal.reason);
-    signal.addEventListener("abort", end, { once: true });
-    if (signal.aborted) end();
-    archive.once("close", () => signal.removeEventListener("abort", end));
-    return archive;
+  read(id: string): AsyncIterable<Buffer> {
+    return archiveOf(join(this.#folder, id));
   }
 
   async remove(id: string): Promise<void> {

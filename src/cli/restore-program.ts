@@ -30,14 +30,17 @@ export async function runRestoreProgram<Result extends "restored" | "verified">(
   const child = spawn(process.execPath, [programPath("restore.ts"), ...args], {
     stdio: ["inherit", "pipe", "inherit"],
   });
-  // It ends by the terminal's Ctrl-C too, and leaves a folder that no server takes for whole.
   const closed = once(child, "close");
+  // It ends by the terminal's Ctrl-C too, and empties the folder first.
+  const wait = () => {};
+  process.on("SIGINT", wait);
   let last: Lines = {};
   for await (const text of createInterface({ input: child.stdout })) {
     last = JSON.parse(text) as Lines;
     if (last.doing) progress.show(last.doing);
   }
   await closed;
+  process.off("SIGINT", wait);
   const found = last[result];
   if (found) return found;
   throw new CliError(last.failed ?? "The program ended early.");

@@ -1,4 +1,3 @@
-import { Readable } from "node:stream";
 import type { FastifyPluginAsync } from "fastify";
 import { routes } from "../api/routes.ts";
 import type { Backups } from "../service/backups.ts";
@@ -10,7 +9,7 @@ export function backupRoutes(backups: Backups): FastifyPluginAsync {
     handle(app, routes.createBackup, async (request) => backups.make(request.attempt.resourceId));
 
     handle(app, routes.readBackup, async (request, reply) => {
-      const bytes = Readable.from(backups.read(request.params.id), { objectMode: false });
+      const bytes = backups.read(request.params.id);
       reply.header("cache-control", "no-store").header("content-type", "application/x-tar");
       return reply.send(bytes);
     });

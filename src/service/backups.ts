@@ -1,5 +1,6 @@
+import { Readable } from "node:stream";
 import type { BackupHeader, Backup as BackupView, KeptMachine } from "../contract/backups.ts";
-import { BerthError } from "../contract/errors.ts";
+import { BerthError, isShortage } from "../contract/errors.ts";
 import type { AgentState } from "./agent.ts";
 import type { HeldSnapshot, Snapshots } from "./snapshots.ts";
 
@@ -9,6 +10,9 @@ const atOnce = 4;
 const keptMs = 60 * 60_000;
 const stalledMs = 10 * 60_000;
 
+const noSpace =
+  "There is no space for the backup: the database is copied beside itself, and agents' memories are saved. Free some.";
+
 /** Where a backup's files are while it is read. */
 export interface BackupFiles {
   /** Makes a folder for one; there is none else. */
@@ -16,7 +20,7 @@ export interface BackupFiles {
   /** Writes the header. Returns the size of all in bytes. */
   finish(id: string, header: BackupHeader): Promise<number>;
   /** Its bytes. */
-  read(id: string, signal: AbortSignal): AsyncIterable<Buffer>;
+  read(id: string): AsyncIterable<Buffer>;
   remove(id: string): Promise<void>;
 }
 
@@ -74,7 +78,7 @@ export class Backups {
       await this.#options.requireSpace();
       const view = await this.#make(id).catch(async (error: unknown) => {
         await this.#options.files.remove(id);
-        throw error;
+        throw isShortage(error) ? new BerthError("disk_full", noSpace, { cause: error }) : error;
       });
       this.#staged = { view, readers: 0, expiry: undefined };
       this.#expireLater(this.#staged);
@@ -84,9 +88,16 @@ export class Backups {
     }
   }
 
-  /** The backup's bytes, from its beginning. Throws `backup_not_found`. */
-  read(id: string): AsyncIterable<Buffer> {
-    return this.#read(this.#require(id));
+  /** The backup's bytes, from its beginning; it breaks off where nobody reads on. Throws `backup_not_found`. */
+  read(id: string): Readable {
+    const over = new AbortController();
+    const bytes = Readable.from(this.#read(this.#require(id), over), { objectMode: false });
+    const signal = AbortSignal.any([over.signal, this.#stop.signal]);
+    const end = () => bytes.destroy(signal.reason);
+    signal.addEventListener("abort", end, { once: true });
+    bytes.once("close", () => signal.removeEventListener("abort", end));
+    bytes.on("error", () => {}); // Its reader's, which may have gone.
+    return bytes;
   }
 
   /** Throws `backup_not_found`. */
@@ -108,10 +119,9 @@ export class Backups {
     throw new BerthError("backup_not_found", "There is no such backup any more. Make another one.");
   }
 
-  async *#read(staged: Staged): AsyncGenerator<Buffer> {
+  async *#read(staged: Staged, over: AbortController): AsyncGenerator<Buffer> {
     clearTimeout(staged.expiry);
     staged.readers++;
-    const over = new AbortController();
     let stalled: NodeJS.Timeout | undefined;
     const wait = () => {
       clearTimeout(stalled);
@@ -120,10 +130,7 @@ export class Backups {
     };
     try {
       wait();
-      for await (const bytes of this.#options.files.read(
-        staged.view.id,
-        AbortSignal.any([over.signal, this.#stop.signal]),
-      )) {
+      for await (const bytes of this.#options.files.read(staged.view.id)) {
         yield bytes;
         wait();
       }

@@ -24,6 +24,8 @@ interface Restoring {
   secretKey: SecretKey;
   /** Called with what is being done. */
   doing: (what: string) => void;
+  /** Ends it before the data folder is taken for whole. */
+  signal?: AbortSignal;
 }
 
 /**
@@ -31,7 +33,8 @@ interface Restoring {
  * of another name first; no server starts while that is there. Throws where there is something already, where the secret
  * key is not the backup's, and `BackupError`; the folder is empty then.
  */
-export async function restoreBackup(source: Readable, { config, secretKey, doing }: Restoring): Promise<BackupHeader> {
+export async function restoreBackup(source: Readable, restoring: Restoring): Promise<BackupHeader> {
+  const { config, secretKey, doing, signal } = restoring;
   const { dataFolder } = config;
   await requireEmpty(dataFolder);
   await using _ = await lockDataFolder(dataFolder);
@@ -52,6 +55,7 @@ export async function restoreBackup(source: Readable, { config, secretKey, doing
       writeFile(join(partial, name), `${text}\n`, { mode, flush: true });
     await put("host.id", header.hostId, 0o644);
     if (secretKey !== "none" && secretKey.toKeep) await put("secret.key", secretKey.key, 0o600);
+    signal?.throwIfAborted();
     await moveUp(partial, dataFolder);
     return header;
   } catch (error) {

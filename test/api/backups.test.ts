@@ -5,13 +5,13 @@ import { chmod, mkdir, mkdtempDisposable, open, readdir, readFile, stat, writeFi
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { promisify } from "node:util";
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createServer } from "../../src/server.ts";
 import { startEmbeddedPostgres } from "../../src/store/embedded.ts";
 import { readKey, restoreBackup } from "../../src/wiring/restore.ts";
 import type { TestClient } from "../support/client.ts";
 import { folderPrefix, testConfig } from "../support/config.ts";
-import { newDatabase } from "../support/new-database.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 const run = promisify(execFile);
@@ -28,6 +28,12 @@ async function newFolder() {
   const folder = await mkdtempDisposable(`${folderPrefix}backup-`);
   await chmod(folder.path, 0o711);
   return folder;
+}
+
+/** The blocks of a language in what docs/operating.md says about databases and backups. */
+async function documented(language: string): Promise<string[]> {
+  const text = await readFile(join(checkout, "docs/operating.md"), "utf8");
+  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms"))].map(([, block]) => block!);
 }
 
 interface Turn {
@@ -248,11 +254,17 @@ describe("a backup", () => {
     expect((await again.client.call("POST", "/admin/backups")).body).toMatchObject({ agents: 1, leftOut: [] });
   }, 120_000);
 
-  test("is restored into a database of one's own, which must be empty", async () => {
+  test("is restored into a database of one's own, made as the documentation says, which must be empty", async () => {
     await using other = await newFolder();
     const postgres = await startEmbeddedPostgres(join(other.path, "pg"));
     try {
-      const { databaseUrl } = await newDatabase(postgres, join(other.path, "pg"), "berth");
+      const [statements] = await documented("sql");
+      const sql = statements!.replaceAll(/\bberth\b/g, "owner").replace("…", "correct");
+      const admin = new pg.Client(postgres.config);
+      await admin.connect();
+      for (const each of sql.trim().split("\n")) await admin.query(each);
+      await admin.end();
+      const databaseUrl = `postgres://owner:correct@localhost/owner?host=${encodeURIComponent(join(other.path, "pg"))}`;
       const dataFolder = join(other.path, "data");
       await restore(dataFolder, { config: { dataFolder, databaseUrl } });
       const second = join(other.path, "second");
@@ -264,6 +276,28 @@ describe("a backup", () => {
     } finally {
       await postgres.stop();
     }
+  }, 120_000);
+
+  test("is stored by restic as the documentation says, the second time what is new alone", async () => {
+    await using other = await newFolder();
+    const [storing, restoring] = await documented("bash");
+    const env = {
+      PATH: `${checkout}:${process.env.PATH}`,
+      HOME: other.path,
+      RESTIC_REPOSITORY: join(other.path, "repository"),
+      RESTIC_PASSWORD: "correct horse",
+      BERTH_URL: service.server.url,
+      BERTH_API_KEY: service.client.key,
+      BERTH_DATA_DIR: join(other.path, "data"),
+    };
+    await run("restic", ["init"], { env });
+    for (let times = 0; times < 2; times++) await run("bash", ["-c", storing!], { env });
+    const { stdout } = await run("restic", ["stats", "--mode", "raw-data", "--json"], { env });
+    const { size } = await stat(file);
+    expect(JSON.parse(stdout).total_size).toBeLessThan(size * 1.5);
+    const lines = restoring!.replace(/^.*\/backups\/.*\n/m, "").replace("/safe/secret.key", secretKey);
+    await run("bash", ["-c", lines], { env });
+    expect(await readdir(join(other.path, "data"))).toContain("postgres");
   }, 120_000);
 
   test("of a newer Berth is refused before anything is written", async () => {

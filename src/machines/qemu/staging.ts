@@ -29,7 +29,8 @@ export async function stageSnapshots(from: Layout, snapshots: readonly string[],
     // A template that is gone leaves the machines that need only its memory to boot.
     if (!(await stat(folder).catch(() => null))) continue;
     await linkFolder(folder, to.template(name).folder);
-    images.add((await readRecord<{ imageId: string }>(record))!.imageId);
+    const whole = await readRecord<{ imageId: string }>(record);
+    if (whole) images.add(whole.imageId);
   }
   for (const id of images) await linkFolder(from.image(id).folder, to.image(id).folder);
 }

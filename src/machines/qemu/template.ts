@@ -336,7 +336,9 @@ async function asSaved(name: string, files: TemplateFiles, record: TemplateRecor
 /** Has a template's record tell of its parts as they are now: copied elsewhere, they have other times. */
 export async function refreshTemplate(files: TemplateFiles): Promise<void> {
   const record = await readRecord<TemplateRecord>(files.record);
-  if (record) await writeWhole(files.record, JSON.stringify({ ...record, parts: await partsOf(files) }));
+  // One with a part missing is used for its disk alone.
+  const parts = record && (await partsOf(files).catch(nullWhereMissing));
+  if (parts) await writeWhole(files.record, JSON.stringify({ ...record, parts }));
 }
 
 async function partsOf(files: TemplateFiles): Promise<TemplateRecord["parts"]> {
