@@ -40,6 +40,7 @@ dashboard/dist/index.html: node_modules/.package-lock.json $(dashboard_sources)
 check: node_modules/.all ## types, lint, format, import rules, dead code
 	@scripts/check
 
+# Debian starts nginx and caddy where systemd runs; the tests run their own, and need neither.
 browser: ## the browser and the other programs of the tests
 	@scripts/setup caddy chromium inotify-tools nginx-light openssh-client openssh-server restic rsync systemd unzip zip
 

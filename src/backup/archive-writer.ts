@@ -2,7 +2,6 @@ import { createHash, type Hash } from "node:crypto";
 import { once } from "node:events";
 import { open, readdir, stat } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
-import { Readable } from "node:stream";
 import { type Pack, pack } from "tar-stream";
 import { headerFile, type ManifestEntry, manifestFile } from "../contract/backups.ts";
 import { type Extent, extentsOf, mapOf } from "./sparse.ts";
@@ -14,14 +13,19 @@ const pieceBytes = 256 * 1024;
  * A folder as a tar archive: the header first, then all files in the order of their names, then a manifest of their sizes
  * and checksums. Files with holes are in GNU tar's sparse format. The files must not change meanwhile.
  */
-export function archiveOf(folder: string): Readable {
+export async function* archiveOf(folder: string): AsyncGenerator<Buffer> {
   const archive = pack();
-  write(archive, folder).then(
+  archive.on("error", () => {}); // Thrown to the reader, where there is one still.
+  const written = write(archive, folder).then(
     () => archive.finalize(),
     (error: Error) => archive.destroy(error),
   );
-  archive.on("error", () => {}); // Its reader's, which may have gone.
-  return Readable.from(archive, { objectMode: false });
+  try {
+    for await (const piece of archive) yield piece as Buffer;
+  } finally {
+    archive.destroy();
+    await written;
+  }
 }
 
 /** The paths of all files in a folder, relative to it: the header first. */
@@ -36,7 +40,7 @@ async function write(archive: Pack, folder: string): Promise<void> {
   const files: ManifestEntry[] = [];
   for (const path of await filesIn(folder)) files.push(await writeFile(archive, folder, path));
   const manifest = Buffer.from(JSON.stringify({ files }));
-  await writeMember(archive, { name: manifestFile, size: manifest.length }, Readable.from([manifest]));
+  await writeMember(archive, { name: manifestFile, size: manifest.length }, [manifest]);
 }
 
 async function writeFile(archive: Pack, folder: string, path: string): Promise<ManifestEntry> {
@@ -63,7 +67,7 @@ async function writeSparse(archive: Pack, file: string, path: string, size: numb
     "GNU.sparse.realsize": String(size),
   };
   const name = join(dirname(path), "GNUSparseFile.0", basename(path));
-  await writeMember(archive, { name, size: bytes, pax }, hashed(Readable.from(sparseBytes(file, map, extents)), hash));
+  await writeMember(archive, { name, size: bytes, pax }, hashed(sparseBytes(file, map, extents), hash));
 }
 
 async function* sparseBytes(file: string, map: Buffer, extents: readonly Extent[]): AsyncGenerator<Buffer> {
@@ -99,12 +103,17 @@ interface Member {
   pax?: Record<string, string>;
 }
 
-async function writeMember(archive: Pack, member: Member, content: AsyncIterable<Buffer>): Promise<void> {
+async function writeMember(
+  archive: Pack,
+  member: Member,
+  content: AsyncIterable<Buffer> | Iterable<Buffer>,
+): Promise<void> {
   // The same file makes the same bytes at another time, so that programs that store what is new find the old.
   const header = { ...member, mode: 0o600, mtime: new Date(0), type: "file" as const };
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
   ended.catch(() => {}); // Awaited below.
   const entry = archive.entry(header, (error) => (error ? reject(error) : resolve()));
+  entry.on("error", () => {}); // The same error ends it.
   for await (const piece of content) if (!entry.write(piece)) await Promise.race([once(entry, "drain"), ended]);
   entry.end(null);
   await ended;

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtempDisposable, open, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtempDisposable, open, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
@@ -89,6 +89,19 @@ test("a backup that is cut off, at any point, is refused", async () => {
   for (const end of [bytes.length - 2000, bytes.length - 1024 - 512, bytes.length >> 1, 3000, 1000, 100, 0]) {
     await expect(read(bytes.subarray(0, end)), String(end)).rejects.toThrow(BackupError);
   }
+});
+
+test("a reader may leave at any point, and is told of a file that is gone", async () => {
+  await using folder = await newFolder();
+  for (let left = 0; left < 12; left++) {
+    let pieces = 0;
+    for await (const _ of archiveOf(folder.path)) if (pieces++ === left) break;
+  }
+  await rm(join(folder.path, "database/turns.copy"));
+  await symlink("/nowhere", join(folder.path, "database/turns.copy"));
+  await buffer(archiveOf(folder.path)); // Links are no files of a backup.
+  await rm(join(folder.path, "berth-backup.json"));
+  await expect(buffer(archiveOf(folder.path))).rejects.toThrow("ENOENT");
 });
 
 test("a changed byte is found", async () => {
