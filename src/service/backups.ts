@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { BackupHeader, Backup as BackupView, KeptMachine } from "../contract/backups.ts";
-import { BerthError, isShortage } from "../contract/errors.ts";
+import { asBerthError, BerthError, type ErrorCode, isShortage } from "../contract/errors.ts";
 import type { AgentState } from "./agent.ts";
 import type { HeldSnapshot, Snapshots } from "./snapshots.ts";
 
@@ -9,6 +9,9 @@ const atOnce = 4;
 /** How long a backup waits to be read, and to be read on. */
 const keptMs = 60 * 60_000;
 const stalledMs = 10 * 60_000;
+
+/** What keeps every agent from being kept. */
+const ofAll: ReadonlySet<ErrorCode> = new Set(["disk_full", "database_unavailable", "shutting_down"]);
 
 const noSpace =
   "There is no space for the backup: the database is copied beside itself, and agents' memories are saved. Free some.";
@@ -202,10 +205,10 @@ export class Backups {
 
   /** Rethrows what is not about this agent alone. Null for one that was deleted meanwhile. */
   #gapOf({ id, name }: AgentState, error: unknown): BackupView["leftOut"][number] | null {
-    if (!(error instanceof BerthError) || error.code === "disk_full" || error.code === "database_unavailable")
-      throw error;
-    if (error.code === "agent_deleted") return null;
+    const { code, message } = asBerthError(error, "machine_failed", "Its machine could not be kept.");
+    if (isShortage(error) || ofAll.has(code)) throw error;
+    if (code === "agent_deleted") return null;
     this.#options.log("an agent's machine is not in a backup", { agentId: id, error });
-    return { agent: name, reason: `${error.message} (${error.code})` };
+    return { agent: name, reason: `${message} (${code})` };
   }
 }

@@ -192,8 +192,9 @@ describe("a backup", () => {
   test("an agent that is deleted, and one whose machine is lost, do not keep the others out", async () => {
     const { client, driver } = service;
     await client.createAgent("lost");
-    const { id } = (await client.call("GET", "/agents/lost")).body;
-    await driver.destroy(id ?? driver.running.at(-1)!);
+    // Asleep, so that nobody starts it again.
+    await client.call("POST", "/agents/lost/suspend");
+    await driver.destroy(driver.suspended.at(-1)!);
     const { body } = await client.call("POST", "/admin/backups");
     expect(body).toMatchObject({
       agents: 1,
