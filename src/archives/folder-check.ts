@@ -1,7 +1,7 @@
 import { Transform } from "node:stream";
-import { Header } from "tar";
+import type { Header } from "tar";
 import { blockBytes, paddingOf } from "./parts.ts";
-import { invalid } from "./read.ts";
+import { headerOf, invalid } from "./read.ts";
 
 /** What the tar of a folder may have. */
 export interface FolderLimits {
@@ -124,8 +124,7 @@ class FolderCheck {
       return;
     }
     if (this.#zeros > 0) throw invalid(`${this.#name} goes on after its end`);
-    const header = new Header(gathered);
-    if (!header.cksumValid) throw invalid(`${this.#name} is no tar archive, or damaged`);
+    const header = headerOf(gathered, this.#name);
     const size = this.#extended.size ?? header.size ?? 0;
     if (!Number.isSafeInteger(size) || size < 0 || size > this.#limits.bytes) {
       throw invalid(`${this.#name} has an entry of an impossible size`);

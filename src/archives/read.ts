@@ -138,13 +138,23 @@ class Entries implements AsyncDisposable {
 
 function entryOf(block: Buffer): { name: string; size: number } | null {
   if (block.every((byte) => byte === 0)) return null;
-  const header = new Header(block);
-  if (!header.cksumValid || header.path === undefined) throw invalid("it is no tar archive, or damaged");
-  const name = header.path.slice(0, 100);
+  const header = headerOf(block, "it");
+  const name = (header.path ?? "").slice(0, 100);
   const size = header.size ?? -1;
   if (header.type !== "File") throw invalid(`${name} is no plain file`);
   if (!Number.isSafeInteger(size) || size < 0 || size > maximumEntry) throw invalid(`${name} has an impossible size`);
   return { name, size };
+}
+
+/** A tar's header, with a checksum that is right. Throws `archive_invalid`. `what` has it. */
+export function headerOf(block: Buffer, what: string): Header {
+  try {
+    const header = new Header(block);
+    if (header.cksumValid) return header;
+  } catch {
+    // It has a number that is none.
+  }
+  throw invalid(`${what} is no tar archive, or damaged`);
 }
 
 function unexpected(name: string, found: string | undefined): BerthError {

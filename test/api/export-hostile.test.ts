@@ -59,6 +59,15 @@ test("an archive that was cut anywhere, or changed in any bit, is refused and le
 });
 
 const inHome = (...entries: TarEntry[]): ArchiveChanges => ({ home: [...home, ...entries] });
+/** The tar with the largest number of twelve bytes in its first header's field, whose checksum is right. */
+function withNumber(tar: Buffer, at: number): Buffer {
+  tar.fill(0x7f, at, at + 12)[at] = 0x80;
+  tar.fill(" ", 148, 156);
+  const sum = tar.subarray(0, 512).reduce((all, byte) => all + byte, 0);
+  tar.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148, "latin1");
+  return tar;
+}
+
 const hostile: [string, ArchiveChanges, RegExp][] = [
   ["a path that leads out", inHome({ path: "./../../etc/passwd" }), /leads out of its folder/],
   ["an absolute path", inHome({ path: "/etc/passwd" }), /absolute path/],
@@ -94,6 +103,8 @@ const hostile: [string, ArchiveChanges, RegExp][] = [
   ],
   ["a home that goes on after its end", { home: Buffer.concat([tarOf(home), tarOf(home)]) }, /goes on after its end/],
   ["a home that is cut off", { home: tarOf(home).subarray(0, 1024) }, /cut off/],
+  ["a number that is none", { home: withNumber(tarOf(home), 124) }, /damaged/],
+  ["a time that is none", { home: withNumber(tarOf(home), 136) }, /damaged/],
   ["no home", { home: Buffer.alloc(0) }, /cut off/],
   ["a home that is none", { home: Buffer.alloc(4096, "x") }, /no tar archive/],
   ["a folder in the state", { state: home }, /no plain file/],
@@ -151,6 +162,7 @@ test("an archive with entries that are missing, too many, of another kind or in 
     Buffer.concat([first, whole]),
     Buffer.concat([entry({ path: "../berth.json" }), whole]),
     Buffer.concat([entry({ path: "berth.json", type: "SymbolicLink", linkpath: "/etc/passwd" }), whole]),
+    Buffer.concat([withNumber(entry({ path: "berth.json" }), 124), whole]),
     Buffer.concat([whole, whole]),
     Buffer.concat([whole, Buffer.alloc(8 * 1024 * 1024)]),
     Buffer.concat([whole.subarray(0, -1024), first, Buffer.alloc(1024)]),

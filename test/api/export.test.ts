@@ -44,6 +44,8 @@ test("an agent leaves with files, settings, history and conversation, and goes o
   await client.chat("ada", "tool");
   const path = `/agents/ada/files/${encodeURIComponent("下書き/файл.txt")}`;
   await client.fetch("PUT", `${path}?mode=755`, "Inhalt");
+  const long = `/agents/ada/files/${"a".repeat(90)}/${"b".repeat(200)}/${"c".repeat(60)}`;
+  await client.fetch("PUT", long, "lang");
   await client.call("POST", "/agents/ada/suspend");
   const archive = await exported();
   expect(archive.includes("very-secret-value")).toBe(false);
@@ -68,6 +70,7 @@ test("an agent leaves with files, settings, history and conversation, and goes o
   expect(await client.ask("eve", "recall")).toBe("Grüße aus Köln, 你好\ntool\nrecall\n");
   const copy = path.replace("ada", "eve");
   expect((await client.call("GET", copy)).body).toBe("Inhalt");
+  expect((await client.call("GET", long.replace("ada", "eve"))).body).toBe("lang");
   expect((await client.call("GET", `${copy}?stat=true`)).body.mode).toBe("0755");
   const network = await client.call("GET", "/agents/eve/network");
   expect(network.body).toMatchObject({ allow: ["example.com"], deny: ["*.example.org"] });
@@ -242,6 +245,24 @@ test("the next server goes on with an import, and removes what the one before ha
   client = service.client;
   await expect.poll(received).toEqual([]);
   expect(await client.ask("eve", "recall")).toBe("one\nrecall\nrecall\n");
+});
+
+test("an import that is put to sleep at once sleeps with its files, and one that is deleted is gone", async () => {
+  await start();
+  await client.createAgent("ada");
+  await client.chat("ada", "one");
+  const archive = await exported();
+  const gate = Promise.withResolvers<void>();
+  service.driver.gate = gate.promise;
+  await imported(archive, { query: "?name=eve" });
+  await imported(archive, { query: "?name=fox" });
+  const asleep = client.call("POST", "/agents/eve/suspend");
+  const deleted = client.call("DELETE", "/agents/fox");
+  gate.resolve();
+  expect((await asleep).body.status).toBe("suspended");
+  expect((await deleted).status).toBe(204);
+  expect(await client.ask("eve", "recall")).toBe("one\nrecall\n");
+  expect(await names()).toEqual(["ada", "eve"]);
 });
 
 test("a machine that ends while it is given its files gets them again", async () => {
