@@ -37,6 +37,7 @@ const KeptMachine = z.object({
   snapshot: id,
   /** When that was, by the database's clock. */
   at: z.iso.datetime({ precision: 6 }).or(z.iso.datetime()),
+  runtime: z.string(),
   conversation: z.int(),
 });
 export type KeptMachine = z.infer<typeof KeptMachine>;

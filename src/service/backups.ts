@@ -188,8 +188,8 @@ export class Backups {
           const moment = await this.#options.snapshots.hold(agent);
           held.push(moment);
           const { id, agent: then, at } = moment;
-          const { name, conversation } = then;
-          kept.push({ agent: agent.id, name, snapshot: id, at: at.toISOString(), conversation });
+          const { name, runtime, conversation } = then;
+          kept.push({ agent: agent.id, name, snapshot: id, at: at.toISOString(), runtime, conversation });
         } catch (error) {
           const gap = this.#gapOf(agent, error);
           if (gap) leftOut.push(gap);

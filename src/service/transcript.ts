@@ -82,16 +82,20 @@ export type ImportedItem =
   | { turn: Omit<FinishedTurn, "id" | "agentId" | "keyId" | "instructions" | "functions" | "asked"> }
   | { events: SequencedEvent[] };
 
-/** The turns of a transcript. Their credits are not known: nobody is billed for them. `now` is when none is later. */
+/** The turns of a transcript. Their credits are not known: nobody is billed for them. None is later than `now`, but for
+ * the milliseconds that keep them in their order. */
 export async function* fromLines(lines: AsyncIterable<TranscriptLine>, now: Date): AsyncGenerator<ImportedItem> {
   let turn: TurnLine | null = null;
   let batch = new Batch();
+  let last = 0;
   for await (const line of lines) {
     if (line.type === "turn") {
       if (turn) yield { events: batch.ended(turn) };
       turn = storableValue(line);
       batch = new Batch();
-      yield { turn: toTurn(turn, now) };
+      const made = toTurn(turn, { after: last, now: now.getTime() });
+      last = made.createdAt.getTime();
+      yield { turn: made };
       continue;
     }
     // Content before the first turn belongs to none.
@@ -158,11 +162,14 @@ function faultOf({ error }: TurnLine): NonNullable<PastTurn["error"]> {
   return { code: code in errorStatuses ? (code as keyof typeof errorStatuses) : "runtime_failed", message };
 }
 
-function toTurn(line: TurnLine, now: Date): Extract<ImportedItem, { turn: object }>["turn"] {
+/** Turns are in the order of their times, so one that is not later than the turn before begins right after it. */
+function toTurn(
+  line: TurnLine,
+  { after, now }: { after: number; now: number },
+): Extract<ImportedItem, { turn: object }>["turn"] {
   const { conversation, message, model, status, undone, usage } = line;
-  const [createdAt, finishedAt] = [line.createdAt, line.finishedAt].map(
-    (time) => new Date(Math.min(Date.parse(time), now.getTime())),
-  ) as [Date, Date];
+  const createdAt = new Date(Math.max(Math.min(Date.parse(line.createdAt), now), after + 1));
+  const finishedAt = new Date(Math.max(Math.min(Date.parse(line.finishedAt), now), createdAt.getTime()));
   const error = status === "failed" ? faultOf(line) : null;
   const counts = {
     input: usage.inputTokens,
