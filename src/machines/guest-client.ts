@@ -166,6 +166,10 @@ function faultOf(name: string, body: string): Error {
   if (refusal.success) return new BerthError(refusal.data, message);
   if (code === "turn_unknown")
     return new BerthError("machine_lost", "The agent's machine ended before its disk had the turn.");
+  if (code === "call_unknown") {
+    const text = "The agent's machine was started by an earlier Berth, which cannot do this: restart the agent.";
+    return new BerthError("machine_failed", text);
+  }
   return new Error(`${name} in the guest: ${message}`);
 }
 

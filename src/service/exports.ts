@@ -134,9 +134,11 @@ export class Exports {
   async #sent(archive: Readable, agentId: string): Promise<void> {
     const watched = new AbortController();
     archive.once("error", (error) => this.#options.log("an export broke off", { agentId, error }));
-    void this.#untilDeleted(agentId, watched.signal).then((isDeleted) => {
-      if (isDeleted) archive.destroy(new Error("the agent is being deleted"));
-    });
+    this.#untilDeleted(agentId, watched.signal).then(
+      (isDeleted) => isDeleted && archive.destroy(new Error("the agent is being deleted")),
+      // Without the database nobody can delete it.
+      () => {},
+    );
     if (!archive.destroyed) await new Promise((resolve) => archive.once("close", resolve));
     watched.abort();
   }

@@ -90,7 +90,7 @@ test("a call that the runner does not have is refused", async () => {
   const session = connectHttp2("http://guest", { createConnection: () => connect(port, "127.0.0.1") });
   resources.defer(() => session.destroy());
   await expect(clientOf(guestCalls, session).quiesce({ endRuntime: false })).rejects.toThrow(
-    "the runner has no call quiesce",
+    "started by an earlier Berth",
   );
 });
 
