@@ -82,16 +82,22 @@ export type ImportedItem =
   | { turn: Omit<FinishedTurn, "id" | "agentId" | "keyId" | "instructions" | "functions" | "asked"> }
   | { events: SequencedEvent[] };
 
-/** The turns of a transcript. Their credits are not known: nobody is billed for them. `now` is when none is later. */
+/**
+ * The turns of a transcript, in its order, which their times keep. Their credits are not known: nobody is billed for
+ * them. What is said to be later than `now` was then.
+ */
 export async function* fromLines(lines: AsyncIterable<TranscriptLine>, now: Date): AsyncGenerator<ImportedItem> {
   let turn: TurnLine | null = null;
   let batch = new Batch();
+  let last = 0;
   for await (const line of lines) {
     if (line.type === "turn") {
       if (turn) yield { events: batch.ended(turn) };
       turn = storableValue(line);
       batch = new Batch();
-      yield { turn: toTurn(turn, now) };
+      const imported = toTurn(turn, { now, after: last });
+      last = imported.createdAt.getTime();
+      yield { turn: imported };
       continue;
     }
     // Content before the first turn belongs to none.
@@ -158,11 +164,14 @@ function faultOf({ error }: TurnLine): NonNullable<PastTurn["error"]> {
   return { code: code in errorStatuses ? (code as keyof typeof errorStatuses) : "runtime_failed", message };
 }
 
-function toTurn(line: TurnLine, now: Date): Extract<ImportedItem, { turn: object }>["turn"] {
+function toTurn(
+  line: TurnLine,
+  { now, after }: { now: Date; after: number },
+): Extract<ImportedItem, { turn: object }>["turn"] {
   const { conversation, message, model, status, undone, usage } = line;
-  const [createdAt, finishedAt] = [line.createdAt, line.finishedAt].map(
-    (time) => new Date(Math.min(Date.parse(time), now.getTime())),
-  ) as [Date, Date];
+  const past = (time: string) => Math.min(Date.parse(time), now.getTime());
+  const createdAt = new Date(Math.max(past(line.createdAt), after + 1));
+  const finishedAt = new Date(Math.max(past(line.finishedAt), createdAt.getTime()));
   const error = status === "failed" ? faultOf(line) : null;
   const counts = {
     input: usage.inputTokens,
