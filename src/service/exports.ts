@@ -85,13 +85,23 @@ export class Exports {
     caller: Pick<Caller, "accountId" | "keyId">,
     { disk }: { disk: boolean },
   ): Promise<Readable> {
-    const { leases, lifecycle, history, turns } = this.#options;
+    const { leases, history, turns } = this.#options;
     await leases.admit(agent, caller);
     if (await history.running(agent.id)) return turns.refuseAnother(agent.id);
+    for (;;) {
+      const archive = await this.#begin(agent, disk);
+      if (archive) return archive;
+    }
+  }
+
+  /** Begins an export; null if the agent was put to sleep just then. */
+  async #begin(agent: AgentState, disk: boolean): Promise<Readable | null> {
+    const { leases, lifecycle, history, turns } = this.#options;
     const lease = await leases.acquire(agent.id);
-    const begun = Promise.withResolvers<Readable>();
+    const begun = Promise.withResolvers<Readable | null>();
     const whole = lifecycle.alone(agent.id, async (current) => {
       await using stack = new AsyncDisposableStack();
+      if (current.status !== "ready") return begun.resolve(null);
       if (await history.running(agent.id)) await turns.refuseAnother(agent.id);
       const archive = await this.#archive(current, await lease.connect(), disk, stack);
       begun.resolve(archive);

@@ -82,8 +82,10 @@ export type ImportedItem =
   | { turn: Omit<FinishedTurn, "id" | "agentId" | "keyId" | "instructions" | "functions" | "asked"> }
   | { events: SequencedEvent[] };
 
-/** The turns of a transcript. Their credits are not known: nobody is billed for them. None is later than `now`, but for
- * the milliseconds that keep them in their order. */
+/**
+ * The turns of a transcript, in its order, which their times keep. Their credits are not known: nobody is billed for
+ * them. What is said to be later than `now` was then.
+ */
 export async function* fromLines(lines: AsyncIterable<TranscriptLine>, now: Date): AsyncGenerator<ImportedItem> {
   let turn: TurnLine | null = null;
   let batch = new Batch();
@@ -93,9 +95,9 @@ export async function* fromLines(lines: AsyncIterable<TranscriptLine>, now: Date
       if (turn) yield { events: batch.ended(turn) };
       turn = storableValue(line);
       batch = new Batch();
-      const made = toTurn(turn, { after: last, now: now.getTime() });
-      last = made.createdAt.getTime();
-      yield { turn: made };
+      const imported = toTurn(turn, { now, after: last });
+      last = imported.createdAt.getTime();
+      yield { turn: imported };
       continue;
     }
     // Content before the first turn belongs to none.
@@ -162,14 +164,14 @@ function faultOf({ error }: TurnLine): NonNullable<PastTurn["error"]> {
   return { code: code in errorStatuses ? (code as keyof typeof errorStatuses) : "runtime_failed", message };
 }
 
-/** Turns are in the order of their times, so one that is not later than the turn before begins right after it. */
 function toTurn(
   line: TurnLine,
-  { after, now }: { after: number; now: number },
+  { now, after }: { now: Date; after: number },
 ): Extract<ImportedItem, { turn: object }>["turn"] {
   const { conversation, message, model, status, undone, usage } = line;
-  const createdAt = new Date(Math.max(Math.min(Date.parse(line.createdAt), now), after + 1));
-  const finishedAt = new Date(Math.max(Math.min(Date.parse(line.finishedAt), now), createdAt.getTime()));
+  const past = (time: string) => Math.min(Date.parse(time), now.getTime());
+  const createdAt = new Date(Math.max(past(line.createdAt), after + 1));
+  const finishedAt = new Date(Math.max(past(line.finishedAt), createdAt.getTime()));
   const error = status === "failed" ? faultOf(line) : null;
   const counts = {
     input: usage.inputTokens,

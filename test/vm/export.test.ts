@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { importArchive } from "../support/archives.ts";
 import { messageNumberIn } from "../support/client.ts";
 import { VmService } from "../support/vm-service.ts";
 
@@ -32,13 +33,8 @@ test("an agent goes on in a new machine with its conversation, its files, and wh
 
   const response = await client.fetch("GET", "/agents/ada/export");
   const archive = Buffer.from(await response.arrayBuffer());
-  const answer = await fetch(`${client.url}/imports?name=eve&wait=ready`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${client.key}` },
-    body: archive,
-  });
-  const body = await answer.json();
-  expect([answer.status, body]).toMatchObject([
+  const { status, body } = await importArchive(client, archive);
+  expect([status, body]).toMatchObject([
     201,
     {
       agent: { name: "eve", status: "ready", instructions: "Answer briefly.", conversation: 1 },
@@ -68,6 +64,16 @@ test("an agent goes on in a new machine with its conversation, its files, and wh
   // Another machine, all the same: its own id and keys.
   const ids = await Promise.all([ada, eve].map((id) => service.exec(id, "cat /etc/machine-id")));
   expect(new Set(ids.map((each) => each.stdout)).size).toBe(2);
+});
+
+test("an agent of opencode goes on with its conversation, too", async () => {
+  const { client } = service;
+  await client.createAgent("bea", { runtime: "opencode", model: "demo/demo" });
+  expect(messageNumberIn(await client.ask("bea", "Good morning."))).toBe(1);
+  const archive = Buffer.from(await (await client.fetch("GET", "/agents/bea/export")).arrayBuffer());
+  const { body } = await importArchive(client, archive, { query: "?name=fay" });
+  expect(body.agent).toMatchObject({ name: "fay", runtime: "opencode" });
+  expect(messageNumberIn(await client.ask("fay", "And again."))).toBe(2);
 });
 
 test("an archive with the disk has an image that needs no other, and its import says that it is not used", async () => {
