@@ -271,12 +271,8 @@ export class AgentStore implements AgentRows {
     const row = await this.#database
       .updateTable("agents")
       .set((agent) => ({
-        desired: "running",
-        status: "provisioning",
-        generation: agent("generation", "+", 1),
+        ...anew(agent),
         restarts: agent("restarts", "+", 1),
-        error: null,
-        install_steps: JSON.stringify([]),
         ...(newMachine ? { has_machine: false, snapshot: null } : {}),
       }))
       .where("id", "=", id)
@@ -296,12 +292,8 @@ export class AgentStore implements AgentRows {
             runtime,
             resources: JSON.stringify(resources),
             conversation: agent("conversation", "+", 1),
-            desired: "running",
-            status: "provisioning",
-            generation: agent("generation", "+", 1),
+            ...anew(agent),
             restarts: agent("restarts", "+", 1),
-            error: null,
-            install_steps: JSON.stringify([]),
           }))
           .where("desired", "!=", "deleted"),
       retell,
@@ -314,16 +306,12 @@ export class AgentStore implements AgentRows {
       (update) =>
         update
           .set((agent) => ({
-            desired: "running",
-            status: "provisioning",
-            generation: agent("generation", "+", 1),
+            ...anew(agent),
             restores: agent("restores", "+", 1),
             snapshot: snapshot.id,
             runtime: snapshot.runtime,
             conversation: snapshot.conversation,
             retold: snapshot.retold,
-            error: null,
-            install_steps: JSON.stringify([]),
           }))
           .where("desired", "!=", "deleted"),
       (transaction) => markUndone(transaction, id, snapshot),
@@ -461,6 +449,17 @@ function columnsOf({ mcpServers, agents, autoSnapshot, ...columns }: AgentSettin
 }
 
 type AgentUpdate = UpdateQueryBuilder<Tables, "agents", "agents", UpdateResult>;
+
+/** What is wanted of an agent whose machine is started anew. */
+function anew(agent: ExpressionBuilder<Tables, "agents">) {
+  return {
+    desired: "running" as const,
+    status: "provisioning" as const,
+    generation: agent("generation", "+", 1),
+    error: null,
+    install_steps: JSON.stringify([]),
+  };
+}
 
 /** The condition that no turn of the agent is running. */
 function notAnswering({ not, exists, selectFrom }: ExpressionBuilder<Tables, "agents">) {

@@ -5,7 +5,7 @@ import { berth } from "../api/client.ts";
 import { agentQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
-import { Failure } from "../ui/Failure.tsx";
+import { DialogEnd } from "../ui/DialogEnd.tsx";
 import { Field, Input } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { useAction } from "../ui/use-action.ts";
@@ -64,13 +64,7 @@ function ForkForm({ source, snapshot, onCancel }: Props & { onCancel: () => void
         <input type="checkbox" checked={secrets} onChange={(event) => setSecrets(event.target.checked)} />
         Give it the secrets of {source} too
       </label>
-      <Failure of={fork.error} />
-      <div className="flex justify-end gap-2">
-        <Button onClick={onCancel}>Cancel</Button>
-        <Button type="submit" kind="primary" isBusy={fork.isBusy}>
-          Make it
-        </Button>
-      </div>
+      <DialogEnd of={fork} action="Make it" onCancel={onCancel} />
     </Form>
   );
 }

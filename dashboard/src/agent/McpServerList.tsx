@@ -5,7 +5,7 @@ import { Badge } from "../ui/Badge.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
-import { Failure } from "../ui/Failure.tsx";
+import { DialogEnd } from "../ui/DialogEnd.tsx";
 import { Field, Input, Select, TextArea } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { Empty } from "../ui/Notice.tsx";
@@ -169,13 +169,7 @@ function ServerForm({ initial, onSave, onCancel }: FormProps) {
           </Field>
         </>
       )}
-      <Failure of={save.error} />
-      <div className="flex justify-end gap-2">
-        <Button onClick={onCancel}>Cancel</Button>
-        <Button type="submit" kind="primary" isBusy={save.isBusy}>
-          Save
-        </Button>
-      </div>
+      <DialogEnd of={save} action="Save" onCancel={onCancel} />
     </Form>
   );
 }

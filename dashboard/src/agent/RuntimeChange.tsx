@@ -5,7 +5,7 @@ import { berth } from "../api/client.ts";
 import { agentQuery, modelsQuery, runtimesQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
-import { Failure } from "../ui/Failure.tsx";
+import { DialogEnd } from "../ui/DialogEnd.tsx";
 import { Field, Select } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { useAction } from "../ui/use-action.ts";
@@ -58,13 +58,7 @@ function RuntimeForm({ agent, onClose }: { agent: Agent; onClose: () => void }) 
           </Select>
         )}
       </Field>
-      <Failure of={change.error} />
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" kind="primary" isBusy={change.isBusy}>
-          Change it
-        </Button>
-      </div>
+      <DialogEnd of={change} action="Change it" onCancel={onClose} />
     </Form>
   );
 }

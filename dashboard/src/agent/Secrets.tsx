@@ -5,7 +5,7 @@ import { secretsQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
-import { Failure } from "../ui/Failure.tsx";
+import { DialogEnd } from "../ui/DialogEnd.tsx";
 import { Field, Input } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
@@ -154,13 +154,7 @@ function SecretForm({ name, onDone, onCancel }: FormProps) {
           />
         )}
       </Field>
-      <Failure of={save.error} />
-      <div className="flex justify-end gap-2">
-        <Button onClick={onCancel}>Cancel</Button>
-        <Button type="submit" kind="primary" isBusy={save.isBusy}>
-          Set it
-        </Button>
-      </div>
+      <DialogEnd of={save} action="Set it" onCancel={onCancel} />
     </Form>
   );
 }

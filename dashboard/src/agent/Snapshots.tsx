@@ -8,6 +8,7 @@ import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
 import { classes } from "../ui/classes.ts";
 import { Dialog } from "../ui/Dialog.tsx";
+import { DialogEnd } from "../ui/DialogEnd.tsx";
 import { Failure } from "../ui/Failure.tsx";
 import { Field, Input, Select } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
@@ -171,13 +172,7 @@ function SnapshotForm({ name, onDone, onCancel }: FormProps) {
         <input type="checkbox" checked={memory} onChange={(event) => setMemory(event.target.checked)} />
         Keep the running programs too
       </label>
-      <Failure of={take.error} />
-      <div className="flex justify-end gap-2">
-        <Button onClick={onCancel}>Cancel</Button>
-        <Button type="submit" kind="primary" isBusy={take.isBusy}>
-          Take it
-        </Button>
-      </div>
+      <DialogEnd of={take} action="Take it" onCancel={onCancel} />
     </Form>
   );
 }

@@ -7,6 +7,7 @@ import { folderQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { Confirm } from "../ui/Confirm.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
+import { DialogEnd } from "../ui/DialogEnd.tsx";
 import { Field, Input } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { messageOf } from "../ui/message.ts";
@@ -116,12 +117,7 @@ function NameDialog({ title, initial, action, onClose, onNamed }: NameDialogProp
             />
           )}
         </Field>
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" isBusy={save.isBusy}>
-            {action}
-          </Button>
-        </div>
+        <DialogEnd of={{ isBusy: save.isBusy }} action={action} onCancel={onClose} />
       </Form>
     </Dialog>
   );

@@ -6,6 +6,7 @@ import { billingQuery, type UsageGroup, usageQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { credits } from "../ui/credits.ts";
 import { Dialog } from "../ui/Dialog.tsx";
+import { DialogEnd } from "../ui/DialogEnd.tsx";
 import { Field, Input, Select } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
@@ -80,12 +81,7 @@ function LimitEditor({ limit }: { limit: string | null }) {
               <Input {...props} value={text} inputMode="decimal" onChange={(event) => setText(event.target.value)} />
             )}
           </Field>
-          <div className="flex justify-end gap-2">
-            <Button onClick={() => setOpen(false)}>Cancel</Button>
-            <Button type="submit" kind="primary" isBusy={save.isBusy}>
-              Save
-            </Button>
-          </div>
+          <DialogEnd of={{ isBusy: save.isBusy }} action="Save" onCancel={() => setOpen(false)} />
         </Form>
       </Dialog>
     </>
@@ -115,12 +111,7 @@ function TopUp() {
             )}
           </Field>
           {pay.error !== null && <Notice tone="warn">{messageOf(pay.error)}</Notice>}
-          <div className="flex justify-end gap-2">
-            <Button onClick={() => setOpen(false)}>Cancel</Button>
-            <Button type="submit" kind="primary" isBusy={pay.isBusy}>
-              Go on to pay
-            </Button>
-          </div>
+          <DialogEnd of={{ isBusy: pay.isBusy }} action="Go on to pay" onCancel={() => setOpen(false)} />
         </Form>
       </Dialog>
     </>

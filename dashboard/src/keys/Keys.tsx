@@ -10,7 +10,7 @@ import { Confirm } from "../ui/Confirm.tsx";
 import { Once } from "../ui/CopyButton.tsx";
 import { credits } from "../ui/credits.ts";
 import { Dialog } from "../ui/Dialog.tsx";
-import { Failure } from "../ui/Failure.tsx";
+import { DialogEnd } from "../ui/DialogEnd.tsx";
 import { Field, Input, Select } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
@@ -179,13 +179,12 @@ function KeyForm({ onMade, onCancel }: { onMade: (key: string) => void; onCancel
           )}
         </Field>
       </div>
-      <Failure of={make.error} />
-      <div className="flex justify-end gap-2">
-        <Button onClick={onCancel}>Cancel</Button>
-        <Button type="submit" kind="primary" isBusy={make.isBusy} disabled={kind === "agent" && agents.length === 0}>
-          Make the key
-        </Button>
-      </div>
+      <DialogEnd
+        of={make}
+        action="Make the key"
+        onCancel={onCancel}
+        disabled={kind === "agent" && agents.length === 0}
+      />
     </Form>
   );
 }

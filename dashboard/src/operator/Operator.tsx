@@ -10,7 +10,7 @@ import { Confirm } from "../ui/Confirm.tsx";
 import { Once } from "../ui/CopyButton.tsx";
 import { credits } from "../ui/credits.ts";
 import { Dialog } from "../ui/Dialog.tsx";
-import { Failure } from "../ui/Failure.tsx";
+import { DialogEnd } from "../ui/DialogEnd.tsx";
 import { Field, Input } from "../ui/Field.tsx";
 import { Form } from "../ui/Form.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
@@ -225,12 +225,7 @@ function AddUser({ onLink }: { onLink: (name: string, url: string) => void }) {
               />
             )}
           </Field>
-          <div className="flex justify-end gap-2">
-            <Button onClick={() => setOpen(false)}>Cancel</Button>
-            <Button type="submit" kind="primary" isBusy={add.isBusy}>
-              Add
-            </Button>
-          </div>
+          <DialogEnd of={{ isBusy: add.isBusy }} action="Add" onCancel={() => setOpen(false)} />
         </Form>
       </Dialog>
     </>
@@ -305,13 +300,7 @@ function Grant({ account: { accountId, name } }: { account: AccountCredits }) {
           <Field label="Note" hint="What it is for. The account's ledger shows it.">
             {(props) => <Input {...props} value={note} onChange={(event) => setNote(event.target.value)} />}
           </Field>
-          <Failure of={give.error} />
-          <div className="flex justify-end gap-2">
-            <Button onClick={() => setOpen(false)}>Cancel</Button>
-            <Button type="submit" kind="primary" isBusy={give.isBusy}>
-              Give
-            </Button>
-          </div>
+          <DialogEnd of={give} action="Give" onCancel={() => setOpen(false)} />
         </Form>
       </Dialog>
     </>
