@@ -63,9 +63,9 @@ test.each([
 });
 
 test.each([
-  ["nothing", {}, "request_invalid", /model, instructions, mcpServers and agents/],
+  ["nothing", {}, "request_invalid", /runtime, model, instructions, mcpServers, agents and autoSnapshot/],
   ["its name", { name: "bob" }, "request_invalid", /name/],
-  ["its runtime", { runtime: "opencode" }, "request_invalid", /runtime/],
+  ["its runtime to one that is not there", { runtime: "emacs" }, "runtime_not_available", /claude-code, opencode/],
   ["its model to one that is not there", { model: "anthropic/x" }, "model_not_available", /demo\/demo/],
   ["its instructions to a number", { instructions: 7 }, "request_invalid", /instructions/],
 ])("changing %s of an agent is refused, and nothing is changed", async (_case, body, code, message) => {
