@@ -98,8 +98,7 @@ export class GuestLeases {
       try {
         return await call(await lease.connect());
       } catch (error) {
-        const isAnswer = error instanceof BerthError && error.code !== "machine_failed";
-        if (isAnswer || attempt === tries) throw lostError(error);
+        if (!isOfMachine(error) || attempt === tries) throw lostError(error);
       }
       await pause(firstRetryMs * 2 ** (attempt - 1));
     }
@@ -122,8 +121,7 @@ export class GuestLeases {
         return { stream: await call(await held.connect()), held };
       } catch (error) {
         held[Symbol.dispose]();
-        const isAnswer = error instanceof BerthError && error.code !== "machine_failed";
-        if (isAnswer || attempt === callTries || gone?.aborted) throw lostError(error);
+        if (!isOfMachine(error) || attempt === callTries || gone?.aborted) throw lostError(error);
       }
       await pause(firstRetryMs * 2 ** (attempt - 1));
     }
@@ -153,6 +151,11 @@ export class GuestLeases {
     const { machines } = this.#options;
     return (await machines.isRunning(agentId)) ? machines.guest(agentId) : null;
   }
+}
+
+/** Whether the connection or the machine was lost: nobody may have noticed yet that it ended. Otherwise the guest refused. */
+function isOfMachine(error: unknown): boolean {
+  return !(error instanceof BerthError) || error.code === "machine_failed" || error.code === "machine_lost";
 }
 
 /** The error for a caller whose call of a guest failed: a refusal as it is, and `machine_failed` for anything else. */
