@@ -33,25 +33,29 @@ async function clear(asAnother = false): Promise<string[]> {
 test("a run that was going on has ended, and nothing is left of a try to take it up again", async () => {
   await mkdir(dirname(path), { recursive: true });
   using database = new DatabaseSync(path);
-  database.exec("CREATE TABLE session_nodes (session_key TEXT, entry_json TEXT, status TEXT) STRICT");
-  const insert = database.prepare("INSERT INTO session_nodes VALUES (?, ?, ?)");
+  database.exec(
+    "CREATE TABLE session_nodes (session_key TEXT, entry_json TEXT, status TEXT, entry_valid INTEGER DEFAULT 0) STRICT",
+  );
+  const insert = database.prepare("INSERT INTO session_nodes (session_key, entry_json, status) VALUES (?, ?, ?)");
   const tried = { abortedLastRun: true, mainRestartRecovery: { chargedAttempts: 2 }, restartRecoveryRuns: [{}] };
   insert.run("going on", JSON.stringify({ sessionId: "1", status: "running", label: "船", ...tried }), "running");
   insert.run("broken", "{", "running");
   insert.run("done", JSON.stringify({ sessionId: "2", status: "done" }), "done");
   expect(await clear()).toEqual([]);
   const rows = database.prepare("SELECT * FROM session_nodes").all();
-  expect(rows.map(({ entry_json, status }) => [entry_json, status])).toEqual([
-    [JSON.stringify({ sessionId: "1", status: "killed", label: "船" }), "killed"],
-    ["{", "killed"],
-    [JSON.stringify({ sessionId: "2", status: "done" }), "done"],
+  expect(rows.map(({ entry_json, status, entry_valid }) => [entry_json, status, entry_valid])).toEqual([
+    [JSON.stringify({ sessionId: "1", status: "killed", label: "船" }), "killed", 1],
+    ["{", "killed", 0],
+    [JSON.stringify({ sessionId: "2", status: "done" }), "done", 0],
   ]);
 });
 
 test("a program of the agent's that keeps the database to itself is not waited for", async () => {
   await mkdir(dirname(path), { recursive: true });
   using database = new DatabaseSync(path);
-  database.exec("CREATE TABLE session_nodes (session_key TEXT, entry_json TEXT, status TEXT) STRICT");
+  database.exec(
+    "CREATE TABLE session_nodes (session_key TEXT, entry_json TEXT, status TEXT, entry_valid INTEGER DEFAULT 0) STRICT",
+  );
   database.exec("BEGIN EXCLUSIVE");
   expect(await clear()).toEqual(["openclaw may go on with what was interrupted: database is locked"]);
 });
@@ -71,7 +75,8 @@ test("in another machine what identifies the installation is made anew, and the 
   using database = new DatabaseSync(state);
   const tables = ["state_leases", "device_identities", "config_revision_keys", "diagnostic_events", "schema_meta"];
   const left = () => tables.filter((table) => database.prepare(`SELECT * FROM ${table}`).get());
-  for (const table of tables) database.exec(`CREATE TABLE ${table} (id TEXT); INSERT INTO ${table} VALUES ('1')`);
+  for (const table of tables)
+    database.exec(`CREATE TABLE ${table} (id TEXT, meta_key TEXT); INSERT INTO ${table} VALUES ('1', '')`);
   expect(await clear()).toEqual([]);
   expect(left()).toEqual(tables.slice(1));
   expect(await clear(true)).toEqual([]);
@@ -86,6 +91,14 @@ test("the leases of a process that was cut off are dropped, also where the other
   using database = new DatabaseSync(state);
   database.exec("CREATE TABLE state_leases (scope TEXT, lease_key TEXT, expires_at INTEGER) STRICT");
   database.exec("INSERT INTO state_leases VALUES ('gateway-owner', 'global', 9e15)");
+  database.exec("CREATE TABLE schema_meta (meta_key TEXT) STRICT");
+  database.exec("INSERT INTO schema_meta VALUES ('primary'), ('state-migrations')");
   expect(await clear()).toEqual(["openclaw may go on with what was interrupted: file is not a database"]);
   expect(database.prepare("SELECT * FROM state_leases").all()).toEqual([]);
+  const migrated = () => database.prepare("SELECT meta_key FROM schema_meta").all();
+  expect(migrated()).toEqual([{ meta_key: "primary" }]);
+  // After an end in order nothing is to be repaired.
+  database.exec("INSERT INTO schema_meta VALUES ('state-migrations')");
+  await clear();
+  expect(migrated()).toHaveLength(2);
 });

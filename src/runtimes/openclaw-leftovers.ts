@@ -13,7 +13,8 @@ const lockMs = 5_000;
 
 /**
  * Only its session's status, which is stored twice, marks a run as active; the other fields would be left over from an
- * attempt to resume it. OpenClaw also goes by rows whose entry is not JSON, so those are marked too.
+ * attempt to resume it. OpenClaw also goes by rows whose entry is not JSON, so those are marked too. A trigger takes a row
+ * that was written as one that is still to be checked, which OpenClaw does with its migrations alone.
  */
 const leftOver = [
   "abortedLastRun",
@@ -41,7 +42,14 @@ const changes: Change[] = [
       json_set(json_remove(entry_json, ${leftOver}), '$.status', 'killed'),
       entry_json
     )
-    WHERE status = 'running'`,
+    WHERE status = 'running';
+    UPDATE session_nodes SET entry_valid = 1 WHERE status = 'killed' AND entry_valid = 0 AND json_valid(entry_json)`,
+  ],
+  // An end in order leaves no lease. After any other, OpenClaw may refuse to start ("invalid persisted session row requires
+  // repair"), unless it takes its migrations as not yet run: they repair it.
+  [
+    "state/openclaw.sqlite",
+    `DELETE FROM schema_meta WHERE meta_key = 'state-migrations' AND EXISTS (SELECT 1 FROM state_leases)`,
   ],
   ["state/openclaw.sqlite", "DELETE FROM state_leases"],
 ];
