@@ -3,7 +3,7 @@ import type { MachineStep } from "../../src/contract/machine-report.ts";
 import { SelfTest } from "../../src/machines/self-test.ts";
 import { VmMachines } from "../support/vm-machines.ts";
 
-test("the machines' self-test passes here, and leaves no machine", async () => {
+test("the machines' self-test passes here, and leaves no machine", { timeout: 1_200_000 }, async () => {
   await using vm = await VmMachines.start();
   const steps: MachineStep[] = [];
   const selfTest = new SelfTest({
