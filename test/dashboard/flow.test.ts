@@ -106,6 +106,7 @@ test("a key is made, and its secret shown once", async () => {
   await page.getByRole("button", { name: "Make the key" }).click();
   const key = (await page.getByTestId("once").textContent())!;
   await page.getByRole("button", { name: "Done" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.getByRole("cell", { name: "for a script" }).waitFor();
   expect(await page.content()).not.toContain(key);
   const answer = await fetch(`${dashboard.url}/agents/ada`, { headers: { authorization: `Bearer ${key}` } });
