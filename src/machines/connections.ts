@@ -42,8 +42,10 @@ export class Connections {
     return this.#closed;
   }
 
-  /** Connects to an adopted guest, redialling a lost connection. */
+  /** Connects to an adopted guest, redialling a lost connection. Throws `machine_lost` for one that awaits adoption. */
   async guest(id: string): Promise<GuestClient> {
+    // Whoever asks for an agent's guest may not have noticed yet that its machine ended and the next one is starting.
+    if (this.#unadopted.has(id)) throw new BerthError("machine_lost", "The agent's machine is still starting.");
     const control = await this.#controls.get(id)?.catch(() => null);
     if (control?.open) return control.guest;
     const connecting = this.#connect(id);
@@ -74,6 +76,11 @@ export class Connections {
   retoken(id: string, token: string): void {
     const open = this.#unadopted.get(id);
     if (open) open.token = token;
+  }
+
+  /** The guest has its agent's identity: `guest` returns it from now on. */
+  adopted(id: string): void {
+    this.#unadopted.delete(id);
   }
 
   /** Keeps the uplink open while the machine runs, redialling it when it is lost. */

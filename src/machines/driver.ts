@@ -65,7 +65,7 @@ export interface Driver {
   adopting(id: string, token: string, next: string): Promise<void>;
   /** Records that the guest has accepted that token and its identity. */
   adopted(id: string): Promise<void>;
-  /** The token an adopted guest accepts. */
+  /** The token an adopted guest accepts. Throws `machine_lost` for one that awaits adoption. */
   token(id: string): Promise<string>;
   /**
    * Ends the run and keeps its memory for `wake`. Does nothing if the machine is already suspended. If suspending

@@ -309,6 +309,7 @@ export class Machines {
       const adoption = newAdoption(hexOf(spec.id), spec.hostname, spec.runtime, token, secrets);
       const health = await guest.adopt(adoption, { timeoutMs });
       await driver.adopted(spec.id);
+      this.#connections.adopted(spec.id);
       void this.#connections.keepUplink(spec.id, token);
       return health;
     } catch (error) {

@@ -43,7 +43,7 @@ test("a server that is restarted in mid-stream costs nothing: the answer is whol
   const turn = await send("ada", "count 80 60");
   await turn.getByText("1 2 3 4 5").waitFor();
   await dashboard.service.restart();
-  expect(await answerOf(turn)).toBe(deltasOf("count 80").join("").trim());
+  await expect.poll(() => answerOf(turn)).toBe(deltasOf("count 80").join("").trim());
   expect(await page.getByRole("article").count()).toBe(1);
   await page.getByText("The service does not answer").waitFor({ state: "detached" });
 });
@@ -77,7 +77,7 @@ test("what is typed while the agent works waits, can be changed and removed, and
   expect(await page.getByRole("article").count()).toBe(1);
   await page.keyboard.press("Escape");
   await first.getByText("Interrupted.").waitFor();
-  expect(await answerOf(turnOf("the second, changed"))).toBe("the second, changed");
+  await expect.poll(() => answerOf(turnOf("the second, changed"))).toBe("the second, changed");
   await queue.waitFor({ state: "detached" });
 });
 
@@ -88,7 +88,8 @@ test("a turn that fails says why, and is sent again; a past message is edited an
   await turn.getByRole("alert").getByText("This turn failed").waitFor();
   await turn.getByRole("button", { name: "Edit and send again" }).click();
   expect(await page.getByLabel("Message to dora").inputValue()).toBe("crash");
-  expect(await answerOf(await send("dora", "it is well"))).toBe("it is well");
+  const again = await send("dora", "it is well");
+  await expect.poll(() => answerOf(again)).toBe("it is well");
 });
 
 test("a tool call is folded, with its input and output; a draft outlives a reload", async () => {
@@ -118,7 +119,7 @@ test("a call of a client's function waits to be seen, and is answered by hand or
   await turn.getByText('"city": "Oslo"').waitFor();
   await turn.getByLabel("Result of weather").fill("rain");
   await turn.getByRole("button", { name: "Give the result" }).click();
-  expect(await answerOf(turn)).toBe("rain");
+  await expect.poll(() => answerOf(turn)).toBe("rain");
   await turn.getByText("answered by the client").waitFor();
 
   const { output } = await ask('call weather {"city":"Rome"}', { tools });
@@ -127,7 +128,7 @@ test("a call of a client's function waits to be seen, and is answered by hand or
   await second.getByText("waits for its result").click();
   await second.getByText('"city": "Rome"').waitFor();
   await ask([{ type: "function_call_output", call_id: call.call_id, output: "sun" }]);
-  expect(await answerOf(second)).toBe("sun");
+  await expect.poll(() => answerOf(second)).toBe("sun");
   expect(await second.getByLabel("Result of weather").count()).toBe(0);
   await second.locator("pre").getByText("sun").waitFor();
 });

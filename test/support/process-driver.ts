@@ -92,9 +92,10 @@ export class ProcessDriver implements Driver {
   }
 
   async token(id: string): Promise<string> {
-    const { pid, firstToken } = await this.#require(id);
+    const { pid } = await this.#require(id);
     const identity = await readJson<MachineIdentity>(join(this.#folder, id, "identity.json"));
-    return identity?.pid === pid ? identity.token : firstToken;
+    if (identity?.pid !== pid) throw new BerthError("machine_lost", "The agent's machine is still starting.");
+    return identity.token;
   }
 
   /** Keeps the disk alone. */

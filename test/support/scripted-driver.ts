@@ -147,7 +147,9 @@ export class ScriptedDriver implements Driver {
   }
 
   async token(id: string): Promise<string> {
-    return this.#require(id).token;
+    const { token, unadopted } = this.#require(id);
+    if (unadopted) throw new BerthError("machine_lost", "The agent's machine is still starting.");
+    return token;
   }
 
   async suspend(id: string, signal?: AbortSignal): Promise<void> {

@@ -256,7 +256,9 @@ export class QemuDriver implements Driver {
   }
 
   async token(id: string): Promise<string> {
-    return (await this.#records.require(id)).token;
+    const { token, unadopted } = await this.#records.require(id);
+    if (unadopted) throw new BerthError("machine_lost", "The agent's machine is still starting.");
+    return token;
   }
 
   async suspend(id: string, signal = new AbortController().signal): Promise<void> {
