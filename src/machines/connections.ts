@@ -4,7 +4,7 @@ import { BerthError } from "../contract/errors.ts";
 import type { ChannelName } from "../contract/guest.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
 import { type Channel, connectChannel } from "./connect.ts";
-import type { Driver } from "./driver.ts";
+import { type Driver, stillStarting } from "./driver.ts";
 import { GuestConnection } from "./guest-client.ts";
 
 /** For an adopted guest to accept a connection. */
@@ -45,7 +45,7 @@ export class Connections {
   /** Connects to an adopted guest, redialling a lost connection. Throws `machine_lost` for one that awaits adoption. */
   async guest(id: string): Promise<GuestClient> {
     // Whoever asks for an agent's guest may not have noticed yet that its machine ended and the next one is starting.
-    if (this.#unadopted.has(id)) throw new BerthError("machine_lost", "The agent's machine is still starting.");
+    if (this.#unadopted.has(id)) throw stillStarting();
     const control = await this.#controls.get(id)?.catch(() => null);
     if (control?.open) return control.guest;
     const connecting = this.#connect(id);

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { BerthError } from "../contract/errors.ts";
 import type { MachinePhase } from "../service/lifecycle/plan.ts";
 import type { Progress } from "../service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../service/lifecycle/reconciler.ts";
@@ -31,6 +32,11 @@ export interface SnapshotFacts {
   bytes: number;
   /** Whether a machine that is restored from it goes on with its memory, or boots. */
   hasMemory: boolean;
+}
+
+/** Refuses those who ask for a guest that awaits adoption. */
+export function stillStarting(): BerthError {
+  return new BerthError("machine_lost", "The agent's machine is still starting.");
 }
 
 /**

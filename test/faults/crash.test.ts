@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { usualResources } from "../../src/contract/agents.ts";
 import { BerthError } from "../../src/contract/errors.ts";
-import { noSecrets } from "../../src/contract/guest.ts";
+import { type GuestSecrets, noSecrets } from "../../src/contract/guest.ts";
 import { Machines } from "../../src/machines/machines.ts";
 import type { AgentState } from "../../src/service/agent.ts";
 import { Lifecycle } from "../../src/service/lifecycle/lifecycle.ts";
+import type { MachineSpec } from "../../src/service/lifecycle/reconciler.ts";
 import { AgentStore } from "../../src/store/agents.ts";
 import { type Database, migrate, openDatabase } from "../../src/store/database.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/embedded.ts";
@@ -106,26 +107,8 @@ test("where an agent's secrets cannot be read, a machine that wakes keeps its me
   const [known, unknown] = [async () => noSecrets, () => Promise.reject(away)];
   // An adoption reads them before and once more in its course.
   const answers = [known, known, unknown, known, unknown];
-  const machines = new Machines({
-    open: async () => driver,
-    serveUplink: () => {},
-    serveTemplateUplink: () => {},
-    importFiles: async () => {},
-    secretsOf: () => answers.shift()!(),
-    log: (message) => faults.push(message),
-  });
-  const resources = usualResources(1024);
-  const spec = {
-    id: randomUUID(),
-    runtime: "claude-code",
-    hostname: "ada",
-    generation: 1,
-    restarts: 0,
-    restores: 0,
-    snapshot: null,
-    isImporting: false,
-    resources,
-  };
+  const machines = machinesWith(() => answers.shift()!());
+  const spec = newSpec();
   const ensure = async () => machines.start(await startFrom(driver, spec), spec, silent);
   await ensure();
   await machines.suspend(spec.id);
@@ -137,6 +120,47 @@ test("where an agent's secrets cannot be read, a machine that wakes keeps its me
   await machines.destroy(spec.id);
   await machines.close();
 });
+
+test("nobody is given a guest that awaits its identity, by the server that starts it or by another", async () => {
+  const spec = newSpec();
+  const refused: unknown[] = [];
+  const other = machinesWith(async () => noSecrets);
+  // Called before the connection to the guest, and once more when there is one.
+  const machines = machinesWith(async () => {
+    for (const server of [other, machines]) await server.guest(spec.id).catch((error) => refused.push(error.code));
+    return noSecrets;
+  });
+  await machines.start(await startFrom(driver, spec), spec, silent);
+  expect(refused).toEqual(Array.from({ length: 4 }, () => "machine_lost"));
+  for (const server of [other, machines]) await (await server.guest(spec.id)).startRuntime({});
+  await machines.destroy(spec.id);
+  for (const server of [other, machines]) await server.close();
+});
+
+function machinesWith(secretsOf: () => Promise<GuestSecrets>): Machines {
+  return new Machines({
+    open: async () => driver,
+    serveUplink: () => {},
+    serveTemplateUplink: () => {},
+    importFiles: async () => {},
+    secretsOf,
+    log: (message) => faults.push(message),
+  });
+}
+
+function newSpec(): MachineSpec {
+  return {
+    id: randomUUID(),
+    runtime: "claude-code",
+    hostname: "ada",
+    generation: 1,
+    restarts: 0,
+    restores: 0,
+    snapshot: null,
+    isImporting: false,
+    resources: usualResources(1024),
+  };
+}
 
 /** Wakes an agent in the moment in which it is to be told that it sleeps. */
 class WakingStore extends AgentStore {

@@ -5,12 +5,13 @@ import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BerthError } from "../../src/contract/errors.ts";
 import { dialPort, type Handshake } from "../../src/machines/connect.ts";
-import type {
-  Driver,
-  MachineObservation,
-  MachineOrigin,
-  RunningMachine,
-  SnapshotFacts,
+import {
+  type Driver,
+  type MachineObservation,
+  type MachineOrigin,
+  type RunningMachine,
+  type SnapshotFacts,
+  stillStarting,
 } from "../../src/machines/driver.ts";
 import type { Progress } from "../../src/service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../../src/service/lifecycle/reconciler.ts";
@@ -94,7 +95,7 @@ export class ProcessDriver implements Driver {
   async token(id: string): Promise<string> {
     const { pid } = await this.#require(id);
     const identity = await readJson<MachineIdentity>(join(this.#folder, id, "identity.json"));
-    if (identity?.pid !== pid) throw new BerthError("machine_lost", "The agent's machine is still starting.");
+    if (identity?.pid !== pid) throw stillStarting();
     return identity.token;
   }
 

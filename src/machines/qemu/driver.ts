@@ -9,7 +9,13 @@ import type { Progress } from "../../service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../../service/lifecycle/reconciler.ts";
 import { newToken } from "../adoption.ts";
 import { dialPort, type Handshake } from "../connect.ts";
-import type { Driver, MachineObservation, RunningMachine, SnapshotFacts } from "../driver.ts";
+import {
+  type Driver,
+  type MachineObservation,
+  type RunningMachine,
+  type SnapshotFacts,
+  stillStarting,
+} from "../driver.ts";
 import type { Accelerator } from "./command.ts";
 import { Compression } from "./compression.ts";
 import { nullWhereMissing, nullWhereUnreadable, writeWhole } from "./files.ts";
@@ -257,7 +263,7 @@ export class QemuDriver implements Driver {
 
   async token(id: string): Promise<string> {
     const { token, unadopted } = await this.#records.require(id);
-    if (unadopted) throw new BerthError("machine_lost", "The agent's machine is still starting.");
+    if (unadopted) throw stillStarting();
     return token;
   }
 
