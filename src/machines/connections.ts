@@ -4,7 +4,7 @@ import { BerthError } from "../contract/errors.ts";
 import type { ChannelName } from "../contract/guest.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
 import { type Channel, connectChannel } from "./connect.ts";
-import { type Driver, stillStarting } from "./driver.ts";
+import type { Driver } from "./driver.ts";
 import { GuestConnection } from "./guest-client.ts";
 
 /** For an adopted guest to accept a connection. */
@@ -22,8 +22,8 @@ export class Connections {
   readonly #serveUplink: (id: string, socket: Socket) => void;
   readonly #log: (message: string, error: unknown) => void;
   readonly #controls = new Map<string, Promise<GuestConnection>>();
-  /** Control channels to guests that await adoption, and the token that each knows. */
-  readonly #unadopted = new Map<string, { control: GuestConnection; token: string }>();
+  /** Control channels to guests that await adoption, and the token that each knows; null while it is dialled. */
+  readonly #unadopted = new Map<string, { control: GuestConnection; token: string } | null>();
   readonly #uplinks = new Map<string, Socket>();
   #closed = false;
 
@@ -45,7 +45,7 @@ export class Connections {
   /** Connects to an adopted guest, redialling a lost connection. Throws `machine_lost` for one that awaits adoption. */
   async guest(id: string): Promise<GuestClient> {
     // Whoever asks for an agent's guest may not have noticed yet that its machine ended and the next one is starting.
-    if (this.#unadopted.has(id)) throw stillStarting();
+    if (this.#unadopted.has(id)) throw new BerthError("machine_lost", "The agent's machine is still starting.");
     const control = await this.#controls.get(id)?.catch(() => null);
     if (control?.open) return control.guest;
     const connecting = this.#connect(id);
@@ -65,6 +65,7 @@ export class Connections {
     const open = this.#unadopted.get(id);
     if (open?.control.open && tokens.includes(open.token)) return { guest: open.control.guest, token: open.token };
     this.disconnect(id);
+    this.#unadopted.set(id, null);
     const { socket, token } = await this.#dial(id, "control", tokens, timeoutMs);
     const control = new GuestConnection(socket);
     this.#controls.set(id, Promise.resolve(control));

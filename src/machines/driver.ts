@@ -1,5 +1,4 @@
 import type { Socket } from "node:net";
-import { BerthError } from "../contract/errors.ts";
 import type { MachinePhase } from "../service/lifecycle/plan.ts";
 import type { Progress } from "../service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../service/lifecycle/reconciler.ts";
@@ -34,11 +33,6 @@ export interface SnapshotFacts {
   hasMemory: boolean;
 }
 
-/** Refuses those who ask for a guest that awaits adoption. */
-export function stillStarting(): BerthError {
-  return new BerthError("machine_lost", "The agent's machine is still starting.");
-}
-
 /**
  * Virtual machines on one platform. Every call is idempotent and may be repeated after a crash at any point. Failures
  * are `BerthError`s whose code says what is missing. Callers change a machine one call at a time.
@@ -71,7 +65,7 @@ export interface Driver {
   adopting(id: string, token: string, next: string): Promise<void>;
   /** Records that the guest has accepted that token and its identity. */
   adopted(id: string): Promise<void>;
-  /** The token an adopted guest accepts. Throws `machine_lost` for one that awaits adoption. */
+  /** The token an adopted guest accepts. */
   token(id: string): Promise<string>;
   /**
    * Ends the run and keeps its memory for `wake`. Does nothing if the machine is already suspended. If suspending

@@ -5,13 +5,12 @@ import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BerthError } from "../../src/contract/errors.ts";
 import { dialPort, type Handshake } from "../../src/machines/connect.ts";
-import {
-  type Driver,
-  type MachineObservation,
-  type MachineOrigin,
-  type RunningMachine,
-  type SnapshotFacts,
-  stillStarting,
+import type {
+  Driver,
+  MachineObservation,
+  MachineOrigin,
+  RunningMachine,
+  SnapshotFacts,
 } from "../../src/machines/driver.ts";
 import type { Progress } from "../../src/service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../../src/service/lifecycle/reconciler.ts";
@@ -93,10 +92,9 @@ export class ProcessDriver implements Driver {
   }
 
   async token(id: string): Promise<string> {
-    const { pid } = await this.#require(id);
+    const { pid, firstToken } = await this.#require(id);
     const identity = await readJson<MachineIdentity>(join(this.#folder, id, "identity.json"));
-    if (identity?.pid !== pid) throw stillStarting();
-    return identity.token;
+    return identity?.pid === pid ? identity.token : firstToken;
   }
 
   /** Keeps the disk alone. */

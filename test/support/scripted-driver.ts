@@ -13,13 +13,12 @@ import { createRunner } from "../../src/guest/runner.ts";
 import { writePlaceholders } from "../../src/guest/secrets.ts";
 import { Uplink } from "../../src/guest/uplink.ts";
 import { dialPort, type Handshake } from "../../src/machines/connect.ts";
-import {
-  type Driver,
-  type MachineObservation,
-  type MachineOrigin,
-  type RunningMachine,
-  type SnapshotFacts,
-  stillStarting,
+import type {
+  Driver,
+  MachineObservation,
+  MachineOrigin,
+  RunningMachine,
+  SnapshotFacts,
 } from "../../src/machines/driver.ts";
 import { freePort } from "../../src/platform/ports.ts";
 import { startOf } from "../../src/platform/process-table.ts";
@@ -148,9 +147,7 @@ export class ScriptedDriver implements Driver {
   }
 
   async token(id: string): Promise<string> {
-    const { token, unadopted } = this.#require(id);
-    if (unadopted) throw stillStarting();
-    return token;
+    return this.#require(id).token;
   }
 
   async suspend(id: string, signal?: AbortSignal): Promise<void> {

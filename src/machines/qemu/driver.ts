@@ -9,13 +9,7 @@ import type { Progress } from "../../service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../../service/lifecycle/reconciler.ts";
 import { newToken } from "../adoption.ts";
 import { dialPort, type Handshake } from "../connect.ts";
-import {
-  type Driver,
-  type MachineObservation,
-  type RunningMachine,
-  type SnapshotFacts,
-  stillStarting,
-} from "../driver.ts";
+import type { Driver, MachineObservation, RunningMachine, SnapshotFacts } from "../driver.ts";
 import type { Accelerator } from "./command.ts";
 import { Compression } from "./compression.ts";
 import { nullWhereMissing, nullWhereUnreadable, writeWhole } from "./files.ts";
@@ -262,9 +256,7 @@ export class QemuDriver implements Driver {
   }
 
   async token(id: string): Promise<string> {
-    const { token, unadopted } = await this.#records.require(id);
-    if (unadopted) throw stillStarting();
-    return token;
+    return (await this.#records.require(id)).token;
   }
 
   async suspend(id: string, signal = new AbortController().signal): Promise<void> {
