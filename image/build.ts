@@ -94,9 +94,13 @@ async function buildImage(base: string): Promise<string> {
     await writeFile(join(folder, "runner.mjs"), runner);
     // Initial RAM disks can be concatenated: the runner follows the base.
     const initrd = `cp --reflink=auto "${base}/initrd-base.img" initrd.img && echo runner.mjs | cpio --quiet -o -H newc -R 0:0 >>initrd.img`;
-    await run("sh", ["-c", `${initrd} && ln "${base}/rootfs.img" "${base}/vmlinuz" . && rm runner.mjs`], {
-      cwd: folder,
-    });
+    await run(
+      "sh",
+      ["-c", `${initrd} && ln "${base}/rootfs.img" "${base}/services.img" "${base}/vmlinuz" . && rm runner.mjs`],
+      {
+        cwd: folder,
+      },
+    );
     await writeFile(join(folder, "image.json"), JSON.stringify({ id, handshake: "proof" }));
   });
 }
@@ -239,7 +243,7 @@ async function makeRootFileSystem(folder: string, work: string): Promise<void> {
     }),
   );
   console.log(`  the root file system holds ${(await readFile(join(out, "size-mib"), "utf8")).trim()} MiB`);
-  const results = ["rootfs.img", "vmlinuz", "initrd-base.img"].map((name) => join(out, name));
+  const results = ["rootfs.img", "services.img", "vmlinuz", "initrd-base.img"].map((name) => join(out, name));
   if (process.getuid?.() === 0) await run("mv", [...results, folder]);
   else await run("cp", ["--sparse=always", "--reflink=auto", ...results, folder]);
 }

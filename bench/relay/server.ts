@@ -34,7 +34,8 @@ const driver: Driver = {
   snapshots: async () => [],
   stage: async () => {},
   packDisk: async () => "",
-  facts: async () => ({ image: "", accelerator: "" }),
+  imageId: "",
+  accelerator: "",
   keepLog: async () => {},
   keptLog: async () => "",
   stop: async () => {},
@@ -48,10 +49,11 @@ const driver: Driver = {
     restarts: 0,
     restores: 0,
     phase: machines.has(id) ? "running" : "absent",
+    image: null,
   }),
   // Otherwise the service would look after machines that it believes lost, once a minute.
   list: async () =>
-    [...machines.keys()].map((id) => ({ id, generation: 1, restarts: 0, restores: 0, phase: "running" })),
+    [...machines.keys()].map((id) => ({ id, generation: 1, restarts: 0, restores: 0, phase: "running", image: null })),
   handshake: async () => "proof",
   dial: async (id) => dialPort(machines.get(id)!.port),
   ended: () => new Promise(() => {}),

@@ -30,7 +30,12 @@ const agents = 10;
   bare.setSerializerCompiler(serializerCompiler);
   const schema = { querystring: ListQuery, response: { 200: AgentList } };
   bare.get("/agents", { schema }, async () => {
-    return { data: (await rows.list(id, 51, null, null)).map((agent) => toAgentView(agent, null)), nextCursor: null };
+    return {
+      data: (await rows.list(id, 51, null, null)).map((agent) =>
+        toAgentView(agent, { queuePosition: null, newestImage: null }),
+      ),
+      nextCursor: null,
+    };
   });
   const url = await bare.listen({ host: "127.0.0.1", port: 0 });
 

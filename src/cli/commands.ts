@@ -51,6 +51,7 @@ const loads: Readonly<Record<string, Load>> = {
   "agents suspend": () => import("./commands/agents-suspend.ts"),
   "agents resume": () => import("./commands/agents-resume.ts"),
   "agents restart": () => import("./commands/agents-restart.ts"),
+  "agents upgrade": () => import("./commands/agents-upgrade.ts"),
   "agents rollback": () => import("./commands/agents-rollback.ts"),
   "agents export": () => import("./commands/agents-export.ts"),
   "agents import": () => import("./commands/agents-import.ts"),

@@ -7,7 +7,7 @@ import { printable, writeJson } from "./terminal.ts";
 export interface InstallationOptions {
   name: string;
   /** The verb after `is being`. */
-  doing: "created" | "changed" | "restarted" | "rolled back";
+  doing: "created" | "changed" | "restarted" | "rolled back" | "upgraded";
   /** Sends the request that starts it. Returns the agent as it is then. */
   begin: () => Promise<Agent>;
   /** False to end the command as soon as the installation has started. */
@@ -31,7 +31,8 @@ export async function runInstallation(client: Berth, options: InstallationOption
   else console.log(`${shown} is being ${doing}. To look at it: berth agents get ${shown}`);
 }
 
-async function untilInstalled(client: Berth, name: string, progress: Progress | null): Promise<void> {
+/** Resolves when the agent is installed. Throws `FaultError`. */
+export async function untilInstalled(client: Berth, name: string, progress: Progress | null): Promise<void> {
   for await (const status of client.agent(name).followInstall()) {
     if (status.status === "installed") return;
     if (status.status !== "failed") progress?.show(installText(status));

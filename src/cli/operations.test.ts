@@ -37,6 +37,7 @@ const commands: Record<string, string> = {
   "PATCH /agents/{name}": "agents update ada --model demo/demo",
   "DELETE /agents/{name}": "agents delete ada --yes",
   "POST /agents/{name}/restart": "agents restart ada",
+  "POST /agents/{name}/upgrade": "agents upgrade ada",
   "POST /agents/{name}/snapshots": "snapshots create ada",
   "GET /agents/{name}/snapshots": "snapshots list ada",
   "DELETE /agents/{name}/snapshots/{snapshot}": "snapshots remove ada then --yes",

@@ -110,6 +110,7 @@ export function agent(name: string, changes: Partial<Agent> = {}): Agent {
     importedFrom: null,
     queuePosition: null,
     resources: { cpus: 2, memoryMiB: 1536, diskGiB: 10 },
+    image: { id: "5d41402abc4b2a76", upgradeAvailable: false },
     ...changes,
   };
 }

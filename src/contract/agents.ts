@@ -123,6 +123,15 @@ const ImportedFrom = z.object({
 });
 export type ImportedFrom = z.infer<typeof ImportedFrom>;
 
+const AgentImage = z
+  .object({
+    id: z.string().meta({ description: "The image whose runtimes the agent has." }),
+    upgradeAvailable: z.boolean().meta({
+      description: "Whether the service has a newer one, which an upgrade or a restart gives to the agent.",
+    }),
+  })
+  .meta({ id: "AgentImage" });
+
 export const Agent = z
   .object({
     name: z.string(),
@@ -146,6 +155,7 @@ export const Agent = z
       .nullable()
       .meta({ description: "Its position among the agents that wait for a slot, 1 is next. Null: it does not wait." }),
     resources: Resources,
+    image: AgentImage.nullable().meta({ description: "Null until its machine is made." }),
   })
   .meta({ id: "Agent" });
 export type Agent = z.infer<typeof Agent>;

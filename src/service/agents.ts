@@ -32,6 +32,8 @@ interface OwnedAgentRows {
 interface MachinesOfAgents {
   /** Throws if no machine can run: `image_missing`, `qemu_missing`, …. */
   requireReady(): Promise<void>;
+  /** The image that machines get now; null where none can run. */
+  newestImage: string | null;
   /** The last `tail` lines of the guest's output and, with `follow`, new ones until `gone` or the end of the run. */
   log(id: string, tail: number, follow: boolean, gone: AbortSignal): AsyncIterable<string[]>;
 }
@@ -71,7 +73,9 @@ export class Agents {
 
   /** The agent as its owner sees it. */
   view(agent: AgentState): Agent {
-    return toAgentView(agent, this.#options.lifecycle.slots.positionOf(agent.id));
+    const { lifecycle, machines } = this.#options;
+    const queuePosition = lifecycle.slots.positionOf(agent.id);
+    return toAgentView(agent, { queuePosition, newestImage: machines.newestImage });
   }
 
   /** By name, after the name `after`; with `ids`, only those agents. */
@@ -288,6 +292,7 @@ export class Agents {
       conversation: 1,
       retold: null,
       resources: { ...this.#options.usualResources(runtime), ...given(asked.resources) },
+      image: null,
       isHere: true,
       hasMachine: false,
       desired: "running",

@@ -9,6 +9,9 @@ import type { Turns } from "./turns.ts";
 /** How many snapshots that were made before rollbacks an agent keeps: the newest. */
 const keptBeforeRollbacks = 5;
 
+/** And before upgrades. */
+const keptBeforeUpgrades = 2;
+
 /** A kept moment of an agent. */
 export interface SnapshotState {
   id: string;
@@ -60,6 +63,8 @@ export interface HeldSnapshot extends Disposable {
 /** The machines, as far as snapshots need them. */
 interface MachinesOfSnapshots {
   requireReady(): Promise<void>;
+  /** The image that machines get now; null before `requireReady`. */
+  newestImage: string | null;
   /** Keeps this moment of the agent's machine. Throws `machine_lost` if there is none. */
   snapshot(id: string, snapshot: string, options: { memory: boolean }): Promise<{ bytes: number; hasMemory: boolean }>;
   removeSnapshot(snapshot: string): Promise<void>;
@@ -194,21 +199,56 @@ export class Snapshots {
    * `insufficient_credits`.
    */
   async rollBack(agent: AgentState, reference: string): Promise<AgentState> {
+    await this.#requireStartable(agent);
+    const snapshot = await this.find(agent, reference);
+    const before = {
+      reason: "rollback",
+      label: `before the rollback to ${snapshot.name}`,
+      kept: keptBeforeRollbacks,
+    } as const;
+    return this.#anew(agent, before, () => this.#options.lifecycle.rollBack(agent.id, snapshot));
+  }
+
+  /**
+   * Boots the agent's machine with the newest image. What it is before is kept as a snapshot. Answers the agent as it is
+   * meanwhile, and one that has that image as it is. Throws `turn_in_progress`, `insufficient_credits`.
+   */
+  async upgrade(agent: AgentState): Promise<AgentState> {
+    await this.#requireStartable(agent);
+    const { machines, lifecycle } = this.#options;
+    const hasNewest = ({ image }: AgentState) => image === machines.newestImage;
+    if (hasNewest(agent)) return agent;
+    const before = { reason: "upgrade", label: "before the upgrade", kept: keptBeforeUpgrades } as const;
+    // Another request may have upgraded it while this one waited for its machine.
+    return this.#anew(agent, before, () => lifecycle.upgrade(agent.id), hasNewest);
+  }
+
+  async #requireStartable(agent: AgentState): Promise<void> {
     requireAllowed("restart", agent);
-    const { rows, machines, lifecycle, turns, requireCredits, requireSpace } = this.#options;
+    const { machines, requireCredits, requireSpace } = this.#options;
     await machines.requireReady();
     await requireCredits(agent.accountId);
     await requireSpace();
-    const snapshot = await this.find(agent, reference);
+  }
+
+  /** Has `begin` start the machine anew, after a snapshot of what it is now; does nothing where the agent is so already. */
+  async #anew(
+    agent: AgentState,
+    { reason, label, kept }: { reason: SnapshotReason; label: string; kept: number },
+    begin: () => Promise<AgentState | null>,
+    isSo: (current: AgentState) => boolean = () => false,
+  ): Promise<AgentState> {
+    const { rows, lifecycle, turns } = this.#options;
     if ((await rows.moment(agent.id)).turnId) return turns.refuseAnother(agent.id);
-    const rolledBack = await lifecycle.alone(agent.id, async (current) => {
-      const before = await this.#keepBefore(current, snapshot);
-      const begun = await lifecycle.rollBack(agent.id, snapshot);
-      if (!begun && before) await this.#discard(before.id);
-      return begun;
+    const begun = await lifecycle.alone(agent.id, async (current) => {
+      if (isSo(current)) return current;
+      const before = await this.#keepBefore(current, reason, label);
+      const anew = await begin();
+      if (!anew && before) await this.#discard(before.id);
+      return anew;
     });
-    await this.#removeOldest(agent, "rollback", keptBeforeRollbacks);
-    return rolledBack ?? turns.refuseAnother(agent.id);
+    await this.#removeOldest(agent, reason, kept);
+    return begun ?? turns.refuseAnother(agent.id);
   }
 
   /** Throws `snapshot_not_found`. */
@@ -250,11 +290,10 @@ export class Snapshots {
     }
   }
 
-  /** What an agent is before a rollback; null where its machine is lost, so that there is nothing to keep. */
-  async #keepBefore(agent: AgentState, { name }: SnapshotState): Promise<SnapshotState | null> {
-    const label = `before the rollback to ${name}`.slice(0, 70);
-    const options = { name: `${label}, ${new Date().toISOString()}`, reason: "rollback", memory: true } as const;
-    return this.#keep(agent, randomUUID(), options).catch((error: unknown) => {
+  /** What an agent is before it starts anew; null where its machine is lost, so that there is nothing to keep. */
+  async #keepBefore(agent: AgentState, reason: SnapshotReason, label: string): Promise<SnapshotState | null> {
+    const name = `${label.slice(0, 70)}, ${new Date().toISOString()}`;
+    return this.#keep(agent, randomUUID(), { name, reason, memory: true }).catch((error: unknown) => {
       if (error instanceof BerthError && error.code === "machine_lost") return null;
       throw error;
     });

@@ -57,6 +57,7 @@ export class AgentStore implements AgentRows {
           auto_snapshot: agent.autoSnapshot,
           retold: agent.retold,
           resources: JSON.stringify(agent.resources),
+          image: agent.image,
           host: this.#host,
           has_machine: agent.hasMachine,
           desired: agent.desired,
@@ -195,7 +196,7 @@ export class AgentStore implements AgentRows {
   }
 
   async change(id: string, generation: number, change: AgentChange): Promise<boolean> {
-    const { status, desired, error, installSteps, endUnknown } = change;
+    const { status, desired, error, installSteps, endUnknown, image } = change;
     const { numUpdatedRows } = await this.#database
       .updateTable("agents")
       .set({
@@ -203,6 +204,7 @@ export class AgentStore implements AgentRows {
         ...(status === "ready"
           ? { machine_price: String(this.#machinePrice), has_machine: true, snapshot: null, importing: false }
           : {}),
+        ...(image ? { image } : {}),
         ...(endUnknown ? { metered_until: null } : {}),
         ...(desired ? { desired } : {}),
         ...(error === undefined ? {} : { error: error && JSON.stringify(error) }),
@@ -280,6 +282,14 @@ export class AgentStore implements AgentRows {
       .returningAll()
       .executeTakeFirst();
     return row ? this.#toState(row) : null;
+  }
+
+  async beginUpgrade(id: string): Promise<AgentState | null> {
+    return this.#changeAtRest(id, (update) =>
+      update
+        .set((agent) => ({ ...anew(agent), restarts: agent("restarts", "+", 1) }))
+        .where("desired", "!=", "deleted"),
+    );
   }
 
   async beginRuntime(id: string, { runtime, resources, settings }: RuntimeChange): Promise<AgentState | null> {
@@ -388,6 +398,7 @@ export class AgentStore implements AgentRows {
       retold: row.retold,
       conversation: row.conversation,
       resources: row.resources,
+      image: row.image,
       isHere: row.host === this.#host,
       hasMachine: row.has_machine,
       desired: row.desired,

@@ -104,6 +104,7 @@ export interface Tables {
     retold: string | null;
     conversation: Generated<number>;
     resources: JSONColumnType<Resources>;
+    image: string | null;
     /** The id of the data folder with its machine. */
     host: string | null;
     has_machine: Generated<boolean>;

@@ -145,6 +145,7 @@ const expected: Readonly<Record<string, Expected>> = {
   "POST /agents/{name}/suspend": account(200, 404),
   "POST /agents/{name}/resume": account(200, 404),
   "POST /agents/{name}/restart": account(200, 404),
+  "POST /agents/{name}/upgrade": account(200, 404),
   "POST /agents/{name}/snapshots": account(201, 404),
   "GET /agents/{name}/snapshots": account(200, 404),
   "POST /agents/{name}/rollback": account(200, 404),

@@ -237,6 +237,7 @@ function newAgent(): AgentState {
     retold: null,
     conversation: 1,
     resources: usualResources(1536),
+    image: null,
     isHere: true,
     hasMachine: false,
     desired: "running",

@@ -12,16 +12,16 @@ import { seedFolder } from "./warm-seed.ts";
 export async function guestPackages(): Promise<string> {
   const image = await lastBuiltImage();
   if (!image) throw new Error("there is no guest image; build it with: make image");
-  const disk = join(image, "rootfs.img");
-  // Images with the same base share their disk, whatever their runner.
+  const disk = join(image, "services.img");
+  // Images with the same base share it, whatever their runner.
   const { ino, mtimeMs } = await stat(disk);
   const folder = join(seedFolder, `runtimes-${ino}-${Math.round(mtimeMs)}`);
   if (!(await stat(folder).catch(() => null))) {
     const partial = `${folder}.partial-${process.pid}`;
     await mkdir(partial, { recursive: true });
-    const command = `rdump /opt/berth ${partial}`;
+    const command = `rdump /node_modules /openclaw ${partial}`;
     await promisify(execFile)("/usr/sbin/debugfs", ["-R", command, disk]);
     await rename(partial, folder).catch(() => rm(partial, { recursive: true }));
   }
-  return join(folder, "berth/node_modules");
+  return join(folder, "node_modules");
 }

@@ -39,6 +39,8 @@ const noDesire: DesiredState = { generation: 0, restarts: 0, restores: 0, suspen
  * folder and none in the driver, so any number of drivers agree.
  */
 export class ProcessDriver implements Driver {
+  readonly imageId = "scripted";
+  readonly accelerator = "none";
   readonly #folder: string;
 
   constructor(folder: string) {
@@ -127,10 +129,6 @@ export class ProcessDriver implements Driver {
     return path;
   }
 
-  async facts(): Promise<{ image: string; accelerator: string }> {
-    return { image: "scripted", accelerator: "none" };
-  }
-
   async snapshots(): Promise<string[]> {
     const found = await readdir(this.#snapshot("")).catch(() => []);
     return found.filter((name) => !name.endsWith(".partial"));
@@ -166,7 +164,8 @@ export class ProcessDriver implements Driver {
     const desired = await readJson<DesiredState>(join(this.#folder, id, "desired.json"));
     const { generation, restarts, restores, suspended } = desired ?? noDesire;
     const off = suspended ? "suspended" : there ? "stopped" : "absent";
-    return { id, generation, restarts, restores, phase: (await this.#running(id)) ? "running" : off };
+    const phase = (await this.#running(id)) ? "running" : off;
+    return { id, generation, restarts, restores, phase, image: phase === "absent" ? null : this.imageId };
   }
 
   async list(): Promise<MachineObservation[]> {

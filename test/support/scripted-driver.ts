@@ -57,6 +57,9 @@ export class ScriptedDriver implements Driver {
   readonly #restores = new Map<string, number>();
   /** Each machine's sessions, by its home. Real runtimes are processes, which end with their machine. */
   readonly #sessions = new Map<string, Session[]>();
+  /** The image that machines get at their next boot. */
+  imageId = "scripted";
+  readonly #images = new Map<string, string>();
   /** Errors for the next machine starts. */
   readonly failures: Error[] = [];
   /** Every suspension waits for this at the point of no return. */
@@ -93,6 +96,10 @@ export class ScriptedDriver implements Driver {
         return session;
       },
     }));
+  }
+
+  get accelerator(): string {
+    return "none";
   }
 
   async prepare(): Promise<void> {}
@@ -197,10 +204,6 @@ export class ScriptedDriver implements Driver {
     return path;
   }
 
-  async facts(): Promise<{ image: string; accelerator: string }> {
-    return { image: "scripted", accelerator: "none" };
-  }
-
   async snapshots(): Promise<string[]> {
     return readdir(this.#snapshot("")).catch(() => []);
   }
@@ -279,7 +282,8 @@ export class ScriptedDriver implements Driver {
     const hasDisk = await stat(join(this.#folder, id)).catch(() => null);
     const phase = this.#machines.has(id) ? "running" : machine ? "suspended" : hasDisk ? "stopped" : "absent";
     const { generation, restarts } = machine?.spec ?? { generation: 0, restarts: 0 };
-    return { id, generation, restarts, restores: this.#restores.get(id) ?? 0, phase };
+    const image = phase === "absent" ? null : (this.#images.get(id) ?? this.imageId);
+    return { id, generation, restarts, restores: this.#restores.get(id) ?? 0, phase, image };
   }
 
   async keepLog(id: string, log: string): Promise<void> {
@@ -361,6 +365,7 @@ export class ScriptedDriver implements Driver {
   async #run(spec: MachineSpec): Promise<ScriptedMachine> {
     const { id } = spec;
     const disk = join(this.#folder, id);
+    this.#images.set(id, this.imageId);
     await mkdir(disk, { recursive: true });
     await writeFile(join(disk, "disk"), "");
     const logFile = join(disk, "runner.log");

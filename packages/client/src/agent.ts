@@ -101,6 +101,11 @@ export class AgentHandle {
     return this.#connection.call("restartAgent", { path: this.#path, query, ...options });
   }
 
+  /** Boots it with the newest image, after a snapshot of what it is. One that has that image is answered as it is. */
+  upgrade(query: Query<"upgradeAgent"> = {}, options: RequestOptions = {}): Promise<Agent> {
+    return this.#connection.call("upgradeAgent", { path: this.#path, query, ...options });
+  }
+
   /**
    * The agent as one archive, in the response's body. With `disk`, its whole disk is in it, too. An archive that broke off
    * cannot be imported.

@@ -64,6 +64,17 @@ export const agentRoutes = {
     responses: { 200: Agent },
     permission: account,
   }),
+  upgradeAgent: route({
+    method: "POST",
+    path: "/agents/{name}/upgrade",
+    summary: "Give an agent the newest image",
+    description:
+      "Its runtime and the service's own programs in its machine; its files, its conversation and what it installed stay. It is kept as a snapshot first, and boots from its disk. One that has the newest image is answered as it is. Refused while it answers a message.",
+    params: AgentParams,
+    query: WaitQuery,
+    responses: { 200: Agent },
+    permission: account,
+  }),
   suspendAgent: route({
     method: "POST",
     path: "/agents/{name}/suspend",

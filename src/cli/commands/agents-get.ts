@@ -23,6 +23,11 @@ export function register(agents: Command): void {
     });
 }
 
+function imageText({ name, image }: Agent): string {
+  if (image === null) return "none yet";
+  return image.upgradeAvailable ? `${image.id}; a newer one waits: berth agents upgrade ${name}` : image.id;
+}
+
 function fieldsOf(agent: Agent): Record<string, Cell> {
   const { cpus, memoryMiB, diskGiB } = agent.resources;
   return {
@@ -36,6 +41,7 @@ function fieldsOf(agent: Agent): Record<string, Cell> {
     "MCP servers": Object.keys(agent.mcpServers).join(", ") || "none",
     "snapshots before turns": agent.autoSnapshot === 0 ? "none" : `the last ${agent.autoSnapshot}`,
     machine: `${cpus} CPUs, ${memoryMiB} MiB of memory, ${diskGiB} GiB of disk`,
+    image: imageText(agent),
     created: agent.createdAt,
     "last active": agent.lastActiveAt,
   };

@@ -67,10 +67,17 @@ async function remove(name: string, snapshot: string, { json, yes }: CommonOptio
   else note("The snapshot is gone.");
 }
 
+/** What each is kept for. */
+const purposes: Record<Snapshot["reason"], string> = {
+  asked: "you",
+  rollback: "undoing a rollback",
+  turn: "undoing a turn",
+  upgrade: "undoing an upgrade",
+};
+
 function rowOf(snapshot: Snapshot): string[] {
   const { name, createdAt, reason, hasMemory } = snapshot;
-  const purpose = reason === "rollback" ? "undoing a rollback" : "you";
-  return [printable(name), localTime(createdAt), purpose, hasMemory ? "yes" : "no", megabytes(snapshot)];
+  return [printable(name), localTime(createdAt), purposes[reason], hasMemory ? "yes" : "no", megabytes(snapshot)];
 }
 
 function megabytes({ bytes }: Snapshot): string {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { z } from "zod";
 import { routes } from "../../api/routes.ts";
 import { AgentPage, AgentSummary, CreateAgentArguments, ListAgentsArguments } from "../../contract/mcp.ts";
-import { type AgentState, toAgentView } from "../../service/agent.ts";
+import type { AgentState } from "../../service/agent.ts";
 import type { Agents } from "../../service/agents.ts";
 import { fromCursor, pageOf } from "../paging.ts";
 import { type Tool, tool } from "./tool.ts";
@@ -45,6 +45,6 @@ export function agentTools(agents: Agents): Tool[] {
 }
 
 function toSummary(state: AgentState): z.infer<typeof AgentSummary> {
-  const { name, runtime, model, status, lastActiveAt, error } = toAgentView(state, null);
-  return { name, runtime, model, status, lastActiveAt, error };
+  const { name, runtime, model, status, lastActiveAt, error } = state;
+  return { name, runtime, model, status, lastActiveAt: lastActiveAt.toISOString(), error };
 }

@@ -33,6 +33,8 @@ export interface Start {
   kernel: string;
   initrd: string;
   disk: string;
+  /** The read-only file system of what is the service's; null for a machine that began without it. */
+  services: string | null;
   /** What the disk lies on; none where its own header says it. */
   layers: DiskLayers | null;
   /** `shared`: writes go to the file. `private`: the file is mapped copy-on-write. `fresh`: no file. */
@@ -49,8 +51,9 @@ export interface Start {
 export const machineOptions = "microvm,acpi=on,memory-backend=ram,suppress-vmdesc=on";
 
 /**
- * The arguments for one QEMU. The guest gets only the devices it uses: one disk, one network card that reaches nothing
- * (only the server can dial in) and one serial port whose output is kept in memory. The sandbox stops QEMU from
+ * The arguments for one QEMU. The guest gets only the devices it uses: its disk, what is the service's as a
+ * second one that it can only read, one network card that reaches nothing (only the server can dial in) and one serial port
+ * whose output is kept in memory. The sandbox stops QEMU from
  * starting programs, gaining privileges and changing its resource limits.
  */
 export function qemuArguments(start: Start): string[] {
@@ -96,6 +99,8 @@ export function qemuArguments(start: Start): string[] {
     `user,id=net,restrict=on,ipv6=off,hostfwd=tcp:127.0.0.1:${start.port}-10.0.2.15:${guestPort}`,
     "-device",
     "virtio-net-device,netdev=net",
+    // After the network card: saved machines without it have their other devices at the same places.
+    ...servicesOptions(start.services),
     "-chardev",
     "ringbuf,id=console,size=65536",
     "-serial",
@@ -151,6 +156,12 @@ function layerOptions(below: DiskLayers | null): string[] {
   const upper = layers.map((path, index) => `driver=qcow2,${node(index)},backing=layer${index + 1},${file(path)}`);
   const lowest = `driver=${base.format},${node(layers.length)},${file(base.file)}`;
   return [lowest, ...upper.toReversed()].flatMap((option) => ["-blockdev", option]);
+}
+
+function servicesOptions(file: string | null): string[] {
+  if (file === null) return [];
+  const node = `driver=raw,node-name=services,read-only=on,file.driver=file,file.filename=${escaped(file)}`;
+  return ["-blockdev", node, "-device", "virtio-blk-device,drive=services"];
 }
 
 /** QEMU splits its options at commas; a comma within a value is doubled. */

@@ -22,7 +22,7 @@ import { MemoryImages, type Step } from "./memory-image.ts";
 import { PageJobs } from "./page-jobs.ts";
 import { type AcceleratorChoice, chooseAccelerator, hostKhz, hostProcessor } from "./probe.ts";
 import { createOverlay, qemuVersion } from "./process.ts";
-import { describe, type MachineRecord, Records } from "./record.ts";
+import { describe, imageOfRun, type MachineRecord, Records } from "./record.ts";
 import { recover, removeUnused } from "./recovery.ts";
 import { Sandbox } from "./sandbox.ts";
 import { Snapshots } from "./snapshots.ts";
@@ -220,6 +220,7 @@ export class QemuDriver implements Driver {
       runtime: spec.runtime,
       resources: spec.resources,
       restarts: Math.max(known.restarts, restarts),
+      bootImageId: this.#host.image.id,
       origin: "boot",
       token: newToken(),
       nextToken: null,
@@ -305,11 +306,6 @@ export class QemuDriver implements Driver {
     return this.#snapshots.pack(snapshot);
   }
 
-  async facts(id: string): Promise<{ image: string; accelerator: string }> {
-    const { imageId } = await this.#records.require(id);
-    return { image: imageId, accelerator: this.accelerator };
-  }
-
   async stop(id: string): Promise<void> {
     await this.#end(id);
     if ((await this.#records.read(id))?.memory) await this.#suspension.forget(id);
@@ -340,10 +336,10 @@ export class QemuDriver implements Driver {
 
   async observe(id: string): Promise<MachineObservation> {
     const record = await this.#records.read(id).catch(nullWhereUnreadable);
-    if (!record) return { id, generation: 0, restarts: 0, restores: 0, phase: "absent" };
+    if (!record) return { id, generation: 0, restarts: 0, restores: 0, phase: "absent", image: null };
     const { generation, restarts, restores, memory, hasDisk } = record;
     const phase = this.#running.has(id) ? "running" : memory ? "suspended" : hasDisk ? "stopped" : "absent";
-    return { id, generation, restarts, restores, phase };
+    return { id, generation, restarts, restores, phase, image: phase === "absent" ? null : imageOfRun(record) };
   }
 
   async list(): Promise<MachineObservation[]> {
@@ -359,8 +355,7 @@ export class QemuDriver implements Driver {
   }
 
   async handshake(id: string): Promise<Handshake> {
-    const { imageId } = await this.#records.require(id);
-    return handshakeOf(this.#layout.image(imageId));
+    return handshakeOf(this.#layout.image(imageOfRun(await this.#records.require(id))));
   }
 
   async dial(id: string): Promise<Socket> {
@@ -410,6 +405,7 @@ export class QemuDriver implements Driver {
       runtime: spec.runtime,
       resources: spec.resources,
       imageId: this.#host.image.id,
+      bootImageId: this.#host.image.id,
       user,
       template: template?.name ?? null,
       hasDisk: false,

@@ -47,7 +47,7 @@ async function importImage(source: ImageFiles, target: ImageFiles, layout: Layou
   await rm(partial, { recursive: true, force: true });
   await mkdir(partial, { recursive: true });
   try {
-    for (const file of [source.rootfs, source.kernel, source.initrd, source.record]) {
+    for (const file of [source.rootfs, source.services, source.kernel, source.initrd, source.record]) {
       const copy = join(partial, basename(file));
       await link(file, copy).catch(() => copyFile(file, copy, constants.COPYFILE_FICLONE));
       await force(copy);

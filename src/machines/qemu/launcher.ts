@@ -47,7 +47,7 @@ export class Launcher {
    */
   async start(
     id: string,
-    record: Pick<MachineRecord, "resources" | "user" | "template" | "imageId" | "disk" | "layers">,
+    record: Pick<MachineRecord, "resources" | "user" | "template" | "imageId" | "bootImageId" | "disk" | "layers">,
     port: number,
     template: Template | null,
     state: string | null,
@@ -61,8 +61,9 @@ export class Launcher {
     const hardware = hardwareOf(this.#host, record.resources);
     const tokenFile = state ? null : files.token;
     const disk = join(files.folder, record.disk);
+    const services = record.bootImageId === null ? null : this.#layout.image(record.bootImageId).services;
     const layers = record.layers.length === 0 ? null : layersBelow(this.#layout, record);
-    const start = { name: machineName(id), hardware, kernel, initrd, disk, layers, memory, port, tokenFile };
+    const start = { name: machineName(id), hardware, kernel, initrd, disk, services, layers, memory, port, tokenFile };
     const bases = base ? [this.#layout.images, this.#layout.template(base).folder] : [this.#layout.images];
     // Where its disk is frozen for a snapshot, it goes on with another one in this folder.
     await this.#sandbox.ensureFolder(files.disks, user);

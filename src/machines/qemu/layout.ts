@@ -3,7 +3,7 @@ import { join } from "node:path";
 /**
  * The data folder's layout. Disks refer to their base disk by a relative path, so the folder can move.
  *
- *   images/ID/     rootfs.img vmlinuz initrd.img image.json
+ *   images/ID/     rootfs.img services.img vmlinuz initrd.img image.json
  *   templates/KEY/ disk.qcow2 memory state template.json
  *   machines/ID/   disk.qcow2 machine.json qemu.log token agent.log
  *                  disks/TAG.qcow2
@@ -107,6 +107,8 @@ export function imageFiles(folder: string) {
   return {
     folder,
     rootfs: join(folder, "rootfs.img"),
+    /** What is the service's in a guest: runtimes, Node, kernel modules. Images of earlier versions have none. */
+    services: join(folder, "services.img"),
     kernel: join(folder, "vmlinuz"),
     initrd: join(folder, "initrd.img"),
     record: join(folder, "image.json"),

@@ -36,6 +36,7 @@ const start: Start = {
   kernel: "/k",
   initrd: "/i",
   layers: null,
+  services: "/s",
   disk: "/data, old/disk",
   memory: { kind: "private", file: "/m" },
   qmpSocket: "/q",
@@ -49,9 +50,10 @@ function option(args: string[], name: string): string | undefined {
   return args[args.indexOf(name) + 1];
 }
 
-test("a machine has one disk, one network that reaches nothing, and a sandbox that denies what QEMU does not need", () => {
+test("a machine has its disk, what is the service's to read, one network that reaches nothing, and a sandbox that denies what QEMU does not need", () => {
   const args = qemuArguments(start);
-  expect(args.filter((word) => word === "-device")).toHaveLength(2);
+  expect(args.filter((word) => word === "-device")).toHaveLength(3);
+  expect(args.filter((word) => word.startsWith("driver=raw,node-name=services,read-only=on"))).toHaveLength(1);
   expect(option(args, "-netdev")).toBe("user,id=net,restrict=on,ipv6=off,hostfwd=tcp:127.0.0.1:1234-10.0.2.15:7000");
   expect(option(args, "-sandbox")).toBe("on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny");
   expect(args).toContain("-nodefaults");

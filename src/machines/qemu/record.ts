@@ -14,7 +14,13 @@ export interface MachineRecord {
   restarts: number;
   runtime: string;
   resources: Resources;
+  /** The image that its disk is based on. */
   imageId: string;
+  /**
+   * The image whose runtimes it runs, the newest at its last boot; null: it began in a version in which they were on its
+   * disk.
+   */
+  bootImageId: string | null;
   /** The user that its QEMU runs as; null if the server was not root. Recovery gives one to machines of earlier versions. */
   user: MachineUser | null;
   /** The template that the disk is based on; null if it is based on the image. */
@@ -41,7 +47,7 @@ export interface MachineRecord {
 }
 
 /** What servers of earlier versions did not write. */
-const ofEarlierVersions = { restarts: 0, memory: null, disk: firstDisk, layers: [], restores: 0 };
+const ofEarlierVersions = { bootImageId: null, restarts: 0, memory: null, disk: firstDisk, layers: [], restores: 0 };
 
 /** The machines' records. Changes to a record run one at a time, each starting from what the last one wrote. */
 export class Records {
@@ -104,6 +110,11 @@ export class Records {
       if (this.#changing.get(id) === now) this.#changing.delete(id);
     }
   }
+}
+
+/** The image whose runtimes a machine runs. */
+export function imageOfRun({ bootImageId, imageId }: Pick<MachineRecord, "bootImageId" | "imageId">): string {
+  return bootImageId ?? imageId;
 }
 
 /** A running machine, from its record. */

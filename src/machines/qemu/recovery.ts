@@ -89,15 +89,16 @@ async function removeUnneeded(
   machines: readonly MachineRecord[],
   currentImage: string,
 ): Promise<void> {
-  const kept: Pick<MachineRecord, "template" | "imageId" | "layers">[] = [...machines];
+  const kept: Pick<MachineRecord, "template" | "imageId" | "bootImageId" | "layers">[] = [...machines];
   for (const id of await snapshots.ids()) {
     const record = await snapshots.read(id);
     if (record) kept.push(record);
   }
   const inUse = new Set([currentImage]);
-  for (const { template, imageId } of kept) {
+  for (const { template, imageId, bootImageId } of kept) {
     if (template) inUse.add(template);
     inUse.add(imageId);
+    if (bootImageId) inUse.add(bootImageId);
   }
   await templates.sweep(inUse, currentImage);
   await layers.sweep(new Set(kept.flatMap((each) => each.layers)));

@@ -19,10 +19,23 @@ import type { Suspension } from "./suspension.ts";
 const partialEnding = ".partial";
 
 /** What a snapshot keeps of its machine's record. */
-const kept = ["runtime", "resources", "imageId", "template", "layers", "memory", "token", "nextToken"] as const;
+const kept = [
+  "runtime",
+  "resources",
+  "imageId",
+  "bootImageId",
+  "template",
+  "layers",
+  "memory",
+  "token",
+  "nextToken",
+] as const;
 
 /** What is known of a snapshot. Written last: a folder without it is not a snapshot. */
 export type SnapshotRecord = Pick<MachineRecord, (typeof kept)[number]>;
+
+/** What servers of earlier versions did not write. */
+const ofEarlierVersions = { bootImageId: null };
 
 /** What snapshots need. */
 interface Parts {
@@ -136,8 +149,9 @@ export class Snapshots {
   }
 
   /** A snapshot's record; null if there is none. */
-  read(snapshot: string): Promise<SnapshotRecord | null> {
-    return readRecord<SnapshotRecord>(this.#parts.layout.snapshot(snapshot).record);
+  async read(snapshot: string): Promise<SnapshotRecord | null> {
+    const record = await readRecord<SnapshotRecord>(this.#parts.layout.snapshot(snapshot).record);
+    return record && { ...ofEarlierVersions, ...record };
   }
 
   /** The ids of all that are whole. */

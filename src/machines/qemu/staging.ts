@@ -1,12 +1,12 @@
 import { chmod, link, mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { readRecord } from "./files.ts";
+import { nullWhereMissing, readRecord } from "./files.ts";
 import { imageFiles, Layout } from "./layout.ts";
 import type { MachineRecord } from "./record.ts";
 import { refreshTemplate } from "./template.ts";
 
 /** What a snapshot's record says that it lies on. */
-type Basis = Pick<MachineRecord, "layers" | "template" | "imageId" | "memory">;
+type Basis = Pick<MachineRecord, "layers" | "template" | "imageId" | "bootImageId" | "memory">;
 
 /**
  * Gives all files that snapshots need second names in another layout's folders: memory images, layers, and the templates
@@ -22,6 +22,7 @@ export async function stageSnapshots(from: Layout, snapshots: readonly string[],
     if (record.template !== null) templates.add(record.template);
     if (record.memory?.kind === "difference") templates.add(record.memory.base);
     images.add(record.imageId);
+    if (record.bootImageId) images.add(record.bootImageId);
   }
   for (const id of layers) await linkFolder(from.layer(id).folder, to.layer(id).folder);
   for (const name of templates) {
@@ -65,8 +66,9 @@ export async function settleStaged(dataFolder: string): Promise<void> {
   for (const name of await readdir(layout.templates).catch(() => [])) await refreshTemplate(layout.template(name));
   for (const id of await readdir(layout.layers).catch(() => [])) await chmod(layout.layer(id).folder, 0o711);
   for (const id of await readdir(layout.images).catch(() => [])) {
-    const { folder, rootfs, kernel, initrd, record } = imageFiles(layout.image(id).folder);
+    const { folder, rootfs, services, kernel, initrd, record } = imageFiles(layout.image(id).folder);
     for (const file of [rootfs, kernel, initrd, record]) await chmod(file, 0o444);
+    await chmod(services, 0o444).catch(nullWhereMissing);
     await chmod(folder, 0o755);
   }
 }

@@ -20,7 +20,7 @@ import { createOverlay, QemuProcess } from "./process.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 /** Raised when the way templates are made changes, so that older ones are remade. */
-const templateFormat = 2;
+const templateFormat = 3;
 
 const bootTimeoutMs = 120_000;
 const quiesceTimeoutMs = 60_000;
@@ -236,6 +236,7 @@ export class Templates {
         kernel: basis.image.files.kernel,
         initrd: basis.image.files.initrd,
         disk: files.disk,
+        services: basis.image.files.services,
         layers: null,
         memory: { kind: "shared", file: files.memory },
         port,

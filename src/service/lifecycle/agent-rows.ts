@@ -24,6 +24,8 @@ export interface AgentChange extends InstallChange {
   desired?: DesiredState;
   /** The machine ended at an unknown time: its running time not charged yet is waived. */
   endUnknown?: true;
+  /** The image whose runtimes its machine runs. */
+  image?: string;
 }
 
 /** The agents' rows, as far as an agent's life needs them. Whatever changes what is desired raises the generation. */
@@ -54,6 +56,8 @@ export interface AgentRows {
    * is being deleted.
    */
   beginRestart(id: string, newMachine: boolean): Promise<AgentState | null>;
+  /** Desires that it runs anew. Null while a turn runs, or when it is being deleted. */
+  beginUpgrade(id: string): Promise<AgentState | null>;
   /**
    * Desires that its machine is made from that snapshot, and marks the turns since as undone. Null while a turn runs, or
    * when it is being deleted.

@@ -210,6 +210,14 @@ export class Lifecycle {
     return this.#beginAnew(await this.#rows.beginRollback(id, snapshot));
   }
 
+  /**
+   * Boots the machine from its disk with the newest image. Answers the agent as it is meanwhile; null while a turn runs, or
+   * when it is being deleted.
+   */
+  async upgrade(id: string): Promise<AgentState | null> {
+    return this.#beginAnew(await this.#rows.beginUpgrade(id));
+  }
+
   /** Suspends the agent. Answers how it is when that is done or was superseded; null when it may not be. */
   async suspend(id: string): Promise<AgentState | null> {
     const agent = await this.#rows.beginSuspension(id, null);
@@ -273,6 +281,7 @@ export class Lifecycle {
         this.slots.hold(slotOf(agent));
       }
     }
+    await this.#learnImages(agents, new Map(found.map(({ id, image }) => [id, image])));
     await this.#layRestored(agents, new Map(found.map(({ id, restores }) => [id, restores])));
     for (const agent of agents) {
       const settled =
@@ -284,6 +293,14 @@ export class Lifecycle {
       }
     }
     this.#reconciler.begin();
+  }
+
+  /** The rows of earlier versions do not say which image their machines have. */
+  async #learnImages(agents: readonly AgentState[], images: ReadonlyMap<string, string | null>): Promise<void> {
+    for (const agent of agents) {
+      const image = images.get(agent.id);
+      if (agent.image === null && image) await this.#rows.change(agent.id, agent.generation, { image });
+    }
   }
 
   /**

@@ -18,7 +18,8 @@ export type Action =
   | { do: "suspend" }
   | { do: "fail"; error: Fault };
 
-interface ObservedMachine {
+/** What is seen of a machine, as far as its next step depends on it. */
+export interface ObservedMachine {
   phase: MachinePhase;
   restarts: number;
   restores: number;

@@ -3,7 +3,7 @@ import { asBerthError, BerthError, isShortage } from "../../contract/errors.ts";
 import { Backoff, pause, retryTransient } from "../../platform/retry.ts";
 import type { AgentState } from "../agent.ts";
 import type { AgentChange, AgentRows } from "./agent-rows.ts";
-import { type MachinePhase, plan, type StartFrom } from "./plan.ts";
+import { type MachinePhase, type ObservedMachine, plan, type StartFrom } from "./plan.ts";
 import { InstallWriter, type Progress } from "./provisioning.ts";
 import type { Slots } from "./slots.ts";
 
@@ -32,7 +32,7 @@ export interface MachineSpec {
 
 /** The machine operations of the lifecycle. Each may be repeated after a crash at any point. */
 export interface MachinesOfLifecycle {
-  observe(id: string): Promise<{ phase: MachinePhase; restarts: number; restores: number }>;
+  observe(id: string): Promise<ObservedMachine & { image: string | null }>;
   /** Makes the machine run, with its runtime ready for a message. An unusable memory image counts as none. */
   start(from: StartFrom, request: MachineSpec, progress: Progress, signal: AbortSignal): Promise<void>;
   /** Makes a machine that does not run of the snapshot in `request`. */
@@ -49,7 +49,7 @@ export interface MachinesOfLifecycle {
   ended(id: string): Promise<void>;
   /** The guest of a running machine. `busy`: a process of the agent is busy. */
   guest(id: string): Promise<{ activity(request: object): Promise<{ busy: boolean }> }>;
-  list(): Promise<{ id: string; phase: MachinePhase; generation: number; restores: number }[]>;
+  list(): Promise<{ id: string; phase: MachinePhase; generation: number; restores: number; image: string | null }[]>;
 }
 
 export interface ReconcilerOptions {
@@ -277,7 +277,8 @@ export class Reconciler {
       // Another server may have the machine by now: nothing is started, nor ended for a start, once this one stops.
       signal.throwIfAborted();
       await machines.start(from, { ...agent, hostname: agent.name }, progress, signal);
-      await steps.end("done", { status: "ready", error: null });
+      const { image } = await machines.observe(id);
+      await steps.end("done", { status: "ready", error: null, ...(image !== null && { image }) });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (this.#isWorthAnotherTry(agent, work, error)) throw error;

@@ -13,6 +13,7 @@ export const operations = {
   changeAgent: { method: "PATCH", path: "/agents/{name}" },
   deleteAgent: { method: "DELETE", path: "/agents/{name}" },
   restartAgent: { method: "POST", path: "/agents/{name}/restart" },
+  upgradeAgent: { method: "POST", path: "/agents/{name}/upgrade" },
   suspendAgent: { method: "POST", path: "/agents/{name}/suspend" },
   resumeAgent: { method: "POST", path: "/agents/{name}/resume" },
   getLog: { method: "GET", path: "/agents/{name}/logs" },
@@ -110,6 +111,7 @@ export interface Operations {
   changeAgent: { data: types.ChangeAgentData; answer: types.Agent; event: null };
   deleteAgent: { data: types.DeleteAgentData; answer: null; event: null };
   restartAgent: { data: types.RestartAgentData; answer: types.Agent; event: null };
+  upgradeAgent: { data: types.UpgradeAgentData; answer: types.Agent; event: null };
   suspendAgent: { data: types.SuspendAgentData; answer: types.Agent; event: null };
   resumeAgent: { data: types.ResumeAgentData; answer: types.Agent; event: null };
   getLog: { data: types.GetLogData; answer: types.AgentLog; event: types.LogEvent };

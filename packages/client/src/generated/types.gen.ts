@@ -319,6 +319,21 @@ export type Agent = {
         memoryMiB: number;
         diskGiB: number;
     };
+    /**
+     * Null until its machine is made.
+     */
+    image: AgentImage | null;
+};
+
+export type AgentImage = {
+    /**
+     * The image whose runtimes the agent has.
+     */
+    id: string;
+    /**
+     * Whether the service has a newer one, which an upgrade or a restart gives to the agent.
+     */
+    upgradeAvailable: boolean;
 };
 
 /**
@@ -1754,9 +1769,9 @@ export type Snapshot = {
     name: string;
     createdAt: string;
     /**
-     * `asked`: its owner asked for it. `rollback`: made before a rollback, so that it can be undone. `turn`: made before a turn, as `autoSnapshot` asks.
+     * `asked`: its owner asked for it. `rollback`: made before a rollback, so that it can be undone. `turn`: made before a turn, as `autoSnapshot` asks. `upgrade`: made before an upgrade, so that it can be undone.
      */
-    reason: 'asked' | 'rollback' | 'turn';
+    reason: 'asked' | 'rollback' | 'turn' | 'upgrade';
     /**
      * Which runtime the agent had then.
      */
@@ -2488,6 +2503,47 @@ export type RestartAgentResponses = {
 };
 
 export type RestartAgentResponse = RestartAgentResponses[keyof RestartAgentResponses];
+
+export type UpgradeAgentData = {
+    body?: never;
+    headers?: {
+        /**
+         * For a request that may be sent again: with the same key and body within 24 hours, the first answer is given again, with `idempotent-replayed: true`.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * The agent's name.
+         */
+        name: string;
+    };
+    query?: {
+        /**
+         * Hold the answer until the agent is ready or has failed, 60 s at most.
+         */
+        wait?: 'ready';
+    };
+    url: '/agents/{name}/upgrade';
+};
+
+export type UpgradeAgentErrors = {
+    /**
+     * The request was refused, or it failed.
+     */
+    default: Error;
+};
+
+export type UpgradeAgentError = UpgradeAgentErrors[keyof UpgradeAgentErrors];
+
+export type UpgradeAgentResponses = {
+    /**
+     * Default Response
+     */
+    200: Agent;
+};
+
+export type UpgradeAgentResponse = UpgradeAgentResponses[keyof UpgradeAgentResponses];
 
 export type SuspendAgentData = {
     body?: never;
