@@ -57,6 +57,29 @@ function runtime(name: string, changes: Partial<Runtime> = {}): Runtime {
   };
 }
 
+test("agents are upgraded: one, none that needs it, all but those that cannot be, or as a trial", async () => {
+  const waiting = { id: "old", upgradeAvailable: true };
+  const all = [agent("ada", { image: waiting }), agent("bob"), agent("eve", { image: waiting, status: "suspended" })];
+  api.answers["GET /agents?limit=100"] = [json({ data: all, nextCursor: null })];
+  expect((await api.berth(["agents", "upgrade", "--all", "--dry-run"])).stdout).toBe(
+    "NAME  RUNTIME      STATUS     IMAGE\nada   claude-code  ready      old\neve   claude-code  suspended  old\n",
+  );
+  expect(api.seen).toHaveLength(1);
+
+  api.answers["POST /agents/ada/upgrade"] = [refuse(409, "ada is answering a message.", "turn_in_progress")];
+  api.answers["POST /agents/eve/upgrade"] = [json(agent("eve"))];
+  api.answers["GET /agents/eve/install-status"] = [streaming(installation("installed", null))];
+  const { code, stdout, stderr } = await api.berth(["agents", "upgrade", "--all"]);
+  expect([code, stdout]).toEqual([1, "1 of 2 agents were upgraded.\n"]);
+  expect(stderr).toContain("ada is as it was: ada is answering a message.");
+
+  api.answers["POST /agents/bob/upgrade"] = [json(agent("bob"))];
+  expect((await api.berth(["agents", "upgrade", "bob"])).stdout).toBe("bob has the newest image already.\n");
+  for (const wrong of [[], ["ada", "--all"]]) {
+    expect(await api.berth(["agents", "upgrade", ...wrong])).toMatchObject({ code: 2 });
+  }
+});
+
 test("the runtimes are listed, and below them what each cannot do and why", async () => {
   const { abilities } = runtime("any");
   const limited = runtime("limited", {

@@ -49,7 +49,7 @@ export class Machines {
   readonly #options: MachinesOptions;
   readonly #connections: Connections;
   #opening: Promise<Driver> | null = null;
-  #newestImage: string | null = null;
+  #opened: Driver | null = null;
 
   constructor(options: MachinesOptions) {
     this.#options = options;
@@ -64,9 +64,8 @@ export class Machines {
 
   async #open(): Promise<Driver> {
     try {
-      const driver = await this.#options.open();
-      this.#newestImage = driver.imageId;
-      return driver;
+      this.#opened = await this.#options.open();
+      return this.#opened;
     } catch (error) {
       this.#opening = null;
       throw error;
@@ -75,7 +74,7 @@ export class Machines {
 
   /** The image that machines get now; null until the driver is open. */
   get newestImage(): string | null {
-    return this.#newestImage;
+    return this.#opened?.imageId ?? null;
   }
 
   /** Throws if a prerequisite for machines is missing: `image_missing`, `qemu_missing`, …. */

@@ -72,6 +72,27 @@ test("another agent is made of it, and a snapshot is removed", async () => {
   expect(await client.ask("eve", "recall")).toBe("one\nrecall\n");
 });
 
+test("a newer image that waits is told, and given to the agent", async () => {
+  await page.goto(`${dashboard.url}/-/agents`);
+  await row("eve").getByText("claude-code").waitFor();
+  expect(await page.getByText("upgrade waits").count()).toBe(0);
+  dashboard.service.driver.imageId = "newer";
+  await page.reload();
+  await row("ada").getByText("upgrade waits").waitFor();
+  await page.getByLabel("Select eve").check();
+  await page.getByRole("button", { name: "Upgrade" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Upgrade" }).click();
+  await row("eve").getByText("upgrade waits").waitFor({ state: "detached" });
+  await page.goto(`${dashboard.url}/-/agents/ada/settings`);
+  await page.getByRole("button", { name: "Upgrade" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Upgrade" }).click();
+  await page.getByText("Image newer.").waitFor();
+  await page.getByRole("button", { name: "Upgrade" }).waitFor({ state: "detached" });
+  expect(await client.ask("ada", "recall")).toBe("one\nrecall\n");
+  await page.goto(`${dashboard.url}/-/agents/ada/snapshots`);
+  await row(/^Before the upgrade/).waitFor();
+});
+
 test("another runtime goes on with the agent", async () => {
   await page.goto(`${dashboard.url}/-/agents/eve/settings`);
   await page.getByText("claude-code runs it.").waitFor();

@@ -19,6 +19,7 @@ import { McpServers } from "./McpServers.tsx";
 import { OtherAgents } from "./OtherAgents.tsx";
 import { RuntimeChange } from "./RuntimeChange.tsx";
 import { Tab } from "./Tab.tsx";
+import { Upgrade } from "./Upgrade.tsx";
 
 export function Settings() {
   const query = useQuery(agentQuery(useAgentName()));
@@ -84,6 +85,7 @@ function Machine({ agent }: { agent: Agent }) {
     <Section title="Machine">
       <p className="text-sm text-muted">
         {resources.cpus} processors, {resources.memoryMiB} MiB of memory, {resources.diskGiB} GiB of disk.
+        {agent.image && ` Image ${agent.image.id}.`}
       </p>
       <div className="grid gap-3 rounded-xl border bg-surface p-4">
         <Row title="Sleep" text="It sleeps by itself when nothing needs it, and wakes with the next message.">
@@ -110,6 +112,11 @@ function Machine({ agent }: { agent: Agent }) {
             Programs that run in its machine end, and so does a running turn. Its files stay.
           </Confirm>
         </Row>
+        {agent.image?.upgradeAvailable && (
+          <Row title="Upgrade" text="A newer image of the runtimes waits. Files and conversation stay.">
+            <Upgrade name={name} onDone={refresh} />
+          </Row>
+        )}
         <Row title="Runtime" text={`${runtime} runs it. Another one can go on.`}>
           <RuntimeChange agent={agent} />
         </Row>

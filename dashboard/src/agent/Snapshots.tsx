@@ -58,7 +58,7 @@ export function Snapshots() {
 /** What it is called here: the time of those that were made by themselves stands beside it. */
 function labelOf({ name, reason }: Snapshot): string {
   if (reason === "turn") return "Before a turn";
-  return reason === "rollback" ? name.replace(/^b(.*), \S+$/, "B$1") : name;
+  return reason === "asked" ? name : name.replace(/^b(.*), \S+$/, "B$1");
 }
 
 interface RowProps {

@@ -142,7 +142,7 @@ interface RowProps {
   onChoose: (name: string, isChosen: boolean) => void;
 }
 
-function Row({ agent: { name, status, runtime, model, lastActiveAt }, isChosen, onChoose }: RowProps) {
+function Row({ agent: { name, status, runtime, model, lastActiveAt, image }, isChosen, onChoose }: RowProps) {
   return (
     <tr className="hover:bg-sunken">
       <td className="w-8">
@@ -161,7 +161,10 @@ function Row({ agent: { name, status, runtime, model, lastActiveAt }, isChosen, 
       <td className="whitespace-nowrap">
         <AgentBadge status={status} />
       </td>
-      <td className="text-muted">{runtime}</td>
+      <td className="text-muted">
+        {runtime}
+        {image?.upgradeAvailable && <span className="ml-2 whitespace-nowrap text-xs">upgrade waits</span>}
+      </td>
       <td className="text-muted">{model ?? "its default"}</td>
       <td className="whitespace-nowrap text-muted">
         <Time at={lastActiveAt} />
@@ -183,6 +186,7 @@ function Selected({ agents, onDone }: { agents: readonly Agent[]; onDone: () => 
     await queries.invalidateQueries({ queryKey: ["agents"] });
     if (outcomes.every(({ status }) => status === "fulfilled")) onDone();
   };
+  const upgradable = agents.filter(({ image }) => image?.upgradeAvailable);
   const suspendable = agents.filter(({ status }) => statuses[status].maySuspend);
   const count = names.length === 1 ? names[0] : `${names.length} agents`;
   return (
@@ -192,6 +196,17 @@ function Selected({ agents, onDone }: { agents: readonly Agent[]; onDone: () => 
         <Button disabled={suspendable.length === 0} onClick={() => void doToAll((name) => berth.agent(name).suspend())}>
           Suspend
         </Button>
+        {upgradable.length > 0 && (
+          <Confirm
+            trigger={(open) => <Button onClick={open}>Upgrade</Button>}
+            title={`Upgrade ${upgradable.length === 1 ? upgradable[0]!.name : `${upgradable.length} agents`}?`}
+            action="Upgrade"
+            onConfirm={() => doToAll((name) => berth.agent(name).upgrade())}
+          >
+            They boot again from their disks, so programs that run in their machines end. Each is kept as a snapshot
+            first.
+          </Confirm>
+        )}
         <Confirm
           trigger={(open) => (
             <Button kind="danger" onClick={open}>

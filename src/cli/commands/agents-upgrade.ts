@@ -48,20 +48,19 @@ async function waiting(client: Berth, name: string | undefined): Promise<Agent[]
 }
 
 function show(agents: readonly Agent[], { json }: UpgradeOptions): void {
-  if (json) return writeJson(process.stdout, { data: agents });
-  if (agents.length === 0) return note("No newer image waits.");
   const rows = agents.map(({ name, runtime, status, image }) => [name, runtime, status, image!.id]);
-  process.stdout.write(formatTable(process.stdout, ["NAME", "RUNTIME", "STATUS", "IMAGE"], rows));
+  if (json) writeJson(process.stdout, { data: agents });
+  else if (rows.length === 0) note("No newer image waits.");
+  else process.stdout.write(formatTable(process.stdout, ["NAME", "RUNTIME", "STATUS", "IMAGE"], rows));
 }
 
 async function upgradeOne(client: Berth, name: string, { wait, json }: UpgradeOptions): Promise<void> {
-  const begin = () => client.agent(name).upgrade();
-  if ((await waiting(client, name)).length > 0) {
+  const agent = await client.agent(name).upgrade();
+  if (agent.status === "provisioning" || json) {
+    const begin = async () => agent;
     return runInstallation(client, { name, doing: "upgraded", begin, wait, json: json ?? false });
   }
-  const agent = await begin();
-  if (json) writeJson(process.stdout, agent);
-  else console.log(`${printable(name)} has the newest image already.`);
+  console.log(`${printable(name)} has the newest image already.`);
 }
 
 async function upgradeAll(client: Berth, { wait, json }: UpgradeOptions): Promise<void> {

@@ -1,0 +1,22 @@
+import { berth } from "../api/client.ts";
+import { Button } from "../ui/Button.tsx";
+import { Confirm } from "../ui/Confirm.tsx";
+
+/** Gives the agent the newest image, which waits for it. */
+export function Upgrade({ name, onDone }: { name: string; onDone: () => Promise<unknown> }) {
+  const upgrade = async () => {
+    await berth.agent(name).upgrade();
+    await onDone();
+  };
+  return (
+    <Confirm
+      trigger={(open) => <Button onClick={open}>Upgrade</Button>}
+      title={`Upgrade ${name}?`}
+      action="Upgrade"
+      onConfirm={upgrade}
+    >
+      It boots again from its disk, so programs that run in its machine end. What it is now is kept as a snapshot first,
+      and a rollback to that undoes it.
+    </Confirm>
+  );
+}

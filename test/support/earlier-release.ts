@@ -1,0 +1,29 @@
+import { execFile } from "node:child_process";
+import { mkdir, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const repository = join(import.meta.dirname, "../..");
+
+/** The last commit whose machines had the runtimes on their own disk. */
+const commit = "1e0b5330201943afd26775b741c4ea8cca0d6ed6";
+
+/** Whether this checkout's history goes back to the earlier release. */
+export async function hasEarlierRelease(): Promise<boolean> {
+  return run("git", ["cat-file", "-e", commit], { cwd: repository }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * Lays the code of an earlier release into a folder and builds its guest image, which the cache keeps. Its program is
+ * `src/main.ts` there. It uses the packages of this checkout.
+ */
+export async function layEarlierRelease(folder: string): Promise<void> {
+  await mkdir(folder);
+  await run("sh", ["-c", `git archive ${commit} | tar -x -C "$1"`, "sh", folder], { cwd: repository });
+  await symlink(join(repository, "node_modules"), join(folder, "node_modules"));
+  await run(process.execPath, ["image/build.ts"], { cwd: folder, maxBuffer: 16 * 1024 * 1024 });
+}

