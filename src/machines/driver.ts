@@ -35,6 +35,13 @@ export interface SnapshotFacts {
   hasMemory: boolean;
 }
 
+/** A snapshot on this host. */
+export interface KeptSnapshot {
+  id: string;
+  /** As in `SnapshotFacts`, now: its memory is compressed after a while. */
+  bytes: number;
+}
+
 /**
  * Virtual machines on one platform. Every call is idempotent and may be repeated after a crash at any point. Failures
  * are `BerthError`s whose code says what is missing. Callers change a machine one call at a time.
@@ -88,8 +95,8 @@ export interface Driver {
   restore(spec: MachineSpec): Promise<void>;
   /** Removes a snapshot. Machines that were restored from it keep what they have. */
   removeSnapshot(snapshot: string): Promise<void>;
-  /** The ids of all snapshots on this host. */
-  snapshots(): Promise<string[]>;
+  /** All snapshots on this host. */
+  snapshots(): Promise<KeptSnapshot[]>;
   /**
    * Gives all files that these snapshots need second names in `folder`, as they would be in a new data folder: they stay
    * as they are there, whatever becomes of the snapshots. One that is removed meanwhile is left out.

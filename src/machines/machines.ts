@@ -11,7 +11,7 @@ import type { Progress } from "../service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../service/lifecycle/reconciler.ts";
 import { newAdoption, newToken } from "./adoption.ts";
 import { Connections } from "./connections.ts";
-import type { Driver, MachineObservation, RunningMachine, SnapshotFacts } from "./driver.ts";
+import type { Driver, KeptSnapshot, MachineObservation, RunningMachine, SnapshotFacts } from "./driver.ts";
 
 import { startMachine } from "./start.ts";
 
@@ -189,8 +189,8 @@ export class Machines {
     await (await this.driver()).restore(spec);
   }
 
-  /** The ids of all snapshots on this host. */
-  async snapshots(): Promise<string[]> {
+  /** All snapshots on this host. */
+  async snapshots(): Promise<KeptSnapshot[]> {
     return (await this.driver()).snapshots();
   }
 

@@ -36,7 +36,7 @@ interface BackupsOptions {
   named: () => Promise<ReadonlySet<string>>;
   machines: {
     /** The ids of all snapshots on this host. */
-    snapshots(): Promise<string[]>;
+    snapshots(): Promise<{ id: string }[]>;
     stage(snapshots: readonly string[], folder: string): Promise<void>;
   };
   /** Writes all rows of this moment into the folder. */
@@ -162,7 +162,7 @@ export class Backups {
     try {
       // After the machines: a turn that ends between the two has its row, and is undone by the restoration.
       await dump(folder);
-      const here = new Set(await machines.snapshots());
+      const here = new Set((await machines.snapshots()).map(({ id }) => id));
       const needed = [...(await named()), ...kept.map(({ snapshot }) => snapshot)].filter((each) => here.has(each));
       await machines.stage([...new Set(needed)], folder);
     } finally {

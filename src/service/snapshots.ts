@@ -50,6 +50,8 @@ export interface SnapshotRows {
   remove(id: string): Promise<boolean>;
   /** The ids of those that have a row, or that an agent is being made from. */
   needed(): Promise<ReadonlySet<string>>;
+  /** Stores what these take now. */
+  resize(found: readonly { id: string; bytes: number }[]): Promise<void>;
 }
 
 /** A moment of an agent for as long as something is made of it. */
@@ -68,8 +70,8 @@ interface MachinesOfSnapshots {
   /** Keeps this moment of the agent's machine. Throws `machine_lost` if there is none. */
   snapshot(id: string, snapshot: string, options: { memory: boolean }): Promise<{ bytes: number; hasMemory: boolean }>;
   removeSnapshot(snapshot: string): Promise<void>;
-  /** The ids of all on this host. */
-  snapshots(): Promise<string[]>;
+  /** All on this host. */
+  snapshots(): Promise<{ id: string; bytes: number }[]>;
 }
 
 interface SnapshotOptions {
@@ -257,14 +259,15 @@ export class Snapshots {
     await this.#discard(id);
   }
 
-  /** Called now and then, and at the start: removes files that nothing needs. */
+  /** Called now and then, and at the start: removes files that nothing needs, and notes what the others take. */
   async sweep(): Promise<void> {
     const { rows, machines } = this.#options;
     // In this order: a row is younger than its files.
     const found = await machines.snapshots();
     const kept = new Set(this.#underway);
     const needed = await rows.needed();
-    for (const id of found) if (!kept.has(id) && !needed.has(id)) await machines.removeSnapshot(id);
+    for (const { id } of found) if (!kept.has(id) && !needed.has(id)) await machines.removeSnapshot(id);
+    await rows.resize(found);
   }
 
   async #keep(

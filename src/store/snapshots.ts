@@ -74,6 +74,14 @@ export class SnapshotStore implements SnapshotRows {
       .where("snapshot", "is not", null);
     return new Set((await kept.union(pending).execute()).map(({ id }) => id));
   }
+
+  async resize(found: readonly { id: string; bytes: number }[]): Promise<void> {
+    const [ids, bytes] = [found.map(({ id }) => id), found.map((each) => each.bytes)];
+    await sql`
+      update snapshots set bytes = found.bytes
+      from unnest(${ids}::uuid[], ${bytes}::bigint[]) as found (id, bytes)
+      where snapshots.id = found.id and snapshots.bytes <> found.bytes`.execute(this.#database);
+  }
 }
 
 function fromRow(row: Selectable<Tables["snapshots"]>): SnapshotState {

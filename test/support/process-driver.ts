@@ -7,6 +7,7 @@ import { BerthError } from "../../src/contract/errors.ts";
 import { dialPort, type Handshake } from "../../src/machines/connect.ts";
 import type {
   Driver,
+  KeptSnapshot,
   MachineObservation,
   MachineOrigin,
   RunningMachine,
@@ -108,7 +109,7 @@ export class ProcessDriver implements Driver {
   }
 
   async restore({ id, generation, restarts, restores, snapshot }: MachineSpec): Promise<void> {
-    if (!(await this.snapshots()).includes(snapshot!)) {
+    if (!(await this.snapshots()).some((each) => each.id === snapshot)) {
       throw new BerthError("snapshot_not_found", "The snapshot is not there any more.");
     }
     await this.destroy(id);
@@ -129,9 +130,9 @@ export class ProcessDriver implements Driver {
     return path;
   }
 
-  async snapshots(): Promise<string[]> {
+  async snapshots(): Promise<KeptSnapshot[]> {
     const found = await readdir(this.#snapshot("")).catch(() => []);
-    return found.filter((name) => !name.endsWith(".partial"));
+    return found.filter((name) => !name.endsWith(".partial")).map((id) => ({ id, bytes: 4096 }));
   }
 
   async stage(): Promise<void> {

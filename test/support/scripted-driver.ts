@@ -15,6 +15,7 @@ import { Uplink } from "../../src/guest/uplink.ts";
 import { dialPort, type Handshake } from "../../src/machines/connect.ts";
 import type {
   Driver,
+  KeptSnapshot,
   MachineObservation,
   MachineOrigin,
   RunningMachine,
@@ -185,7 +186,7 @@ export class ScriptedDriver implements Driver {
     this.#requireLatest(spec);
     await this.#gated();
     const disk = join(this.#folder, spec.id);
-    if (!(await this.snapshots()).includes(spec.snapshot!)) {
+    if (!(await this.snapshots()).some(({ id }) => id === spec.snapshot)) {
       throw new BerthError("snapshot_not_found", "The snapshot is not there any more.");
     }
     await this.destroy(spec.id);
@@ -204,8 +205,9 @@ export class ScriptedDriver implements Driver {
     return path;
   }
 
-  async snapshots(): Promise<string[]> {
-    return readdir(this.#snapshot("")).catch(() => []);
+  async snapshots(): Promise<KeptSnapshot[]> {
+    const found = await readdir(this.#snapshot("")).catch(() => []);
+    return found.map((id) => ({ id, bytes: 4096 }));
   }
 
   async stage(snapshots: readonly string[], folder: string): Promise<void> {

@@ -2,40 +2,61 @@ import { rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { force } from "./files.ts";
 import { type Layout, memoryFiles } from "./layout.ts";
-import type { Step } from "./memory-image.ts";
+import type { MemoryImage, Step } from "./memory-image.ts";
 import type { PageJobs } from "./page-jobs.ts";
 import type { Records } from "./record.ts";
 
+/** What has a memory image that may be compressed: a suspended machine, or a snapshot. */
+export interface MemoryHolder {
+  id: string;
+  /** The folder that the image's folder is in. */
+  folder: string;
+  /** The image that its record names; null if there is none. */
+  read(): Promise<MemoryImage | null>;
+  /** Has its record name the image with these pages, unless it names another one by now. */
+  replace(image: MemoryImage): Promise<void>;
+}
+
+/** A machine as the holder of the memory that it sleeps with. */
+export function sleeper(layout: Layout, records: Records, id: string): MemoryHolder {
+  return {
+    id,
+    folder: layout.machine(id).folder,
+    read: async () => (await records.read(id))?.memory ?? null,
+    replace: async (image) => {
+      await records.update(id, ({ memory }) => (memory?.folder === image.folder ? { memory: image } : null));
+    },
+  };
+}
+
 /**
- * Compresses the memory images of suspended machines, one at a time across all machines, once nobody is waiting. The
+ * Compresses the memory images of suspended machines and of snapshots, one at a time, once nobody is waiting. The
  * record switches from one file to the other in one step, so it always names a complete file.
  */
 export class Compression {
   readonly #layout: Layout;
-  readonly #records: Records;
   readonly #jobs: PageJobs;
   readonly #step: Step;
   readonly #log: (message: string) => void;
-  #queue: string[] = [];
+  #queue: MemoryHolder[] = [];
   #current: { id: string; given: AbortController; done: Promise<void> } | null = null;
 
-  constructor(layout: Layout, records: Records, jobs: PageJobs, step: Step, log: (message: string) => void) {
+  constructor(layout: Layout, jobs: PageJobs, step: Step, log: (message: string) => void) {
     this.#layout = layout;
-    this.#records = records;
     this.#jobs = jobs;
     this.#step = step;
     this.#log = log;
   }
 
-  /** Queues a machine's memory image for compression. */
-  add(id: string): void {
-    this.#queue.push(id);
+  /** Queues a memory image for compression. */
+  add(holder: MemoryHolder): void {
+    this.#queue.push(holder);
     if (!this.#current) this.#next();
   }
 
-  /** Stops working on a machine's image. Once this resolves, compression changes neither its files nor its record. */
+  /** Stops working on a holder's image. Once this resolves, compression changes neither its files nor its record. */
   async cancel(id: string): Promise<void> {
-    this.#queue = this.#queue.filter((queued) => queued !== id);
+    this.#queue = this.#queue.filter((queued) => queued.id !== id);
     if (this.#current?.id !== id) return;
     this.#current.given.abort();
     await this.#current.done;
@@ -48,27 +69,22 @@ export class Compression {
   }
 
   #next(): void {
-    const id = this.#queue.shift();
+    const holder = this.#queue.shift();
     this.#current = null;
-    if (id === undefined) return;
+    if (holder === undefined) return;
     const given = new AbortController();
-    const done = this.#compress(id, given.signal)
+    const done = this.#compress(holder, given.signal)
       .catch((error: Error) => {
         if (!given.signal.aborted) this.#log(`a memory image stays as large as it is: ${error.message}`);
       })
       .then(() => this.#next());
-    this.#current = { id, given, done };
+    this.#current = { id: holder.id, given, done };
   }
 
-  async #compress(id: string, signal: AbortSignal): Promise<void> {
-    const image = (await this.#records.read(id))?.memory;
+  async #compress(holder: MemoryHolder, signal: AbortSignal): Promise<void> {
+    const image = await holder.read();
     if (!image || image.kind === "stream" || image.pages.compressed) return;
-    const {
-      folder,
-      state,
-      pages: source,
-      compressedPages,
-    } = memoryFiles(join(this.#layout.machine(id).folder, image.folder));
+    const { folder, state, pages: source, compressedPages } = memoryFiles(join(holder.folder, image.folder));
     const partial = `${compressedPages}.partial`;
     try {
       await rm(partial, { force: true });
@@ -79,9 +95,7 @@ export class Compression {
       for (const path of [state, folder, dirname(folder)]) await force(path);
       await this.#step("compressed");
       signal.throwIfAborted();
-      await this.#records.update(id, ({ memory }) =>
-        memory?.folder === image.folder ? { memory: { ...image, pages } } : null,
-      );
+      await holder.replace({ ...image, pages });
       await this.#step("compression recorded");
       await rm(source);
     } catch (error) {

@@ -9,12 +9,13 @@ import type { Progress } from "../../service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../../service/lifecycle/reconciler.ts";
 import { newToken } from "../adoption.ts";
 import { dialPort, type Handshake } from "../connect.ts";
-import type { Driver, MachineObservation, RunningMachine, SnapshotFacts } from "../driver.ts";
+import type { Driver, KeptSnapshot, MachineObservation, RunningMachine, SnapshotFacts } from "../driver.ts";
 import type { Accelerator } from "./command.ts";
-import { Compression } from "./compression.ts";
+import { Compression, sleeper } from "./compression.ts";
 import { nullWhereMissing, nullWhereUnreadable, writeWhole } from "./files.ts";
 import { handshakeOf, takeImage } from "./image.ts";
 import { Launcher, machineName } from "./launcher.ts";
+import { LayerMerging } from "./layer-merging.ts";
 import { Layers } from "./layers.ts";
 import { firstDisk, Layout, type MachineFiles } from "./layout.ts";
 import { MachineProcesses } from "./machine-processes.ts";
@@ -69,6 +70,7 @@ interface Parts {
   suspension: Suspension;
   layers: Layers;
   snapshots: Snapshots;
+  merging: LayerMerging;
   usual: (runtime: string) => Resources;
   step: Step;
   log: (message: string) => void;
@@ -93,6 +95,7 @@ export class QemuDriver implements Driver {
   readonly #suspension: Suspension;
   readonly #layers: Layers;
   readonly #snapshots: Snapshots;
+  readonly #merging: LayerMerging;
   readonly #usual: (runtime: string) => Resources;
   readonly #step: Step;
   readonly #filter: NodeJS.Timeout;
@@ -112,6 +115,7 @@ export class QemuDriver implements Driver {
     this.#suspension = parts.suspension;
     this.#layers = parts.layers;
     this.#snapshots = parts.snapshots;
+    this.#merging = parts.merging;
     this.#usual = parts.usual;
     this.#step = parts.step;
     this.#filter = setInterval(() => void this.#blockConnections(parts.log), filterPeriodMs).unref();
@@ -145,15 +149,17 @@ export class QemuDriver implements Driver {
     const records = new Records(layout);
     const pageJobs = PageJobs.forWakes();
     const images = new MemoryImages(pageJobs, sandbox, onlyWholeMemory, step, log);
-    const compression = new Compression(layout, records, PageJobs.inBackground(), step, log);
+    const compression = new Compression(layout, PageJobs.inBackground(), step, log);
     const running = new MachineProcesses(layout, log);
     const launcher = new Launcher(layout, sandbox, host, running);
     const suspension = new Suspension({ layout, records, templates, images, running, launcher, host, step, log });
     const layers = new Layers(layout, sandbox);
     const snapshots = new Snapshots({ layout, sandbox, records, layers, suspension, compression, step, log });
+    const merging = new LayerMerging(layout, records, layers, snapshots, log);
     const made = {
       layers,
       snapshots,
+      merging,
       layout,
       reserve,
       sandbox,
@@ -178,6 +184,7 @@ export class QemuDriver implements Driver {
   async sweep(): Promise<void> {
     const parts = { layout: this.#layout, records: this.#records, templates: this.#templates };
     await removeUnused({ ...parts, layers: this.#layers, snapshots: this.#snapshots }, this.#host.image.id);
+    this.#merging.begin();
   }
 
   get accelerator(): Accelerator {
@@ -268,7 +275,7 @@ export class QemuDriver implements Driver {
     await this.#suspension.save(id, record, qemu, signal);
     await this.#step("recorded");
     await this.#running.end(id);
-    this.#compression.add(id);
+    this.#compression.add(sleeper(this.#layout, this.#records, id));
   }
 
   async snapshot(id: string, snapshot: string, { memory }: { memory: boolean }): Promise<SnapshotFacts> {
@@ -293,8 +300,9 @@ export class QemuDriver implements Driver {
     await this.sweep();
   }
 
-  snapshots(): Promise<string[]> {
-    return this.#snapshots.ids();
+  async snapshots(): Promise<KeptSnapshot[]> {
+    const ids = await this.#snapshots.ids();
+    return Promise.all(ids.map(async (id) => ({ id, bytes: await this.#snapshots.bytesOf(id) })));
   }
 
   async stage(snapshots: readonly string[], folder: string): Promise<void> {
@@ -372,7 +380,12 @@ export class QemuDriver implements Driver {
   async close(): Promise<void> {
     clearInterval(this.#filter);
     this.#running.beginClosing();
-    await Promise.all([this.#templates.close(), this.#pageJobs.close(), this.#compression.close()]);
+    await Promise.all([
+      this.#templates.close(),
+      this.#pageJobs.close(),
+      this.#compression.close(),
+      this.#merging.close(),
+    ]);
     this.#running.close();
   }
 

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { open, readFile, rename } from "node:fs/promises";
+import { open, readFile, rename, stat } from "node:fs/promises";
 import { basename } from "node:path";
 
 /** Writes a file atomically: after a crash it has its old or its new content, whole. */
@@ -31,6 +31,11 @@ export async function readEnd(file: string, bytes: number): Promise<string> {
   const content = Buffer.alloc(Math.min(size, bytes));
   const { bytesRead } = await handle.read(content, 0, content.length, size - content.length);
   return content.toString("utf8", 0, bytesRead);
+}
+
+/** What a file takes on the disk, in bytes; 0 if it does not exist. */
+export async function bytesOf(file: string): Promise<number> {
+  return ((await stat(file).catch(nullWhereMissing))?.blocks ?? 0) * 512;
 }
 
 /** A file's parsed JSON; null if the file does not exist. */

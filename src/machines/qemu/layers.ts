@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { chmod, copyFile, link, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { DiskLayers } from "./command.ts";
-import { force } from "./files.ts";
+import { bytesOf, force } from "./files.ts";
 import { firstDisk, type Layout } from "./layout.ts";
 import { createOverlay } from "./process.ts";
 import type { MachineRecord } from "./record.ts";
@@ -11,6 +11,9 @@ import type { MachineUser, Sandbox } from "./sandbox.ts";
 
 /** The most layers that a disk lies on. A read of what none of them holds looks into each. */
 export const maximumLayers = 8;
+
+/** Marks a copy of a layer that is being made. */
+const partialEnding = ".partial";
 
 /** What a disk lies on, as far as its record says. */
 export type Basis = Pick<MachineRecord, "template" | "imageId" | "layers" | "resources">;
@@ -66,28 +69,58 @@ export class Layers {
    * before: where it holds nothing, they hold nothing that differs from what is lowest.
    */
   async flatten(basis: Basis): Promise<void> {
-    const top = basis.layers[0]!;
-    const { folder, disk } = this.#layout.layer(top);
+    await this.replace(basis.layers[0]!, await this.absorbed(basis, basis.layers.length - 1, "flat"));
+  }
+
+  /**
+   * Makes a copy of the topmost of these layers that also holds what the `count` below it do. Returns its path, which ends
+   * in `ending`, for `replace`.
+   */
+  async absorbed(basis: Basis, count: number, ending: string): Promise<string> {
+    const { folder, disk } = this.#layout.layer(basis.layers[0]!);
     const { layers, base } = layersBelow(this.#layout, basis);
+    const next = layers[count + 1];
+    const below = next === undefined ? base : ({ file: next, format: "qcow2" } as const);
     const user = this.#sandbox.templateUser;
-    const partial = `${disk}.partial`;
-    await rm(partial, { force: true });
+    const copy = `${disk}.${ending}${partialEnding}`;
+    await rm(copy, { force: true });
     try {
-      await copyFile(disk, partial, constants.COPYFILE_FICLONE);
-      await chmod(partial, 0o600);
-      await this.#sandbox.give(user, partial);
-      const args = ["rebase", "-F", base.format, "-b", relative(folder, base.file), partial];
+      await copyFile(disk, copy, constants.COPYFILE_FICLONE);
+      await chmod(copy, 0o600);
+      await this.#sandbox.give(user, copy);
+      const args = ["rebase", "-F", below.format, "-b", relative(folder, below.file), copy];
       // Confined, since a guest that has taken over its QEMU may have written what it reads.
-      const paths = { readable: [...layers, base.file, this.#layout.images], writable: [partial] };
+      const paths = { readable: [...layers, base.file, this.#layout.images], writable: [copy] };
       const fault = await this.#sandbox.faultOf("qemu-img", args, { paths, user });
-      if (fault !== null) throw new Error(`a layer could not be flattened: ${fault}`);
-      await this.#sandbox.freeze(partial);
-      await force(partial);
-      await rename(partial, disk);
+      if (fault !== null) throw new Error(`a layer could not take up what is below it: ${fault}`);
+      return copy;
+    } catch (error) {
+      await rm(copy, { force: true });
+      throw error;
+    }
+  }
+
+  /** Puts what `absorbed` has made in a layer's place. */
+  async replace(id: string, copy: string): Promise<void> {
+    const { folder, disk } = this.#layout.layer(id);
+    try {
+      await this.#sandbox.freeze(copy);
+      await force(copy);
+      await rename(copy, disk);
       await force(folder);
     } catch (error) {
-      await rm(partial, { force: true });
+      await rm(copy, { force: true });
       throw error;
+    }
+  }
+
+  /** At the server's start: removes copies that a crash left. */
+  async removeHalfMade(): Promise<void> {
+    for (const id of await readdir(this.#layout.layers)) {
+      const { folder } = this.#layout.layer(id);
+      for (const name of await readdir(folder)) {
+        if (name.endsWith(partialEnding)) await rm(join(folder, name), { force: true });
+      }
     }
   }
 
@@ -99,8 +132,8 @@ export class Layers {
   }
 
   /** How much a layer takes, in bytes. */
-  async bytesOf(id: string): Promise<number> {
-    return (await stat(this.#layout.layer(id).disk)).blocks * 512;
+  bytesOf(id: string): Promise<number> {
+    return bytesOf(this.#layout.layer(id).disk);
   }
 }
 

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Compression } from "./compression.ts";
+import { type Compression, sleeper } from "./compression.ts";
 import { sweepImages } from "./image.ts";
 import type { Layers } from "./layers.ts";
 import type { Layout } from "./layout.ts";
@@ -128,7 +128,7 @@ async function giveUser({ layout, records, sandbox }: Parts, id: string): Promis
 
 /** Recovers a machine after the previous server was killed, even in the middle of suspending or waking it. */
 async function recoverMachine(
-  { layout, images, compression, running, suspension, snapshots, log }: Parts,
+  { layout, records, images, compression, running, suspension, snapshots, log }: Parts,
   id: string,
   { memory: known }: MachineRecord,
   processes: ReadonlyMap<string, number>,
@@ -156,5 +156,5 @@ async function recoverMachine(
   await snapshots
     .settle(id)
     .catch((error: Error) => log(`machine ${id} has a disk that is not whole: ${error.message}`));
-  if (memory) compression.add(id);
+  if (memory) compression.add(sleeper(layout, records, id));
 }

@@ -4,8 +4,8 @@ import { BerthError } from "../../contract/errors.ts";
 import type { MachineSpec } from "../../service/lifecycle/reconciler.ts";
 import type { SnapshotFacts } from "../driver.ts";
 import { diskNode } from "./command.ts";
-import type { Compression } from "./compression.ts";
-import { force, nullWhereMissing, readRecord, writeWhole } from "./files.ts";
+import { type Compression, type MemoryHolder, sleeper } from "./compression.ts";
+import { bytesOf, force, nullWhereMissing, readRecord, writeWhole } from "./files.ts";
 import { type Layers, layersBelow, maximumLayers } from "./layers.ts";
 import type { Layout, MachineFiles } from "./layout.ts";
 import type { MemoryImage, Step } from "./memory-image.ts";
@@ -91,13 +91,14 @@ export class Snapshots {
       const record = { ...pick({ ...known, ...changes }), memory };
       const bytes = (await bytesIn(folder)) + (await layers.bytesOf(layer));
       await this.#finish(snapshot, folder, record);
+      compression.add(this.#holder(snapshot));
       return { bytes, hasMemory: memory !== null };
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
       await this.settle(id).catch((fault: Error) => log(`a disk of machine ${id} is left: ${fault.message}`));
       throw error;
     } finally {
-      if (!qemu && known.memory) compression.add(id);
+      if (!qemu && known.memory) compression.add(sleeper(layout, this.#parts.records, id));
     }
   }
 
@@ -110,8 +111,9 @@ export class Snapshots {
   }
 
   async #restore(spec: MachineSpec, known: MachineRecord | null): Promise<void> {
-    const { layout, sandbox, records, layers, step } = this.#parts;
+    const { layout, sandbox, records, layers, compression, step } = this.#parts;
     const { snapshot } = spec;
+    if (snapshot !== null) await compression.cancel(snapshot);
     const from = snapshot === null ? null : await this.read(snapshot);
     if (!from) throw new BerthError("snapshot_not_found", "The snapshot is not there any more.");
     const files = layout.machine(spec.id);
@@ -138,6 +140,7 @@ export class Snapshots {
     const memory =
       from.memory && (await this.#linkMemory(layout.snapshot(snapshot!).folder, from.memory, files.folder));
     await step("memory laid");
+    if (memory) compression.add(this.#holder(snapshot!));
     await records.write(spec.id, { ...start, user, disk, memory, hasDisk: true });
     await step("restored");
     await this.#sweepDisks(files, disk);
@@ -145,13 +148,49 @@ export class Snapshots {
 
   /** Gives the snapshots, and all that they lie on, second names in another layout's folders. */
   stage(snapshots: readonly string[], target: Layout): Promise<void> {
-    return this.#notSwept(() => stageSnapshots(this.#parts.layout, snapshots, target));
+    const { layout, compression } = this.#parts;
+    return this.#notSwept(async () => {
+      for (const id of snapshots) await compression.cancel(id);
+      await stageSnapshots(layout, snapshots, target);
+      for (const id of snapshots) compression.add(this.#holder(id));
+    });
   }
 
   /** A snapshot's record; null if there is none. */
   async read(snapshot: string): Promise<SnapshotRecord | null> {
     const record = await readRecord<SnapshotRecord>(this.#parts.layout.snapshot(snapshot).record);
     return record && { ...ofEarlierVersions, ...record };
+  }
+
+  /** Has a snapshot's record say this, too. */
+  async change(snapshot: string, change: (known: SnapshotRecord) => Partial<SnapshotRecord>): Promise<void> {
+    const { layout, compression } = this.#parts;
+    await compression.cancel(snapshot);
+    const known = await this.read(snapshot);
+    if (!known) return;
+    await writeWhole(layout.snapshot(snapshot).record, JSON.stringify({ ...known, ...change(known) }));
+    compression.add(this.#holder(snapshot));
+  }
+
+  /** What it takes on the disk beside what it shares with others, in bytes. */
+  async bytesOf(snapshot: string): Promise<number> {
+    const { layout, layers } = this.#parts;
+    const [record, memory] = await Promise.all([this.read(snapshot), bytesIn(layout.snapshot(snapshot).folder)]);
+    return memory + (record ? await layers.bytesOf(record.layers[0]!) : 0);
+  }
+
+  #holder(id: string): MemoryHolder {
+    const { layout } = this.#parts;
+    return {
+      id,
+      folder: layout.snapshot(id).folder,
+      read: async () => (await this.read(id))?.memory ?? null,
+      replace: async (memory) => {
+        const known = await this.read(id);
+        if (known?.memory?.folder !== memory.folder) return;
+        await writeWhole(layout.snapshot(id).record, JSON.stringify({ ...known, memory }));
+      },
+    };
   }
 
   /** The ids of all that are whole. */
@@ -192,6 +231,7 @@ export class Snapshots {
   }
 
   async remove(snapshot: string): Promise<void> {
+    await this.#parts.compression.cancel(snapshot);
     const { folder } = this.#parts.layout.snapshot(snapshot);
     const gone = `${folder}${partialEnding}`;
     await rm(gone, { recursive: true, force: true });
@@ -226,11 +266,13 @@ export class Snapshots {
 
   /** At the server's start: removes what a crash left half made. */
   async removeHalfMade(): Promise<void> {
-    const { layout } = this.#parts;
+    const { layout, layers, compression } = this.#parts;
     for (const name of await readdir(layout.snapshots)) {
       if (name.endsWith(partialEnding)) await rm(layout.snapshot(name).folder, { recursive: true, force: true });
     }
     for (const name of await readdir(layout.exports)) await rm(join(layout.exports, name), { force: true });
+    await layers.removeHalfMade();
+    for (const id of await this.ids()) compression.add(this.#holder(id));
   }
 
   /** Freezes the layers of a machine, and removes its disks but the one that its record names. */
@@ -265,8 +307,7 @@ export class Snapshots {
     const record = await this.read(snapshot);
     const at = record?.layers.indexOf(flat) ?? -1;
     if (!record || at < 0 || at === record.layers.length - 1) return;
-    const cut = { ...record, layers: record.layers.slice(0, at + 1) };
-    await writeWhole(this.#parts.layout.snapshot(snapshot).record, JSON.stringify(cut));
+    await this.change(snapshot, ({ layers }) => ({ layers: layers.slice(0, at + 1) }));
   }
 
   async #keepRunning(
@@ -373,11 +414,12 @@ async function forceAll(folder: string): Promise<void> {
   await force(folder);
 }
 
-/** What the files in a folder and its folders take, in bytes. */
+/** What the files in a folder and its folders take, in bytes. Those that go meanwhile take none. */
 async function bytesIn(folder: string): Promise<number> {
   let bytes = 0;
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    if (entry.isFile()) bytes += (await stat(join(entry.parentPath, entry.name))).blocks * 512;
+  const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(nullWhereMissing);
+  for (const entry of found ?? []) {
+    if (entry.isFile()) bytes += await bytesOf(join(entry.parentPath, entry.name));
   }
   return bytes;
 }

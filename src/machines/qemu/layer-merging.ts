@@ -1,0 +1,116 @@
+import { rm, stat } from "node:fs/promises";
+import type { Basis, Layers } from "./layers.ts";
+import type { Layout } from "./layout.ts";
+import type { Records } from "./record.ts";
+import type { Snapshots } from "./snapshots.ts";
+
+/** A machine or a snapshot, whose record names layers. */
+interface Chain {
+  basis: Basis;
+  /** Has the record name them without this one. */
+  drop(layer: string): Promise<void>;
+}
+
+interface Pair {
+  upper: string;
+  /** Its content goes into `upper`. */
+  lower: string;
+}
+
+/** A layer that is below the same one in all these chains, and on top of none; null where there is no such layer. */
+export function findMergeable(chains: readonly (readonly string[])[]): Pair | null {
+  const above = new Map<string, string | null>();
+  for (const chain of chains) {
+    for (const [at, lower] of chain.entries()) {
+      const upper = chain[at - 1] ?? null;
+      above.set(lower, above.has(lower) && above.get(lower) !== upper ? null : upper);
+    }
+  }
+  for (const [lower, upper] of above) if (upper !== null) return { upper, lower };
+  return null;
+}
+
+/**
+ * Joins layers that nothing tells apart any more, since the snapshots between them are gone: the upper one takes up what the
+ * lower one holds. So what is overwritten since takes no space, and a read looks into fewer files. One at a time.
+ */
+export class LayerMerging {
+  readonly #layout: Layout;
+  readonly #records: Records;
+  readonly #layers: Layers;
+  readonly #snapshots: Snapshots;
+  readonly #log: (message: string) => void;
+  #isClosed = false;
+  #underway: Promise<void> | null = null;
+
+  constructor(layout: Layout, records: Records, layers: Layers, snapshots: Snapshots, log: (message: string) => void) {
+    this.#layout = layout;
+    this.#records = records;
+    this.#layers = layers;
+    this.#snapshots = snapshots;
+    this.#log = log;
+  }
+
+  /** Begins to join what can be joined. Nobody waits for it. */
+  begin(): void {
+    if (this.#isClosed) return;
+    this.#underway ??= this.#mergeAll()
+      .catch((error: Error) => this.#log(`layers stay apart: ${error.message}`))
+      .finally(() => {
+        this.#underway = null;
+      });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#underway;
+  }
+
+  async #mergeAll(): Promise<void> {
+    while (!this.#isClosed && (await this.#mergeOne()));
+  }
+
+  /** False where there is nothing to join, or not now. */
+  async #mergeOne(): Promise<boolean> {
+    const chains = await this.#chains();
+    const pair = findMergeable(chains.map(({ basis }) => basis.layers));
+    if (!pair) return false;
+    const { basis } = chains.find((chain) => chain.basis.layers.includes(pair.upper))!;
+    const inode = await this.#inodeOf(pair.upper);
+    const from = basis.layers.indexOf(pair.upper);
+    const copy = await this.#layers.absorbed({ ...basis, layers: basis.layers.slice(from) }, 1, "merged");
+    let isMerged = false;
+    // Neither of the two changes while it is copied. What lies on them may.
+    await this.#snapshots.sweeping(async () => {
+      const latest = await this.#chains();
+      const still = findMergeable(latest.map((chain) => chain.basis.layers));
+      if (still?.upper !== pair.upper || still.lower !== pair.lower) return;
+      if ((await this.#inodeOf(pair.upper)) !== inode) return;
+      // In this order: on top of the lower one, the upper one that holds all of it reads the same.
+      await this.#layers.replace(pair.upper, copy);
+      for (const chain of latest) if (chain.basis.layers.includes(pair.lower)) await chain.drop(pair.lower);
+      isMerged = true;
+    });
+    await rm(copy, { force: true });
+    return isMerged;
+  }
+
+  async #chains(): Promise<Chain[]> {
+    const chains: Chain[] = [];
+    const without = (layer: string) => (known: Basis) => ({ layers: known.layers.filter((each) => each !== layer) });
+    for (const id of await this.#records.ids()) {
+      const basis = await this.#records.read(id); // What an unreadable one lies on is not known: it rejects.
+      const drop = async (layer: string) => void (await this.#records.update(id, without(layer)));
+      if (basis) chains.push({ basis, drop });
+    }
+    for (const id of await this.#snapshots.ids()) {
+      const basis = await this.#snapshots.read(id);
+      if (basis) chains.push({ basis, drop: (layer) => this.#snapshots.change(id, without(layer)) });
+    }
+    return chains;
+  }
+
+  async #inodeOf(layer: string): Promise<number> {
+    return (await stat(this.#layout.layer(layer).disk)).ino;
+  }
+}
