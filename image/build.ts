@@ -242,7 +242,7 @@ async function makeRootFileSystem(folder: string, work: string): Promise<void> {
       steps: true,
     }),
   );
-  console.log(`  the root file system holds ${(await readFile(join(out, "size-mib"), "utf8")).trim()} MiB`);
+  console.log(`  its file systems hold ${(await readFile(join(out, "size-mib"), "utf8")).trim()} MiB`);
   const results = ["rootfs.img", "services.img", "vmlinuz", "initrd-base.img"].map((name) => join(out, name));
   if (process.getuid?.() === 0) await run("mv", [...results, folder]);
   else await run("cp", ["--sparse=always", "--reflink=auto", ...results, folder]);

@@ -34,24 +34,17 @@ done
 (cd "$ram" && find . | LC_ALL=C sort | cpio --quiet -o -H newc -R 0:0 >"$out/initrd-base.img")
 rm -r "$ram"
 
-step 'runtimes'
-until [ -s "$runtimes/result" ]; do sleep 0.2; done
-if [ "$(cat "$runtimes/result")" != done ]; then
-  echo 'the runtimes could not be installed'
-  exit 1
-fi
-cp -a --no-preserve=ownership "$recipe/rootfs/." "$root/"
-chmod 0440 "$root/etc/sudoers.d/agent"
 # What is the service's, not the agent's, is a file system of its own, which each machine is given read-only: an upgrade
 # replaces it and leaves the agent's disk alone. The initial RAM disk mounts it over what the disk has there.
 services=$out/services
-mkdir -p "$services/modules" "$root/opt/berth"
-cp -a --no-preserve=ownership "$runtimes/node_modules" "$runtimes/openclaw" "$services/"
-# What `npm install -g` installs is the agent's.
-echo 'prefix = /usr/local' >"$services/node_modules/npm/npmrc"
+mkdir -p "$services/modules"
 mv "$root"/usr/lib/modules/* "$services/modules/"
+
+step 'disk'
+cp -a --no-preserve=ownership "$recipe/rootfs/." "$root/"
 mv "$root/usr/lib/berth" "$services/system"
-mkdir "$root/usr/lib/berth"
+mkdir -p "$root/usr/lib/berth" "$root/opt/berth"
+chmod 0440 "$root/etc/sudoers.d/agent"
 for name in npm npx openclaw; do
   ln -s "/opt/berth/node_modules/.bin/$name" "$root/usr/local/bin/$name"
 done
@@ -70,10 +63,7 @@ printf '127.0.0.1 localhost\n::1 localhost\n' >"$root/etc/hosts"
 # Each machine is given its own id by its server; one in the image would make twins of them.
 : >"$root/etc/machine-id"
 rm -f "$root/var/lib/dbus/machine-id"
-
-step 'disk'
 rm -rf "$root"/var/lib/apt/lists/* "$root"/var/cache/apt/* "$root"/tmp/* "$root"/var/log/*.log
-du -smx "$root" | cut -f 1 >"$out/size-mib"
 # A bind mount shows the root without what the package tools have mounted into it while they work.
 bare=$out/bare
 mkdir "$bare"
@@ -81,7 +71,20 @@ mount --bind "$root" "$bare"
 mke2fs -q -t ext4 -d "$bare" -L berth -m 1 -E lazy_itable_init=1,lazy_journal_init=1 "$out/rootfs.img" "${size}G"
 umount "$bare"
 rmdir "$bare"
+
+step 'runtimes'
+until [ -s "$runtimes/result" ]; do sleep 0.2; done
+if [ "$(cat "$runtimes/result")" != done ]; then
+  echo 'the runtimes could not be installed'
+  exit 1
+fi
+# Only root's own files have the right owner without being copied.
+if [ "$(stat -c %u "$runtimes")" = 0 ]; then take='mv'; else take='cp -a --no-preserve=ownership'; fi
+$take "$runtimes/node_modules" "$runtimes/openclaw" "$services/"
+# What `npm install -g` installs is the agent's.
+echo 'prefix = /usr/local' >"$services/node_modules/npm/npmrc"
 kib=$(du -sk "$services" | cut -f 1)
+du -smc "$services" "$root" | tail -n 1 | cut -f 1 >"$out/size-mib"
 # A tenth more for its inodes. Without a journal: nothing ever writes to it.
 mke2fs -q -t ext4 -O ^has_journal -d "$services" -L berth-services -m 0 -E root_owner=0:0 "$out/services.img" "$((kib * 11 / 10 + 8192))k"
 rm -r "$services"
