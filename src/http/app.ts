@@ -18,7 +18,7 @@ import type { AccountEvents } from "../service/account-events.ts";
 import type { Agents } from "../service/agents.ts";
 import type { Backups } from "../service/backups.ts";
 import type { Billing } from "../service/billing.ts";
-import { countedAs } from "../service/caller.ts";
+import { type Caller, countedAs } from "../service/caller.ts";
 import type { Commands } from "../service/commands.ts";
 import type { DashboardSessions } from "../service/dashboard-sessions.ts";
 import type { AgentEgress } from "../service/egress.ts";
@@ -75,6 +75,8 @@ import { openAiModelRoutes } from "./openai/models.ts";
 import { responseSocketRoutes } from "./openai/response-socket.ts";
 import { responseRoutes } from "./openai/responses.ts";
 import { describeRoutes } from "./openapi.ts";
+import type { Passing } from "./passing/passing.ts";
+import type { Passport } from "./passing/passport.ts";
 import { paymentEventRoutes, topUpRoutes } from "./payments.ts";
 import { portRoutes } from "./ports.ts";
 import type { PreviewHosts } from "./previews/hosts.ts";
@@ -86,12 +88,14 @@ import { type HandleSignIn, protectedResourceRoutes, providerMetadataRoutes, sig
 import { snapshotRoutes } from "./snapshots.ts";
 import { acceptSockets, type SocketParts } from "./sockets.ts";
 import { sshRoutes } from "./ssh.ts";
-import { Streams } from "./streams.ts";
+import type { Streams } from "./streams.ts";
 import { terminalRoutes } from "./terminals.ts";
 import { ticketRoutes } from "./tickets.ts";
 import { userRoutes } from "./users.ts";
 
 const maximumBodyBytes = 1024 * 1024;
+/** How long requests that are under way may take when the server ends. */
+const drainMs = 2_000;
 
 export interface AppOptions {
   version: string;
@@ -132,10 +136,6 @@ export interface AppOptions {
   readiness: () => Promise<Readiness>;
   metrics: MetricsText;
   limiters: RateLimiters;
-  /** How many event streams a key may have open. */
-  maximumStreams: number;
-  /** How many event streams an account may have open. */
-  maximumAccountStreams: number;
   /** The origins whose web pages may call the API. */
   corsOrigins: readonly string[];
   /** Addresses and networks of the proxies that are trusted to report a client's address. */
@@ -144,14 +144,18 @@ export interface AppOptions {
   dashboardSessions: DashboardSessions;
   /** The folder of the built dashboard. */
   dashboardFolder: string;
+  /** Null: this server does all itself. */
+  passing: Passing | null;
+  /** The event streams that are open. */
+  streams: Streams;
   /** Without a trailing slash. */
   publicUrl: () => string;
 }
 
 /** The HTTP API. The caller makes it listen. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
-  const { previewHosts: hosts, previews, ports, limiters, logger } = options;
-  const previewServer = new PreviewServer({ hosts, previews, ports, limiter: limiters.address, logger });
+  const { previewHosts: hosts, previews, ports, limiters, logger, passing } = options;
+  const previewServer = new PreviewServer({ hosts, previews, ports, limiter: limiters.address, logger, passing });
   const front = new FrontServer(previewServer);
   const app = fastify({
     loggerInstance: options.logger,
@@ -160,6 +164,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: maximumBodyBytes,
     forceCloseConnections: true,
+    // What still comes on open connections is done, or passed on.
+    return503OnClosing: passing === null,
     routerOptions: { maxParamLength: 200 },
     serverFactory: front.create,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
@@ -167,7 +173,11 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     clientErrorHandler: answerClientError,
   });
   limitReceiving(app.server, (request) => previewServer.owns(request));
-  app.addHook("preClose", async () => previewServer.close());
+  app.addHook("preClose", async () => {
+    app.server.close(); // Takes no new connections.
+    await passing?.drained(drainMs);
+    previewServer.close();
+  });
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.removeContentTypeParser("text/plain"); // Fastify's own: bodies are JSON.
@@ -194,6 +204,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   await describeRoutes(app, options.version);
   await acceptSockets(app, front.upgrades, options.corsOrigins);
   guard(app, options, limitAddress);
+  if (passing) passOn(app, passing);
   const idempotency = new Idempotency(options.idempotencyKeys);
   // In this order, so that the audit log records the final response.
   idempotency.addTo(app);
@@ -214,10 +225,12 @@ type LimitAddress = (request: FastifyRequest, reply: FastifyReply) => Promise<vo
 
 /** Requires the permission of each route. */
 function guard(app: FastifyInstance, options: AppOptions, limitAddress: LimitAddress): void {
-  const { principals, tickets, limiters, publicUrl } = options;
+  const { principals, tickets, limiters, publicUrl, passing } = options;
   app.addHook("onRequest", async (request, reply) => {
     const { route } = request.routeOptions.config;
     if (!route || route.permission === "public") return;
+    const passport = passing?.admit(request, reply);
+    if (passport?.caller) return takeOver(request, passport, passport.caller);
     try {
       const find = (credential: string) => principals.find(credential, route.audience);
       request.caller = await authenticate(request, find, tickets);
@@ -229,6 +242,24 @@ function guard(app: FastifyInstance, options: AppOptions, limitAddress: LimitAdd
     await countRequest(request, reply, limiters);
     requirePermission(route, request.caller);
   });
+}
+
+/** The server that passed the request on has authenticated it, counted it and checked its permission. */
+function takeOver(request: FastifyRequest, { address, ticket }: Passport, caller: Caller): void {
+  request.caller = caller;
+  if (ticket) request.ticket = ticket;
+  Object.defineProperty(request, "ip", { value: address });
+}
+
+/** Has each request done by the server that leads its agent's host. */
+function passOn(app: FastifyInstance, passing: Passing): void {
+  const passIf = (parsed: boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
+    // Without a caller it is for everybody, or was refused.
+    if (request.caller && (await passing.pass(request, reply, parsed))) return reply;
+    return undefined;
+  };
+  app.addHook("onRequest", passIf(false));
+  app.addHook("preValidation", passIf(true));
 }
 
 /** Tells an MCP client where tokens come from (RFC 9728, 5.1). */
@@ -249,7 +280,7 @@ async function addRoutes(
   idempotency: Idempotency,
   limitAddress: LimitAddress,
 ): Promise<void> {
-  const { agents, turns, billing, principals, auditLog, signIn } = options;
+  const { agents, turns, billing, principals, auditLog, signIn, streams } = options;
   await app.register(healthRoutes(options.readiness, options.metrics));
   await app.register(protectedResourceRoutes(options.protectedResource));
   await app.register(paymentEventRoutes(billing, limitAddress));
@@ -262,9 +293,6 @@ async function addRoutes(
     await limitAddress(request, reply);
     return app.swagger();
   });
-  const streams = new Streams(options.maximumStreams, options.maximumAccountStreams, (caller) =>
-    principals.isValid(caller),
-  );
   const begun = async (request: FastifyRequest, reply: FastifyReply) => {
     await idempotency.streams(request);
     await writeEntry(auditLog, request, reply);

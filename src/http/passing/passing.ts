@@ -1,0 +1,232 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Route } from "../../api/route.ts";
+import { BerthError } from "../../contract/errors.ts";
+import type { HostLease } from "../../service/leadership.ts";
+import { notLeadingHeader, openPassport, type Passport, passportHeader, type Seal, sealPassport } from "./passport.ts";
+import { type Passage, relay } from "./relay.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** What another server says of a request that it has passed on; absent for a client's own. */
+    passport?: Passport;
+  }
+}
+
+/** A larger body is sent as it comes, and so only once. */
+const maximumKept = 4 * 1024 * 1024;
+const pollMs = 20;
+
+/** Who leads which host. */
+export interface Leaders {
+  readonly host: string;
+  readonly server: string;
+  readonly leads: boolean;
+  /** Whether all agents that there are may only be this host's. */
+  readonly isOnlyHost: boolean;
+  /** As of the last look. */
+  known(host: string): HostLease | null;
+  /** Waits for one beside `not`. Throws `agent_elsewhere`. */
+  leaderOf(host: string, not: HostLease | null, gone: AbortSignal): Promise<HostLease>;
+  hostOf(accountId: string, name: string): Promise<string | null>;
+}
+
+/** A request, and where it is to be done. */
+interface Errand {
+  host: string;
+  /** Whether this server can do it, too, while nobody leads the host. */
+  orHere: boolean;
+  passport: Passport;
+  passage: Passage;
+  /** The body, if it is parsed already. */
+  body?: Buffer;
+}
+
+/**
+ * Passes requests on to the server that leads their agent's host. One that meets a take-over waits for the next leader.
+ * A request is passed on once at most.
+ */
+export class Passing {
+  readonly #leaders: Leaders;
+  readonly #seal: Seal;
+  /** Requests that this server does itself, as a leader. */
+  readonly #here = new Set<ServerResponse>();
+  /** Requests that are passed on, or wait for a leader. */
+  readonly #passed = new Set<ServerResponse>();
+
+  constructor(leaders: Leaders, seal: Seal) {
+    this.#leaders = leaders;
+    this.#seal = seal;
+  }
+
+  /**
+   * What another server says of the request; null for a client's own. Throws `agent_elsewhere` where the other took
+   * this server for another.
+   */
+  admit(request: FastifyRequest, reply: FastifyReply): Passport | null {
+    const passport = this.#passportOf(request.raw);
+    if (passport === "misdirected") throw notLeading(reply);
+    if (passport) request.passport = passport;
+    return passport;
+  }
+
+  /**
+   * Passes a request on if another server has to do it; false: this one does it. To be called before its body is parsed
+   * and, with `parsed`, after. Throws `agent_elsewhere`.
+   */
+  async pass(request: FastifyRequest, reply: FastifyReply, parsed: boolean): Promise<boolean> {
+    const { route } = request.routeOptions.config;
+    if (!route || route.servedBy === "any" || parsed !== this.#isNamedInBody(route)) return false;
+    if (request.passport) {
+      if (!this.#leaders.leads) throw notLeading(reply);
+      count(this.#here, reply.raw);
+      return false;
+    }
+    const { caller, ip, ticket = null, raw, body } = request;
+    return this.#passOn({
+      host: await this.#hostOf(request, route),
+      orHere: route.servedBy === "leader, or any",
+      passport: { address: ip, caller, ticket },
+      ...(parsed ? { body: Buffer.from(JSON.stringify(body ?? null)) } : {}),
+      passage: {
+        request: raw,
+        response: reply.raw,
+        isUpgrade: request.ws === true,
+        answerHeaders: () => reply.getHeaders() as OutgoingHttpHeaders,
+        begun: () => void reply.hijack(),
+      },
+    });
+  }
+
+  /** As `pass`, for a request of an agent's page, which is none of the API's. */
+  async passPage(
+    { accountId, name }: { accountId: string; name: string },
+    page: Pick<Passage, "request" | "response" | "isUpgrade">,
+  ): Promise<boolean> {
+    if (this.#passportOf(page.request) !== null) return false;
+    const host = await this.#hostOfAgent(accountId, name);
+    const address = page.request.socket.remoteAddress ?? "";
+    const passage = { ...page, answerHeaders: () => ({}), begun: () => {} };
+    return this.#passOn({ host, orHere: false, passport: { address, caller: null, ticket: null }, passage });
+  }
+
+  /** The client's address, for a request that is none of the API's. */
+  addressOf(request: IncomingMessage): string | undefined {
+    const passport = this.#passportOf(request);
+    return passport && passport !== "misdirected" ? passport.address : request.socket.remoteAddress;
+  }
+
+  /** Resolves when the requests that this server does as a leader are answered, or stream; after `ms` at the latest. */
+  async settled(ms: number): Promise<void> {
+    const isOpen = () => [...this.#here].some((response) => !response.headersSent);
+    for (const until = performance.now() + ms; isOpen() && performance.now() < until; ) await sleep(pollMs);
+  }
+
+  /** Resolves when no request is on its way through this server; after `ms` at the latest. */
+  async drained(ms: number): Promise<void> {
+    const isOpen = () => this.#passed.size + this.#here.size > 0;
+    for (const until = performance.now() + ms; isOpen() && performance.now() < until; ) await sleep(pollMs);
+  }
+
+  async #passOn(errand: Errand): Promise<boolean> {
+    const { host, passage } = errand;
+    const { response } = passage;
+    if (host === this.#leaders.host && this.#leaders.leads) {
+      count(this.#here, response);
+      return false;
+    }
+    count(this.#passed, response);
+    const gone = new AbortController();
+    response.once("close", () => gone.abort());
+    let body: Buffer | null | undefined = errand.body;
+    for (let not: HostLease | null = null; ; ) {
+      if (errand.orHere && (not || !this.#leaders.known(host)?.isValid)) return false;
+      const leader = await this.#leaders.leaderOf(host, not, gone.signal);
+      const isThis = leader.server === this.#leaders.server;
+      if (isThis && !this.#leaders.leads) {
+        not = leader;
+        continue;
+      }
+      // This server has become the leader. What it has read of the body already it sends to itself.
+      if (isThis && body === undefined) return false;
+      body ??= await keptBody(passage.request);
+      const end = await relay(leader.url, passage, body, this.#passportFor(leader, errand));
+      if (end === "answered") return true;
+      if (!isRepeatable(end, passage, body)) throw lost();
+      not = leader;
+    }
+  }
+
+  #passportFor({ server }: HostLease, { passport, passage }: Errand): Record<string, string> {
+    return { [passportHeader]: sealPassport(this.#seal, server, nameOf(passage.request), passport) };
+  }
+
+  #passportOf(request: IncomingMessage): Passport | "misdirected" | null {
+    return openPassport(this.#seal, this.#leaders.server, nameOf(request), request.headers[passportHeader]);
+  }
+
+  async #hostOf({ params, caller, body }: FastifyRequest, route: Route): Promise<string> {
+    const name = route.servedBy === "own leader" ? agentIn(body, route) : (params as { name: string }).name;
+    return name === null ? this.#leaders.host : this.#hostOfAgent(caller.accountId, name);
+  }
+
+  /** An agent that does not exist is not found by this host's leader. */
+  async #hostOfAgent(accountId: string, name: string): Promise<string> {
+    const { host, isOnlyHost } = this.#leaders;
+    return isOnlyHost ? host : ((await this.#leaders.hostOf(accountId, name)) ?? host);
+  }
+
+  /** Whether the request's host is known only once its body is parsed. */
+  #isNamedInBody({ agentIn }: Route): boolean {
+    return agentIn !== undefined && !this.#leaders.isOnlyHost;
+  }
+}
+
+function count(open: Set<ServerResponse>, response: ServerResponse): void {
+  open.add(response);
+  const { socket } = response;
+  const leave = () => {
+    open.delete(response);
+    socket?.off("close", leave);
+  };
+  response.once("close", leave);
+  // A response that has become a tunnel is not told of its end.
+  socket?.once("close", leave);
+}
+
+/** The name of the agent in a body that may have any shape; null if there is none. */
+function agentIn(body: unknown, { agentIn: field }: Route): string | null {
+  const { model, from } = (body ?? {}) as { model?: unknown; from?: { agent?: unknown } };
+  const name = field === "model" ? model : from?.agent;
+  return typeof name === "string" ? name : null;
+}
+
+/** The whole body; null if that may be large, or its size is unknown. */
+async function keptBody(request: IncomingMessage): Promise<Buffer | null> {
+  const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers;
+  return encoding !== undefined || Number(length) > maximumKept ? null : buffer(request);
+}
+
+/** Whether the request may be sent to the next leader: nothing was done, or it does no harm to do it twice. */
+function isRepeatable(end: "refused" | "unknown", { request, isUpgrade }: Passage, body: Buffer | null): boolean {
+  if (body === null) return end === "refused" && !request.readableDidRead;
+  if (end === "refused") return true;
+  const isRead = request.method === "GET" || request.method === "HEAD";
+  return !isUpgrade && (isRead || request.headers["idempotency-key"] !== undefined);
+}
+
+/** What a passport is for. */
+function nameOf({ method, url }: IncomingMessage): string {
+  return `${method} ${url}`;
+}
+
+function notLeading(reply: FastifyReply): BerthError {
+  reply.header(notLeadingHeader, "1");
+  return new BerthError("agent_elsewhere", "This server does not lead the agent's host.");
+}
+
+function lost(): BerthError {
+  return new BerthError("agent_elsewhere", "The server that leads the agent's host was lost before it answered.");
+}
