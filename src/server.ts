@@ -83,6 +83,8 @@ export async function createServer(
   const address = new ServiceAddress(config.publicUrl);
 
   const { database, maintenance, leases, connection } = await openDatabases(config, logger, cleanup, sharing);
+  const isShared = config.databaseUrl !== null;
+  if (isShared) await sharing.requireShared(host, leases);
   const secretKey = config.secretKey ?? (await secretKeyOf(config.dataFolder));
   const sealer = new Sealer(secretKey);
   const sshAuthority = new SshAuthority(secretKey);
@@ -94,7 +96,6 @@ export async function createServer(
   await ledger.sweep();
   const signIn = await openLocalSignIn(config, database, stores.users, sealer, logger, fetchDocument);
 
-  const isShared = config.databaseUrl !== null;
   // What only the leader of the host's agents does.
   const leading = cleanup.use(new AsyncDisposableStack());
   const running = new RunningTurns();
@@ -160,7 +161,7 @@ export async function createServer(
     await prepare();
     begin();
   };
-  const leadership = isShared ? await sharing.openLeadership({ host, leases, lead, log }) : null;
+  const leadership = isShared ? sharing.openLeadership({ host, leases, lead, log }) : null;
   if (!leadership) await prepare();
   const leads = () => leadership?.leads ?? true;
   metrics.watch({ agents: () => stores.agents.countByStatus(), slots: lifecycle.slots, turns: running, leads });

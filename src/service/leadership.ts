@@ -27,6 +27,8 @@ export interface HostLease extends Term {
   /** Where the server is reached by the others. */
   url: string;
   isValid: boolean;
+  /** For how long it was not renewed, in milliseconds. */
+  restedMs: number;
   /** Given back by a server that ended in order. */
   isReleased: boolean;
 }
@@ -155,17 +157,22 @@ export class Leadership {
 
   /**
    * The leader of the host, once there is one beside `not`, which was found to lead no more. Throws `agent_elsewhere`
-   * after ten seconds, or when `gone` aborts.
+   * after ten seconds, where nobody has led for longer, or when `gone` aborts.
    */
   async leaderOf(host: string, not: HostLease | null, gone: AbortSignal): Promise<HostLease> {
     for (const until = performance.now() + waitMs; ; await pause(waitPollMs, gone)) {
       const lease = this.known(host);
       if (lease && !(lease.server === not?.server && lease.epoch === not.epoch)) return lease;
-      if (gone.aborted || performance.now() > until) {
+      if (gone.aborted || performance.now() > until || this.#isForsaken(host)) {
         throw new BerthError("agent_elsewhere", "No server leads the agent's host at the moment; try again soon.");
       }
       await this.#read().catch(() => {});
     }
+  }
+
+  #isForsaken(host: string): boolean {
+    const lease = this.#leases.find((each) => each.host === host);
+    return lease !== undefined && !lease.isValid && lease.restedMs > leaseMs + waitMs;
   }
 
   /** The host of the account's agent with this name; null without such an agent. */

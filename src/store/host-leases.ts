@@ -20,7 +20,8 @@ export class HostLeaseStore implements LeaseRows {
 
   async all(): Promise<HostLease[]> {
     const { rows } = await sql<Omit<HostLease, "epoch"> & { epoch: string }>`
-      select host, server, url, epoch, expires_at > now() as "isValid", expires_at = '-infinity' as "isReleased"
+      select host, server, url, epoch, expires_at > now() as "isValid", expires_at = '-infinity' as "isReleased",
+        (extract(epoch from now() - renewed_at) * 1000)::float8 as "restedMs"
       from host_leases`.execute(this.#database);
     return rows.map((row) => ({ ...row, epoch: Number(row.epoch) }));
   }
@@ -46,7 +47,7 @@ export class HostLeaseStore implements LeaseRows {
 
   async release({ host, server, epoch }: Term): Promise<void> {
     await sql`
-      update host_leases set expires_at = '-infinity'
+      update host_leases set expires_at = '-infinity', renewed_at = now()
       where host = ${host} and server = ${server} and epoch = ${epoch}`.execute(this.#database);
   }
 

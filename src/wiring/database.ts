@@ -54,7 +54,7 @@ export async function openDatabases(
 export async function makeOperator(accounts: AccountStore, dataFolder: string, logger: Logger): Promise<void> {
   const { key, ...stored } = createKey("full");
   const file = join(dataFolder, "operator.key");
-  const partial = `${file}.partial`;
+  const partial = `${file}.${process.pid}.partial`;
   await writeFile(partial, `${key}\n`, { mode: 0o600, flush: true });
   // The file is renamed within the account's transaction: a crash leaves neither, or a file that is replaced.
   const made = await accounts.createOperator(stored, () => rename(partial, file));

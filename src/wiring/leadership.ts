@@ -44,15 +44,8 @@ export class Sharing implements SessionOwner {
   }
 
   /** Rejects if the folder is in use by a process that does not share it by this database. */
-  async openLeadership({ host, leases, lead, log }: LeadershipParts): Promise<Leadership> {
+  async requireShared(host: string, leases: Database): Promise<void> {
     const rows = new HostLeaseStore(leases);
-    await this.#requireShared(host, rows);
-    const { server } = this;
-    this.#leadership = new Leadership({ host, server, rows, lock: this.#lock, lead, log });
-    return this.#leadership;
-  }
-
-  async #requireShared(host: string, rows: HostLeaseStore): Promise<void> {
     for (let left = tries; ; left--) {
       const holder = await this.#lock.holder();
       if (holder?.state !== "alive") return;
@@ -61,5 +54,13 @@ export class Sharing implements SessionOwner {
       if (holder.server === null || left === 0) throw new Error(inUse(this.#folder, holder.pid));
       await pause(pollMs);
     }
+  }
+
+  /** For a server that shares its folder. */
+  openLeadership({ host, leases, lead, log }: LeadershipParts): Leadership {
+    const { server } = this;
+    const rows = new HostLeaseStore(leases);
+    this.#leadership = new Leadership({ host, server, rows, lock: this.#lock, lead, log });
+    return this.#leadership;
   }
 }

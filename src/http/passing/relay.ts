@@ -116,7 +116,7 @@ function answerTo(sent: ClientRequest): Promise<{ message: IncomingMessage; sock
 }
 
 function requestHeaders({ request, isUpgrade }: Passage, body: Buffer | null): OutgoingHttpHeaders {
-  const kept = Object.entries(request.headersDistinct).filter(([name]) => !ofConnection.has(name));
+  const kept = Object.entries(request.headers).filter(([name]) => !ofConnection.has(name));
   const headers: OutgoingHttpHeaders = Object.fromEntries(kept);
   if (isUpgrade) return { ...headers, connection: "Upgrade", upgrade: "websocket" };
   const hasBody = request.method !== "GET" && request.method !== "HEAD";
