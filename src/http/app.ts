@@ -175,7 +175,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   limitReceiving(app.server, (request) => previewServer.owns(request));
   app.addHook("preClose", async () => {
     app.server.close(); // Takes no new connections.
-    await passing?.drained(drainMs);
+    await passing?.drain(drainMs);
     previewServer.close();
   });
   app.setValidatorCompiler(validatorCompiler);

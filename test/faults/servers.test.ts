@@ -59,7 +59,8 @@ test("a stream comes through a standby in order, without loss, and as it is made
   for await (const { id, event } of eventsOf(response)) {
     seen.push({ seq: id, event });
     // It is not gathered until its end: the turn still runs when its first text is here.
-    if (seen.length === 10) expect((await client.call("GET", `/agents/ada/turns/${turnId}`)).body.status).toBe("running");
+    if (seen.length === 10)
+      expect((await client.call("GET", `/agents/ada/turns/${turnId}`)).body.status).toBe("running");
   }
   expect(checkTranscript(message, seen)).toBe("completed");
   for (const each of group.members) expect(await follow(each.client, "ada", turnId)).toEqual(seen);
@@ -87,4 +88,3 @@ test("a leader that is killed in mid-turn is replaced: its turns go on, and read
   await group.startAgain(leader);
   expect(await group.leading()).toBe(1);
 });
-

@@ -1,4 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -18,6 +19,11 @@ declare module "fastify" {
 /** A larger body is sent as it comes, and so only once. */
 const maximumKept = 4 * 1024 * 1024;
 const pollMs = 20;
+/** For answers that are being written when the server ends. */
+const lastWordsMs = 100;
+
+/** Requests that have no end yet, each with its connection. */
+type Open = Map<ServerResponse, Socket | null>;
 
 /** Who leads which host. */
 export interface Leaders {
@@ -40,8 +46,8 @@ interface Errand {
   orHere: boolean;
   passport: Passport;
   passage: Passage;
-  /** The body, if it is parsed already. */
-  body?: Buffer;
+  /** The body, if it is parsed already; null: it is to be sent as it comes. */
+  body?: Buffer | null;
 }
 
 /**
@@ -52,9 +58,9 @@ export class Passing {
   readonly #leaders: Leaders;
   readonly #seal: Seal;
   /** Requests that this server does itself, as a leader. */
-  readonly #here = new Set<ServerResponse>();
+  readonly #here: Open = new Map();
   /** Requests that are passed on, or wait for a leader. */
-  readonly #passed = new Set<ServerResponse>();
+  readonly #passed: Open = new Map();
 
   constructor(leaders: Leaders, seal: Seal) {
     this.#leaders = leaders;
@@ -90,6 +96,7 @@ export class Passing {
       orHere: route.servedBy === "leader, or any",
       passport: { address: ip, caller, ticket },
       ...(parsed ? { body: Buffer.from(JSON.stringify(body ?? null)) } : {}),
+      ...(route.takesBytes === "stream" ? { body: null } : {}),
       passage: {
         request: raw,
         response: reply.raw,
@@ -109,7 +116,13 @@ export class Passing {
     const host = await this.#hostOfAgent(accountId, name);
     const address = page.request.socket.remoteAddress ?? "";
     const passage = { ...page, answerHeaders: () => ({}), begun: () => {} };
-    return this.#passOn({ host, orHere: false, passport: { address, caller: null, ticket: null }, passage });
+    return this.#passOn({
+      host,
+      orHere: false,
+      passport: { address, caller: null, ticket: null },
+      passage,
+      body: null,
+    });
   }
 
   /** The client's address, for a request that is none of the API's. */
@@ -120,14 +133,14 @@ export class Passing {
 
   /** Resolves when the requests that this server does as a leader are answered, or stream; after `ms` at the latest. */
   async settled(ms: number): Promise<void> {
-    const isOpen = () => [...this.#here].some((response) => !response.headersSent);
-    for (const until = performance.now() + ms; isOpen() && performance.now() < until; ) await sleep(pollMs);
+    await answered([this.#here], ms);
   }
 
-  /** Resolves when no request is on its way through this server; after `ms` at the latest. */
-  async drained(ms: number): Promise<void> {
-    const isOpen = () => this.#passed.size + this.#here.size > 0;
-    for (const until = performance.now() + ms; isOpen() && performance.now() < until; ) await sleep(pollMs);
+  /** Resolves when all requests are answered, or stream, and cuts off those that still do; after `ms` at the latest. */
+  async drain(ms: number): Promise<void> {
+    await answered([this.#here, this.#passed], ms);
+    if (this.#here.size + this.#passed.size > 0) await sleep(lastWordsMs);
+    for (const socket of [...this.#here.values(), ...this.#passed.values()]) socket?.destroy();
   }
 
   async #passOn(errand: Errand): Promise<boolean> {
@@ -140,7 +153,7 @@ export class Passing {
     count(this.#passed, response);
     const gone = new AbortController();
     response.once("close", () => gone.abort());
-    let body: Buffer | null | undefined = errand.body;
+    let body: Buffer | null | undefined;
     for (let not: HostLease | null = null; ; ) {
       if (errand.orHere && (not || !this.#leaders.known(host)?.isValid)) return false;
       const leader = await this.#leaders.leaderOf(host, not, gone.signal);
@@ -150,8 +163,8 @@ export class Passing {
         continue;
       }
       // This server has become the leader. What it has read of the body already it sends to itself.
-      if (isThis && body === undefined) return false;
-      body ??= await keptBody(passage.request);
+      if (isThis && !passage.request.readableDidRead) return false;
+      if (body === undefined) body = await bodyOf(errand);
       const end = await relay(leader.url, passage, body, this.#passportFor(leader, errand));
       if (end === "answered") return true;
       if (!isRepeatable(end, passage, body)) throw lost();
@@ -184,9 +197,17 @@ export class Passing {
   }
 }
 
-function count(open: Set<ServerResponse>, response: ServerResponse): void {
-  open.add(response);
+/** Resolves when all of these are being answered, or `ms` have passed. */
+async function answered(open: readonly Open[], ms: number): Promise<void> {
+  // A response that has become a tunnel has lost its socket.
+  const waits = ({ headersSent, socket }: ServerResponse) => !headersSent && socket !== null;
+  const isAnyOpen = () => open.some((each) => [...each.keys()].some(waits));
+  for (const until = performance.now() + ms; isAnyOpen() && performance.now() < until; ) await sleep(pollMs);
+}
+
+function count(open: Open, response: ServerResponse): void {
   const { socket } = response;
+  open.set(response, socket);
   const leave = () => {
     open.delete(response);
     socket?.off("close", leave);
@@ -203,9 +224,11 @@ function agentIn(body: unknown, { agentIn: field }: Route): string | null {
   return typeof name === "string" ? name : null;
 }
 
-/** The whole body; null if that may be large, or its size is unknown. */
-async function keptBody(request: IncomingMessage): Promise<Buffer | null> {
+/** The whole body; null if it is to be sent as it comes: it may be large, or its size is unknown. */
+async function bodyOf({ body, passage: { request } }: Errand): Promise<Buffer | null> {
   const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers;
+  if (encoding === undefined && length === "0") return Buffer.alloc(0);
+  if (body !== undefined) return body;
   return encoding !== undefined || Number(length) > maximumKept ? null : buffer(request);
 }
 

@@ -25,6 +25,9 @@ const ofConnection = new Set([
   "expect",
 ]);
 
+/** What `connection` may not name: without it a message is another. */
+const ofMessage = new Set(["content-length", "cookie", "host", "origin", "set-cookie"]);
+
 /** Headers of which this server and the other each say their own. */
 const ofBoth = new Set(["ratelimit", "ratelimit-policy"]);
 
@@ -116,18 +119,26 @@ function answerTo(sent: ClientRequest): Promise<{ message: IncomingMessage; sock
 }
 
 function requestHeaders({ request, isUpgrade }: Passage, body: Buffer | null): OutgoingHttpHeaders {
-  const kept = Object.entries(request.headers).filter(([name]) => !ofConnection.has(name));
+  const dropped = droppedOf(request);
+  const kept = Object.entries(request.headers).filter(([name]) => !dropped.has(name));
   const headers: OutgoingHttpHeaders = Object.fromEntries(kept);
   if (isUpgrade) return { ...headers, connection: "Upgrade", upgrade: "websocket" };
   const hasBody = request.method !== "GET" && request.method !== "HEAD";
   return hasBody && body ? { ...headers, "content-length": String(body.length) } : headers;
 }
 
+/** The headers of one connection alone, with those that it names as such. */
+function droppedOf({ headers }: IncomingMessage): ReadonlySet<string> {
+  const named = (headers.connection ?? "").split(",").map((name) => name.trim().toLowerCase());
+  return new Set([...ofConnection, ...named.filter((name) => !ofMessage.has(name))]);
+}
+
 /** The response with the answer's headers, which go at once: those of a stream have no end that could be waited for. */
 function headed({ response, answerHeaders, isUpgrade }: Passage, answer: IncomingMessage): ServerResponse {
   for (const [name, value] of Object.entries(answerHeaders())) if (value !== undefined) response.setHeader(name, value);
+  const dropped = droppedOf(answer);
   for (const [name, values] of Object.entries(answer.headersDistinct)) {
-    if (ofConnection.has(name)) continue;
+    if (dropped.has(name)) continue;
     const own = ofBoth.has(name) ? response.getHeader(name) : undefined;
     response.setHeader(name, own === undefined ? values! : `${own}, ${values!.join(", ")}`);
   }
