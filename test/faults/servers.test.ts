@@ -1,19 +1,31 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventsOf } from "../support/client.ts";
-import { ServerGroup } from "../support/server-group.ts";
+import { type Database, openDatabase } from "../../src/store/database.ts";
+import { eventsOf, type TestClient } from "../support/client.ts";
+import { type Member, ServerGroup } from "../support/server-group.ts";
 import { converse, follow } from "../support/tenacious-reader.ts";
+import { ring } from "../support/timers.ts";
 import { checkTranscript } from "../support/transcript.ts";
 
 // Three servers, each a process, on one database and one data folder: one leads, the others stand by.
 
 let group: ServerGroup;
+let database: Database;
 let sent = 0;
 
 beforeAll(async () => {
   group = await ServerGroup.start(3);
+  database = openDatabase({ connectionString: group.databaseUrl, max: 2 }, () => {});
 });
-afterAll(() => group[Symbol.asyncDispose]());
+afterAll(async () => {
+  await database?.destroy();
+  await group?.[Symbol.asyncDispose]();
+});
 
 /** A message that no agent was sent before. */
 function unique(message: string): string {
@@ -66,25 +78,162 @@ test("a stream comes through a standby in order, without loss, and as it is made
   for (const each of group.members) expect(await follow(each.client, "ada", turnId)).toEqual(seen);
 });
 
-test("a leader that is killed in mid-turn is replaced: its turns go on, and readers miss nothing", async () => {
-  const names = ["kim", "lea", "max"];
-  for (const name of names) await group.anywhere.createAgent(name);
-  const readings = names.map(async (name) => {
-    const message = unique("count 400 15");
-    return { name, message, ...(await converse(group.anywhere, name, message)) };
+/** A turn of each agent, read by readers who come again anywhere. */
+async function converseWithAll(names: readonly string[], message: string) {
+  for (const name of names) {
+    if ((await group.anywhere.call("GET", `/agents/${name}`)).status === 404) await group.anywhere.createAgent(name);
+  }
+  return names.map(async (name) => {
+    const own = unique(message);
+    return { name, message: own, ...(await converse(group.anywhere, name, own)) };
   });
+}
+
+/** Each turn was read whole, event by event once, and every server has it so. */
+async function check(readings: Awaited<ReturnType<typeof converseWithAll>>): Promise<void> {
+  for (const { name, message, turnId, events } of await Promise.all(readings)) {
+    expect(checkTranscript(message, events)).toBe("completed");
+    for (const { client } of group.members) expect(await follow(client, name, turnId)).toEqual(events);
+  }
+}
+
+/** Resolves once another server than `before` leads. Tells how long that took: measured, not asserted. */
+async function replaced(before: Member, how: string): Promise<Member> {
+  const began = performance.now();
+  const others = group.members.filter((member) => member !== before);
+  const next = await group.leader(others);
+  console.log(`${how}: another server led after ${Math.round(performance.now() - began)} ms`);
+  return next;
+}
+
+test("a leader that is killed in mid-turn is replaced: its turns go on, and readers miss nothing", async () => {
+  const readings = await converseWithAll(["kim", "lea", "max"], "count 400 15");
   await sleep(1_500);
   const leader = await group.leader();
   await leader.process.end("SIGKILL");
-  const began = performance.now();
-  const next = await group.leader();
-  console.log(`another server led after ${Math.round(performance.now() - began)} ms`);
-  expect(next).not.toBe(leader);
-  for (const { name, message, turnId, events } of await Promise.all(readings)) {
-    expect(checkTranscript(message, events)).toBe("completed");
-    expect(await follow(next.client, name, turnId)).toEqual(events);
-  }
-  expect(await group.leading()).toBe(1);
+  const next = await replaced(leader, "killed");
+  expect(await next.client.ask("ada", unique("who answers?"))).toMatch("who answers?");
   await group.startAgain(leader);
+  await check(readings);
   expect(await group.leading()).toBe(1);
 });
+
+test("a leader that stands still is replaced, and changes nothing once it could go on; its timers ring elsewhere", async () => {
+  const readings = await converseWithAll(["kim", "lea", "max"], "count 600 15");
+  await sleep(1_000);
+  const leader = await group.leader();
+  leader.process.child.kill("SIGSTOP");
+  const host = (await readFile(join(leader.config.dataFolder, "host.id"), "utf8")).trim();
+  const sweep = `agent-sweep-${host}`;
+  await ring(database, sweep);
+  // A request that comes meanwhile waits for the next leader.
+  const [standby] = group.members.filter((member) => member !== leader);
+  const waiting = standby!.client.call("PATCH", "/agents/ada", { instructions: unique("Answer briefly.") });
+  await sleep(2_000);
+  // The others do nothing that the leader does.
+  expect(await statesOf(sweep)).toContain("created");
+  await replaced(leader, "stopped");
+  const ended = once(leader.process.child, "exit");
+  leader.process.child.kill("SIGCONT");
+  await ended;
+  expect((await waiting).status).toBeLessThan(600);
+  await expect.poll(() => statesOf(sweep)).not.toContain("created");
+  await group.startAgain(leader);
+  await check(readings);
+});
+
+test("a leader that cannot be ended, since it is of another container, ends itself and has changed nothing", async () => {
+  const readings = await converseWithAll(["kim", "lea", "max"], "count 900 15");
+  await sleep(1_000);
+  const leader = await group.leader();
+  const file = join(leader.config.dataFolder, "server.pid");
+  const [pid, start, server] = (await readFile(file, "utf8")).split("\n");
+  await writeFile(file, [pid, start, server, "elsewhere", ""].join("\n"));
+  leader.process.child.kill("SIGSTOP");
+  const next = await replaced(leader, "stopped out of reach");
+  const row = await sql`select * from host_leases`.execute(database);
+  const ended = once(leader.process.child, "exit");
+  leader.process.child.kill("SIGCONT");
+  expect((await ended)[0]).toBe(1);
+  expect(leader.process.lines.join("\n")).toMatch(/has lost its lease/);
+  expect(await group.leader()).toBe(next);
+  expect((await sql<{ epoch: string }>`select * from host_leases`.execute(database)).rows[0]!.epoch).toBe(
+    (row.rows[0] as { epoch: string }).epoch,
+  );
+  await group.startAgain(leader);
+  await check(readings);
+});
+
+async function statesOf(timer: string): Promise<string[]> {
+  const { rows } = await sql<{ state: string }>`select state from timers.job where name = ${timer}`.execute(database);
+  return rows.map(({ state }) => state);
+}
+
+test("a database that is away for longer than a lease changes no leader, and never makes two", async () => {
+  const readings = await converseWithAll(["kim", "lea", "max"], "count 900 15");
+  await sleep(1_000);
+  const leader = await group.leader();
+  await group.breakDatabase();
+  await sleep(9_000);
+  expect(await group.leading()).toBe(1);
+  await group.mendDatabase();
+  for (let looks = 0; looks < 40; looks++, await sleep(200)) expect(await group.leading()).toBe(1);
+  expect(await group.leader()).toBe(leader);
+  await check(readings);
+});
+
+test("a rolling restart of all three loses no request and no event", async () => {
+  const over = new AbortController();
+  const lost: string[] = [];
+  const names = ["una", "vic", "wes"];
+  for (const name of names) await group.anywhere.createAgent(name);
+  const workers = names.map(async (name) => {
+    let done = 0;
+    for (; !over.signal.aborted; done++) {
+      const message = unique("count 20 10");
+      const chat = await asked("POST", `/agents/${name}/chat`, { message });
+      if (chat.status !== 200) lost.push(`chat: ${chat.status} ${await chat.text()}`);
+      const turnId = chat.headers.get("x-turn-id");
+      await chat.body?.cancel();
+      const events = turnId ? await follow(group.anywhere, name, turnId) : null;
+      if (!events || checkTranscript(message, events) !== "completed") lost.push(`turn of ${name}`);
+      for (const [method, path, body] of [
+        ["PATCH", `/agents/${name}`, { instructions: message }],
+        ["GET", `/agents/${name}`],
+        ["POST", `/agents/${name}/conversation/reset`],
+        ["GET", `/agents/${name}/turns`],
+      ] as const) {
+        const { status } = await asked(method, path, body);
+        if (status !== 200) lost.push(`${method} ${path}: ${status}`);
+      }
+    }
+    return done;
+  });
+  for (const member of group.members) {
+    await sleep(1_000);
+    const led = (await group.leader()) === member;
+    const ending = member.process.end("SIGTERM");
+    if (led) await replaced(member, "asked to stop");
+    await ending;
+    await group.startAgain(member);
+  }
+  await sleep(1_000);
+  over.abort();
+  const done = await Promise.all(workers);
+  console.log(`rolling restart: ${done.join(" + ")} rounds of five requests, ${lost.length} lost`);
+  expect(lost).toEqual([]);
+  expect(await group.leading()).toBe(1);
+});
+
+/** A request as a load balancer sends it: to the next server where one was gone before it answered. */
+async function asked(method: string, path: string, body?: unknown): Promise<Response> {
+  const headers = method === "POST" ? { "idempotency-key": randomUUID() } : {};
+  const client: TestClient = group.anywhere;
+  for (let left = 3; ; left--) {
+    try {
+      return await client.fetch(method, path, body, headers);
+    } catch (error) {
+      if (left === 0) throw error;
+    }
+  }
+}

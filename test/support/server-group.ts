@@ -22,17 +22,19 @@ export interface Member {
 
 /** Several servers on one database and one data folder, each a process, with machines that are processes too. */
 export class ServerGroup implements AsyncDisposable {
-  readonly postgres: EmbeddedPostgres;
   readonly databaseUrl: string;
   readonly machines: ProcessDriver;
   readonly members: Member[] = [];
-  readonly #folders: string[];
+  readonly #dataFolder: string;
+  readonly #databaseFolder: string;
+  #postgres: EmbeddedPostgres;
 
   private constructor(postgres: EmbeddedPostgres, databaseUrl: string, dataFolder: string, databaseFolder: string) {
-    this.postgres = postgres;
+    this.#postgres = postgres;
     this.databaseUrl = databaseUrl;
     this.machines = new ProcessDriver(join(dataFolder, "machines"));
-    this.#folders = [dataFolder, databaseFolder];
+    this.#dataFolder = dataFolder;
+    this.#databaseFolder = databaseFolder;
   }
 
   static async start(count: number, changes: Partial<Config> = {}): Promise<ServerGroup> {
@@ -56,11 +58,11 @@ export class ServerGroup implements AsyncDisposable {
     return new RovingClient(this.members);
   }
 
-  /** The server that leads, once one does. */
-  async leader(): Promise<Member> {
+  /** The server that leads, once one of `among` does. */
+  async leader(among: readonly Member[] = this.members): Promise<Member> {
     for (; ; await sleep(25)) {
-      const leading = await Promise.all(this.members.map(leads));
-      const found = this.members[leading.indexOf(true)];
+      const leading = await Promise.all(among.map(leads));
+      const found = among[leading.indexOf(true)];
       if (found) return found;
     }
   }
@@ -81,6 +83,15 @@ export class ServerGroup implements AsyncDisposable {
     Object.assign(member, { process, client });
   }
 
+  /** Stops the database until `mendDatabase`. */
+  async breakDatabase(): Promise<void> {
+    await this.#postgres.stop();
+  }
+
+  async mendDatabase(): Promise<void> {
+    this.#postgres = await startEmbeddedPostgres(this.#databaseFolder);
+  }
+
   async #begin(config: Config): Promise<Member> {
     const process = new ServerProcess(config.dataFolder, {}, [program, JSON.stringify(config)]);
     try {
@@ -96,8 +107,10 @@ export class ServerGroup implements AsyncDisposable {
       if (process.child.exitCode === null && process.child.signalCode === null) await process.end("SIGKILL");
     }
     await this.machines.killAll();
-    await this.postgres.stop();
-    for (const folder of this.#folders) await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+    await this.#postgres.stop();
+    for (const folder of [this.#dataFolder, this.#databaseFolder]) {
+      await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+    }
   }
 }
 
