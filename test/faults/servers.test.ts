@@ -122,21 +122,22 @@ test("a leader that stands still is replaced, and changes nothing once it could 
   const readings = await converseWithAll(["kim", "lea", "max"], "count 600 15");
   await sleep(1_000);
   const leader = await group.leader();
+  // Whoever takes over ends it, stopped as it is.
+  const ended = once(leader.process.child, "exit");
   leader.process.child.kill("SIGSTOP");
   const host = (await readFile(join(leader.config.dataFolder, "host.id"), "utf8")).trim();
   const sweep = `agent-sweep-${host}`;
   await ring(database, sweep);
-  // A request that comes meanwhile waits for the next leader.
   const [standby] = group.members.filter((member) => member !== leader);
   const waiting = standby!.client.call("PATCH", "/agents/ada", { instructions: unique("Answer briefly.") });
   await sleep(2_000);
   // The others do nothing that the leader does.
   expect(await statesOf(sweep)).toContain("created");
   await replaced(leader, "stopped");
-  const ended = once(leader.process.child, "exit");
   leader.process.child.kill("SIGCONT");
   await ended;
-  expect((await waiting).status).toBeLessThan(600);
+  // It had been sent to the leader, which may have done it.
+  expect([200, 503]).toContain((await waiting).status);
   await expect.poll(() => statesOf(sweep)).not.toContain("created");
   await group.startAgain(leader);
   await check(readings);
@@ -209,11 +210,12 @@ test("a rolling restart of all three loses no request and no event", async () =>
     }
     return done;
   });
-  for (const member of group.members) {
+  // Those that stand by as well as, each time, the one that leads.
+  for (let restarts = 0; restarts < 5; restarts++) {
     await sleep(1_000);
-    const led = (await group.leader()) === member;
+    const member = restarts % 2 === 0 ? await group.leader() : (await group.others())[0]!;
     const ending = member.process.end("SIGTERM");
-    if (led) await replaced(member, "asked to stop");
+    if (restarts % 2 === 0) await replaced(member, "asked to stop");
     await ending;
     await group.startAgain(member);
   }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../../src/config/config.ts";
 import { freePort } from "../../src/platform/ports.ts";
+import { openDatabase } from "../../src/store/database.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/embedded.ts";
 import { TestClient } from "./client.ts";
 import { newFolder, testConfig } from "./config.ts";
@@ -70,6 +71,14 @@ export class ServerGroup implements AsyncDisposable {
   /** How many servers hold themselves for the leader. */
   async leading(): Promise<number> {
     return (await Promise.all(this.members.map(leads))).filter(Boolean).length;
+  }
+
+  /** The lease of the group's host. */
+  async lease(): Promise<{ server: string; epoch: string }> {
+    const database = openDatabase({ connectionString: this.databaseUrl, max: 1 }, () => {});
+    const row = await database.selectFrom("host_leases").selectAll().executeTakeFirstOrThrow();
+    await database.destroy();
+    return row;
   }
 
   async others(): Promise<Member[]> {
