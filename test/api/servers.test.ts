@@ -23,29 +23,29 @@ beforeAll(async () => {
 afterAll(() => group?.[Symbol.asyncDispose]());
 
 /** The clients of all servers, with one new key. */
-async function withKey(fields: Record<string, unknown>): Promise<{ clients: TestClient[]; id: string }> {
-  const { key } = await newKey(leader.client, fields);
+async function withKey(name: string): Promise<{ clients: TestClient[]; id: string }> {
+  const { key } = await newKey(leader.client, { name });
   const { data } = (await leader.client.call("GET", "/keys")).body;
-  const id = data.find(({ prefix }: { prefix: string }) => key.startsWith(prefix)).id;
+  const { id } = data.find((each: { name: string }) => each.name === name);
   return { clients: group.members.map(({ client }) => new TestClient(client.url, key)), id };
 }
 
 test("a key's requests are limited over all three, each counted once, whoever does it", async () => {
-  const { clients } = await withKey({ name: "limited" });
+  const { clients } = await withKey("limited");
   const answers = await Promise.all(
     Array.from({ length: 90 }, (_, index) => clients[index % 3]!.call("GET", index % 2 ? "/agents/ada" : "/agents")),
   );
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(60);
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(30);
   // A passed-on answer says what is left, once.
-  const { clients: others } = await withKey({ name: "unlimited" });
+  const { clients: others } = await withKey("unlimited");
   for (const client of others) {
     expect((await client.call("GET", "/agents/ada")).headers.get("ratelimit")).toMatch(/^"requests";r=5\d;t=\d+$/);
   }
 });
 
 test("an idempotency key holds over all three: one turn, and one agent", async () => {
-  const { clients } = await withKey({ name: "idempotent" });
+  const { clients } = await withKey("idempotent");
   const headers = { "idempotency-key": randomUUID() };
   const chats = await Promise.all(
     clients.map((client) => client.fetch("POST", "/agents/ada/chat", { message: "count 5 10" }, headers)),
@@ -63,7 +63,7 @@ test("an idempotency key holds over all three: one turn, and one agent", async (
 });
 
 test("a key that is revoked at one server is refused by all, and its streams end", async () => {
-  const { clients, id } = await withKey({ name: "revoked" });
+  const { clients, id } = await withKey("revoked");
   const streams = await Promise.all(clients.map((client) => client.fetch("GET", "/agents/ada/logs?follow=true")));
   expect(streams.map(({ status }) => status)).toEqual([200, 200, 200]);
   expect((await standby.client.call("DELETE", `/keys/${id}`)).status).toBe(204);
