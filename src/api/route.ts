@@ -78,7 +78,7 @@ export interface RouteDefinition {
  * that leads the host of the agent in the path. `leader, or any`: any from the database while nobody leads. `own
  * leader`: the one that leads the host of the server that was asked.
  */
-export type ServedBy = "any" | "leader" | "leader, or any" | "own leader";
+type ServedBy = "any" | "leader" | "leader, or any" | "own leader";
 
 interface Derived {
   /** The route's name in the audit log and in errors: `PATCH /agents/{name}`. */

@@ -48,7 +48,7 @@ export interface LeaseRows {
 }
 
 /** What proves on one machine that no other process acts on the host's machines: the lock of the data folder. */
-export interface HostLock {
+interface HostLock {
   /** The server whose process held the lock and is certainly gone; null if there is none. */
   dead(): Promise<string | null>;
   /** Takes the lock. Ends the process of the server `before` if it still has it. Rejects if it cannot be had. */
