@@ -15,6 +15,7 @@ import { ServerSeal } from "./identity/server-seal.ts";
 import { SshAuthority } from "./identity/ssh-authority.ts";
 import type { Machines } from "./machines/machines.ts";
 import { DiskReserve } from "./platform/disk-reserve.ts";
+import { pause } from "./platform/retry.ts";
 import { runtimes as allRuntimes } from "./runtimes/all.ts";
 import type { Runtime } from "./runtimes/runtime.ts";
 import { checkReadiness, type Readiness } from "./service/readiness.ts";
@@ -41,6 +42,8 @@ import { readVersion } from "./wiring/version.ts";
 const databaseTimeoutMs = 3_000;
 /** How long requests that are under way may take before another server leads. */
 const settleMs = 1_500;
+/** In which all others have seen that this server leads no more. */
+const newsMs = 500;
 const never = new Promise<void>(() => {});
 
 /** What a server is made with in place of its own, in tests. */
@@ -195,11 +198,14 @@ export async function createServer(
   const stack = cleanup.move();
   const end = async () => {
     if (leadership && passing) {
+      const led = leadership.leads;
       await leadership.end(async () => {
         await passing.settled(settleMs);
         await leading.disposeAsync();
       });
       streams.cutAll();
+      // What the others send here still, they are told to send elsewhere: a connection that is cut could mean anything.
+      if (led) await pause(newsMs);
     }
     await stack.disposeAsync();
   };

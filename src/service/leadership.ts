@@ -12,7 +12,7 @@ const lookMs = 250;
 /** After a take-over that failed. */
 const refusedMs = 1_000;
 /** How long a request waits for a host's next leader. */
-const waitMs = 10_000;
+export const takeOverMs = 10_000;
 const waitPollMs = 50;
 
 /** A server's time as a host's leader. */
@@ -156,23 +156,25 @@ export class Leadership {
   }
 
   /**
-   * The leader of the host, once there is one beside `not`, which was found to lead no more. Throws `agent_elsewhere`
-   * after ten seconds, where nobody has led for longer, or when `gone` aborts.
+   * The leader of the host, once there is one. `refused`: the one that is known was just found not to lead, or not yet.
+   * Throws `agent_elsewhere` after `until`, where nobody has led for longer than a take-over takes, or when `gone`
+   * aborts.
    */
-  async leaderOf(host: string, not: HostLease | null, gone: AbortSignal): Promise<HostLease> {
-    for (const until = performance.now() + waitMs; ; await pause(waitPollMs, gone)) {
-      const lease = this.known(host);
-      if (lease && !(lease.server === not?.server && lease.epoch === not.epoch)) return lease;
-      if (gone.aborted || performance.now() > until || this.#isForsaken(host)) {
-        throw new BerthError("agent_elsewhere", "No server leads the agent's host at the moment; try again soon.");
+  async leaderOf(host: string, refused: boolean, until: number, gone: AbortSignal): Promise<HostLease> {
+    for (let again = refused; ; again = true) {
+      if (again) {
+        if (gone.aborted || performance.now() > until || this.#isForsaken(host)) throw nobodyLeads();
+        await pause(waitPollMs, gone);
+        await this.#read().catch(() => {});
       }
-      await this.#read().catch(() => {});
+      const lease = this.known(host);
+      if (lease) return lease;
     }
   }
 
   #isForsaken(host: string): boolean {
     const lease = this.#leases.find((each) => each.host === host);
-    return lease !== undefined && !lease.isValid && lease.restedMs > leaseMs + waitMs;
+    return lease !== undefined && !lease.isValid && lease.restedMs > leaseMs + takeOverMs;
   }
 
   /** The host of the account's agent with this name; null without such an agent. */
@@ -267,4 +269,8 @@ export class Leadership {
   #log(message: string, fields: Record<string, unknown>): void {
     this.#options.log(message, { host: this.host, server: this.server, ...fields });
   }
+}
+
+function nobodyLeads(): BerthError {
+  return new BerthError("agent_elsewhere", "No server leads the agent's host at the moment; try again soon.");
 }

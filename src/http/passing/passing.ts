@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Route } from "../../api/route.ts";
 import { BerthError } from "../../contract/errors.ts";
-import type { HostLease } from "../../service/leadership.ts";
+import { type HostLease, takeOverMs } from "../../service/leadership.ts";
 import { notLeadingHeader, openPassport, type Passport, passportHeader, type Seal, sealPassport } from "./passport.ts";
 import { type Passage, relay } from "./relay.ts";
 
@@ -34,8 +34,8 @@ export interface Leaders {
   readonly isOnlyHost: boolean;
   /** As of the last look. */
   known(host: string): HostLease | null;
-  /** Waits for one beside `not`. Throws `agent_elsewhere`. */
-  leaderOf(host: string, not: HostLease | null, gone: AbortSignal): Promise<HostLease>;
+  /** Waits for one until `until`. `refused`: the one that is known does not lead. Throws `agent_elsewhere`. */
+  leaderOf(host: string, refused: boolean, until: number, gone: AbortSignal): Promise<HostLease>;
   hostOf(accountId: string, name: string): Promise<string | null>;
 }
 
@@ -153,22 +153,19 @@ export class Passing {
     count(this.#passed, response);
     const gone = new AbortController();
     response.once("close", () => gone.abort());
+    const until = performance.now() + takeOverMs;
     let body: Buffer | null | undefined;
-    for (let not: HostLease | null = null; ; ) {
-      if (errand.orHere && (not || !this.#leaders.known(host)?.isValid)) return false;
-      const leader = await this.#leaders.leaderOf(host, not, gone.signal);
+    for (let refused = false; ; refused = true) {
+      if (errand.orHere && (refused || !this.#leaders.known(host)?.isValid)) return false;
+      const leader = await this.#leaders.leaderOf(host, refused, until, gone.signal);
       const isThis = leader.server === this.#leaders.server;
-      if (isThis && !this.#leaders.leads) {
-        not = leader;
-        continue;
-      }
+      if (isThis && !this.#leaders.leads) continue;
       // This server has become the leader. What it has read of the body already it sends to itself.
       if (isThis && !passage.request.readableDidRead) return false;
       if (body === undefined) body = await bodyOf(errand);
       const end = await relay(leader.url, passage, body, this.#passportFor(leader, errand));
       if (end === "answered") return true;
       if (!isRepeatable(end, passage, body)) throw lost();
-      not = leader;
     }
   }
 
