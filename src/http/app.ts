@@ -18,7 +18,6 @@ import type { AccountEvents } from "../service/account-events.ts";
 import type { Agents } from "../service/agents.ts";
 import type { Backups } from "../service/backups.ts";
 import type { Billing } from "../service/billing.ts";
-import { type Caller, countedAs } from "../service/caller.ts";
 import type { Commands } from "../service/commands.ts";
 import type { DashboardSessions } from "../service/dashboard-sessions.ts";
 import type { AgentEgress } from "../service/egress.ts";
@@ -49,8 +48,6 @@ import { agentRoutes } from "./agents.ts";
 import { aguiRoutes } from "./agui.ts";
 import { archiveRoutes } from "./archives.ts";
 import { type AuditRows, audit, auditRoutes, writeEntry } from "./audit.ts";
-import { authenticate } from "./authenticate.ts";
-import { requirePermission } from "./authorize.ts";
 import { backupRoutes } from "./backups.ts";
 import { billingRoutes } from "./billing.ts";
 import { capacityRoutes } from "./capacity.ts";
@@ -64,6 +61,7 @@ import { egressRoutes } from "./egress.ts";
 import { answerClientError, bodyFor, handleError } from "./errors.ts";
 import { fileRoutes } from "./files.ts";
 import { FrontServer } from "./front-server.ts";
+import { countRequest, guard, type LimitAddress } from "./guard.ts";
 import { handle, matchTable } from "./handle.ts";
 import { healthRoutes, type MetricsText } from "./health.ts";
 import { Idempotency } from "./idempotency.ts";
@@ -76,7 +74,6 @@ import { responseSocketRoutes } from "./openai/response-socket.ts";
 import { responseRoutes } from "./openai/responses.ts";
 import { describeRoutes } from "./openapi.ts";
 import type { Passing } from "./passing/passing.ts";
-import type { Passport } from "./passing/passport.ts";
 import { paymentEventRoutes, topUpRoutes } from "./payments.ts";
 import { portRoutes } from "./ports.ts";
 import type { PreviewHosts } from "./previews/hosts.ts";
@@ -204,7 +201,6 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   await describeRoutes(app, options.version);
   await acceptSockets(app, front.upgrades, options.corsOrigins);
   guard(app, options, limitAddress);
-  if (passing) passOn(app, passing);
   const idempotency = new Idempotency(options.idempotencyKeys);
   // In this order, so that the audit log records the final response.
   idempotency.addTo(app);
@@ -219,59 +215,6 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   await addRoutes(app, options, idempotency, limitAddress);
   requireTable();
   return app;
-}
-
-type LimitAddress = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
-
-/** Requires the permission of each route. */
-function guard(app: FastifyInstance, options: AppOptions, limitAddress: LimitAddress): void {
-  const { principals, tickets, limiters, publicUrl, passing } = options;
-  app.addHook("onRequest", async (request, reply) => {
-    const { route } = request.routeOptions.config;
-    if (!route || route.permission === "public") return;
-    const passport = passing?.admit(request, reply);
-    if (passport?.caller) return takeOver(request, passport, passport.caller);
-    try {
-      const find = (credential: string) => principals.find(credential, route.audience);
-      request.caller = await authenticate(request, find, tickets);
-    } catch (error) {
-      if (route.audience === "mcp") reply.header("www-authenticate", challengeOf(publicUrl(), request));
-      if (error instanceof BerthError && error.status === 401) await limitAddress(request, reply);
-      throw error;
-    }
-    await countRequest(request, reply, limiters);
-    requirePermission(route, request.caller);
-  });
-}
-
-/** The server that passed the request on has authenticated it, counted it and checked its permission. */
-function takeOver(request: FastifyRequest, { address, ticket }: Passport, caller: Caller): void {
-  request.caller = caller;
-  if (ticket) request.ticket = ticket;
-  Object.defineProperty(request, "ip", { value: address });
-}
-
-/** Has each request done by the server that leads its agent's host. */
-function passOn(app: FastifyInstance, passing: Passing): void {
-  const passIf = (parsed: boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
-    // Without a caller it is for everybody, or was refused.
-    if (request.caller && (await passing.pass(request, reply, parsed))) return reply;
-    return undefined;
-  };
-  app.addHook("onRequest", passIf(false));
-  app.addHook("preValidation", passIf(true));
-}
-
-/** Tells an MCP client where tokens come from (RFC 9728, 5.1). */
-function challengeOf(publicUrl: string, { headers }: FastifyRequest): string {
-  const wrong = headers.authorization === undefined ? "" : 'error="invalid_token", ';
-  return `Bearer ${wrong}resource_metadata="${publicUrl}${routes.getMcpResource.path}"`;
-}
-
-/** Counts a request against its key's limit and its account's. */
-async function countRequest({ caller }: FastifyRequest, reply: FastifyReply, limiters: RateLimiters): Promise<void> {
-  await limit(reply, limiters.requests, countedAs(caller));
-  await limit(reply, limiters.account, caller.accountId);
 }
 
 async function addRoutes(

@@ -87,6 +87,7 @@ export class Leadership {
   #state: "standby" | "leading" | "ended" = "standby";
   #url = "";
   #term: Term | null = null;
+  #isDeposed = false;
   /** Of the monotonic clock. */
   #validUntil = 0;
   /** Since when the database has answered each look: a leader could have renewed as well. */
@@ -107,7 +108,7 @@ export class Leadership {
     return this.#state === "leading";
   }
 
-  /** This server's term; null while it does not lead. */
+  /** This server's term, also one that another has ended; null while it stands by. */
   get term(): Term | null {
     return this.#term;
   }
@@ -145,7 +146,7 @@ export class Leadership {
    */
   async confirm(): Promise<void> {
     if (this.#term !== null && performance.now() >= this.#validUntil) await this.#renew();
-    if (this.#term !== null) return;
+    if (this.#term !== null && !this.#isDeposed) return;
     const code = this.#state === "standby" ? "agent_elsewhere" : "shutting_down";
     throw new BerthError(code, "This server does not lead the agent's host.");
   }
@@ -254,13 +255,14 @@ export class Leadership {
   async #renewOnce(): Promise<void> {
     const asked = performance.now();
     const term = this.#term;
-    if (term === null) return;
+    if (term === null || this.#isDeposed) return;
     if (await this.#options.rows.renew(term)) {
       this.#validUntil = asked + leaseMs - marginMs;
       return;
     }
+    // It keeps its term, so that the database goes on refusing its sessions.
     this.#state = "ended";
-    this.#term = null;
+    this.#isDeposed = true;
     this.#stop.abort();
     this.#log("another server leads the host's agents now: this one has lost its lease", {});
     this.#deposed.resolve();

@@ -13,6 +13,8 @@ declare module "fastify" {
   interface FastifyRequest {
     /** What another server says of a request that it has passed on; absent for a client's own. */
     passport?: Passport;
+    /** Whether its host is known only once its body is parsed: found out once, since hosts come and go. */
+    isNamedInBody?: boolean;
   }
 }
 
@@ -84,7 +86,9 @@ export class Passing {
    */
   async pass(request: FastifyRequest, reply: FastifyReply, parsed: boolean): Promise<boolean> {
     const { route } = request.routeOptions.config;
-    if (!route || route.servedBy === "any" || parsed !== this.#isNamedInBody(route)) return false;
+    if (!route || route.servedBy === "any") return false;
+    request.isNamedInBody ??= route.agentIn !== undefined && !this.#leaders.isOnlyHost;
+    if (parsed !== request.isNamedInBody) return false;
     if (request.passport) {
       if (!this.#leaders.leads) throw notLeading(reply);
       count(this.#here, reply.raw);
@@ -186,11 +190,6 @@ export class Passing {
   async #hostOfAgent(accountId: string, name: string): Promise<string> {
     const { host, isOnlyHost } = this.#leaders;
     return isOnlyHost ? host : ((await this.#leaders.hostOf(accountId, name)) ?? host);
-  }
-
-  /** Whether the request's host is known only once its body is parsed. */
-  #isNamedInBody({ agentIn }: Route): boolean {
-    return agentIn !== undefined && !this.#leaders.isOnlyHost;
   }
 }
 
