@@ -14,11 +14,18 @@ try {
   const signals = Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
   await using server = await createServer(config);
   void announce(server);
-  await signals;
+  const isDeposed = await Promise.race([signals.then(() => false), server.deposed.then(() => true)]);
+  if (isDeposed) endAtOnce();
   setTimeout(() => process.exit(0), exitDeadlineMs).unref();
 } catch (error) {
   console.error(error instanceof ConfigError || error instanceof Error ? `berth: ${error.message}` : error);
   process.exitCode = 1;
+}
+
+/** Another server has what this one led: nothing that is under way here may still be done. */
+function endAtOnce(): never {
+  console.error("berth: another server has taken over: this one had lost its lease, and ends");
+  process.exit(1);
 }
 
 /** Prints the ready line once all is there; before that what is missing, once, and that one can sign in already. */

@@ -1,16 +1,21 @@
 import { join } from "node:path";
 import { ImportFolders } from "./archives/import-folders.ts";
+import { BackupStaging } from "./backup/staging.ts";
 import { ServiceAddress } from "./config/address.ts";
 import type { Config } from "./config/config.ts";
-import { hostIdOf, lockDataFolder, requireRestored } from "./config/data-folder.ts";
+import { hostIdOf, requireRestored } from "./config/data-folder.ts";
 import { secretKeyOf } from "./config/secret-key.ts";
 import { fetchPublicDocument } from "./egress/documents.ts";
 import { OtherAgentsServer } from "./http/mcp/other-agents.ts";
+import { Passing } from "./http/passing/passing.ts";
+import { Streams } from "./http/streams.ts";
 import type { FetchDocument } from "./identity/client-documents.ts";
 import { Sealer } from "./identity/sealing.ts";
+import { ServerSeal } from "./identity/server-seal.ts";
 import { SshAuthority } from "./identity/ssh-authority.ts";
 import type { Machines } from "./machines/machines.ts";
 import { DiskReserve } from "./platform/disk-reserve.ts";
+import { pause } from "./platform/retry.ts";
 import { runtimes as allRuntimes } from "./runtimes/all.ts";
 import type { Runtime } from "./runtimes/runtime.ts";
 import { checkReadiness, type Readiness } from "./service/readiness.ts";
@@ -24,6 +29,7 @@ import { openBackups } from "./wiring/backups.ts";
 import { makeOperator, openDatabases } from "./wiring/database.ts";
 import { openEgress } from "./wiring/egress.ts";
 import { openHttp } from "./wiring/http.ts";
+import { Sharing } from "./wiring/leadership.ts";
 import { openLogger } from "./wiring/logger.ts";
 import { openMachines } from "./wiring/machines.ts";
 import { ModelAccess } from "./wiring/models.ts";
@@ -34,6 +40,11 @@ import { openStores } from "./wiring/stores.ts";
 import { readVersion } from "./wiring/version.ts";
 
 const databaseTimeoutMs = 3_000;
+/** How long requests that are under way may take before another server leads. */
+const settleMs = 1_500;
+/** In which all others have seen that this server leads no more. */
+const newsMs = 500;
+const never = new Promise<void>(() => {});
 
 /** What a server is made with in place of its own, in tests. */
 export interface ServerParts {
@@ -49,12 +60,15 @@ export interface Server extends AsyncDisposable {
   /** The one-time link for the operator's own user; null where that user exists, or another provider has the users. */
   readonly firstSignIn: string | null;
   readonly machines: Machines;
+  /** Resolves when another server has taken over what this one led: its process has to end. */
+  readonly deposed: Promise<void>;
   readiness(): Promise<Readiness>;
 }
 
 /**
- * Starts a whole server: the database, the machines that run, the turns that go on, the HTTP interface. Rejects when the
- * data folder, the database or the address cannot be had. A missing image or QEMU is told by `readiness`, and taken up
+ * Starts a whole server: the database, the machines that run, the turns that go on, the HTTP interface; where another
+ * one leads the data folder's machines, it stands by. Rejects when the data folder, the database or the address cannot be
+ * had. A missing image or QEMU is told by `readiness`, and taken up
  * once it is there. Disposing it leaves the machines and their turns running.
  */
 export async function createServer(
@@ -62,7 +76,7 @@ export async function createServer(
   { openDriver = openQemu, runtimes = allRuntimes, fetchDocument = fetchPublicDocument }: ServerParts = {},
 ): Promise<Server> {
   await using cleanup = new AsyncDisposableStack();
-  cleanup.use(await lockDataFolder(config.dataFolder));
+  const sharing = await Sharing.open(config, cleanup);
   await requireRestored(config.dataFolder);
   const host = await hostIdOf(config.dataFolder);
   const logger = openLogger(config);
@@ -71,32 +85,36 @@ export async function createServer(
   const metrics = new Metrics();
   const address = new ServiceAddress(config.publicUrl);
 
-  const { database, maintenance, connection } = await openDatabases(config, logger, cleanup);
+  const { database, maintenance, leases, connection } = await openDatabases(config, logger, cleanup, sharing);
+  const isShared = config.databaseUrl !== null;
+  if (isShared) await sharing.requireShared(host, leases);
   const secretKey = config.secretKey ?? (await secretKeyOf(config.dataFolder));
   const sealer = new Sealer(secretKey);
   const sshAuthority = new SshAuthority(secretKey);
   const stores = openStores(database, host, sealer, config);
   await makeOperator(stores.accounts, config.dataFolder, logger);
   await stores.accounts.startCredits();
-  await stores.agents.claim();
   const ledger = new PostgresLedger(database, log);
   cleanup.defer(() => ledger.close());
   await ledger.sweep();
   const signIn = await openLocalSignIn(config, database, stores.users, sealer, logger, fetchDocument);
 
+  // What only the leader of the host's agents does.
+  const leading = cleanup.use(new AsyncDisposableStack());
   const running = new RunningTurns();
   const egress = openEgress({ config, address, stores, metrics, log });
-  cleanup.defer(() => egress.close());
+  leading.defer(() => egress.close());
   const models = await ModelAccess.open({ config, runtimes, stores, ledger, running, egress, metrics, log });
-  cleanup.defer(() => models.close());
+  leading.defer(() => models.close());
   const usual = (runtime: string) => resourcesOf(runtimes, runtime);
   const reserve = new DiskReserve(config.dataFolder, config.diskReserveBytes);
   const archives = new ImportFolders(join(config.dataFolder, "imports"), () => reserve.require());
-  await archives.removeHalfReceived();
-  const machines = openMachines({ config, openDriver, usual, models, secrets: stores.secrets, archives, logger, log });
-  cleanup.defer(() => machines.close());
+  const confirm = async () => leadership?.confirm();
+  const parts = { config, openDriver, usual, models, secrets: stores.secrets, archives, confirm, logger, log };
+  const machines = openMachines(parts);
+  leading.defer(() => machines.close());
   const timers = await Timers.open(database, host, (error) => log("the timers have a fault", { error }));
-  cleanup.defer(() => timers.close());
+  leading.defer(() => timers.close());
 
   const { choice } = models;
   const on = {
@@ -117,30 +135,45 @@ export async function createServer(
     sshAuthority,
   };
   const service = openService({ ...on, runtimes, metrics, logger, log });
-  const { lifecycle, turns, snapshots, imports, asking } = service;
+  const { lifecycle, turns, asking } = service;
   const otherAgents = new OtherAgentsServer({
     asking,
     turns,
     positionOf: (agentId) => lifecycle.slots.positionOf(agentId),
     log,
   });
-  cleanup.defer(() => otherAgents.close());
+  leading.defer(() => otherAgents.close());
   models.connectAgents({
     serve: (...request) => otherAgents.serve(...request),
     requireCredits: (turn) => asking.requireCredits(turn),
   });
-  const backups = await openBackups({ config, host, secretKey, connection, stores, machines, service, log });
-  cleanup.defer(() => backups.stop());
-  cleanup.defer(() => lifecycle.stop());
-  cleanup.defer(() => lifecycle.spares.stop());
-  cleanup.defer(() => turns.stop());
-  metrics.watch({ agents: () => stores.agents.countByStatus(), slots: lifecycle.slots, turns: running });
+  const files = new BackupStaging(config.dataFolder);
+  const backups = await openBackups({ config, files, host, secretKey, connection, stores, machines, service, log });
+  leading.defer(() => backups.stop());
+  leading.defer(() => lifecycle.stop());
+  leading.defer(() => lifecycle.spares.stop());
+  leading.defer(() => turns.stop());
 
-  const readiness = () =>
-    checkReadiness(
-      () => ping(database, databaseTimeoutMs),
-      () => machines.driver(),
-    );
+  const prepare = async () => {
+    await stores.agents.claim();
+    await Promise.all([archives.removeHalfReceived(), files.removeLeft()]);
+  };
+  const runtime = runtimes[0]!.name;
+  const begin = () => leading.use(startBackground({ ...on, ...service, maintenance, runtime, logger, log }));
+  const lead = async () => {
+    await prepare();
+    begin();
+  };
+  const leadership = isShared ? sharing.openLeadership({ host, leases, lead, log }) : null;
+  if (!leadership) await prepare();
+  const leads = () => leadership?.leads ?? true;
+  metrics.watch({ agents: () => stores.agents.countByStatus(), slots: lifecycle.slots, turns: running, leads });
+  // The others need no machines: they pass on what does.
+  const requireDriver = async () => (leads() ? machines.driver() : null);
+  const readiness = () => checkReadiness(() => ping(database, databaseTimeoutMs), requireDriver);
+  const { maximumStreams, maximumAccountStreams } = config;
+  const streams = new Streams(maximumStreams, maximumAccountStreams, (caller) => service.principals.isValid(caller));
+  const passing = leadership && new Passing(leadership, new ServerSeal(secretKey));
   const app = await openHttp({
     config,
     logger,
@@ -152,29 +185,29 @@ export async function createServer(
     address,
     metrics,
     readiness,
+    streams,
+    passing,
   });
   cleanup.defer(() => app.close());
   const url = await app.listen({ host: config.host, port: config.port });
   address.listensAt(url);
   const firstSignIn = signIn && (await signIn.open(address.public));
 
-  const background = startBackground({
-    config,
-    stores,
-    ledger,
-    signIn,
-    timers,
-    machines,
-    lifecycle,
-    turns,
-    snapshots,
-    imports,
-    maintenance,
-    runtime: runtimes[0]!.name,
-    logger,
-    log,
-  });
-  cleanup.use(background);
+  if (leadership) await leadership.begin(config.internalUrl ?? url);
+  else begin();
   const stack = cleanup.move();
-  return { url, firstSignIn, machines, readiness, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  const end = async () => {
+    if (leadership && passing) {
+      const led = leadership.leads;
+      await leadership.end(async () => {
+        await passing.settled(settleMs);
+        await leading.disposeAsync();
+      });
+      streams.cutAll();
+      // What the others send here still, they are told to send elsewhere: a connection that is cut could mean anything.
+      if (led) await pause(newsMs);
+    }
+    await stack.disposeAsync();
+  };
+  return { url, firstSignIn, machines, readiness, deposed: leadership?.deposed ?? never, [Symbol.asyncDispose]: end };
 }

@@ -67,7 +67,18 @@ export interface RouteDefinition {
   audience?: "mcp";
   /** Written to the audit log although it changes nothing. */
   isAuditedRead?: true;
+  /** Where it is done, if not where `servedBy` says. */
+  by?: ServedBy;
+  /** Where the body names the agent whose host's leader does it: its field `model`, or `from.agent`. */
+  agentIn?: "model" | "from";
 }
+
+/**
+ * Which server does what a request asks for; the others pass it on. `any`: each, from the database. `leader`: the one
+ * that leads the host of the agent in the path. `leader, or any`: any from the database while nobody leads. `own
+ * leader`: the one that leads the host of the server that was asked.
+ */
+type ServedBy = "any" | "leader" | "leader, or any" | "own leader";
 
 interface Derived {
   /** The route's name in the audit log and in errors: `PATCH /agents/{name}`. */
@@ -76,6 +87,7 @@ interface Derived {
   readonly idempotent: boolean;
   /** Whether each request is written to the audit log. */
   readonly audited: boolean;
+  readonly servedBy: ServedBy;
 }
 
 /** An API operation, as used by the server, the OpenAPI document and clients. */
@@ -83,13 +95,14 @@ export type Route = RouteDefinition & Derived;
 
 /** Adds the derived fields to a row of the table. */
 export function route<const Definition extends RouteDefinition>(definition: Definition): Definition & Derived {
-  const { method, path, permission, carries, isAuditedRead } = definition;
+  const { method, path, permission, carries, isAuditedRead, by } = definition;
   const guarded = permission !== "public" && !carries;
   return {
     ...definition,
     operation: `${method} ${path}`,
     idempotent: guarded && method === "POST",
     audited: guarded && (method !== "GET" || definition.socket !== undefined || isAuditedRead === true),
+    servedBy: by ?? (path.startsWith("/agents/{name}") ? "leader" : "any"),
   };
 }
 

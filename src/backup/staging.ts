@@ -11,15 +11,13 @@ const stagingFolder = "staging";
 export class BackupStaging implements BackupFiles {
   readonly #folder: string;
 
-  private constructor(folder: string) {
-    this.#folder = folder;
+  constructor(dataFolder: string) {
+    this.#folder = join(dataFolder, stagingFolder);
   }
 
   /** Removes what an earlier server has left. */
-  static async open(dataFolder: string): Promise<BackupStaging> {
-    const folder = join(dataFolder, stagingFolder);
-    await rm(folder, { recursive: true, force: true });
-    return new BackupStaging(folder);
+  async removeLeft(): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true });
   }
 
   async begin(id: string): Promise<string> {

@@ -13,6 +13,8 @@ export interface Config {
   secretKey: string | null;
   /** The service's public URL, without a trailing slash; null: where it listens. */
   publicUrl: string | null;
+  /** Where this installation's other servers reach this one, without a trailing slash; null: where it listens. */
+  internalUrl: string | null;
   /** The domain under which the pages that agents serve have their hosts. */
   previewDomain: string;
   /** The identity provider whose tokens are accepted; null: the built-in one. */

@@ -35,7 +35,13 @@ test("an issuer is kept as it is written, with its slash or without", () => {
   expect(readConfig({ BERTH_PUBLIC_URL: "https://berth.example/" }).publicUrl).toBe("https://berth.example");
 });
 
+test("the address for other servers has no path, and its slash is dropped", () => {
+  expect(readConfig({}).internalUrl).toBeNull();
+  expect(readConfig({ BERTH_INTERNAL_URL: "http://10.0.0.5:7420/" }).internalUrl).toBe("http://10.0.0.5:7420");
+});
+
 test.each([
+  [{ BERTH_INTERNAL_URL: "http://10.0.0.5/berth" }, /BERTH_INTERNAL_URL: its value is not allowed. It has no path/],
   [{ BERTH_PORT: "http" }, /BERTH_PORT: "http" is not allowed/],
   [{ BERTH_PORT: "65536" }, /BERTH_PORT.*65535/],
   [{ BERTH_ACCEL: "hvf" }, /BERTH_ACCEL.*"auto"\|"kvm"\|"tcg"/],

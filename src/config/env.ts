@@ -68,6 +68,11 @@ const variables = z.object({
     .refine((key) => Buffer.from(key, "base64").length === 32, "32 bytes in base64 are allowed.")
     .optional(),
   BERTH_PUBLIC_URL: httpUrl.optional(),
+  BERTH_INTERNAL_URL: z
+    .url({ protocol: /^http$/ })
+    .refine((url) => new URL(url).pathname === "/", "It has no path.")
+    .transform((url) => url.replace(/\/+$/, ""))
+    .optional(),
   BERTH_PREVIEW_DOMAIN: domain.default("localhost"),
   BERTH_OIDC_ISSUER: z.url({ protocol: /^https?$/ }).optional(),
   BERTH_OIDC_AUDIENCE: z.string().min(1).max(500).optional(),
@@ -144,6 +149,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     databaseUrl: values.BERTH_DATABASE_URL ?? null,
     secretKey: values.BERTH_SECRET_KEY ?? null,
     publicUrl: values.BERTH_PUBLIC_URL ?? null,
+    internalUrl: values.BERTH_INTERNAL_URL ?? null,
     previewDomain: values.BERTH_PREVIEW_DOMAIN,
     oidc: externalIssuer(values),
     imageFolder: values.BERTH_IMAGE_DIR ?? null,

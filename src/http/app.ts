@@ -18,7 +18,6 @@ import type { AccountEvents } from "../service/account-events.ts";
 import type { Agents } from "../service/agents.ts";
 import type { Backups } from "../service/backups.ts";
 import type { Billing } from "../service/billing.ts";
-import { countedAs } from "../service/caller.ts";
 import type { Commands } from "../service/commands.ts";
 import type { DashboardSessions } from "../service/dashboard-sessions.ts";
 import type { AgentEgress } from "../service/egress.ts";
@@ -49,8 +48,6 @@ import { agentRoutes } from "./agents.ts";
 import { aguiRoutes } from "./agui.ts";
 import { archiveRoutes } from "./archives.ts";
 import { type AuditRows, audit, auditRoutes, writeEntry } from "./audit.ts";
-import { authenticate } from "./authenticate.ts";
-import { requirePermission } from "./authorize.ts";
 import { backupRoutes } from "./backups.ts";
 import { billingRoutes } from "./billing.ts";
 import { capacityRoutes } from "./capacity.ts";
@@ -64,6 +61,7 @@ import { egressRoutes } from "./egress.ts";
 import { answerClientError, bodyFor, handleError } from "./errors.ts";
 import { fileRoutes } from "./files.ts";
 import { FrontServer } from "./front-server.ts";
+import { countRequest, guard, type LimitAddress } from "./guard.ts";
 import { handle, matchTable } from "./handle.ts";
 import { healthRoutes, type MetricsText } from "./health.ts";
 import { Idempotency } from "./idempotency.ts";
@@ -75,6 +73,7 @@ import { openAiModelRoutes } from "./openai/models.ts";
 import { responseSocketRoutes } from "./openai/response-socket.ts";
 import { responseRoutes } from "./openai/responses.ts";
 import { describeRoutes } from "./openapi.ts";
+import type { Passing } from "./passing/passing.ts";
 import { paymentEventRoutes, topUpRoutes } from "./payments.ts";
 import { portRoutes } from "./ports.ts";
 import type { PreviewHosts } from "./previews/hosts.ts";
@@ -86,12 +85,14 @@ import { type HandleSignIn, protectedResourceRoutes, providerMetadataRoutes, sig
 import { snapshotRoutes } from "./snapshots.ts";
 import { acceptSockets, type SocketParts } from "./sockets.ts";
 import { sshRoutes } from "./ssh.ts";
-import { Streams } from "./streams.ts";
+import type { Streams } from "./streams.ts";
 import { terminalRoutes } from "./terminals.ts";
 import { ticketRoutes } from "./tickets.ts";
 import { userRoutes } from "./users.ts";
 
 const maximumBodyBytes = 1024 * 1024;
+/** How long requests that are under way may take when the server ends. */
+const drainMs = 2_000;
 
 export interface AppOptions {
   version: string;
@@ -132,10 +133,6 @@ export interface AppOptions {
   readiness: () => Promise<Readiness>;
   metrics: MetricsText;
   limiters: RateLimiters;
-  /** How many event streams a key may have open. */
-  maximumStreams: number;
-  /** How many event streams an account may have open. */
-  maximumAccountStreams: number;
   /** The origins whose web pages may call the API. */
   corsOrigins: readonly string[];
   /** Addresses and networks of the proxies that are trusted to report a client's address. */
@@ -144,14 +141,18 @@ export interface AppOptions {
   dashboardSessions: DashboardSessions;
   /** The folder of the built dashboard. */
   dashboardFolder: string;
+  /** Null: this server does all itself. */
+  passing: Passing | null;
+  /** The event streams that are open. */
+  streams: Streams;
   /** Without a trailing slash. */
   publicUrl: () => string;
 }
 
 /** The HTTP API. The caller makes it listen. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
-  const { previewHosts: hosts, previews, ports, limiters, logger } = options;
-  const previewServer = new PreviewServer({ hosts, previews, ports, limiter: limiters.address, logger });
+  const { previewHosts: hosts, previews, ports, limiters, logger, passing } = options;
+  const previewServer = new PreviewServer({ hosts, previews, ports, limiter: limiters.address, logger, passing });
   const front = new FrontServer(previewServer);
   const app = fastify({
     loggerInstance: options.logger,
@@ -160,6 +161,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: maximumBodyBytes,
     forceCloseConnections: true,
+    // What still comes on open connections is done, or passed on.
+    return503OnClosing: passing === null,
     routerOptions: { maxParamLength: 200 },
     serverFactory: front.create,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
@@ -167,7 +170,11 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     clientErrorHandler: answerClientError,
   });
   limitReceiving(app.server, (request) => previewServer.owns(request));
-  app.addHook("preClose", async () => previewServer.close());
+  app.addHook("preClose", async () => {
+    app.server.close(); // Takes no new connections.
+    await passing?.drain(drainMs);
+    previewServer.close();
+  });
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.removeContentTypeParser("text/plain"); // Fastify's own: bodies are JSON.
@@ -210,46 +217,13 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   return app;
 }
 
-type LimitAddress = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
-
-/** Requires the permission of each route. */
-function guard(app: FastifyInstance, options: AppOptions, limitAddress: LimitAddress): void {
-  const { principals, tickets, limiters, publicUrl } = options;
-  app.addHook("onRequest", async (request, reply) => {
-    const { route } = request.routeOptions.config;
-    if (!route || route.permission === "public") return;
-    try {
-      const find = (credential: string) => principals.find(credential, route.audience);
-      request.caller = await authenticate(request, find, tickets);
-    } catch (error) {
-      if (route.audience === "mcp") reply.header("www-authenticate", challengeOf(publicUrl(), request));
-      if (error instanceof BerthError && error.status === 401) await limitAddress(request, reply);
-      throw error;
-    }
-    await countRequest(request, reply, limiters);
-    requirePermission(route, request.caller);
-  });
-}
-
-/** Tells an MCP client where tokens come from (RFC 9728, 5.1). */
-function challengeOf(publicUrl: string, { headers }: FastifyRequest): string {
-  const wrong = headers.authorization === undefined ? "" : 'error="invalid_token", ';
-  return `Bearer ${wrong}resource_metadata="${publicUrl}${routes.getMcpResource.path}"`;
-}
-
-/** Counts a request against its key's limit and its account's. */
-async function countRequest({ caller }: FastifyRequest, reply: FastifyReply, limiters: RateLimiters): Promise<void> {
-  await limit(reply, limiters.requests, countedAs(caller));
-  await limit(reply, limiters.account, caller.accountId);
-}
-
 async function addRoutes(
   app: FastifyInstance,
   options: AppOptions,
   idempotency: Idempotency,
   limitAddress: LimitAddress,
 ): Promise<void> {
-  const { agents, turns, billing, principals, auditLog, signIn } = options;
+  const { agents, turns, billing, principals, auditLog, signIn, streams } = options;
   await app.register(healthRoutes(options.readiness, options.metrics));
   await app.register(protectedResourceRoutes(options.protectedResource));
   await app.register(paymentEventRoutes(billing, limitAddress));
@@ -262,9 +236,6 @@ async function addRoutes(
     await limitAddress(request, reply);
     return app.swagger();
   });
-  const streams = new Streams(options.maximumStreams, options.maximumAccountStreams, (caller) =>
-    principals.isValid(caller),
-  );
   const begun = async (request: FastifyRequest, reply: FastifyReply) => {
     await idempotency.streams(request);
     await writeEntry(auditLog, request, reply);

@@ -38,8 +38,13 @@ export async function authenticate(
   return caller;
 }
 
-function byTicket(request: FastifyRequest, ticket: string, purpose: string, tickets: Pick<Tickets, "take">): Caller {
-  const admission = tickets.take(ticket);
+async function byTicket(
+  request: FastifyRequest,
+  ticket: string,
+  purpose: string,
+  tickets: Pick<Tickets, "take">,
+): Promise<Caller> {
+  const admission = await tickets.take(ticket);
   if (admission?.purpose !== purpose)
     throw new BerthError(
       "credentials_invalid",

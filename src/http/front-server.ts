@@ -36,7 +36,11 @@ export class FrontServer {
     server.keepAliveTimeout = keepAliveMs;
     server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       if (this.#previews.owns(request)) this.#previews.upgrade(request, socket, head);
-      else this.upgrades.emit("upgrade", request, socket, head);
+      else {
+        // Back to where whoever takes the socket reads it: a request may be passed on.
+        if (head.length > 0) socket.unshift(head);
+        this.upgrades.emit("upgrade", request, socket, Buffer.alloc(0));
+      }
     });
     return server;
   };

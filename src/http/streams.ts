@@ -47,6 +47,11 @@ export class Streams {
     return { [Symbol.dispose]: () => this.#leave(who, open, request) };
   }
 
+  /** Cuts off all streams. Their readers come again, and meet another server. */
+  cutAll(): void {
+    for (const open of this.#open.values()) for (const { raw } of open) raw.socket.destroy();
+  }
+
   #leave(who: string, open: Set<FastifyRequest>, request: FastifyRequest): void {
     open.delete(request);
     const { accountId } = request.caller;

@@ -16,13 +16,13 @@ export function ticketRoutes(agents: Agents, tickets: Tickets, hosts: PreviewHos
       reply.header("cache-control", "no-store");
       const { caller, body } = request;
       if (body.for === "file") {
-        const given = tickets.give({ caller, agentId: agent.id, purpose: body.for, path: body.path });
+        const given = await tickets.give({ caller, agentId: agent.id, purpose: body.for, path: body.path });
         return { ...given, url: null };
       }
       if (body.for !== "preview") {
-        return { ...tickets.give({ caller, agentId: agent.id, purpose: body.for }), url: null };
+        return { ...(await tickets.give({ caller, agentId: agent.id, purpose: body.for })), url: null };
       }
-      const given = tickets.give({ caller, agentId: agent.id, purpose: previewPurpose(body.port) });
+      const given = await tickets.give({ caller, agentId: agent.id, purpose: previewPurpose(body.port) });
       return { ...given, url: hosts.url(previewLabel(agent, body.port), enterLink(given.ticket, body.path)) };
     });
   };

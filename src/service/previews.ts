@@ -86,8 +86,8 @@ export class Previews {
   }
 
   /** Uses up a ticket. Returns a session for a cookie; null if the ticket is not good for these pages. */
-  enter(ticket: string, { agent, port }: PreviewTarget): string | null {
-    const admission = this.#options.tickets.take(ticket);
+  async enter(ticket: string, { agent, port }: PreviewTarget): Promise<string | null> {
+    const admission = await this.#options.tickets.take(ticket);
     if (admission?.purpose !== previewPurpose(port) || admission.agentId !== agent.id) return null;
     const { accountId, keyId } = admission.caller;
     return this.#seal({ accountId, keyId, share: null, agentId: agent.id, port, until: Date.now() + sessionMs });

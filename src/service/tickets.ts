@@ -1,9 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type Ticket, ticketMs } from "../contract/tickets.ts";
 import type { Caller } from "./caller.ts";
-
-/** How many tickets may be out at once; the oldest are forgotten first. */
-const maximumTickets = 10_000;
+import { type CallerRecord, fromCallerRecord, toCallerRecord } from "./caller-record.ts";
 
 /** What a ticket stands for: its holder is that caller, with that one agent, for that one purpose. */
 export interface Admission {
@@ -14,35 +12,37 @@ export interface Admission {
   path?: string;
 }
 
+export type StoredAdmission = Omit<Admission, "caller"> & { caller: CallerRecord };
+
+/** Tickets by their hashes. */
+export interface TicketRows {
+  insert(hash: string, admission: StoredAdmission, expiresAt: Date): Promise<void>;
+  /** Removes a ticket; null where there is none, or it has expired. */
+  take(hash: string): Promise<StoredAdmission | null>;
+}
+
 /**
- * One-time tickets, for those who cannot send a key: a browser's WebSockets, links and downloads. In memory, because they are good
- * for half a minute, and at the server that gave them, which is their agent's.
+ * One-time tickets, for those who cannot send a key: a browser's WebSockets, links and downloads. Good for half a
+ * minute, at any server.
  */
 export class Tickets {
-  /** By the hash of the ticket, in the order in which they expire. */
-  readonly #given = new Map<string, Admission & { expiresAt: number }>();
+  readonly #rows: TicketRows;
 
-  give(admission: Admission): Omit<Ticket, "url"> {
-    this.#forget();
+  constructor(rows: TicketRows) {
+    this.#rows = rows;
+  }
+
+  async give({ caller, ...admission }: Admission): Promise<Omit<Ticket, "url">> {
     const ticket = randomBytes(32).toString("base64url");
-    const expiresAt = Date.now() + ticketMs;
-    this.#given.set(hashOf(ticket), { ...admission, expiresAt });
-    return { ticket, expiresAt: new Date(expiresAt).toISOString() };
+    const expiresAt = new Date(Date.now() + ticketMs);
+    await this.#rows.insert(hashOf(ticket), { ...admission, caller: toCallerRecord(caller) }, expiresAt);
+    return { ticket, expiresAt: expiresAt.toISOString() };
   }
 
   /** Uses up a ticket; null if it is not good. */
-  take(ticket: string): Admission | null {
-    const hash = hashOf(ticket);
-    const found = this.#given.get(hash);
-    this.#given.delete(hash);
-    return found && found.expiresAt > Date.now() ? found : null;
-  }
-
-  #forget(): void {
-    for (const [hash, { expiresAt }] of this.#given) {
-      if (expiresAt > Date.now() && this.#given.size < maximumTickets) return;
-      this.#given.delete(hash);
-    }
+  async take(ticket: string): Promise<Admission | null> {
+    const found = await this.#rows.take(hashOf(ticket));
+    return found && { ...found, caller: fromCallerRecord(found.caller) };
   }
 }
 

@@ -45,6 +45,9 @@ function removals({ auditDays, networkLogDays }: Retention): RawBuilder<unknown>
     sql`delete from oidc_records where expires_at < now()`,
     sql`delete from dashboard_sessions where expires_at < now()`,
     sql`delete from user_links where expires_at < now()`,
+    sql`delete from tickets where expires_at < now()`,
+    // A host without a server for that long is gone, or comes back and takes its lease anew.
+    sql`delete from host_leases where renewed_at < now() - interval '7 days'`,
     sql`delete from rate_limits where expire < extract(epoch from now()) * 1000`,
     sql`delete from sign_in_attempts where expire < extract(epoch from now()) * 1000`,
     // Those that a server which died left behind, and those of turns that were removed.

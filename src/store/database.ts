@@ -24,6 +24,7 @@ import type { McpServers } from "../contract/mcp-servers.ts";
 import type { AgentState, DesiredState } from "../service/agent.ts";
 import type { TokenCounts } from "../service/ledger.ts";
 import type { ResponseRequest } from "../service/responses.ts";
+import type { StoredAdmission } from "../service/tickets.ts";
 import type { UsageState } from "../service/usage.ts";
 import { asFault, isTimeout } from "./faults.ts";
 
@@ -272,6 +273,16 @@ export interface Tables {
     count: number;
   };
   turn_events: { turn_id: string; seq: number; event: JSONColumnType<TurnEvent> };
+  host_leases: {
+    host: string;
+    server: string;
+    url: string;
+    /** A bigint, which comes as text. */
+    epoch: Generated<string>;
+    renewed_at: Generated<Date>;
+    expires_at: Date;
+  };
+  tickets: { hash: string; admission: JSONColumnType<StoredAdmission>; expires_at: Date };
 }
 
 /** How long to wait for connections to end. */

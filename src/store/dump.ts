@@ -21,8 +21,8 @@ export const dumpRecordFile = "dump.json";
 
 export const tableFile = (table: string) => `${table}.copy`;
 
-/** The schema's own bookkeeping, which migrations write anew. */
-const bookkeeping = /^kysely_/;
+/** The schema's own bookkeeping, which migrations write anew, and what holds for some seconds only. */
+const bookkeeping = /^(kysely_|host_leases$|tickets$)/;
 
 /** No row is read for longer than this, in milliseconds: a reader that hangs would keep old rows in the database. */
 const statementTimeoutMs = 30 * 60_000;

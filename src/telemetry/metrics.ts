@@ -13,6 +13,8 @@ export interface Snapshot {
   agents(): Promise<Partial<Record<AgentStatus, number>>>;
   /** Running machines, and agents waiting for a slot. */
   slots: { readonly used: number; readonly waiting: number };
+  /** Whether this server leads its host's agents. */
+  leads(): boolean;
   /** Running turns, and their events that are not stored yet. */
   turns: { readonly size: number; readonly unstoredEvents: number };
 }
@@ -113,7 +115,7 @@ export class Metrics {
   }
 
   /** Looks these up whenever the metrics are requested. Call it once. */
-  watch({ agents, slots, turns }: Snapshot): void {
+  watch({ agents, slots, leads, turns }: Snapshot): void {
     const gauge = (name: string, help: string, value: () => number) => {
       new Gauge({
         name,
@@ -137,6 +139,7 @@ export class Metrics {
         for (const status of agentStatuses) this.set({ status }, counts[status] ?? 0);
       },
     });
+    gauge("berth_leads", "1 if this server leads its host's agents, else 0.", () => (leads() ? 1 : 0));
     gauge("berth_machines_running", "Machines that have a slot.", () => slots.used);
     gauge("berth_agents_waiting", "Agents that wait for a slot.", () => slots.waiting);
     gauge("berth_turns_running", "Turns that go on.", () => turns.size);

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type pg from "pg";
 import { keyFingerprint } from "../backup/key-fingerprint.ts";
-import { BackupStaging } from "../backup/staging.ts";
+import type { BackupStaging } from "../backup/staging.ts";
 import type { Config } from "../config/config.ts";
 import { backupFormat } from "../contract/backups.ts";
 import type { Machines } from "../machines/machines.ts";
@@ -14,6 +14,7 @@ import type { Stores } from "./stores.ts";
 
 interface BackupParts {
   config: Config;
+  files: BackupStaging;
   /** The data folder's id. */
   host: string;
   secretKey: string;
@@ -26,10 +27,10 @@ interface BackupParts {
 
 /** Backups of this server's machines and of the database. */
 export async function openBackups(parts: BackupParts): Promise<Backups> {
-  const { config, host, secretKey, connection, stores, machines, service, log } = parts;
+  const { config, files, host, secretKey, connection, stores, machines, service, log } = parts;
   const { version } = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8"));
   return new Backups({
-    files: await BackupStaging.open(config.dataFolder),
+    files,
     agents: () => stores.agents.all(),
     snapshots: service.snapshots,
     named: () => stores.snapshots.needed(),

@@ -7,40 +7,54 @@ import { createKey } from "../identity/keys.ts";
 import type { AccountStore } from "../store/accounts.ts";
 import { type Database, migrate, openDatabase } from "../store/database.ts";
 import { startEmbeddedPostgres } from "../store/embedded.ts";
+import { admitSessions, type SessionOwner } from "../store/host-leases.ts";
 import { supervise } from "../store/supervise.ts";
 
 /** Queries that take longer than this fail as `database_unavailable`. */
 const queryTimeoutMs = 10_000;
+/** Below the time that a lease is good for. */
+const leaseTimeoutMs = 3_000;
 
 /** The database, and a pool for long-running queries. */
 export interface Databases {
   database: Database;
   /** Without a timeout, for migrations and the removal of expired data. */
   maintenance: Database;
+  /** For the hosts' leases alone: their renewal waits for no other query. */
+  leases: Database;
   /** For a connection of one's own. */
   connection: pg.PoolConfig;
 }
 
-/** Opens the configured database, or runs one in the data folder, and brings its schema up to date. */
-export async function openDatabases(config: Config, logger: Logger, cleanup: AsyncDisposableStack): Promise<Databases> {
+/** Opens the configured database, whose sessions are `sessions`', or runs one in the data folder, and brings its schema up to date. */
+export async function openDatabases(
+  config: Config,
+  logger: Logger,
+  cleanup: AsyncDisposableStack,
+  sessions: SessionOwner | null = null,
+): Promise<Databases> {
   const embedded =
     config.databaseUrl === null ? await startEmbeddedPostgres(join(config.dataFolder, "postgres")) : null;
   if (embedded) cleanup.use(supervise(embedded, (message, error) => logger.error({ err: error }, message)));
-  const connection = embedded?.config ?? { connectionString: config.databaseUrl! };
+  const connection: pg.PoolConfig = embedded?.config ?? { connectionString: config.databaseUrl! };
+  // No other server can reach a built-in database.
+  const admitted = embedded || !sessions ? connection : { ...connection, onConnect: admitSessions(sessions) };
   const failed = (error: Error) => logger.warn({ err: error }, "a database connection was lost");
-  const maintenance = openDatabase({ ...connection, max: 1 }, failed);
+  const maintenance = openDatabase({ ...admitted, max: 1 }, failed);
   cleanup.defer(() => maintenance.destroy());
   await migrate(maintenance);
-  const database = openDatabase({ ...connection, query_timeout: queryTimeoutMs }, failed);
+  const leases = openDatabase({ ...connection, max: 2, query_timeout: leaseTimeoutMs }, failed);
+  cleanup.defer(() => leases.destroy());
+  const database = openDatabase({ ...admitted, query_timeout: queryTimeoutMs }, failed);
   cleanup.defer(() => database.destroy());
-  return { database, maintenance, connection };
+  return { database, maintenance, leases, connection };
 }
 
 /** Creates the operator's account with its first key, which the CLI on this host uses. */
 export async function makeOperator(accounts: AccountStore, dataFolder: string, logger: Logger): Promise<void> {
   const { key, ...stored } = createKey("full");
   const file = join(dataFolder, "operator.key");
-  const partial = `${file}.partial`;
+  const partial = `${file}.${process.pid}.partial`;
   await writeFile(partial, `${key}\n`, { mode: 0o600, flush: true });
   // The file is renamed within the account's transaction: a crash leaves neither, or a file that is replaced.
   const made = await accounts.createOperator(stored, () => rename(partial, file));

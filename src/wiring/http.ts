@@ -6,7 +6,9 @@ import type { Config } from "../config/config.ts";
 import { previewWarnings } from "../config/preview-domain.ts";
 import type { Readiness } from "../contract/health.ts";
 import { createApp } from "../http/app.ts";
+import type { Passing } from "../http/passing/passing.ts";
 import { PreviewHosts } from "../http/previews/hosts.ts";
+import type { Streams } from "../http/streams.ts";
 import type { LocalSignIn } from "../identity/local-sign-in.ts";
 import type { Backups } from "../service/backups.ts";
 import type { ModelChoice } from "../service/models.ts";
@@ -29,11 +31,14 @@ interface HttpParts {
   address: ServiceAddress;
   metrics: Metrics;
   readiness: () => Promise<Readiness>;
+  streams: Streams;
+  /** Null: this server does all itself. */
+  passing: Passing | null;
 }
 
 /** The service's HTTP API. The caller makes it listen. */
 export async function openHttp(parts: HttpParts): Promise<FastifyInstance> {
-  const { config, logger, service, models, stores, signIn, address, metrics, readiness } = parts;
+  const { config, logger, service, models, stores, signIn, address, metrics, readiness, streams, passing } = parts;
   for (const warning of previewWarnings(config)) logger.warn(warning);
   return createApp({
     version: await readVersion(),
@@ -42,14 +47,14 @@ export async function openHttp(parts: HttpParts): Promise<FastifyInstance> {
     readiness,
     metrics: () => metrics.text(),
     limiters: stores.limiters,
-    maximumStreams: config.maximumStreams,
-    maximumAccountStreams: config.maximumAccountStreams,
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     idempotencyKeys: stores.idempotency,
     capacity: () => service.lifecycle.capacity(),
     ...service,
     backups: parts.backups,
+    streams,
+    passing,
     previewHosts: new PreviewHosts(config.previewDomain, () => address.public),
     models,
     auditLog: stores.audit,

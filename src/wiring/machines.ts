@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { ImportFolders } from "../archives/import-folders.ts";
 import type { Config } from "../config/config.ts";
 import type { Resources } from "../contract/agents.ts";
+import { fenced } from "../machines/fenced-driver.ts";
 import { Machines } from "../machines/machines.ts";
 import { retryTransient } from "../platform/retry.ts";
 import { pourInto } from "../service/imports.ts";
@@ -18,6 +19,8 @@ interface MachineParts {
   models: ModelAccess;
   secrets: SecretStore;
   archives: ImportFolders;
+  /** Before anything is done to a machine: rejects where this server does not lead them. */
+  confirm: () => Promise<void>;
   logger: Logger;
   log: (message: string, fields: Record<string, unknown>) => void;
 }
@@ -30,16 +33,20 @@ export function openMachines({
   models,
   secrets,
   archives,
+  confirm,
   logger,
   log,
 }: MachineParts): Machines {
-  const open = () =>
-    openDriver(
+  const open = async () => {
+    await confirm();
+    const driver = await openDriver(
       config,
       usual,
       (socket) => models.serveTemplateUplink(socket),
       (message) => logger.info(message),
     );
+    return fenced(driver, confirm);
+  };
   return new Machines({
     open,
     serveUplink: (id, socket) => models.serveUplink(id, socket),

@@ -172,7 +172,7 @@ export function openService(parts: ServiceParts) {
     recheck: (agentId) => egress.recheck(agentId),
   });
   const files = new Files(leases);
-  const tickets = new Tickets();
+  const tickets = new Tickets(stores.tickets);
   const shares = new Shares(stores.shares);
   return {
     agents,

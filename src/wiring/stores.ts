@@ -21,6 +21,7 @@ import { openRateLimiter } from "../store/rate-limiter.ts";
 import { ResponseStore } from "../store/responses.ts";
 import { ShareStore } from "../store/shares.ts";
 import { SnapshotStore } from "../store/snapshots.ts";
+import { TicketStore } from "../store/tickets.ts";
 import { TurnStore } from "../store/turns.ts";
 import { UserStore } from "../store/users.ts";
 
@@ -59,6 +60,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     secrets: new SecretStore(database, sealer),
     shares: new ShareStore(database),
     snapshots: new SnapshotStore(database),
+    tickets: new TicketStore(database),
     turns: turnStore,
     users: new UserStore(database, startingCredits),
   };

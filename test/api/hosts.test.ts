@@ -29,7 +29,7 @@ async function sharedDatabase(name: string) {
   return { databaseUrl, secretKey: randomBytes(32).toString("base64") };
 }
 
-test("a second server on the database leaves the first one's agents alone, and says where they are not", async () => {
+test("a second host's server leaves the first one's agents alone, and passes on what is asked of them", async () => {
   const shared = await sharedDatabase("hosts");
   await using first = await ScriptedService.start(shared);
   const { client } = first;
@@ -53,22 +53,23 @@ test("a second server on the database leaves the first one's agents alone, and s
     ["eve", "ready"],
   ]);
   const turnId = running.headers.get("x-turn-id")!;
-  const refused: [string, string, unknown?][] = [
-    ["POST", "/agents/bob/chat", { message: "hello" }],
-    ["POST", "/agents/bob/resume"],
-    ["POST", "/agents/bob/restart"],
-    ["POST", "/agents/ada/suspend"],
-    ["PATCH", "/agents/ada", { instructions: "Answer briefly." }],
-    ["POST", "/agents/bob/conversation/reset"],
-    ["GET", "/agents/ada/logs"],
-    ["POST", `/agents/ada/turns/${turnId}/cancel`],
-    ["DELETE", "/agents/ada"],
+  const passedOn: [number, string, string, unknown?][] = [
+    [409, "POST", "/agents/ada/suspend"],
+    [200, "PATCH", "/agents/ada", { instructions: "Answer briefly." }],
+    [200, "GET", "/agents/ada/logs"],
+    [200, "POST", "/agents/bob/resume?wait=ready"],
+    [200, "POST", "/agents/bob/restart?wait=ready"],
+    [200, "POST", "/agents/bob/conversation/reset"],
+    [201, "POST", "/agents", { name: "fay", from: { agent: "bob" } }],
+    [200, "POST", "/v1/chat/completions", { model: "bob", messages: [{ role: "user", content: "hello" }] }],
+    [204, "DELETE", "/agents/fay"],
   ];
-  for (const [method, path, body] of refused) {
+  for (const [status, method, path, body] of passedOn) {
     const answer = await there.call(method, path, body);
-    expect([path, answer.status, answer.body.code]).toEqual([path, 503, "agent_elsewhere"]);
-    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect([path, answer.status]).toEqual([path, status]);
   }
+  expect(await there.ask("bob", "who answers?")).toBe("who answers?");
+  expect(second.driver.running).toHaveLength(1);
   // The turn goes on where it began, and can be read anywhere.
   const read = await there.events("ada", turnId);
   const events = await Array.fromAsync(eventsOf(running));
@@ -77,11 +78,34 @@ test("a second server on the database leaves the first one's agents alone, and s
   expect(await client.ask("bob", "still there?")).toBe("still there?");
 });
 
-test("a data folder that is used twice is refused, and one that moves keeps its agents", async () => {
+test("what is asked of a host that no server leads is refused at another, once nobody has come for ten seconds", async () => {
+  const shared = await sharedDatabase("nobody");
+  await using first = await ScriptedService.start(shared);
+  await first.client.createAgent("ada");
+  await using second = await ScriptedService.start(shared);
+  const there = new TestClient(second.server.url, first.client.key);
+  const { turnId } = await there.chat("ada", "hello");
+  await first.server[Symbol.asyncDispose]();
+
+  const refused = await there.call("POST", "/agents/ada/chat", { message: "hello" });
+  expect([refused.status, refused.body.code]).toEqual([503, "agent_elsewhere"]);
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  // What is in the database, every server answers.
+  expect((await there.call("GET", "/agents/ada")).body.status).toBe("ready");
+  expect((await there.events("ada", turnId)).text).toBe("hello");
+  await first.restart();
+  expect(await there.ask("ada", "hello again")).toBe("hello again");
+});
+
+test("a data folder with a database of its own is refused to a second server, and one that moves keeps its agents", async () => {
+  await using alone = await ScriptedService.start();
+  await expect(ScriptedService.start({ dataFolder: alone.config.dataFolder })).rejects.toThrow(/in use/);
   const shared = await sharedDatabase("moves");
+  // Another database than the one that the folder's server has.
+  await expect(ScriptedService.start({ ...shared, dataFolder: alone.config.dataFolder })).rejects.toThrow(/in use/);
+
   await using service = await ScriptedService.start(shared);
   await service.client.createAgent("ada");
-  await expect(ScriptedService.start({ ...shared, dataFolder: service.config.dataFolder })).rejects.toThrow(/in use/);
   await service.restart();
   expect(await service.client.ask("ada", "hello")).toBe("hello");
 });

@@ -36,6 +36,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     databaseUrl: null,
     secretKey: null,
     publicUrl: null,
+    internalUrl: null,
     previewDomain: "localhost",
     oidc: null,
     imageFolder: null,

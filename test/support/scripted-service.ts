@@ -1,14 +1,46 @@
-import { rm } from "node:fs/promises";
+import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../../src/config/config.ts";
 import { fetchPublicDocument } from "../../src/egress/documents.ts";
 import type { FetchDocument } from "../../src/identity/client-documents.ts";
+import { freePort } from "../../src/platform/ports.ts";
 import type { Runtime } from "../../src/runtimes/runtime.ts";
-import { createServer, type Server } from "../../src/server.ts";
+import { createServer, type Server, type ServerParts } from "../../src/server.ts";
+import { startEmbeddedPostgres } from "../../src/store/embedded.ts";
 import { TestClient } from "./client.ts";
 import { testConfig } from "./config.ts";
 import { ScriptedDriver } from "./scripted-driver.ts";
 import { scriptedRuntimes } from "./scripted-runtime.ts";
+
+/**
+ * Whether all services of a run have a second server that stands by, which is the one that tests ask: what passes on
+ * requests then has all tests of the API.
+ */
+const hasStandby = process.env.BERTH_TEST_STANDBY !== undefined;
+
+/** The configuration of servers that share a new database, as they share the data folder. */
+async function sharedConfig(changes: Partial<Config>, cleanup: AsyncDisposableStack): Promise<Config> {
+  const config = await testConfig({ port: await freePort(), ...changes });
+  // The database's user enters it.
+  await chmod(config.dataFolder, 0o711);
+  const folder = join(config.dataFolder, "postgres");
+  const postgres = await startEmbeddedPostgres(folder);
+  cleanup.defer(() => postgres.stop());
+  const { user, password } = postgres.config;
+  const databaseUrl = `postgres://${user}:${password}@localhost/postgres?host=${encodeURIComponent(folder)}`;
+  return { ...config, databaseUrl, publicUrl: config.publicUrl ?? `http://127.0.0.1:${config.port}` };
+}
+
+/** A leader with a standby, as clients see them who ask the standby. */
+async function startBoth(config: Config, parts: ServerParts): Promise<Server> {
+  const leader = await createServer({ ...config, port: 0 }, parts);
+  const standby = await createServer(config, parts);
+  const end = async () => {
+    await standby[Symbol.asyncDispose]();
+    await leader[Symbol.asyncDispose]();
+  };
+  return { ...leader, url: standby.url, [Symbol.asyncDispose]: end };
+}
 
 /** A whole server with scripted machines. Everything else is real. */
 export class ScriptedService implements AsyncDisposable {
@@ -17,12 +49,14 @@ export class ScriptedService implements AsyncDisposable {
   server: Server;
   client: TestClient;
   readonly repair: () => void;
-  readonly #runtimes: readonly Runtime[];
+  readonly #again: () => Promise<Server>;
+  readonly #cleanup: AsyncDisposableStack;
 
   private constructor(
     config: Config,
     driver: ScriptedDriver,
-    runtimes: readonly Runtime[],
+    again: () => Promise<Server>,
+    cleanup: AsyncDisposableStack,
     server: Server,
     client: TestClient,
     repair: () => void,
@@ -32,7 +66,8 @@ export class ScriptedService implements AsyncDisposable {
     this.server = server;
     this.client = client;
     this.repair = repair;
-    this.#runtimes = runtimes;
+    this.#again = again;
+    this.#cleanup = cleanup;
   }
 
   /**
@@ -53,22 +88,24 @@ export class ScriptedService implements AsyncDisposable {
       fetchDocument?: FetchDocument;
     } = {},
   ): Promise<ScriptedService> {
-    const config = await testConfig(changes);
+    const isShared = hasStandby && !changes.databaseUrl && !changes.dataFolder;
+    const cleanup = new AsyncDisposableStack();
+    const config = await (isShared ? sharedConfig(changes, cleanup) : testConfig(changes));
     const driver = new ScriptedDriver(join(config.dataFolder, "machines"), runtimes, packages);
     const broken = { breaks };
-    const server = await createServer(config, {
-      runtimes,
-      fetchDocument,
-      openDriver: async () => {
-        broken.breaks();
-        return driver;
-      },
-    });
+    const openDriver = async () => {
+      broken.breaks();
+      return driver;
+    };
+    const parts = { runtimes, fetchDocument, openDriver };
+    const begin = isShared ? startBoth : createServer;
+    const server = await begin(config, parts);
     // A second server on the same database has no operator key in its own data folder.
     const client = await TestClient.ofOperator(server.url, config.dataFolder).catch(
       () => new TestClient(server.url, ""),
     );
-    return new ScriptedService(config, driver, runtimes, server, client, () => {
+    const again = () => begin(config, { runtimes, openDriver: async () => driver });
+    return new ScriptedService(config, driver, again, cleanup, server, client, () => {
       broken.breaks = () => {};
     });
   }
@@ -80,12 +117,13 @@ export class ScriptedService implements AsyncDisposable {
   async restart(meanwhile: () => Promise<void> = async () => {}): Promise<void> {
     await this.server[Symbol.asyncDispose]();
     await meanwhile();
-    this.server = await createServer(this.config, { runtimes: this.#runtimes, openDriver: async () => this.driver });
+    this.server = await this.#again();
     this.client = new TestClient(this.server.url, this.client.key);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.server[Symbol.asyncDispose]();
+    await this.#cleanup.disposeAsync();
     await this.driver[Symbol.asyncDispose]();
     // A runner killed in mid-turn may still write a line or two.
     await rm(this.config.dataFolder, { recursive: true, force: true, maxRetries: 10 });

@@ -16,6 +16,6 @@ await using server = await createServer(config, {
 });
 console.log(`Berth is ready at ${server.url}`);
 if (server.firstSignIn !== null) console.log(`Sign in: ${server.firstSignIn}`);
-await signals;
+if (await Promise.race([signals.then(() => false), server.deposed.then(() => true)])) process.exit(1);
 // As the real program does.
 setTimeout(() => process.exit(0), 5_000).unref();

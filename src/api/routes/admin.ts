@@ -73,6 +73,7 @@ export const adminRoutes = {
     summary: "Show what the host has for machines, and what is taken of it",
     responses: { 200: Capacity },
     permission: operatorOnly,
+    by: "own leader",
   }),
   createBackup: route({
     method: "POST",
@@ -82,6 +83,7 @@ export const adminRoutes = {
       "All rows, and the machines of this server's agents, each at a moment at which it stood still for some tenths of a second. It takes the place of the last one, and waits for an hour to be read.",
     responses: { 201: Backup },
     permission: operatorOnly,
+    by: "own leader",
   }),
   readBackup: route({
     method: "GET",
@@ -92,6 +94,7 @@ export const adminRoutes = {
     responses: {},
     permission: operatorOnly,
     givesBytes: true,
+    by: "own leader",
   }),
   removeBackup: route({
     method: "DELETE",
@@ -100,6 +103,7 @@ export const adminRoutes = {
     params: BackupParams,
     responses: { 204: z.null() },
     permission: operatorOnly,
+    by: "own leader",
   }),
   listCredits: route({
     method: "GET",

@@ -34,6 +34,8 @@ export const agentRoutes = {
     responses: { 201: Agent },
     permission: account,
     limit: "agents",
+    by: "own leader",
+    agentIn: "from",
   }),
   getAgent: route({
     method: "GET",
@@ -42,6 +44,7 @@ export const agentRoutes = {
     params: AgentParams,
     responses: { 200: Agent },
     permission: chatting,
+    by: "leader, or any",
   }),
   changeAgent: route({
     method: "PATCH",

@@ -28,5 +28,6 @@ export const archiveRoutes = {
     permission: account,
     takesBytes: "stream",
     limit: "agents",
+    by: "own leader",
   }),
 };

@@ -33,6 +33,7 @@ export const chatRoutes = {
     query: ListQuery,
     responses: { 200: TurnList },
     permission: account,
+    by: "any",
   }),
   listAccountTurns: route({
     method: "GET",
@@ -50,6 +51,7 @@ export const chatRoutes = {
     params: TurnParams,
     responses: { 200: TurnRecord },
     permission: chatting,
+    by: "any",
   }),
   getTurnEvents: route({
     method: "GET",
@@ -60,6 +62,7 @@ export const chatRoutes = {
     responses: {},
     permission: chatting,
     stream: TurnEvent,
+    by: "leader, or any",
   }),
   cancelTurn: route({
     method: "POST",

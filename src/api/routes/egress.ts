@@ -20,6 +20,7 @@ export const egressRoutes = {
     params: AgentParams,
     responses: { 200: EgressPolicy },
     permission: account,
+    by: "any",
   }),
   setNetwork: route({
     method: "PUT",
@@ -42,6 +43,7 @@ export const egressRoutes = {
     query: EgressLogQuery,
     responses: { 200: EgressLog },
     permission: account,
+    by: "leader, or any",
   }),
   listAccountConnections: route({
     method: "GET",
@@ -58,6 +60,7 @@ export const egressRoutes = {
     params: AgentParams,
     responses: { 200: SecretList },
     permission: account,
+    by: "any",
   }),
   setSecret: route({
     method: "PUT",

@@ -32,6 +32,8 @@ export const openAiRoutes = {
     body: CreateResponse,
     responses: { 200: OpenAiResponse },
     stream: OpenAiEvent,
+    by: "own leader",
+    agentIn: "model",
   }),
   openResponses: route({
     ...openAi,
@@ -42,6 +44,7 @@ export const openAiRoutes = {
       "Its frames are JSON. The client sends `{type: response.create, …}` with the fields of the POST; the service sends the response's events, then looks at the next.",
     responses: {},
     socket: "no ticket",
+    by: "own leader",
   }),
   getResponse: route({
     ...openAi,
@@ -53,6 +56,7 @@ export const openAiRoutes = {
     query: ResponseQuery,
     responses: { 200: OpenAiResponse },
     stream: OpenAiEvent,
+    by: "own leader",
   }),
   deleteResponse: route({
     ...openAi,
@@ -69,6 +73,7 @@ export const openAiRoutes = {
     summary: "Interrupt a response",
     params: ResponseParams,
     responses: { 200: OpenAiResponse },
+    by: "own leader",
   }),
   listInputItems: route({
     ...openAi,
@@ -89,6 +94,8 @@ export const openAiRoutes = {
     body: CreateChatCompletion,
     responses: { 200: ChatCompletion },
     stream: OpenAiEvent,
+    by: "own leader",
+    agentIn: "model",
   }),
   listOpenAiModels: route({
     ...openAi,

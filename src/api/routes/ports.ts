@@ -44,6 +44,7 @@ export const portRoutes = {
     params: AgentParams,
     responses: { 200: ShareList },
     permission: account,
+    by: "any",
   }),
   removeShare: route({
     method: "DELETE",

@@ -23,6 +23,7 @@ export const snapshotRoutes = {
     params: AgentParams,
     responses: { 200: SnapshotList },
     permission: account,
+    by: "any",
   }),
   removeSnapshot: route({
     method: "DELETE",

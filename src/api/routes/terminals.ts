@@ -14,6 +14,7 @@ export const terminalRoutes = {
     body: TicketRequest,
     responses: { 201: Ticket },
     permission: account,
+    by: "any",
   }),
   openTerminal: route({
     method: "GET",

@@ -16,6 +16,7 @@ export const wireRoutes = {
     permission: chatting,
     carries: true,
     audience: "mcp",
+    by: "own leader",
   }),
   a2a: route({
     method: "POST",
@@ -48,5 +49,6 @@ export const wireRoutes = {
     params: AgentParams,
     responses: { 200: z.unknown() },
     permission: chatting,
+    by: "any",
   }),
 };

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { notLeadingHeader, passportHeader } from "../passing/passport.ts";
 import { hostOnly, withoutSessions } from "./session-cookie.ts";
 
 /** Of one connection alone (RFC 9110, 7.6.1), with what is set anew. */
@@ -15,16 +16,17 @@ const ofConnection = new Set([
 ]);
 
 /** What a client may not claim. `expect` has been answered already. */
-const ofClient = new Set(["expect", "forwarded", "x-real-ip"]);
+const ofClient = new Set(["expect", "forwarded", "x-real-ip", passportHeader]);
 
 /** What `connection` may not name: the end of a body is told by it, or whom a request is for and from. */
 const ofMessage = new Set(["content-length", "cookie", "host", "origin", "set-cookie"]);
 
 /**
- * What a page may not say: whom else it lets read it, where else it is, what a browser forgets of the whole domain, and
- * whom it reports to.
+ * What a page may not say: whom else it lets read it, where else it is, what a browser forgets of the whole domain, whom
+ * it reports to, and what only servers say to each other.
  */
 const ofPage = new Set([
+  notLeadingHeader,
   "alt-svc",
   "clear-site-data",
   "nel",

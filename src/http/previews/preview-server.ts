@@ -6,6 +6,7 @@ import { BerthError } from "../../contract/errors.ts";
 import type { Ports } from "../../service/ports.ts";
 import { type Previews, type PreviewTarget, parseLabel, type Visitor } from "../../service/previews.ts";
 import type { RateLimiter } from "../../service/rate-limits.ts";
+import type { Passing } from "../passing/passing.ts";
 import { clientOf } from "../rate-limits.ts";
 import { isForeign } from "./foreign.ts";
 import { forward, type Upgrading } from "./forward.ts";
@@ -49,6 +50,8 @@ interface PreviewParts {
   /** Counts what is asked for in vain, by address. */
   limiter: RateLimiter;
   logger: FastifyBaseLogger;
+  /** Null: this server does all itself. */
+  passing: Pick<Passing, "passPage" | "addressOf"> | null;
 }
 
 /** A request under way. */
@@ -123,7 +126,9 @@ export class PreviewServer {
     if (pathname.startsWith(sharePath)) return this.#enterByShare(request, response, target, pathname);
     if (isForeign(request)) throw new Refusal(foreign);
     const visitor = await this.#visitor(request, target);
-    const { hosts, ports } = this.#parts;
+    const { hosts, ports, passing } = this.#parts;
+    const page = { request, response, isUpgrade: upgrading !== null };
+    if (await passing?.passPage(target.agent, page)) return;
     using _ = this.#enterOpen(hosts.labelIn(request.headers.host)!, {
       visitor,
       end: () => (upgrading?.socket ?? response).destroy(),
@@ -135,34 +140,35 @@ export class PreviewServer {
     await forward(request, response, connection, hosts.isSecure, upgrading);
   }
 
-  async #target({ headersDistinct, headers, url, socket }: IncomingMessage): Promise<PreviewTarget> {
+  async #target(request: IncomingMessage): Promise<PreviewTarget> {
+    const { headersDistinct, headers, url } = request;
     const { hosts, previews } = this.#parts;
     if (headersDistinct.host?.length !== 1 || !url?.startsWith("/")) throw new Refusal(badRequest);
     const named = parseLabel(hosts.labelIn(headers.host)!);
-    if (!named) throw await this.#inVain(socket.remoteAddress, notFound);
+    if (!named) throw await this.#inVain(request, notFound);
     const target = await previews.find(named);
     // As for an agent that there is: nobody finds out by asking.
-    if (!target) throw await this.#inVain(socket.remoteAddress, signInRequired(named.port));
+    if (!target) throw await this.#inVain(request, signInRequired(named.port));
     return target;
   }
 
-  async #visitor({ headers, socket }: IncomingMessage, target: PreviewTarget): Promise<Visitor> {
+  async #visitor(request: IncomingMessage, target: PreviewTarget): Promise<Visitor> {
     const { hosts, previews } = this.#parts;
-    const visitor = await previews.visitor(sessionsIn(headers.cookie, hosts.isSecure), target);
-    if (visitor === "ended") throw await this.#inVain(socket.remoteAddress, shareEnded);
-    if (!visitor) throw await this.#inVain(socket.remoteAddress, signInRequired(target.port));
+    const visitor = await previews.visitor(sessionsIn(request.headers.cookie, hosts.isSecure), target);
+    if (visitor === "ended") throw await this.#inVain(request, shareEnded);
+    if (!visitor) throw await this.#inVain(request, signInRequired(target.port));
     return visitor;
   }
 
-  async #enter({ socket }: IncomingMessage, response: ServerResponse, target: PreviewTarget, query: URLSearchParams) {
-    const session = this.#parts.previews.enter(query.get("ticket") ?? "", target);
-    if (session === null) throw await this.#inVain(socket.remoteAddress, ticketUsed);
+  async #enter(request: IncomingMessage, response: ServerResponse, target: PreviewTarget, query: URLSearchParams) {
+    const session = await this.#parts.previews.enter(query.get("ticket") ?? "", target);
+    if (session === null) throw await this.#inVain(request, ticketUsed);
     this.#welcome(response, session, query.get("to") ?? "/");
   }
 
-  async #enterByShare({ socket }: IncomingMessage, response: ServerResponse, target: PreviewTarget, path: string) {
+  async #enterByShare(request: IncomingMessage, response: ServerResponse, target: PreviewTarget, path: string) {
     const session = await this.#parts.previews.enterByShare(path.slice(sharePath.length), target);
-    if (session === null) throw await this.#inVain(socket.remoteAddress, shareEnded);
+    if (session === null) throw await this.#inVain(request, shareEnded);
     this.#welcome(response, session, "/");
   }
 
@@ -199,7 +205,8 @@ export class PreviewServer {
   }
 
   /** The refusal of what was asked for in vain, which an address may do only so often. */
-  async #inVain(address: string | undefined, notice: Notice): Promise<Refusal> {
+  async #inVain(request: IncomingMessage, notice: Notice): Promise<Refusal> {
+    const address = this.#parts.passing?.addressOf(request) ?? request.socket.remoteAddress;
     const allowance = await this.#parts.limiter.take(clientOf(address ?? ""));
     if (!allowance || allowance.allowed) return new Refusal(notice);
     return new Refusal({ ...tooManyRequests, retrySeconds: Math.ceil(allowance.resetMs / 1000) });

@@ -1,0 +1,114 @@
+import { readFileSync, readlinkSync } from "node:fs";
+import { chmod, link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { kill, startOf } from "../platform/process-table.ts";
+
+/** How long a killed process may take to be gone. */
+const endMs = 5_000;
+const endPollMs = 20;
+
+/** Who has a data folder. */
+export interface Holder {
+  pid: number;
+  /** Its start in clock ticks since the machine's boot. */
+  start: string;
+  /** The id of a server that shares the folder with others; null for a process that does not. */
+  server: string | null;
+  /** Alive or gone; `unknown` where the process is of another boot, or of another container. */
+  state: "alive" | "gone" | "unknown";
+}
+
+/**
+ * The lock of a data folder: two servers on one folder would run the same machines. It is the file `server.pid`, with
+ * the process id, its start in clock ticks since the machine's boot, the id of a server that shares the folder with
+ * standbys, and where process ids mean the same: the boot and the process namespace. It outlives its process.
+ */
+export class FolderLock {
+  readonly #folder: string;
+  readonly #file: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.#file = join(folder, "server.pid");
+  }
+
+  /** Creates the folder if necessary. */
+  async prepare(): Promise<void> {
+    await mkdir(this.#folder, { recursive: true });
+    // The users of the machines and the database can enter the folder, but not list it.
+    await chmod(this.#folder, 0o711);
+  }
+
+  async holder(): Promise<Holder | null> {
+    const [pid = "", start = "", server = "", place = ""] = (await readFile(this.#file, "utf8").catch(() => "")).split(
+      "\n",
+    );
+    if (start === "") return null;
+    const holder = { pid: Number(pid), start, server: server === "" ? null : server };
+    // One of before places were written down is of this one.
+    if (place !== "" && place !== ownPlace()) return { ...holder, state: "unknown" };
+    return { ...holder, state: startOf(holder.pid) === start ? "alive" : "gone" };
+  }
+
+  /** The server that had the folder, and whose process is certainly gone; null if there is none. */
+  async dead(): Promise<string | null> {
+    const holder = await this.holder();
+    return holder?.state === "gone" ? holder.server : null;
+  }
+
+  /**
+   * Takes the lock, also over from a process that is gone. Ends the process of the server `before` first if that still
+   * has it. Throws if any other process has it.
+   */
+  async take(server: string | null, before: string | null = null): Promise<void> {
+    for (;;) {
+      if (await this.#written(server)) return;
+      const holder = await this.holder();
+      if (holder?.state === "alive") {
+        const isReplaced = before !== null && holder.server === before && holder.pid !== process.pid;
+        if (!isReplaced) throw new Error(inUse(this.#folder, holder.pid));
+        await end(holder);
+      }
+      await rm(this.#file, { force: true });
+    }
+  }
+
+  async release(): Promise<void> {
+    await rm(this.#file, { force: true });
+  }
+
+  /** Whole or not at all: others may read it at any time. */
+  async #written(server: string | null): Promise<boolean> {
+    const partial = `${this.#file}.${process.pid}`;
+    const lines = [process.pid, startOf(process.pid), server ?? "", ownPlace()];
+    await writeFile(partial, `${lines.join("\n")}\n`, { mode: 0o644 });
+    try {
+      await link(partial, this.#file);
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      return false;
+    } finally {
+      await rm(partial, { force: true });
+    }
+  }
+}
+
+export function inUse(folder: string, pid: number): string {
+  return `The data folder ${folder} is in use by another server (process ${pid}).`;
+}
+
+/** Kills a process, a stopped one too. Throws if it may not be, or does not end. */
+async function end({ pid, start }: Holder): Promise<void> {
+  kill(pid);
+  for (const until = performance.now() + endMs; startOf(pid) === start; await sleep(endPollMs)) {
+    if (performance.now() > until) throw new Error(`The process ${pid} does not end.`);
+  }
+}
+
+/** Where this process's ids are valid. */
+function ownPlace(): string {
+  const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  return `${boot} ${readlinkSync("/proc/self/ns/pid")}`;
+}

@@ -1,0 +1,12 @@
+import type { Caller } from "./caller.ts";
+
+/** A caller as JSON has it. */
+export type CallerRecord = Omit<Caller, "expiresAt"> & { expiresAt: string | null };
+
+export function toCallerRecord({ expiresAt, ...rest }: Caller): CallerRecord {
+  return { ...rest, expiresAt: expiresAt?.toISOString() ?? null };
+}
+
+export function fromCallerRecord({ expiresAt, ...rest }: CallerRecord): Caller {
+  return { ...rest, expiresAt: expiresAt === null ? null : new Date(expiresAt) };
+}
