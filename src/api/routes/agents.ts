@@ -24,6 +24,7 @@ export const agentRoutes = {
     query: ListQuery,
     responses: { 200: AgentList },
     permission: chatting,
+    by: "leader, or any",
   }),
   createAgent: route({
     method: "POST",

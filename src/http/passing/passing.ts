@@ -182,7 +182,7 @@ export class Passing {
   }
 
   async #hostOf({ params, caller, body }: FastifyRequest, route: Route): Promise<string> {
-    const name = route.servedBy === "own leader" ? agentIn(body, route) : (params as { name: string }).name;
+    const name = route.servedBy === "own leader" ? agentIn(body, route) : ((params as { name?: string }).name ?? null);
     return name === null ? this.#leaders.host : this.#hostOfAgent(caller.accountId, name);
   }
 
