@@ -140,8 +140,13 @@ test("the layers below a disk stay few, whatever was kept is still there, and wh
     await rollBack(taken[at]!.snapshot);
     expect(await vm.output(id, "cat ~/note; ls ~ | grep -c file-")).toBe(`${taken[at]!.text}\n${at + 1}`);
   }
-  // What nothing tells apart any more is one layer, also under a machine that runs.
+  // What nothing tells apart any more is one layer, also under a machine that runs. A server that ends between the two steps
+  // of joining them leaves a disk that reads the same, and the next sweep goes on.
   const kept = taken.splice(9, 1);
+  let cuts = 1;
+  step = async (name) => {
+    if (name === "layers joined" && cuts-- > 0) throw new Error("cut off");
+  };
   for (const { snapshot } of taken) await vm.machines.removeSnapshot(snapshot);
   await expect
     .poll(() =>
@@ -152,6 +157,8 @@ test("the layers below a disk stay few, whatever was kept is still there, and wh
     )
     .toHaveLength(2);
   expect(await vm.output(id, "cat ~/note; ls ~ | grep -c file-; cat ~/file-* | wc -c")).toBe("11\n12\n1200000");
+  expect([cuts < 1, vm.log.some((line) => line.includes("cut off"))]).toEqual([true, true]);
+  step = async () => {};
   await vm.ensure(id, { restores, restarts: 1, generation: ++generation });
   expect(await vm.output(id, "cat ~/note; ls ~ | grep -c file-; cat ~/file-* | wc -c")).toBe("11\n12\n1200000");
   await rollBack(kept[0]!.snapshot);

@@ -39,6 +39,9 @@ export class Compression {
   readonly #step: Step;
   readonly #log: (message: string) => void;
   #queue: MemoryHolder[] = [];
+  /** How often each holder's image is being used as it is. */
+  readonly #held = new Map<string, number>();
+  #isClosed = false;
   #current: { id: string; given: AbortController; done: Promise<void> } | null = null;
 
   constructor(layout: Layout, jobs: PageJobs, step: Step, log: (message: string) => void) {
@@ -48,8 +51,9 @@ export class Compression {
     this.#log = log;
   }
 
-  /** Queues a memory image for compression. */
+  /** Queues a memory image for compression. One that is held is queued once it is not. */
   add(holder: MemoryHolder): void {
+    if (this.#held.has(holder.id)) return;
     this.#queue.push(holder);
     if (!this.#current) this.#next();
   }
@@ -62,7 +66,23 @@ export class Compression {
     await this.#current.done;
   }
 
+  /** Leaves a holder's image and its record alone until disposed; then queues it. */
+  async hold(holder: MemoryHolder): Promise<Disposable> {
+    const { id } = holder;
+    this.#held.set(id, (this.#held.get(id) ?? 0) + 1);
+    await this.cancel(id);
+    return {
+      [Symbol.dispose]: () => {
+        const others = this.#held.get(id)! - 1;
+        if (others > 0) return void this.#held.set(id, others);
+        this.#held.delete(id);
+        if (!this.#isClosed) this.add(holder);
+      },
+    };
+  }
+
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#queue = [];
     this.#current?.given.abort();
     await this.#jobs.close();

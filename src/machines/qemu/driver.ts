@@ -26,6 +26,7 @@ import { createOverlay, qemuVersion } from "./process.ts";
 import { describe, imageOfRun, type MachineRecord, Records } from "./record.ts";
 import { recover, removeUnused } from "./recovery.ts";
 import { Sandbox } from "./sandbox.ts";
+import { SnapshotRecords } from "./snapshot-records.ts";
 import { Snapshots } from "./snapshots.ts";
 import { Suspension } from "./suspension.ts";
 import { type HostBasis, type Template, type TemplateBasis, Templates } from "./template.ts";
@@ -69,6 +70,7 @@ interface Parts {
   launcher: Launcher;
   suspension: Suspension;
   layers: Layers;
+  kept: SnapshotRecords;
   snapshots: Snapshots;
   merging: LayerMerging;
   usual: (runtime: string) => Resources;
@@ -94,6 +96,7 @@ export class QemuDriver implements Driver {
   readonly #launcher: Launcher;
   readonly #suspension: Suspension;
   readonly #layers: Layers;
+  readonly #kept: SnapshotRecords;
   readonly #snapshots: Snapshots;
   readonly #merging: LayerMerging;
   readonly #usual: (runtime: string) => Resources;
@@ -114,6 +117,7 @@ export class QemuDriver implements Driver {
     this.#launcher = parts.launcher;
     this.#suspension = parts.suspension;
     this.#layers = parts.layers;
+    this.#kept = parts.kept;
     this.#snapshots = parts.snapshots;
     this.#merging = parts.merging;
     this.#usual = parts.usual;
@@ -154,9 +158,11 @@ export class QemuDriver implements Driver {
     const launcher = new Launcher(layout, sandbox, host, running);
     const suspension = new Suspension({ layout, records, templates, images, running, launcher, host, step, log });
     const layers = new Layers(layout, sandbox);
-    const snapshots = new Snapshots({ layout, sandbox, records, layers, suspension, compression, step, log });
-    const merging = new LayerMerging(layout, records, layers, snapshots, log);
+    const kept = new SnapshotRecords(layout);
+    const snapshots = new Snapshots({ layout, sandbox, records, kept, layers, suspension, compression, step, log });
+    const merging = new LayerMerging({ layout, records, kept, layers, snapshots, step, log });
     const made = {
+      kept,
       layers,
       snapshots,
       merging,
@@ -183,7 +189,10 @@ export class QemuDriver implements Driver {
 
   async sweep(): Promise<void> {
     const parts = { layout: this.#layout, records: this.#records, templates: this.#templates };
-    await removeUnused({ ...parts, layers: this.#layers, snapshots: this.#snapshots }, this.#host.image.id);
+    await removeUnused(
+      { ...parts, kept: this.#kept, layers: this.#layers, snapshots: this.#snapshots },
+      this.#host.image.id,
+    );
     this.#merging.begin();
   }
 
@@ -301,8 +310,8 @@ export class QemuDriver implements Driver {
   }
 
   async snapshots(): Promise<KeptSnapshot[]> {
-    const ids = await this.#snapshots.ids();
-    return Promise.all(ids.map(async (id) => ({ id, bytes: await this.#snapshots.bytesOf(id) })));
+    const ids = await this.#kept.ids();
+    return Promise.all(ids.map(async (id) => ({ id, bytes: await this.#kept.bytesOf(id) })));
   }
 
   async stage(snapshots: readonly string[], folder: string): Promise<void> {

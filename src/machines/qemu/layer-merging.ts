@@ -1,7 +1,9 @@
 import { rm, stat } from "node:fs/promises";
 import type { Basis, Layers } from "./layers.ts";
 import type { Layout } from "./layout.ts";
+import type { Step } from "./memory-image.ts";
 import type { Records } from "./record.ts";
+import type { SnapshotRecords } from "./snapshot-records.ts";
 import type { Snapshots } from "./snapshots.ts";
 
 /** A machine or a snapshot, whose record names layers. */
@@ -30,6 +32,17 @@ export function findMergeable(chains: readonly (readonly string[])[]): Pair | nu
   return null;
 }
 
+interface Parts {
+  layout: Layout;
+  records: Records;
+  kept: SnapshotRecords;
+  layers: Layers;
+  snapshots: Snapshots;
+  /** Called between any two steps. */
+  step: Step;
+  log: (message: string) => void;
+}
+
 /**
  * Joins layers that nothing tells apart any more, since the snapshots between them are gone: the upper one takes up what the
  * lower one holds. So what is overwritten since takes no space, and a read looks into fewer files. One at a time.
@@ -37,17 +50,21 @@ export function findMergeable(chains: readonly (readonly string[])[]): Pair | nu
 export class LayerMerging {
   readonly #layout: Layout;
   readonly #records: Records;
+  readonly #kept: SnapshotRecords;
   readonly #layers: Layers;
   readonly #snapshots: Snapshots;
+  readonly #step: Step;
   readonly #log: (message: string) => void;
   #isClosed = false;
   #underway: Promise<void> | null = null;
 
-  constructor(layout: Layout, records: Records, layers: Layers, snapshots: Snapshots, log: (message: string) => void) {
+  constructor({ layout, records, kept, layers, snapshots, step, log }: Parts) {
     this.#layout = layout;
     this.#records = records;
+    this.#kept = kept;
     this.#layers = layers;
     this.#snapshots = snapshots;
+    this.#step = step;
     this.#log = log;
   }
 
@@ -88,6 +105,7 @@ export class LayerMerging {
       if ((await this.#inodeOf(pair.upper)) !== inode) return;
       // In this order: on top of the lower one, the upper one that holds all of it reads the same.
       await this.#layers.replace(pair.upper, copy);
+      await this.#step("layers joined");
       for (const chain of latest) if (chain.basis.layers.includes(pair.lower)) await chain.drop(pair.lower);
       isMerged = true;
     });
@@ -103,8 +121,8 @@ export class LayerMerging {
       const drop = async (layer: string) => void (await this.#records.update(id, without(layer)));
       if (basis) chains.push({ basis, drop });
     }
-    for (const id of await this.#snapshots.ids()) {
-      const basis = await this.#snapshots.read(id);
+    for (const id of await this.#kept.ids()) {
+      const basis = await this.#kept.read(id);
       if (basis) chains.push({ basis, drop: (layer) => this.#snapshots.change(id, without(layer)) });
     }
     return chains;

@@ -9,6 +9,7 @@ import type { MemoryImages } from "./memory-image.ts";
 import { killByMonitor, qemuProcesses } from "./process.ts";
 import type { MachineRecord, Records } from "./record.ts";
 import type { MachineUser, Sandbox } from "./sandbox.ts";
+import type { SnapshotRecords } from "./snapshot-records.ts";
 import type { Snapshots } from "./snapshots.ts";
 import type { Suspension } from "./suspension.ts";
 import type { Templates } from "./template.ts";
@@ -23,6 +24,7 @@ interface Parts {
   compression: Compression;
   running: MachineProcesses;
   suspension: Suspension;
+  kept: SnapshotRecords;
   layers: Layers;
   snapshots: Snapshots;
   log: (message: string) => void;
@@ -70,7 +72,7 @@ export async function recover(parts: Parts, currentImage: string): Promise<void>
 
 /** Called now and then while machines run: removes templates and images that none of them needs any more. */
 export async function removeUnused(
-  parts: Pick<Parts, "layout" | "records" | "templates" | "layers" | "snapshots">,
+  parts: Pick<Parts, "layout" | "records" | "templates" | "kept" | "layers" | "snapshots">,
   currentImage: string,
 ): Promise<void> {
   await parts.snapshots.sweeping(async () => {
@@ -85,23 +87,23 @@ export async function removeUnused(
 
 /** Removes the templates, images and layers that none of these machines, which are all, no snapshot and no new one needs. */
 async function removeUnneeded(
-  { layout, templates, layers, snapshots }: Pick<Parts, "layout" | "templates" | "layers" | "snapshots">,
+  { layout, templates, kept, layers }: Pick<Parts, "layout" | "templates" | "kept" | "layers">,
   machines: readonly MachineRecord[],
   currentImage: string,
 ): Promise<void> {
-  const kept: Pick<MachineRecord, "template" | "imageId" | "bootImageId" | "layers">[] = [...machines];
-  for (const id of await snapshots.ids()) {
-    const record = await snapshots.read(id);
-    if (record) kept.push(record);
+  const needing: Pick<MachineRecord, "template" | "imageId" | "bootImageId" | "layers">[] = [...machines];
+  for (const id of await kept.ids()) {
+    const record = await kept.read(id);
+    if (record) needing.push(record);
   }
   const inUse = new Set([currentImage]);
-  for (const { template, imageId, bootImageId } of kept) {
+  for (const { template, imageId, bootImageId } of needing) {
     if (template) inUse.add(template);
     inUse.add(imageId);
     if (bootImageId) inUse.add(bootImageId);
   }
   await templates.sweep(inUse, currentImage);
-  await layers.sweep(new Set(kept.flatMap((each) => each.layers)));
+  await layers.sweep(new Set(needing.flatMap((each) => each.layers)));
   await sweepImages(layout, inUse);
 }
 

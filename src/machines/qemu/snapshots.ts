@@ -4,44 +4,24 @@ import { BerthError } from "../../contract/errors.ts";
 import type { MachineSpec } from "../../service/lifecycle/reconciler.ts";
 import type { SnapshotFacts } from "../driver.ts";
 import { diskNode } from "./command.ts";
-import { type Compression, type MemoryHolder, sleeper } from "./compression.ts";
-import { bytesOf, force, nullWhereMissing, readRecord, writeWhole } from "./files.ts";
+import { type Compression, sleeper } from "./compression.ts";
+import { force, nullWhereMissing, writeWhole } from "./files.ts";
 import { type Layers, layersBelow, maximumLayers } from "./layers.ts";
 import type { Layout, MachineFiles } from "./layout.ts";
 import type { MemoryImage, Step } from "./memory-image.ts";
 import type { QemuProcess } from "./process.ts";
 import type { MachineRecord, Records } from "./record.ts";
 import type { Sandbox } from "./sandbox.ts";
+import { keptOf, partialEnding, type SnapshotRecord, type SnapshotRecords } from "./snapshot-records.ts";
 import { stageSnapshots } from "./staging.ts";
 import type { Suspension } from "./suspension.ts";
-
-/** Marks the folder of a snapshot that is still being made. */
-const partialEnding = ".partial";
-
-/** What a snapshot keeps of its machine's record. */
-const kept = [
-  "runtime",
-  "resources",
-  "imageId",
-  "bootImageId",
-  "template",
-  "layers",
-  "memory",
-  "token",
-  "nextToken",
-] as const;
-
-/** What is known of a snapshot. Written last: a folder without it is not a snapshot. */
-export type SnapshotRecord = Pick<MachineRecord, (typeof kept)[number]>;
-
-/** What servers of earlier versions did not write. */
-const ofEarlierVersions = { bootImageId: null };
 
 /** What snapshots need. */
 interface Parts {
   layout: Layout;
   sandbox: Sandbox;
   records: Records;
+  kept: SnapshotRecords;
   layers: Layers;
   suspension: Suspension;
   compression: Compression;
@@ -73,7 +53,7 @@ export class Snapshots {
   }
 
   async #take(id: string, snapshot: string, withMemory: boolean, qemu: QemuProcess | null): Promise<SnapshotFacts> {
-    const { layout, layers, compression, step, log } = this.#parts;
+    const { layout, kept, layers, compression, step, log } = this.#parts;
     const { folder } = layout.snapshot(`${snapshot}${partialEnding}`);
     await compression.cancel(id);
     const known = await this.#shortened(id);
@@ -88,10 +68,10 @@ export class Snapshots {
         : await this.#keepResting(id, changes, withMemory, folder);
       await this.settle(id);
       await step("disk frozen");
-      const record = { ...pick({ ...known, ...changes }), memory };
-      const bytes = (await bytesIn(folder)) + (await layers.bytesOf(layer));
+      const record = { ...keptOf({ ...known, ...changes }), memory };
       await this.#finish(snapshot, folder, record);
-      compression.add(this.#holder(snapshot));
+      const bytes = await kept.bytesOf(snapshot);
+      compression.add(kept.holder(snapshot));
       return { bytes, hasMemory: memory !== null };
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
@@ -111,11 +91,13 @@ export class Snapshots {
   }
 
   async #restore(spec: MachineSpec, known: MachineRecord | null): Promise<void> {
-    const { layout, sandbox, records, layers, compression, step } = this.#parts;
+    const { layout, sandbox, records, kept, layers, compression, step } = this.#parts;
     const { snapshot } = spec;
-    if (snapshot !== null) await compression.cancel(snapshot);
-    const from = snapshot === null ? null : await this.read(snapshot);
-    if (!from) throw new BerthError("snapshot_not_found", "The snapshot is not there any more.");
+    if (snapshot === null) throw notThere();
+    // Other machines may be made of it at the same time.
+    using _ = await compression.hold(kept.holder(snapshot));
+    const from = await kept.read(snapshot);
+    if (!from) throw notThere();
     const files = layout.machine(spec.id);
     const start = {
       ...from,
@@ -137,10 +119,8 @@ export class Snapshots {
     for (const layer of from.layers) await layers.freeze(layer);
     const disk = await layers.lay(spec.id, from.layers[0]!, user, from);
     await step("disk laid");
-    const memory =
-      from.memory && (await this.#linkMemory(layout.snapshot(snapshot!).folder, from.memory, files.folder));
+    const memory = from.memory && (await this.#linkMemory(layout.snapshot(snapshot).folder, from.memory, files.folder));
     await step("memory laid");
-    if (memory) compression.add(this.#holder(snapshot!));
     await records.write(spec.id, { ...start, user, disk, memory, hasDisk: true });
     await step("restored");
     await this.#sweepDisks(files, disk);
@@ -148,54 +128,12 @@ export class Snapshots {
 
   /** Gives the snapshots, and all that they lie on, second names in another layout's folders. */
   stage(snapshots: readonly string[], target: Layout): Promise<void> {
-    const { layout, compression } = this.#parts;
+    const { layout, kept, compression } = this.#parts;
     return this.#notSwept(async () => {
-      for (const id of snapshots) await compression.cancel(id);
+      using holds = new DisposableStack();
+      for (const id of snapshots) holds.use(await compression.hold(kept.holder(id)));
       await stageSnapshots(layout, snapshots, target);
-      for (const id of snapshots) compression.add(this.#holder(id));
     });
-  }
-
-  /** A snapshot's record; null if there is none. */
-  async read(snapshot: string): Promise<SnapshotRecord | null> {
-    const record = await readRecord<SnapshotRecord>(this.#parts.layout.snapshot(snapshot).record);
-    return record && { ...ofEarlierVersions, ...record };
-  }
-
-  /** Has a snapshot's record say this, too. */
-  async change(snapshot: string, change: (known: SnapshotRecord) => Partial<SnapshotRecord>): Promise<void> {
-    const { layout, compression } = this.#parts;
-    await compression.cancel(snapshot);
-    const known = await this.read(snapshot);
-    if (!known) return;
-    await writeWhole(layout.snapshot(snapshot).record, JSON.stringify({ ...known, ...change(known) }));
-    compression.add(this.#holder(snapshot));
-  }
-
-  /** What it takes on the disk beside what it shares with others, in bytes. */
-  async bytesOf(snapshot: string): Promise<number> {
-    const { layout, layers } = this.#parts;
-    const [record, memory] = await Promise.all([this.read(snapshot), bytesIn(layout.snapshot(snapshot).folder)]);
-    return memory + (record ? await layers.bytesOf(record.layers[0]!) : 0);
-  }
-
-  #holder(id: string): MemoryHolder {
-    const { layout } = this.#parts;
-    return {
-      id,
-      folder: layout.snapshot(id).folder,
-      read: async () => (await this.read(id))?.memory ?? null,
-      replace: async (memory) => {
-        const known = await this.read(id);
-        if (known?.memory?.folder !== memory.folder) return;
-        await writeWhole(layout.snapshot(id).record, JSON.stringify({ ...known, memory }));
-      },
-    };
-  }
-
-  /** The ids of all that are whole. */
-  async ids(): Promise<string[]> {
-    return (await readdir(this.#parts.layout.snapshots)).filter((name) => !name.endsWith(partialEnding));
   }
 
   /**
@@ -207,9 +145,9 @@ export class Snapshots {
   }
 
   async #pack(snapshot: string): Promise<string> {
-    const { layout, sandbox } = this.#parts;
-    const record = await this.read(snapshot);
-    if (!record) throw new BerthError("snapshot_not_found", "The snapshot is not there any more.");
+    const { layout, sandbox, kept } = this.#parts;
+    const record = await kept.read(snapshot);
+    if (!record) throw notThere();
     const { layers, base } = layersBelow(layout, record);
     const [top] = layers as [string];
     const packed = join(layout.exports, `${snapshot}.qcow2`);
@@ -266,13 +204,13 @@ export class Snapshots {
 
   /** At the server's start: removes what a crash left half made. */
   async removeHalfMade(): Promise<void> {
-    const { layout, layers, compression } = this.#parts;
+    const { layout, kept, layers, compression } = this.#parts;
     for (const name of await readdir(layout.snapshots)) {
       if (name.endsWith(partialEnding)) await rm(layout.snapshot(name).folder, { recursive: true, force: true });
     }
     for (const name of await readdir(layout.exports)) await rm(join(layout.exports, name), { force: true });
     await layers.removeHalfMade();
-    for (const id of await this.ids()) compression.add(this.#holder(id));
+    for (const id of await kept.ids()) compression.add(kept.holder(id));
   }
 
   /** Freezes the layers of a machine, and removes its disks but the one that its record names. */
@@ -293,21 +231,28 @@ export class Snapshots {
 
   /** The machine's record, with room for another layer. */
   async #shortened(id: string): Promise<MachineRecord> {
-    const { records, layers } = this.#parts;
+    const { records, kept, layers } = this.#parts;
     const known = await records.require(id);
     if (known.layers.length < maximumLayers) return known;
     await layers.flatten(known);
     const [flat] = known.layers;
-    for (const snapshot of await this.ids()) await this.#cut(snapshot, flat!);
+    for (const snapshot of await kept.ids()) await this.#cut(snapshot, flat!);
     return records.update(id, () => ({ layers: [flat!] }));
   }
 
   /** A snapshot needs nothing below a layer that holds all of it. */
   async #cut(snapshot: string, flat: string): Promise<void> {
-    const record = await this.read(snapshot);
+    const record = await this.#parts.kept.read(snapshot);
     const at = record?.layers.indexOf(flat) ?? -1;
     if (!record || at < 0 || at === record.layers.length - 1) return;
     await this.change(snapshot, ({ layers }) => ({ layers: layers.slice(0, at + 1) }));
+  }
+
+  /** Has a snapshot's record say this, too. */
+  async change(snapshot: string, change: (known: SnapshotRecord) => Partial<SnapshotRecord>): Promise<void> {
+    const { kept, compression } = this.#parts;
+    using _ = await compression.hold(kept.holder(snapshot));
+    await kept.change(snapshot, change);
   }
 
   async #keepRunning(
@@ -395,6 +340,10 @@ export class Snapshots {
   }
 }
 
+function notThere(): BerthError {
+  return new BerthError("snapshot_not_found", "The snapshot is not there any more.");
+}
+
 async function findAsync<T>(all: readonly T[], matches: (each: T) => Promise<boolean>): Promise<T | undefined> {
   for (const each of all) if (await matches(each)) return each;
   return undefined;
@@ -405,21 +354,7 @@ function nodeOf(disk: string): string {
   return `disk-${basename(disk, ".qcow2")}`;
 }
 
-function pick(record: MachineRecord): SnapshotRecord {
-  return Object.fromEntries(kept.map((name) => [name, record[name]])) as unknown as SnapshotRecord;
-}
-
 async function forceAll(folder: string): Promise<void> {
   for (const name of await readdir(folder)) await force(join(folder, name));
   await force(folder);
-}
-
-/** What the files in a folder and its folders take, in bytes. Those that go meanwhile take none. */
-async function bytesIn(folder: string): Promise<number> {
-  let bytes = 0;
-  const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(nullWhereMissing);
-  for (const entry of found ?? []) {
-    if (entry.isFile()) bytes += await bytesOf(join(entry.parentPath, entry.name));
-  }
-  return bytes;
 }

@@ -1,0 +1,87 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { MemoryHolder } from "./compression.ts";
+import { bytesOf, nullWhereMissing, readRecord, writeWhole } from "./files.ts";
+import type { Layout } from "./layout.ts";
+import type { MachineRecord } from "./record.ts";
+
+/** Marks the folder of a snapshot that is still being made. */
+export const partialEnding = ".partial";
+
+/** What a snapshot keeps of its machine's record. */
+const kept = [
+  "runtime",
+  "resources",
+  "imageId",
+  "bootImageId",
+  "template",
+  "layers",
+  "memory",
+  "token",
+  "nextToken",
+] as const;
+
+/** What is known of a snapshot. Written last: a folder without it is not a snapshot. */
+export type SnapshotRecord = Pick<MachineRecord, (typeof kept)[number]>;
+
+/** What servers of earlier versions did not write. */
+const ofEarlierVersions = { bootImageId: null };
+
+/** The snapshots' records. */
+export class SnapshotRecords {
+  readonly #layout: Layout;
+
+  constructor(layout: Layout) {
+    this.#layout = layout;
+  }
+
+  /** The ids of all that are whole. */
+  async ids(): Promise<string[]> {
+    return (await readdir(this.#layout.snapshots)).filter((name) => !name.endsWith(partialEnding));
+  }
+
+  /** Null if there is none. */
+  async read(snapshot: string): Promise<SnapshotRecord | null> {
+    const record = await readRecord<SnapshotRecord>(this.#layout.snapshot(snapshot).record);
+    return record && { ...ofEarlierVersions, ...record };
+  }
+
+  /** Has a record say this, too. One change at a time, and none while its memory is compressed. */
+  async change(snapshot: string, change: (known: SnapshotRecord) => Partial<SnapshotRecord>): Promise<void> {
+    const known = await this.read(snapshot);
+    if (!known) return;
+    await writeWhole(this.#layout.snapshot(snapshot).record, JSON.stringify({ ...known, ...change(known) }));
+  }
+
+  /** What a snapshot takes on the disk beside what it shares with others, in bytes. */
+  async bytesOf(snapshot: string): Promise<number> {
+    const { folder } = this.#layout.snapshot(snapshot);
+    const [record, memory] = await Promise.all([this.read(snapshot), bytesIn(folder)]);
+    return memory + (record ? await bytesOf(this.#layout.layer(record.layers[0]!).disk) : 0);
+  }
+
+  /** A snapshot as the holder of its memory. */
+  holder(id: string): MemoryHolder {
+    return {
+      id,
+      folder: this.#layout.snapshot(id).folder,
+      read: async () => (await this.read(id))?.memory ?? null,
+      replace: (image) => this.change(id, ({ memory }) => (memory?.folder === image.folder ? { memory: image } : {})),
+    };
+  }
+}
+
+/** What a snapshot keeps of a machine. */
+export function keptOf(record: MachineRecord): SnapshotRecord {
+  return Object.fromEntries(kept.map((name) => [name, record[name]])) as unknown as SnapshotRecord;
+}
+
+/** What the files in a folder and its folders take, in bytes. Those that go meanwhile take none. */
+async function bytesIn(folder: string): Promise<number> {
+  let bytes = 0;
+  const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(nullWhereMissing);
+  for (const entry of found ?? []) {
+    if (entry.isFile()) bytes += await bytesOf(join(entry.parentPath, entry.name));
+  }
+  return bytes;
+}
