@@ -1,0 +1,57 @@
+import { ServiceAddress } from "../config/address.ts";
+import type { Config } from "../config/config.ts";
+import { hostIdOf, requireRestored } from "../config/data-folder.ts";
+import { secretKeyOf } from "../config/secret-key.ts";
+import type { FetchDocument } from "../identity/client-documents.ts";
+import { Sealer } from "../identity/sealing.ts";
+import { SshAuthority } from "../identity/ssh-authority.ts";
+import { PostgresLedger } from "../store/ledger.ts";
+import { Metrics } from "../telemetry/metrics.ts";
+import { makeOperator, openDatabases } from "./database.ts";
+import { Sharing } from "./leadership.ts";
+import { openLogger } from "./logger.ts";
+import { openLocalSignIn } from "./sign-in.ts";
+import { openStores } from "./stores.ts";
+
+export type Foundation = Awaited<ReturnType<typeof openFoundation>>;
+
+/**
+ * Opens what each server has, whether it leads its host's agents or stands by: the data folder, the database, accounts and
+ * their sign-in. `cleanup` closes it. Rejects when the folder or the database cannot be had.
+ */
+export async function openFoundation(config: Config, fetchDocument: FetchDocument, cleanup: AsyncDisposableStack) {
+  const sharing = await Sharing.open(config, cleanup);
+  await requireRestored(config.dataFolder);
+  const host = await hostIdOf(config.dataFolder);
+  const logger = openLogger(config);
+  const log = (message: string, { error, ...fields }: Record<string, unknown>) =>
+    logger.warn(error === undefined ? fields : { ...fields, err: error }, message);
+  const databases = await openDatabases(config, logger, cleanup, sharing);
+  const isShared = config.databaseUrl !== null;
+  if (isShared) await sharing.requireShared(host, databases.leases);
+  const secretKey = config.secretKey ?? (await secretKeyOf(config.dataFolder));
+  const sealer = new Sealer(secretKey);
+  const stores = openStores(databases.database, host, sealer, config);
+  await makeOperator(stores.accounts, config.dataFolder, logger);
+  await stores.accounts.startCredits();
+  const ledger = new PostgresLedger(databases.database, log);
+  cleanup.defer(() => ledger.close());
+  await ledger.sweep();
+  return {
+    config,
+    sharing,
+    isShared,
+    host,
+    logger,
+    log,
+    metrics: new Metrics(),
+    address: new ServiceAddress(config.publicUrl),
+    ...databases,
+    secretKey,
+    sealer,
+    sshAuthority: new SshAuthority(secretKey),
+    stores,
+    ledger,
+    signIn: await openLocalSignIn(config, databases.database, stores.users, sealer, logger, fetchDocument),
+  };
+}

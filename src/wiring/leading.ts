@@ -1,0 +1,77 @@
+import { join } from "node:path";
+import { ImportFolders } from "../archives/import-folders.ts";
+import { BackupStaging } from "../backup/staging.ts";
+import { OtherAgentsServer } from "../http/mcp/other-agents.ts";
+import { DiskReserve } from "../platform/disk-reserve.ts";
+import type { Runtime } from "../runtimes/runtime.ts";
+import { RunningTurns } from "../service/running-turns.ts";
+import { Timers } from "../store/timers.ts";
+import { startBackground } from "./background.ts";
+import { openBackups } from "./backups.ts";
+import { openEgress } from "./egress.ts";
+import type { Foundation } from "./foundation.ts";
+import { openMachines } from "./machines.ts";
+import { ModelAccess } from "./models.ts";
+import type { OpenDriver } from "./qemu.ts";
+import { openService, resourcesOf } from "./service.ts";
+import { readVersion } from "./version.ts";
+
+interface LeadingOptions {
+  openDriver: OpenDriver;
+  runtimes: readonly Runtime[];
+  /** Called before anything is done to a machine. Rejects where this server does not lead. */
+  confirm: () => Promise<void>;
+}
+
+/**
+ * Opens what acts on machines and turns, which only the leader of the host's agents does. Nothing begins before `begin`.
+ * `stack` ends it.
+ */
+export async function openLeading(
+  foundation: Foundation,
+  { openDriver, runtimes, confirm }: LeadingOptions,
+  stack: AsyncDisposableStack,
+) {
+  const { config, host, log, metrics, stores, address, ledger } = foundation;
+  const running = new RunningTurns();
+  const egress = openEgress({ config, address, stores, metrics, log });
+  stack.defer(() => egress.close());
+  const models = await ModelAccess.open({ config, runtimes, stores, ledger, running, egress, metrics, log });
+  stack.defer(() => models.close());
+  const usual = (runtime: string) => resourcesOf(runtimes, runtime);
+  const reserve = new DiskReserve(config.dataFolder, config.diskReserveBytes);
+  const archives = new ImportFolders(join(config.dataFolder, "imports"), () => reserve.require());
+  const { secrets } = stores;
+  const machines = openMachines({ ...foundation, openDriver, usual, models, secrets, archives, confirm });
+  stack.defer(() => machines.close());
+  const timers = await Timers.open(foundation.database, host, (error) => log("the timers have a fault", { error }));
+  stack.defer(() => timers.close());
+
+  const { choice } = models;
+  const version = await readVersion();
+  const on = { ...foundation, timers, running, egress, models: choice, machines, reserve, archives, version };
+  const service = openService({ ...on, runtimes });
+  const { lifecycle, turns, asking } = service;
+  const positionOf = (agentId: string) => lifecycle.slots.positionOf(agentId);
+  const otherAgents = new OtherAgentsServer({ asking, turns, positionOf, log });
+  stack.defer(() => otherAgents.close());
+  models.connectAgents({
+    serve: (...request) => otherAgents.serve(...request),
+    requireCredits: (turn) => asking.requireCredits(turn),
+  });
+  const files = new BackupStaging(config.dataFolder);
+  const backups = await openBackups({ ...foundation, files, machines, service });
+  stack.defer(() => backups.stop());
+  stack.defer(() => lifecycle.stop());
+  stack.defer(() => lifecycle.spares.stop());
+  stack.defer(() => turns.stop());
+
+  /** Removes what the leader before left half made. Nothing may be received meanwhile. */
+  const prepare = async () => {
+    await stores.agents.claim();
+    await Promise.all([archives.removeHalfReceived(), files.removeLeft()]);
+  };
+  /** Takes up what the host's machines and turns are at. */
+  const begin = () => stack.use(startBackground({ ...on, ...service, runtime: runtimes[0]!.name }));
+  return { running, models: choice, machines, service, backups, prepare, begin };
+}
