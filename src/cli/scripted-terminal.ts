@@ -30,7 +30,7 @@ export const keys = {
 /** A terminal with the tool on it. */
 export class ScriptedTerminal implements AsyncDisposable {
   readonly configFolder: string;
-  /** Resolves with the tool's exit code. */
+  /** Resolves with the tool's exit code, once the screen shows all that it has written. */
   readonly exited: Promise<number>;
   readonly #pty: IPty;
   readonly #screen: xterm.Terminal;
@@ -52,7 +52,9 @@ export class ScriptedTerminal implements AsyncDisposable {
       this.output += data;
       this.#screen.write(data);
     });
-    this.exited = new Promise((resolve) => this.#pty.onExit(({ exitCode }) => resolve(exitCode)));
+    this.exited = new Promise((resolve) =>
+      this.#pty.onExit(({ exitCode }) => this.#screen.write("", () => resolve(exitCode))),
+    );
   }
 
   /** Runs the tool. A folder of an earlier terminal has its history. */
