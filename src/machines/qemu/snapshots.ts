@@ -186,7 +186,7 @@ export class Snapshots {
    */
   async sweeping(work: () => Promise<void>): Promise<void> {
     if (this.#underway > 0) return;
-    await this.#swept;
+    await this.#swept.catch(() => {}); // Its own caller's.
     this.#swept = work();
     this.#swept.catch(() => {}); // The caller's.
     await this.#swept;
