@@ -94,13 +94,8 @@ async function buildImage(base: string): Promise<string> {
     await writeFile(join(folder, "runner.mjs"), runner);
     // Initial RAM disks can be concatenated: the runner follows the base.
     const initrd = `cp --reflink=auto "${base}/initrd-base.img" initrd.img && echo runner.mjs | cpio --quiet -o -H newc -R 0:0 >>initrd.img`;
-    await run(
-      "sh",
-      ["-c", `${initrd} && ln "${base}/rootfs.img" "${base}/services.img" "${base}/vmlinuz" . && rm runner.mjs`],
-      {
-        cwd: folder,
-      },
-    );
+    const shared = ["rootfs.img", "services.img", "vmlinuz"].map((name) => `"${base}/${name}"`).join(" ");
+    await run("sh", ["-c", `${initrd} && ln ${shared} . && rm runner.mjs`], { cwd: folder });
     await writeFile(join(folder, "image.json"), JSON.stringify({ id, handshake: "proof" }));
   });
 }

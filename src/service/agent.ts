@@ -165,6 +165,7 @@ export function toAgentView(agent: AgentState, { queuePosition, newestImage }: A
     importedFrom: agent.imported && { agent: agent.imported.agent, exportedAt: agent.imported.exportedAt },
     queuePosition,
     resources: agent.resources,
-    image: image === null ? null : { id: image, upgradeAvailable: isHere && ![image, null].includes(newestImage) },
+    image:
+      image === null ? null : { id: image, upgradeAvailable: isHere && newestImage !== null && newestImage !== image },
   };
 }

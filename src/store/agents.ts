@@ -273,8 +273,7 @@ export class AgentStore implements AgentRows {
     const row = await this.#database
       .updateTable("agents")
       .set((agent) => ({
-        ...anew(agent),
-        restarts: agent("restarts", "+", 1),
+        ...booted(agent),
         ...(newMachine ? { has_machine: false, snapshot: null } : {}),
       }))
       .where("id", "=", id)
@@ -285,11 +284,7 @@ export class AgentStore implements AgentRows {
   }
 
   async beginUpgrade(id: string): Promise<AgentState | null> {
-    return this.#changeAtRest(id, (update) =>
-      update
-        .set((agent) => ({ ...anew(agent), restarts: agent("restarts", "+", 1) }))
-        .where("desired", "!=", "deleted"),
-    );
+    return this.#changeAtRest(id, (update) => update.set(booted).where("desired", "!=", "deleted"));
   }
 
   async beginRuntime(id: string, { runtime, resources, settings }: RuntimeChange): Promise<AgentState | null> {
@@ -302,8 +297,7 @@ export class AgentStore implements AgentRows {
             runtime,
             resources: JSON.stringify(resources),
             conversation: agent("conversation", "+", 1),
-            ...anew(agent),
-            restarts: agent("restarts", "+", 1),
+            ...booted(agent),
           }))
           .where("desired", "!=", "deleted"),
       retell,
@@ -470,6 +464,11 @@ function anew(agent: ExpressionBuilder<Tables, "agents">) {
     error: null,
     install_steps: JSON.stringify([]),
   };
+}
+
+/** What is wanted of an agent whose machine boots from its disk. */
+function booted(agent: ExpressionBuilder<Tables, "agents">) {
+  return { ...anew(agent), restarts: agent("restarts", "+", 1) };
 }
 
 /** The condition that no turn of the agent is running. */

@@ -26,7 +26,10 @@ export interface Databases {
   connection: pg.PoolConfig;
 }
 
-/** Opens the configured database, whose sessions are `sessions`', or runs one in the data folder, and brings its schema up to date. */
+/**
+ * Opens the configured database, whose sessions are `sessions`', or runs one in the data folder, and brings its schema up
+ * to date.
+ */
 export async function openDatabases(
   config: Config,
   logger: Logger,

@@ -48,31 +48,19 @@ interface Parts {
  * lower one holds. So what is overwritten since takes no space, and a read looks into fewer files. One at a time.
  */
 export class LayerMerging {
-  readonly #layout: Layout;
-  readonly #records: Records;
-  readonly #kept: SnapshotRecords;
-  readonly #layers: Layers;
-  readonly #snapshots: Snapshots;
-  readonly #step: Step;
-  readonly #log: (message: string) => void;
+  readonly #parts: Parts;
   #isClosed = false;
   #underway: Promise<void> | null = null;
 
-  constructor({ layout, records, kept, layers, snapshots, step, log }: Parts) {
-    this.#layout = layout;
-    this.#records = records;
-    this.#kept = kept;
-    this.#layers = layers;
-    this.#snapshots = snapshots;
-    this.#step = step;
-    this.#log = log;
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   /** Begins to join what can be joined. Nobody waits for it. */
   begin(): void {
     if (this.#isClosed) return;
     this.#underway ??= this.#mergeAll()
-      .catch((error: Error) => this.#log(`layers stay apart: ${error.message}`))
+      .catch((error: Error) => this.#parts.log(`layers stay apart: ${error.message}`))
       .finally(() => {
         this.#underway = null;
       });
@@ -95,17 +83,17 @@ export class LayerMerging {
     const { basis } = chains.find((chain) => chain.basis.layers.includes(pair.upper))!;
     const inode = await this.#inodeOf(pair.upper);
     const from = basis.layers.indexOf(pair.upper);
-    const copy = await this.#layers.absorbed({ ...basis, layers: basis.layers.slice(from) }, 1, "merged");
+    const copy = await this.#parts.layers.absorbed({ ...basis, layers: basis.layers.slice(from) }, 1, "merged");
     let isMerged = false;
     // Neither of the two changes while it is copied. What lies on them may.
-    await this.#snapshots.sweeping(async () => {
+    await this.#parts.snapshots.sweeping(async () => {
       const latest = await this.#chains();
       const still = findMergeable(latest.map((chain) => chain.basis.layers));
       if (still?.upper !== pair.upper || still.lower !== pair.lower) return;
       if ((await this.#inodeOf(pair.upper)) !== inode) return;
       // In this order: on top of the lower one, the upper one that holds all of it reads the same.
-      await this.#layers.replace(pair.upper, copy);
-      await this.#step("layers joined");
+      await this.#parts.layers.replace(pair.upper, copy);
+      await this.#parts.step("layers joined");
       for (const chain of latest) if (chain.basis.layers.includes(pair.lower)) await chain.drop(pair.lower);
       isMerged = true;
     });
@@ -116,19 +104,19 @@ export class LayerMerging {
   async #chains(): Promise<Chain[]> {
     const chains: Chain[] = [];
     const without = (layer: string) => (known: Basis) => ({ layers: known.layers.filter((each) => each !== layer) });
-    for (const id of await this.#records.ids()) {
-      const basis = await this.#records.read(id); // What an unreadable one lies on is not known: it rejects.
-      const drop = async (layer: string) => void (await this.#records.update(id, without(layer)));
+    for (const id of await this.#parts.records.ids()) {
+      const basis = await this.#parts.records.read(id); // What an unreadable one lies on is not known: it rejects.
+      const drop = async (layer: string) => void (await this.#parts.records.update(id, without(layer)));
       if (basis) chains.push({ basis, drop });
     }
-    for (const id of await this.#kept.ids()) {
-      const basis = await this.#kept.read(id);
-      if (basis) chains.push({ basis, drop: (layer) => this.#snapshots.change(id, without(layer)) });
+    for (const id of await this.#parts.kept.ids()) {
+      const basis = await this.#parts.kept.read(id);
+      if (basis) chains.push({ basis, drop: (layer) => this.#parts.snapshots.change(id, without(layer)) });
     }
     return chains;
   }
 
   async #inodeOf(layer: string): Promise<number> {
-    return (await stat(this.#layout.layer(layer).disk)).ino;
+    return (await stat(this.#parts.layout.layer(layer).disk)).ino;
   }
 }

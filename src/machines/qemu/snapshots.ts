@@ -53,9 +53,9 @@ export class Snapshots {
   }
 
   async #take(id: string, snapshot: string, withMemory: boolean, qemu: QemuProcess | null): Promise<SnapshotFacts> {
-    const { layout, kept, layers, compression, step, log } = this.#parts;
+    const { layout, records, kept, layers, compression, step, log } = this.#parts;
     const { folder } = layout.snapshot(`${snapshot}${partialEnding}`);
-    await compression.cancel(id);
+    using _ = await compression.hold(sleeper(layout, records, id));
     const known = await this.#shortened(id);
     const layer = crypto.randomUUID();
     await mkdir(folder, { mode: 0o700 });
@@ -77,8 +77,6 @@ export class Snapshots {
       await rm(folder, { recursive: true, force: true });
       await this.settle(id).catch((fault: Error) => log(`a disk of machine ${id} is left: ${fault.message}`));
       throw error;
-    } finally {
-      if (!qemu && known.memory) compression.add(sleeper(layout, this.#parts.records, id));
     }
   }
 
