@@ -49,10 +49,10 @@ export function hasEnded(pid: number): boolean {
   return stat === null || isOver(stat);
 }
 
-/** Kills a process, unless it has ended. */
-export function kill(pid: number): void {
+/** Signals a process, unless it has ended. */
+export function kill(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
   try {
-    process.kill(pid, "SIGKILL");
+    process.kill(pid, signal);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
   }

@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import type pg from "pg";
 import { BerthError } from "../contract/errors.ts";
 import { childEnvironment } from "../platform/child-environment.ts";
+import { kill } from "../platform/process-table.ts";
 import { clearRemains, type Postmaster, postmaster } from "./postmaster.ts";
 
 const run = promisify(execFile);
@@ -19,6 +20,8 @@ const databaseUserName = "berth-db";
 const maximumSocketFolder = 93;
 
 const settlePollMs = 100;
+/** Its last checkpoint writes to a disk that others may be writing to as well. */
+const stopWaitMs = 60_000;
 
 const logName = "postgres.log";
 /** Of the log, in bytes. What is cut off is gone but for its last part, in `postgres.log.old`. */
@@ -80,9 +83,7 @@ export async function startEmbeddedPostgres(folder: string): Promise<EmbeddedPos
     ensure,
     running: () => postmaster(cluster),
     boundLog: () => boundLog(folder, user),
-    stop: async () => {
-      if (await postmaster(cluster)) await execute("pg_ctl", ["stop", "-D", cluster, "-m", "fast", "-w", "-t", "30"]);
-    },
+    stop: () => stop(cluster),
   };
 }
 
@@ -122,6 +123,20 @@ async function start(cluster: string, folder: string, execute: Execute): Promise
   } catch (error) {
     const words = (await readFile(log, "utf8").catch(() => "")).trim().split("\n").slice(-3).join("; ");
     throw new BerthError("database_unavailable", `PostgreSQL did not start: ${words}`, { cause: error });
+  }
+}
+
+/**
+ * Not `pg_ctl stop`: it waits until there is no postmaster, so it fails where another server starts the next one at once.
+ * SIGINT is PostgreSQL's fast shutdown: sessions end, what was committed is written out.
+ */
+async function stop(cluster: string): Promise<void> {
+  const stopping = await postmaster(cluster);
+  if (!stopping) return;
+  kill(stopping.pid, "SIGINT");
+  for (let waited = 0; (await postmaster(cluster))?.pid === stopping.pid; waited += settlePollMs) {
+    if (waited >= stopWaitMs) throw new BerthError("database_unavailable", "PostgreSQL does not shut down.");
+    await sleep(settlePollMs);
   }
 }
 

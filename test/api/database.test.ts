@@ -53,6 +53,27 @@ test("two servers that start at once on one database of the operator's own migra
   expect(stored).not.toContain(service!.client.key.slice(12));
 });
 
+test("one that stops PostgreSQL waits for that one alone, not for the next that another has started", async () => {
+  const own = await newFolder();
+  const first = await startEmbeddedPostgres(own);
+  const next = await startEmbeddedPostgres(own);
+  const before = await first.running();
+  let isStopped = false;
+  const stopping = first.stop().finally(() => {
+    isStopped = true;
+  });
+  while (!isStopped) {
+    if ((await next.running()) === null) await next.ensure();
+    else await new Promise(setImmediate);
+  }
+  await stopping;
+  await next.ensure();
+  expect((await next.running())!.pid).not.toBe(before!.pid);
+  await next.stop();
+  expect(await next.running()).toBeNull();
+  await rm(own, { recursive: true });
+});
+
 test("while the database is away, pages and tokens say so", async () => {
   const own = await newFolder();
   const gone = await startEmbeddedPostgres(own);
