@@ -257,9 +257,9 @@ test("64 commands run at once and no more; a hundred ended ones are kept", { tim
     const { data } = (await service.client.call("GET", at)).body as { data: CommandRecord[] };
     return data.filter(({ status }) => status === "exited").length;
   };
-  await expect.poll(count, { timeout: 20_000 }).toBe(64);
+  await expect.poll(count).toBe(64);
   for (let more = 0; more < 40; more++) await service.client.call("POST", at, { command: "true" });
-  await expect.poll(count, { timeout: 20_000 }).toBe(100);
+  await expect.poll(count).toBe(100);
 });
 
 test("a command goes on over a broken connection, a new server and a sleep of its machine", {
@@ -296,7 +296,7 @@ test("what ran when its machine was lost has ended", async () => {
   await expect.poll(async () => (await service.client.call("GET", at)).body.data[0].outputBytes).toBeGreaterThan(0);
   service.driver.kill(machine);
   await expect
-    .poll(async () => (await service.client.call("GET", `${at}/${body.id}`)).body, { timeout: 20_000 })
+    .poll(async () => (await service.client.call("GET", `${at}/${body.id}`)).body)
     .toMatchObject({ status: "exited", exitCode: null });
   const response = await fetch(`${service.client.url}${at}/${body.id}/events`, {
     headers: { authorization: `Bearer ${service.client.key}` },

@@ -71,7 +71,7 @@ class Stream implements Disposable {
   /** Resolves when an event of this type has come, and with all up to it. */
   async until(type: AccountEvent["type"], about: Record<string, unknown> = {}): Promise<AccountEvent[]> {
     const wanted = expect.objectContaining({ type, ...about });
-    await expect.poll(() => this.seen, { timeout: 20_000 }).toContainEqual(wanted);
+    await expect.poll(() => this.seen).toContainEqual(wanted);
     return this.seen;
   }
 
@@ -161,7 +161,7 @@ test("the balance is told at the beginning, and when it has changed", async () =
   await expect.poll(() => stream.balances).toEqual(["1000"]);
   const account = await accountOf(client);
   await service.client.call("POST", "/admin/credits/grants", { account, credits: "5" });
-  await expect.poll(() => stream.balances, { timeout: 20_000 }).toEqual(["1000", "1005"]);
+  await expect.poll(() => stream.balances).toEqual(["1000", "1005"]);
 });
 
 test("another account's events are not told", async () => {
@@ -212,7 +212,7 @@ test("a client sees each event once, over lost connections and a new server", as
     relay.target = port();
   }
   const expected = Array.from({ length: 20 }, (_, n) => String(n + 1));
-  await expect.poll(() => agentsIn(seen), { timeout: 20_000 }).toEqual(expected);
+  await expect.poll(() => agentsIn(seen)).toEqual(expected);
   done.abort();
   await reading;
 });
@@ -292,7 +292,7 @@ test("ten thousand events are read in order", async () => {
   await write(database, await accountOf(client), 1, 10_500);
   using late = await Stream.open(client, `?after=${id}`);
   for (const each of [stream, late]) {
-    await expect.poll(() => each.seen.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(10_500);
+    await expect.poll(() => each.seen.length).toBeGreaterThanOrEqual(10_500);
     expect(agentsIn(each.seen)).toEqual(Array.from({ length: 10_500 }, (_, n) => String(n + 1)));
   }
   // However many there are, a reader holds one page.
@@ -356,9 +356,7 @@ test("a database that goes away and comes back ends no stream", async () => {
   const client = await newAccount(service);
   using stream = await opened(client);
   await (await startEmbeddedPostgres(join(service.config.dataFolder, "postgres"))).stop();
-  await expect
-    .poll(async () => (await client.call("POST", "/keys", { name: "after" })).status, { timeout: 20_000 })
-    .toBe(201);
+  await expect.poll(async () => (await client.call("POST", "/keys", { name: "after" })).status).toBe(201);
   await stream.until("key.created", { name: "after" });
   expect(stream.seen).toHaveLength(2);
 });

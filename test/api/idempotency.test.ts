@@ -180,7 +180,7 @@ test("a failure of the service is not kept: the same request is done once the se
     expect([failed.status >= 500, isReplayed(failed)]).toEqual([true, false]);
   }
   broken.repair();
-  await expect.poll(async () => (await create()).status, { timeout: 20_000 }).toBe(201);
+  await expect.poll(async () => (await create()).status).toBe(201);
   expect(isReplayed(await create())).toBe(true);
 });
 

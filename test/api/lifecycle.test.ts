@@ -73,7 +73,7 @@ test("an agent that nobody needs is suspended by itself; one that works, is open
   await sleep(3_500);
   expect(await statusOf("idle")).toBe("ready");
   expect((await reply).text.endsWith("250 ")).toBe(true);
-  await expect.poll(() => statusOf("idle"), { timeout: 30_000 }).toBe("suspended");
+  await expect.poll(() => statusOf("idle")).toBe("suspended");
   expect([await statusOf("busy"), await statusOf("open")]).toEqual(["ready", "ready"]);
   // So that they do not stay first among the idle ones.
   const lastActive = async (name: string) =>
@@ -83,7 +83,7 @@ test("an agent that nobody needs is suspended by itself; one that works, is open
   service.driver.busy.clear();
   gone.abort();
   await log.text().catch(() => {});
-  for (const name of ["busy", "open"]) await expect.poll(() => statusOf(name), { timeout: 30_000 }).toBe("suspended");
+  for (const name of ["busy", "open"]) await expect.poll(() => statusOf(name)).toBe("suspended");
 });
 
 test("one that begins to read an agent's log while it is looked at for idleness keeps it open", async () => {
@@ -91,7 +91,7 @@ test("one that begins to read an agent's log while it is looked at for idleness 
   await client.createAgent("ada");
   const gate = Promise.withResolvers<void>();
   service.driver.lookGate = gate.promise;
-  await expect.poll(() => service.driver.looking, { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => service.driver.looking).toBe(true);
   const gone = new AbortController();
   const headers = { authorization: `Bearer ${client.key}` };
   const log = await fetch(`${client.url}/agents/ada/logs?follow=true`, { headers, signal: gone.signal });
@@ -101,7 +101,7 @@ test("one that begins to read an agent's log while it is looked at for idleness 
   expect(await statusOf("ada")).toBe("ready");
   gone.abort();
   await log.text().catch(() => {});
-  await expect.poll(() => statusOf("ada"), { timeout: 30_000 }).toBe("suspended");
+  await expect.poll(() => statusOf("ada")).toBe("suspended");
 });
 
 test("what the host lacks for a moment costs no agent its memory, nor the message that it was to answer", async () => {

@@ -160,14 +160,14 @@ test("the timer charges what runs, and suspends what nobody pays for once it ans
     .execute();
   await runFor("fay", 1_000);
   await ring(database, `machine-charge-${host}`);
-  await expect.poll(() => statusOf("fay"), { timeout: 20_000 }).toBe("suspended");
+  await expect.poll(() => statusOf("fay")).toBe("suspended");
   expect(Number((await poor.call("GET", "/billing")).body.balance)).toBeLessThan(0);
   expect(await statusOf("gil")).toBe("ready");
   expect((await poor.call("POST", "/agents/fay/chat", { message: "hello" })).status).toBe(402);
   await poor.call("POST", `/agents/gil/turns/${answering.headers.get("x-turn-id")}/cancel`);
   await answering.text();
   await ring(database, `machine-charge-${host}`);
-  await expect.poll(() => statusOf("gil"), { timeout: 20_000 }).toBe("suspended");
+  await expect.poll(() => statusOf("gil")).toBe("suspended");
   expect(await client.call("GET", "/agents/dora")).toMatchObject({ body: { status: "ready" } });
 });
 
@@ -191,5 +191,5 @@ test("the timer of every minute releases what servers that are gone have held", 
   const held = async () => (await client.call("GET", "/billing")).body.held;
   expect(await held()).toBe("5");
   await ring(database, `agent-sweep-${host}`);
-  await expect.poll(held, { timeout: 20_000 }).toBe("0");
+  await expect.poll(held).toBe("0");
 });

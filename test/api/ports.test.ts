@@ -113,9 +113,7 @@ test("a connection wakes the machine", async () => {
   using listening = await listen(echo);
   await service.client.createAgent("sleepy");
   await service.client.call("POST", "/agents/sleepy/suspend?wait=suspended");
-  await expect
-    .poll(async () => (await service.client.call("GET", "/agents/sleepy")).body.status, { timeout: 10_000 })
-    .toBe("suspended");
+  await expect.poll(async () => (await service.client.call("GET", "/agents/sleepy")).body.status).toBe("suspended");
   const socket = new WebSocket(await berth.agent("sleepy").ports.connectionUrl(listening.port));
   await once(socket, "open");
   socket.send(Buffer.from("hello"));

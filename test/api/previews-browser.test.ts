@@ -160,6 +160,6 @@ test("where nothing listens, the page waits for its program", async () => {
   expect(await page.textContent("h1")).toBe(`Nothing listens on port ${port} yet`);
   const begun = await Program.start(port);
   begun.answer = (_, response) => response.end("<!doctype html><h1>it runs</h1>");
-  await expect.poll(() => page.textContent("h1").catch(() => ""), { timeout: 20_000 }).toBe("it runs");
+  await expect.poll(() => page.textContent("h1").catch(() => "")).toBe("it runs");
   begun[Symbol.dispose]();
 });

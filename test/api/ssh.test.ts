@@ -126,7 +126,7 @@ test.runIf(isRoot)("a port is forwarded, as ssh does it", { timeout: 60_000 }, a
       (response) => response.text(),
       () => "",
     );
-  await expect.poll(read, { timeout: 30_000 }).toBe("a page");
+  await expect.poll(read).toBe("a page");
   child.kill();
   await once(child, "exit");
   web.close().closeAllConnections();

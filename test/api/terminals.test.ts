@@ -47,7 +47,7 @@ class Shown {
   }
 
   async shows(expected: string | RegExp): Promise<void> {
-    await expect.poll(() => this.text, { timeout: 30_000 }).toMatch(expected);
+    await expect.poll(() => this.text).toMatch(expected);
   }
 
   async leave(): Promise<void> {
@@ -106,7 +106,7 @@ test("what is typed while the connection breaks is read once, and nothing that w
   timeout: 60_000,
 }, async () => {
   const shown = new Shown("ada");
-  await expect.poll(() => shown.terminal.session, { timeout: 20_000 }).not.toBe(null);
+  await expect.poll(() => shown.terminal.session).not.toBe(null);
   // What is typed before the shell has left the terminal to the command is read by the shell's own rules.
   shown.terminal.write("stty -echo; echo rea''dy; cat > typed.txt\r");
   await shown.shows("ready");
@@ -216,7 +216,7 @@ test("the tool's terminal is the machine's", { timeout: 60_000 }, async () => {
     tool.type("clear; stty size\r");
     return tool.screen();
   };
-  await expect.poll(asked, { timeout: 30_000, interval: 500 }).toContain("30 100");
+  await expect.poll(asked, { interval: 500 }).toContain("30 100");
   // It reports itself from within its own foreground group, which Ctrl-C then ends.
   tool.type("bash -c \"echo is''running; exec sleep 1000\"\r");
   await tool.shows("isrunning");

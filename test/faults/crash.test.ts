@@ -177,7 +177,7 @@ test("an agent that is woken when its machine has just been suspended runs, also
   await server.lifecycle.recover();
   await made(server, agent);
   await server.lifecycle.suspend(agent.id);
-  await expect.poll(async () => (await driver.observe(agent.id)).phase, { timeout: 10_000 }).toBe("running");
+  await expect.poll(async () => (await driver.observe(agent.id)).phase).toBe("running");
   await say(server.machines, agent.id, "and this");
   await server.lifecycle.delete(agent.id);
   server.lifecycle.stop();
@@ -329,7 +329,7 @@ test.each(Object.keys(operations))(
         );
       };
       await expect
-        .poll(settled, { timeout: 30_000, message: `${name}, step ${at}` })
+        .poll(settled, { message: `${name}, step ${at}` })
         .toBe(true)
         .catch(async (error: unknown) => {
           console.error(await rows.byId(agent.id), await driver.observe(agent.id), faults);

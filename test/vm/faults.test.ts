@@ -92,7 +92,7 @@ test("what a crash leaves behind is removed at the next start: half a machine, h
   const leftovers = [join("machines", crypto.randomUUID()), join("templates", "claude-code-0123.partial")];
   for (const leftover of leftovers) await run("mkdir", [join(config.dataFolder, leftover)]);
   await using _server = await createServer(config);
-  await expect.poll(() => machinesOf(config.dataFolder), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => machinesOf(config.dataFolder)).toEqual([]);
   await expect.poll(() => readdir(join(config.dataFolder, "machines"))).toEqual([]);
   expect(await readdir(join(config.dataFolder, "templates"))).not.toContain("claude-code-0123.partial");
 });
@@ -147,7 +147,7 @@ test.runIf(isRoot)(
       expect((await service.client.createAgent("ada")).body.status).toBe("ready");
     } finally {
       // A process that was ended may hold it for a moment longer.
-      await expect.poll(() => run("umount", [mount]).then(() => "done", String), { timeout: 20_000 }).toBe("done");
+      await expect.poll(() => run("umount", [mount]).then(() => "done", String)).toBe("done");
       await rm(mount, { recursive: true });
     }
   },
@@ -198,14 +198,12 @@ test("a build of the image that is killed leaves nothing that looks finished, an
       stdio: "ignore",
     });
   const first = build();
-  await expect
-    .poll(() => readdir(cache), { timeout: 20_000 })
-    .toEqual([expect.stringMatching(/^base-.*\.partial-\d+$/)]);
+  await expect.poll(() => readdir(cache)).toEqual([expect.stringMatching(/^base-.*\.partial-\d+$/)]);
   const [abandoned] = await readdir(cache);
   process.kill(-first.pid!, "SIGKILL");
   await once(first, "exit");
   const second = build();
-  await expect.poll(() => readdir(cache), { timeout: 20_000 }).toEqual([expect.not.stringMatching(abandoned!)]);
+  await expect.poll(() => readdir(cache)).toEqual([expect.not.stringMatching(abandoned!)]);
   process.kill(-second.pid!, "SIGKILL");
   await once(second, "exit");
   await rm(`/var/tmp/berth-image.partial-${second.pid}`, { recursive: true, force: true }); // Where it works, no build after it.
