@@ -76,7 +76,7 @@ export interface RouteDefinition {
 /**
  * Which server does what a request asks for; the others pass it on. `any`: each, from the database. `leader`: the one
  * that leads the host of the agent in the path. `leader, or any`: any from the database while nobody leads. `own
- * leader`: the one that leads the host of the server that was asked, as where the path names no agent.
+ * leader`: the one that leads the host of the response in the path, and without one that of the server that was asked.
  */
 type ServedBy = "any" | "leader" | "leader, or any" | "own leader";
 

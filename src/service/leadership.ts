@@ -33,6 +33,9 @@ export interface HostLease extends Term {
   isReleased: boolean;
 }
 
+/** An agent, by its name or by a response (a uuid) that it gave. */
+export type AgentReference = { name: string } | { response: string };
+
 /** The leases' rows. */
 export interface LeaseRows {
   all(): Promise<HostLease[]>;
@@ -43,8 +46,8 @@ export interface LeaseRows {
   release(term: Term): Promise<void>;
   /** Ends all database sessions of a server. Rejects if some are left. */
   endSessions(server: string): Promise<void>;
-  /** The host of the account's agent with this name; null without such an agent. */
-  hostOf(accountId: string, name: string): Promise<string | null>;
+  /** The host of an agent of the account; null without such an agent. */
+  hostOf(accountId: string, agent: AgentReference): Promise<string | null>;
 }
 
 /** What proves on one machine that no other process acts on the host's machines: the lock of the data folder. */
@@ -178,9 +181,9 @@ export class Leadership {
     return lease !== undefined && !lease.isValid && lease.restedMs > leaseMs + takeOverMs;
   }
 
-  /** The host of the account's agent with this name; null without such an agent. */
-  hostOf(accountId: string, name: string): Promise<string | null> {
-    return this.#options.rows.hostOf(accountId, name);
+  /** The host of an agent of the account; null without such an agent. */
+  hostOf(accountId: string, agent: AgentReference): Promise<string | null> {
+    return this.#options.rows.hostOf(accountId, agent);
   }
 
   async #run(): Promise<void> {

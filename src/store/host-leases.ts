@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type pg from "pg";
 import { BerthError } from "../contract/errors.ts";
 import { pause } from "../platform/retry.ts";
-import { type HostLease, type LeaseRows, leaseMs, type Term } from "../service/leadership.ts";
+import { type AgentReference, type HostLease, type LeaseRows, leaseMs, type Term } from "../service/leadership.ts";
 import type { Database } from "./database.ts";
 
 /** How long the database's sessions of another server may take to end. */
@@ -61,9 +61,15 @@ export class HostLeaseStore implements LeaseRows {
     }
   }
 
-  async hostOf(accountId: string, name: string): Promise<string | null> {
+  async hostOf(accountId: string, agent: AgentReference): Promise<string | null> {
     const rows = this.#database.selectFrom("agents").select("host").where("account_id", "=", accountId);
-    return (await rows.where("name", "=", name).executeTakeFirst())?.host ?? null;
+    const row =
+      "name" in agent
+        ? rows.where("name", "=", agent.name)
+        : rows.where("id", "in", (select) =>
+            select.selectFrom("responses").select("agent_id").where("responses.id", "=", agent.response),
+          );
+    return (await row.executeTakeFirst())?.host ?? null;
   }
 }
 

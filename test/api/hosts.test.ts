@@ -69,6 +69,16 @@ test("a second host's server leaves the first one's agents alone, and passes on 
     expect([path, answer.status]).toEqual([path, status]);
   }
   expect(await there.ask("bob", "who answers?")).toBe("who answers?");
+  const answered = await there.call("POST", "/v1/responses", { model: "bob", input: "hello" });
+  const response = `/v1/responses/${answered.body.id}`;
+  for (const [status, method, path] of [
+    [200, "GET", response],
+    [200, "POST", `${response}/cancel`],
+    [404, "GET", "/v1/responses/resp_00000000000000000000000000000000"],
+    [404, "GET", "/v1/responses/nothing"],
+  ] as const) {
+    expect([path, (await there.call(method, path)).status]).toEqual([path, status]);
+  }
   expect(second.driver.running).toHaveLength(1);
   // The turn goes on where it began, and can be read anywhere.
   const read = await there.events("ada", turnId);

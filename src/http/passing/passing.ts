@@ -5,7 +5,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Route } from "../../api/route.ts";
 import { BerthError } from "../../contract/errors.ts";
-import { type HostLease, takeOverMs } from "../../service/leadership.ts";
+import { isUuid } from "../../contract/ids.ts";
+import { type AgentReference, type HostLease, takeOverMs } from "../../service/leadership.ts";
+import { fromResponseId } from "../openai/response-object.ts";
 import { notLeadingHeader, openPassport, type Passport, passportHeader, type Seal, sealPassport } from "./passport.ts";
 import { type Passage, relay } from "./relay.ts";
 
@@ -38,7 +40,7 @@ export interface Leaders {
   known(host: string): HostLease | null;
   /** Waits for one until `until`. `refused`: the one that is known does not lead. Throws `agent_elsewhere`. */
   leaderOf(host: string, refused: boolean, until: number, gone: AbortSignal): Promise<HostLease>;
-  hostOf(accountId: string, name: string): Promise<string | null>;
+  hostOf(accountId: string, agent: AgentReference): Promise<string | null>;
 }
 
 /** A request, and where it is to be done. */
@@ -117,7 +119,7 @@ export class Passing {
     page: Pick<Passage, "request" | "response" | "isUpgrade">,
   ): Promise<boolean> {
     if (this.#passportOf(page.request) !== null) return false;
-    const host = await this.#hostOfAgent(accountId, name);
+    const host = await this.#hostOfAgent(accountId, { name });
     const address = page.request.socket.remoteAddress ?? "";
     const passage = { ...page, answerHeaders: () => ({}), begun: () => {} };
     return this.#passOn({
@@ -182,14 +184,14 @@ export class Passing {
   }
 
   async #hostOf({ params, caller, body }: FastifyRequest, route: Route): Promise<string> {
-    const name = route.servedBy === "own leader" ? agentIn(body, route) : ((params as { name?: string }).name ?? null);
-    return name === null ? this.#leaders.host : this.#hostOfAgent(caller.accountId, name);
+    const agent = agentOf(params as { name?: string; responseId?: string }, body, route);
+    return agent === null ? this.#leaders.host : this.#hostOfAgent(caller.accountId, agent);
   }
 
   /** An agent that does not exist is not found by this host's leader. */
-  async #hostOfAgent(accountId: string, name: string): Promise<string> {
+  async #hostOfAgent(accountId: string, agent: AgentReference): Promise<string> {
     const { host, isOnlyHost } = this.#leaders;
-    return isOnlyHost ? host : ((await this.#leaders.hostOf(accountId, name)) ?? host);
+    return isOnlyHost ? host : ((await this.#leaders.hostOf(accountId, agent)) ?? host);
   }
 }
 
@@ -213,11 +215,24 @@ function count(open: Open, response: ServerResponse): void {
   socket?.once("close", leave);
 }
 
-/** The name of the agent in a body that may have any shape; null if there is none. */
-function agentIn(body: unknown, { agentIn: field }: Route): string | null {
+/** The agent that a request is about; null without one. */
+function agentOf(
+  { name, responseId }: { name?: string; responseId?: string },
+  body: unknown,
+  route: Route,
+): AgentReference | null {
+  if (responseId !== undefined) {
+    const response = fromResponseId(responseId);
+    return isUuid(response) ? { response } : null;
+  }
+  const given = route.servedBy === "own leader" ? nameIn(body, route) : name;
+  return typeof given === "string" ? { name: given } : null;
+}
+
+/** What a body of any shape has in the place of the agent's name. */
+function nameIn(body: unknown, { agentIn: field }: Route): unknown {
   const { model, from } = (body ?? {}) as { model?: unknown; from?: { agent?: unknown } };
-  const name = field === "model" ? model : from?.agent;
-  return typeof name === "string" ? name : null;
+  return field === "model" ? model : from?.agent;
 }
 
 /** The whole body; null if it is to be sent as it comes: it may be large, or its size is unknown. */
