@@ -22,7 +22,7 @@ import { MachineProcesses } from "./machine-processes.ts";
 import { MemoryImages, type Step } from "./memory-image.ts";
 import { PageJobs } from "./page-jobs.ts";
 import { type AcceleratorChoice, chooseAccelerator, hostKhz, hostProcessor } from "./probe.ts";
-import { createOverlay, qemuVersion } from "./process.ts";
+import { copyDisk, createOverlay, qemuVersion } from "./process.ts";
 import { describe, imageOfRun, type MachineRecord, Records } from "./record.ts";
 import { recover, removeUnused } from "./recovery.ts";
 import { Sandbox } from "./sandbox.ts";
@@ -43,6 +43,11 @@ export interface QemuOptions {
   reserve: DiskReserve;
   /** The folder of the built image; null when none was built. */
   builtImage: string | null;
+  /**
+   * The folder of the images, which is not changed, where it is not part of the data folder. It may be another at the next
+   * start, so machines' disks are copies.
+   */
+  imagesApart?: string;
   accelerator: AcceleratorChoice;
   /** A runtime's default machine size, which its templates have. */
   usualResources: (runtime: string) => Resources;
@@ -74,6 +79,7 @@ interface Parts {
   snapshots: Snapshots;
   merging: LayerMerging;
   usual: (runtime: string) => Resources;
+  areImagesApart: boolean;
   step: Step;
   log: (message: string) => void;
 }
@@ -100,6 +106,7 @@ export class QemuDriver implements Driver {
   readonly #snapshots: Snapshots;
   readonly #merging: LayerMerging;
   readonly #usual: (runtime: string) => Resources;
+  readonly #areImagesApart: boolean;
   readonly #step: Step;
   readonly #filter: NodeJS.Timeout;
 
@@ -121,6 +128,7 @@ export class QemuDriver implements Driver {
     this.#snapshots = parts.snapshots;
     this.#merging = parts.merging;
     this.#usual = parts.usual;
+    this.#areImagesApart = parts.areImagesApart;
     this.#step = parts.step;
     this.#filter = setInterval(() => void this.#blockConnections(parts.log), filterPeriodMs).unref();
   }
@@ -131,12 +139,12 @@ export class QemuDriver implements Driver {
    */
   static async open(options: QemuOptions): Promise<QemuDriver> {
     const { log, reserve, usualResources: usual, step = async () => {}, onlyWholeMemory = false } = options;
-    const layout = new Layout(options.dataFolder);
+    const layout = new Layout(options.dataFolder, options.imagesApart);
     const qemu = await qemuVersion();
     const sandbox = await Sandbox.open();
     logGaps(sandbox, log);
     for (const folder of [
-      layout.images,
+      ...(options.imagesApart === undefined ? [layout.images] : []),
       layout.templates,
       layout.machines,
       layout.layers,
@@ -177,7 +185,8 @@ export class QemuDriver implements Driver {
       compression,
       running,
     };
-    const driver = new QemuDriver({ ...made, launcher, suspension, usual, step, log });
+    const areImagesApart = options.imagesApart !== undefined;
+    const driver = new QemuDriver({ ...made, launcher, suspension, usual, areImagesApart, step, log });
     try {
       await recover({ ...made, suspension, log }, image.id);
     } catch (error) {
@@ -457,9 +466,10 @@ export class QemuDriver implements Driver {
   }
 
   async #createDiskOnImage(files: MachineFiles, sizeGiB: number): Promise<void> {
-    await createOverlay(files.disk, relative(files.folder, this.#host.image.files.rootfs), "raw", {
-      bytes: sizeGiB * 1024 ** 3,
-    });
+    const { rootfs } = this.#host.image.files;
+    const bytes = sizeGiB * 1024 ** 3;
+    if (this.#areImagesApart) await copyDisk(files.disk, rootfs, "raw", bytes);
+    else await createOverlay(files.disk, relative(files.folder, rootfs), "raw", { bytes });
   }
 
   #start(id: string, known: MachineRecord, template: Template | null): Promise<RunningMachine> {

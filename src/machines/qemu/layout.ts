@@ -26,9 +26,10 @@ export class Layout {
   /** Disks that are being sent. */
   readonly exports: string;
 
-  constructor(root: string) {
+  /** `images`: where those are, if not in the data folder. */
+  constructor(root: string, images: string = join(root, "images")) {
     this.root = root;
-    this.images = join(root, "images");
+    this.images = images;
     this.templates = join(root, "templates");
     this.machines = join(root, "machines");
     this.layers = join(root, "layers");

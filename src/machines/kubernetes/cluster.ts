@@ -1,0 +1,110 @@
+import type { V1Node, V1Pod, V1StatefulSet } from "@kubernetes/client-node";
+import {
+  AppsV1Api as Apps,
+  type AppsV1Api,
+  CoreV1Api as Core,
+  type CoreV1Api,
+  KubeConfig,
+  PatchStrategy,
+  setHeaderOptions,
+} from "@kubernetes/client-node";
+import type { Resources } from "../../contract/agents.ts";
+import { newToken } from "../adoption.ts";
+import { machineLabel, nameOf, type PodOptions, secretOf, statefulSetOf } from "./objects.ts";
+
+const mergePatch = setHeaderOptions("Content-Type", PatchStrategy.MergePatch);
+
+/** The objects of machines in one namespace of a cluster. */
+export class MachineObjects {
+  readonly #apps: AppsV1Api;
+  readonly #core: CoreV1Api;
+  readonly #options: PodOptions;
+
+  /** `kubeconfig`: a file; null: the service account of this pod. */
+  constructor(kubeconfig: string | null, options: PodOptions) {
+    const config = new KubeConfig();
+    if (kubeconfig === null) config.loadFromCluster();
+    else config.loadFromFile(kubeconfig);
+    this.#apps = config.makeApiClient(Apps);
+    this.#core = config.makeApiClient(Core);
+    this.#options = options;
+  }
+
+  /** The machine's StatefulSet; null if there is none. */
+  async set(id: string): Promise<V1StatefulSet | null> {
+    return nullIfMissing(this.#apps.readNamespacedStatefulSet({ name: nameOf(id), namespace: this.#namespace }));
+  }
+
+  async sets(): Promise<V1StatefulSet[]> {
+    const of = { namespace: this.#namespace, labelSelector: machineLabel };
+    return (await this.#apps.listNamespacedStatefulSet(of)).items;
+  }
+
+  /** The machine's pod; null if there is none. */
+  async pod(id: string): Promise<V1Pod | null> {
+    return nullIfMissing(this.#core.readNamespacedPod({ name: `${nameOf(id)}-0`, namespace: this.#namespace }));
+  }
+
+  /** Null if it is gone from the cluster. */
+  async node(name: string): Promise<V1Node | null> {
+    return nullIfMissing(this.#core.readNode({ name }));
+  }
+
+  /** What the machine's keeper wants to see. Null if there is no such machine. */
+  async token(id: string): Promise<string | null> {
+    const of = { name: nameOf(id), namespace: this.#namespace };
+    const secret = await nullIfMissing(this.#core.readNamespacedSecret(of));
+    const token = secret?.data?.token;
+    return token === undefined ? null : Buffer.from(token, "base64").toString();
+  }
+
+  /** Makes what of the machine is not there. */
+  async create(id: string, resources: Resources): Promise<void> {
+    const namespace = this.#namespace;
+    await unlessThere(this.#core.createNamespacedSecret({ namespace, body: secretOf(id, newToken()) }));
+    const body = statefulSetOf(id, resources, this.#options);
+    await unlessThere(this.#apps.createNamespacedStatefulSet({ namespace, body }));
+  }
+
+  /** 1: the machine has a pod, somewhere; 0: it has none. */
+  async scale(id: string, replicas: 0 | 1): Promise<void> {
+    await this.#patch(id, { spec: { replicas } });
+  }
+
+  async annotate(id: string, annotations: Record<string, string>): Promise<void> {
+    await this.#patch(id, { metadata: { annotations } });
+  }
+
+  /** Removes the machine with its volume. Resolves when its pod is gone. */
+  async remove(id: string): Promise<void> {
+    const namespace = this.#namespace;
+    const name = nameOf(id);
+    await nullIfMissing(this.#apps.deleteNamespacedStatefulSet({ name, namespace }));
+    await nullIfMissing(this.#core.deleteNamespacedPod({ name: `${name}-0`, namespace, gracePeriodSeconds: 1 }));
+    const claim = { name: `data-${name}-0`, namespace };
+    await nullIfMissing(this.#core.deleteNamespacedPersistentVolumeClaim(claim));
+    await nullIfMissing(this.#core.deleteNamespacedSecret({ name, namespace }));
+  }
+
+  async #patch(id: string, body: object): Promise<void> {
+    const of = { name: nameOf(id), namespace: this.#namespace };
+    await this.#apps.patchNamespacedStatefulSet({ ...of, body }, mergePatch);
+  }
+
+  get #namespace(): string {
+    return this.#options.namespace;
+  }
+}
+
+async function nullIfMissing<Result>(request: Promise<Result>): Promise<Result | null> {
+  return request.catch((error: { code?: number }) => {
+    if (error.code === 404) return null;
+    throw error;
+  });
+}
+
+async function unlessThere(request: Promise<unknown>): Promise<void> {
+  await request.catch((error: { code?: number }) => {
+    if (error.code !== 409) throw error;
+  });
+}

@@ -1,0 +1,55 @@
+import type { InstallStepName } from "../../contract/agents.ts";
+import type { ErrorCode } from "../../contract/errors.ts";
+import type { Driver } from "../driver.ts";
+
+/** What a server asks of the keeper in a machine's pod: the calls of a driver that has this one machine. */
+export const keeperCalls = [
+  "observe",
+  "create",
+  "boot",
+  "wake",
+  "attach",
+  "invalidate",
+  "adopting",
+  "adopted",
+  "token",
+  "suspend",
+  "snapshot",
+  "restore",
+  "removeSnapshot",
+  "snapshots",
+  "stop",
+  "endHung",
+  "keepLog",
+  "keptLog",
+  "handshake",
+  "ended",
+] as const satisfies (keyof Driver)[];
+
+export type KeeperCall = (typeof keeperCalls)[number];
+
+/** The parameters that are sent: all but what reports and what aborts. */
+export type Sent<Call extends KeeperCall> = Call extends "create"
+  ? [Parameters<Driver["create"]>[0]]
+  : Call extends "suspend"
+    ? [string]
+    : Parameters<Driver[Call]>;
+
+/**
+ * A line of an answer. Steps come while the call goes on, and empty lines where nothing else does; the last line has the
+ * result or the error.
+ */
+export type KeeperLine =
+  | { plan: readonly InstallStepName[] }
+  | { begin: InstallStepName }
+  | { result: unknown }
+  | { error: { code: ErrorCode; message: string } };
+
+/** Where the keeper listens in its pod. */
+export const keeperPort = 7070;
+/** Says the term of the server that asks: one that was deposed is refused. */
+export const epochHeader = "berth-epoch";
+/** The protocol of a connection that becomes one to the guest. */
+export const guestProtocol = "berth-guest";
+/** The longest silence in an answer. */
+export const pulseMs = 5_000;

@@ -1,0 +1,100 @@
+import { once } from "node:events";
+import { type ClientRequest, type IncomingMessage, request } from "node:http";
+import type { Socket } from "node:net";
+import { createInterface } from "node:readline";
+import { BerthError } from "../../contract/errors.ts";
+import type { Progress } from "../../service/lifecycle/provisioning.ts";
+import type { Driver } from "../driver.ts";
+import { epochHeader, guestProtocol, type KeeperCall, type KeeperLine, pulseMs, type Sent } from "./keeper-calls.ts";
+
+const connectMs = 3_000;
+/** A keeper says something at least once in `pulseMs`. */
+const silenceMs = 4 * pulseMs;
+
+/** Where a machine's keeper is, and what proves to it that a server asks. */
+export interface KeeperAddress {
+  host: string;
+  port: number;
+  token: string;
+  epoch: number;
+}
+
+interface CallOptions {
+  progress?: Progress;
+  signal?: AbortSignal;
+}
+
+/** The keeper could not be reached, or was lost before it answered; the call may have been done. */
+export class KeeperLost extends Error {
+  override readonly name = "KeeperLost";
+}
+
+/** Asks a keeper. Throws its `BerthError`s, and `KeeperLost`. */
+export async function askKeeper<Call extends KeeperCall>(
+  address: KeeperAddress,
+  call: Call,
+  sent: Sent<Call>,
+  { progress, signal }: CallOptions = {},
+): Promise<Awaited<ReturnType<Driver[Call]>>> {
+  const body = Buffer.from(JSON.stringify(sent));
+  const asked = ask(address, `/calls/${call}`, { method: "POST", "content-length": body.length, signal });
+  asked.end(body);
+  try {
+    const [response] = (await once(asked, "response")) as [IncomingMessage];
+    for await (const text of createInterface({ input: response })) {
+      if (text === "") continue;
+      const line = JSON.parse(text) as KeeperLine;
+      if ("plan" in line) progress?.plan(line.plan);
+      else if ("begin" in line) progress?.begin(line.begin);
+      else if ("error" in line) throw new BerthError(line.error.code, line.error.message);
+      else return line.result as Awaited<ReturnType<Driver[Call]>>;
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof BerthError) throw error;
+    throw new KeeperLost("the machine's pod does not answer", { cause: error });
+  } finally {
+    asked.destroy();
+  }
+  throw new KeeperLost("the machine's pod was lost while it worked");
+}
+
+/** A connection to the guest of the machine `id`. Throws `machine_lost`. */
+export async function dialGuest(address: KeeperAddress, id: string): Promise<Socket> {
+  const asked = ask(address, `/guests/${id}`, { connection: "upgrade", upgrade: guestProtocol });
+  const refused = once(asked, "response").then(() => null);
+  const upgraded = once(asked, "upgrade").then(([, socket, head]) => {
+    if (head.length > 0) socket.unshift(head);
+    socket.setTimeout(0);
+    return socket as Socket;
+  });
+  asked.end();
+  const socket = await Promise.race([upgraded, refused]).catch(() => null);
+  if (socket) return socket;
+  asked.destroy();
+  throw new BerthError("machine_lost", "The agent's machine does not run.");
+}
+
+function ask(
+  { host, port, token, epoch }: KeeperAddress,
+  path: string,
+  {
+    method = "GET",
+    signal,
+    ...headers
+  }: { method?: string; signal?: AbortSignal | undefined; [header: string]: unknown },
+): ClientRequest {
+  const asked = request({
+    host,
+    port,
+    path,
+    method,
+    headers: { ...(headers as Record<string, string>), authorization: `Bearer ${token}`, [epochHeader]: epoch },
+    agent: false,
+    ...(signal ? { signal } : {}),
+  });
+  asked.on("error", () => {});
+  asked.setTimeout(connectMs, () => asked.destroy(new Error("no connection")));
+  asked.once("socket", (socket) => socket.once("connect", () => asked.setTimeout(silenceMs)));
+  return asked;
+}

@@ -1,0 +1,152 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { json } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
+import { asBerthError, BerthError } from "../../contract/errors.ts";
+import type { Progress } from "../../service/lifecycle/provisioning.ts";
+import type { Driver } from "../driver.ts";
+import { writeWhole } from "../qemu/files.ts";
+import { epochHeader, guestProtocol, type KeeperCall, type KeeperLine, keeperCalls, pulseMs } from "./keeper-calls.ts";
+
+/** What may be asked while another call goes on; all others wait for each other. */
+const concurrent = new Set<KeeperCall>(["observe", "token", "snapshots", "keptLog", "handshake", "ended"]);
+
+/** Larger than the log that is kept. */
+const maximumBody = 4 * 1024 ** 2;
+
+interface KeeperOptions {
+  driver: Driver;
+  token: string;
+  /** The file in which the highest term of a server that asked is kept. */
+  epochFile: string;
+  host: string;
+  port: number;
+}
+
+/** Serves the calls of one machine's driver to the service's servers over HTTP. */
+export class KeeperServer implements AsyncDisposable {
+  readonly #driver: Driver;
+  readonly #token: Buffer;
+  readonly #epochFile: string;
+  readonly #server: Server;
+  #epoch: number;
+  #last: Promise<unknown> = Promise.resolve();
+
+  private constructor({ driver, token, epochFile }: KeeperOptions, epoch: number) {
+    this.#driver = driver;
+    this.#token = digest(token);
+    this.#epochFile = epochFile;
+    this.#epoch = epoch;
+    this.#server = createServer((request, response) => void this.#serve(request, response));
+    this.#server.on("upgrade", (request, socket) => void this.#connectGuest(request, socket));
+  }
+
+  static async listen(options: KeeperOptions): Promise<KeeperServer> {
+    const epoch = Number(await readFile(options.epochFile, "utf8").catch(() => "0"));
+    const keeper = new KeeperServer(options, epoch);
+    await once(keeper.#server.listen(options.port, options.host), "listening");
+    return keeper;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Resolves when `work` was done, with no call beside it and none after it. */
+  async finally<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#inTurn(work);
+    this.#last = new Promise(() => {});
+    return result;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const closed = once(this.#server, "close");
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // For Kubernetes' probes.
+    if (request.url === "/healthz") return void response.end();
+    const gone = new AbortController();
+    response.once("close", () => gone.abort());
+    const tell = (line: KeeperLine) => void response.write(`${JSON.stringify(line)}\n`);
+    const pulse = setInterval(() => response.write("\n"), pulseMs);
+    try {
+      await this.#admit(request);
+      response.writeHead(200, { "content-type": "application/x-ndjson" });
+      response.flushHeaders();
+      const result = await this.#perform(callOf(request), await argumentsOf(request), tell, gone.signal);
+      tell({ result: result ?? null });
+    } catch (thrown) {
+      const { code, message } = asBerthError(thrown, "internal", (thrown as Error).message);
+      tell({ error: { code, message } });
+    } finally {
+      clearInterval(pulse);
+      response.end();
+    }
+  }
+
+  #perform(call: KeeperCall, given: unknown[], tell: (line: KeeperLine) => void, gone: AbortSignal): Promise<unknown> {
+    const progress: Progress = { plan: (plan) => tell({ plan }), begin: (begin) => tell({ begin }) };
+    const added = call === "create" ? [progress, gone] : call === "suspend" ? [gone] : [];
+    const method = this.#driver[call].bind(this.#driver) as (...all: unknown[]) => Promise<unknown>;
+    const work = () => method(...given, ...added);
+    return concurrent.has(call) ? work() : this.#inTurn(work);
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#last.then(work);
+    this.#last = result.catch(() => {});
+    return result;
+  }
+
+  async #connectGuest(request: IncomingMessage, socket: Duplex): Promise<void> {
+    socket.on("error", () => socket.destroy());
+    try {
+      await this.#admit(request);
+      const guest = await this.#driver.dial(machineOf(request));
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: ${guestProtocol}\r\n\r\n`);
+      await Promise.all([pipeline(socket, guest), pipeline(guest, socket)]);
+    } catch {
+      socket.destroy();
+    }
+  }
+
+  /** Throws `forbidden` for another's token, `agent_elsewhere` for a server that was deposed. */
+  async #admit({ headers }: IncomingMessage): Promise<void> {
+    const given = digest(headers.authorization?.replace(/^Bearer /, "") ?? "");
+    if (!timingSafeEqual(given, this.#token)) throw new BerthError("forbidden", "This is not the machine's key.");
+    const epoch = Number(headers[epochHeader]);
+    if (!(epoch >= this.#epoch)) {
+      throw new BerthError("agent_elsewhere", "Another server leads the agent's machine by now.");
+    }
+    if (epoch === this.#epoch) return;
+    this.#epoch = epoch;
+    await writeWhole(this.#epochFile, String(epoch));
+  }
+}
+
+function callOf({ url }: IncomingMessage): KeeperCall {
+  const call = keeperCalls.find((each) => url === `/calls/${each}`);
+  if (!call) throw new BerthError("path_not_found", "There is no such call.");
+  return call;
+}
+
+function machineOf({ url = "" }: IncomingMessage): string {
+  return url.slice(url.lastIndexOf("/") + 1);
+}
+
+async function argumentsOf(request: IncomingMessage): Promise<unknown[]> {
+  if (Number(request.headers["content-length"] ?? Number.NaN) <= maximumBody) return (await json(request)) as unknown[];
+  throw new BerthError("body_too_large", "The call is too large, or does not say its size.");
+}
+
+function digest(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}

@@ -1,0 +1,49 @@
+import { mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { DiskReserve } from "../../platform/disk-reserve.ts";
+import { QemuDriver } from "../qemu/driver.ts";
+import { keeperPort } from "./keeper-calls.ts";
+import { KeeperServer } from "./keeper-server.ts";
+
+// The program in a machine's pod. It has the machine's volume at /data, and the guest images in /images. When it is told to
+// end it saves the machine's memory first.
+
+/** Below it, nothing new begins. */
+const reserveBytes = 64 * 1024 ** 2;
+
+const log = (message: string) => console.log(message);
+const token = process.env.BERTH_KEEPER_TOKEN;
+if (!token) throw new Error("BERTH_KEEPER_TOKEN is missing");
+const dataFolder = join(process.env.BERTH_KEEPER_DATA ?? "/data", "machine");
+const images = process.env.BERTH_KEEPER_IMAGES ?? "/images";
+await mkdir(dataFolder, { recursive: true });
+const [image] = await readdir(images);
+const driver = await QemuDriver.open({
+  dataFolder,
+  reserve: new DiskReserve(dataFolder, reserveBytes),
+  builtImage: join(images, image!),
+  imagesApart: images,
+  accelerator: "auto",
+  // No template: the volume is this one machine's.
+  usualResources: () => ({ cpus: 0, memoryMiB: 0, diskGiB: 0 }),
+  serveTemplateUplink: (socket) => socket.destroy(),
+  onlyWholeMemory: true,
+  log,
+});
+const server = await KeeperServer.listen({
+  driver,
+  token,
+  epochFile: join(dataFolder, "epoch"),
+  host: "0.0.0.0",
+  port: Number(process.env.BERTH_KEEPER_PORT ?? keeperPort),
+});
+log(`keeping a machine on port ${server.port}`);
+
+process.once("SIGTERM", async () => {
+  await server.finally(async () => {
+    for (const { id, phase } of await driver.list()) {
+      if (phase === "running") await driver.suspend(id).catch((error: Error) => log(`not suspended: ${error.message}`));
+    }
+  });
+  process.exit();
+});
