@@ -1,7 +1,6 @@
 import { execFile } from "node:child_process";
 import { readFile, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { newFolder } from "../support/config.ts";
 import { removeAbandoned, removeCgroups } from "./abandoned.ts";
@@ -12,11 +11,10 @@ import { ControlPlane } from "./control-plane.ts";
 import { makePauseImage } from "./images.ts";
 import { Network } from "./network.ts";
 import { ClusterNode } from "./node.ts";
+import { poll } from "./poll.ts";
 import { Volumes } from "./volumes.ts";
 
 const run = promisify(execFile);
-/** A busy machine takes a minute; the rest is for one that is busier. */
-const startMs = 300_000;
 
 interface Condition {
   type: string;
@@ -160,14 +158,4 @@ async function isHealthy(api: KubernetesApi): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-/** `check` throws when waiting is in vain. */
-async function poll(what: string, isDone: () => Promise<boolean>, check: () => Promise<void>): Promise<void> {
-  const end = Date.now() + startMs;
-  while (!(await isDone())) {
-    await check();
-    if (Date.now() > end) throw new Error(`${startMs / 1_000} s have passed, and not yet: ${what}`);
-    await sleep(200);
-  }
 }
