@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
-// `make test` runs the projects `fast` and `machine`, `make test-long` runs `long`. Each file is in exactly one of them;
-// CONTRIBUTING.md says which and why.
+// `make test` runs the projects `fast` and `machine`, `make test-long` runs `long`, `make test-kubernetes` runs
+// `kubernetes`. Each file is in exactly one of them; CONTRIBUTING.md says which and why.
 
 /** What needs no virtual machine and is not long by nature. */
 const fast = [
@@ -43,6 +43,15 @@ export default defineConfig({
       {
         extends: true,
         test: { name: "long", include: long, exclude: machine, fileParallelism: false, sequence: { groupOrder: 2 } },
+      },
+      {
+        extends: true,
+        test: {
+          name: "kubernetes",
+          include: ["test/kubernetes/**/*.test.ts"],
+          fileParallelism: false,
+          sequence: { groupOrder: 3 },
+        },
       },
     ],
   },

@@ -1,0 +1,51 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { open, readFile } from "node:fs/promises";
+import { basename } from "node:path";
+
+/** A program that runs until it is stopped. Its output is appended to a file. It dies with this process. */
+export class Daemon implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly #log: string;
+
+  private constructor(child: ChildProcess, log: string) {
+    this.#child = child;
+    this.#log = log;
+  }
+
+  static async start(program: string, args: string[], log: string): Promise<Daemon> {
+    const file = await open(log, "a");
+    try {
+      const command = ["--pdeathsig", "KILL", "--", program, ...args];
+      const child = spawn("setpriv", command, { stdio: ["ignore", file.fd, file.fd] });
+      await once(child, "spawn");
+      return new Daemon(child, log);
+    } finally {
+      await file.close();
+    }
+  }
+
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
+  /** Throws when the program has ended, with the end of its output. */
+  async check(): Promise<void> {
+    const { exitCode, signalCode } = this.#child;
+    if (exitCode === null && signalCode === null) return;
+    const output = await readFile(this.#log, "utf8");
+    throw new Error(`${basename(this.#log)}: ended with ${exitCode ?? signalCode}:\n${output.slice(-4_000)}`);
+  }
+
+  /** Resolves when the program is gone. */
+  async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const exit = once(this.#child, "exit");
+    this.#child.kill(signal);
+    await exit;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+  }
+}
