@@ -44,8 +44,8 @@ export interface QemuOptions {
   /** The folder of the built image; null when none was built. */
   builtImage: string | null;
   /**
-   * The folder of the images, which is not changed, where it is not part of the data folder. It may be another at the next
-   * start, so machines' disks are copies.
+   * The folder of the images, which is not changed, where it is not part of the data folder. Their root disks are qcow2. It
+   * may be another at the next start, so machines' disks are copies.
    */
   imagesApart?: string;
   accelerator: AcceleratorChoice;
@@ -468,7 +468,7 @@ export class QemuDriver implements Driver {
   async #createDiskOnImage(files: MachineFiles, sizeGiB: number): Promise<void> {
     const { rootfs } = this.#host.image.files;
     const bytes = sizeGiB * 1024 ** 3;
-    if (this.#areImagesApart) await copyDisk(files.disk, rootfs, "raw", bytes);
+    if (this.#areImagesApart) await copyDisk(files.disk, rootfs, bytes);
     else await createOverlay(files.disk, relative(files.folder, rootfs), "raw", { bytes });
   }
 

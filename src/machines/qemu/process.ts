@@ -307,9 +307,9 @@ export async function createOverlay(
 }
 
 /** Makes a qcow2 disk of this size with a copy of another's content, which takes up only what that one has. */
-export async function copyDisk(disk: string, source: string, format: "raw" | "qcow2", bytes: number): Promise<void> {
+export async function copyDisk(disk: string, source: string, bytes: number): Promise<void> {
   const options = { env: childEnvironment };
-  await run("qemu-img", ["convert", "-q", "-f", format, "-O", "qcow2", source, disk], options);
+  await run("qemu-img", ["convert", "-q", "-f", "qcow2", "-O", "qcow2", source, disk], options);
   await run("qemu-img", ["resize", "-q", "-f", "qcow2", disk, String(bytes)], options);
   await chmod(disk, 0o600);
 }

@@ -1,0 +1,60 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { makeImageArchive } from "../../test/kubernetes/image-archive.ts";
+
+const run = promisify(execFile);
+const repository = join(import.meta.dirname, "../..");
+
+/** What the keeper runs, and what confines QEMU. Debian's, as they are installed here. */
+const programs = [
+  "/usr/bin/qemu-system-x86_64",
+  "/usr/bin/qemu-img",
+  "/usr/bin/bwrap",
+  "/usr/bin/prlimit",
+  "/usr/bin/setpriv",
+  "/usr/bin/test",
+];
+
+/** Of QEMU. */
+const modules = ["/usr/lib/x86_64-linux-gnu/qemu/accel-tcg-x86_64.so"];
+
+/**
+ * Makes the archive of the OCI image that machines' pods run: the keeper with Node, QEMU and the guest image in the folder
+ * `guest`. `root` is an empty folder in which it is put together.
+ */
+export async function makeMachineImage(archive: string, name: string, guest: string, root: string): Promise<void> {
+  const libraries = await Promise.all([process.execPath, ...programs, ...modules].map(librariesOf));
+  const files = [...new Set([...programs, ...modules, ...libraries.flat(), "/usr/share/qemu", "/usr/share/seabios"])];
+  // Paths keep their place; links are followed.
+  await run("cp", ["--parents", "--recursive", "--dereference", ...files, root]);
+  await cp(process.execPath, join(root, "usr/bin/node"));
+  const app = join(root, "berth");
+  await mkdir(join(app, "node_modules"), { recursive: true });
+  await cp(join(repository, "src"), join(app, "src"), { recursive: true });
+  await cp(join(repository, "node_modules/zod"), join(app, "node_modules/zod"), { recursive: true });
+  await cp(join(repository, "package.json"), join(app, "package.json"));
+  await addGuest(guest, join(root, "images"));
+  await mkdir(join(root, "data"));
+  await mkdir(join(root, "tmp"), { mode: 0o1777 });
+  await makeImageArchive(archive, name, root, {
+    command: ["/usr/bin/node", "/berth/src/machines/kubernetes/keeper.ts"],
+  });
+}
+
+/** The guest's root disk becomes a compressed qcow2 image, since archives know no holes. */
+async function addGuest(guest: string, images: string): Promise<void> {
+  const { id } = JSON.parse(await readFile(join(guest, "image.json"), "utf8")) as { id: string };
+  const folder = join(images, id);
+  await mkdir(folder, { recursive: true });
+  for (const file of ["image.json", "initrd.img", "vmlinuz", "services.img"]) await cp(join(guest, file), join(folder, file));
+  const disk = ["convert", "-c", "-f", "raw", "-O", "qcow2", join(guest, "rootfs.img"), join(folder, "rootfs.img")];
+  await run("qemu-img", disk);
+  await run("chmod", ["-R", "a+rX", dirname(folder)]);
+}
+
+async function librariesOf(program: string): Promise<string[]> {
+  const { stdout } = await run("ldd", [program]);
+  return [...stdout.matchAll(/\/\S+/g)].map(([path]) => path);
+}
