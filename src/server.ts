@@ -12,6 +12,7 @@ import { checkReadiness, type Readiness } from "./service/readiness.ts";
 import { ping } from "./store/database.ts";
 import { openFoundation } from "./wiring/foundation.ts";
 import { openHttp } from "./wiring/http.ts";
+import { openKubernetes } from "./wiring/kubernetes.ts";
 import { openLeading } from "./wiring/leading.ts";
 import { type OpenDriver, openQemu } from "./wiring/qemu.ts";
 
@@ -49,14 +50,19 @@ export interface Server extends AsyncDisposable {
  */
 export async function createServer(
   config: Config,
-  { openDriver = openQemu, runtimes = allRuntimes, fetchDocument = fetchPublicDocument }: ServerParts = {},
+  {
+    openDriver = config.kubernetes ? openKubernetes : openQemu,
+    runtimes = allRuntimes,
+    fetchDocument = fetchPublicDocument,
+  }: ServerParts = {},
 ): Promise<Server> {
   await using cleanup = new AsyncDisposableStack();
   const foundation = await openFoundation(config, fetchDocument, cleanup);
   const { sharing, isShared, host, leases, log, database, stores, metrics, address, signIn, secretKey } = foundation;
   const leading = cleanup.use(new AsyncDisposableStack());
   const confirm = async () => leadership?.confirm();
-  const leader = await openLeading(foundation, { openDriver, runtimes, confirm }, leading);
+  const epoch = () => leadership?.term?.epoch ?? 0;
+  const leader = await openLeading(foundation, { openDriver, runtimes, confirm, epoch }, leading);
   const { machines, service, prepare, begin, running } = leader;
   const lead = async () => {
     await prepare();

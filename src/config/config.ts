@@ -22,6 +22,8 @@ export interface Config {
   /** The built guest image; null: the checkout's last build. */
   imageFolder: string | null;
   accelerator: "auto" | "kvm" | "tcg";
+  /** Where machines are pods of a Kubernetes cluster; null: processes of this host. */
+  kubernetes: KubernetesConfig | null;
   /** Suspend an agent after it has been idle for this long; 0: never. */
   idleMs: number;
   /** The maximum number of agents awake at once. */
@@ -106,6 +108,21 @@ export interface Config {
   openai: ProviderAccount | null;
   /** Card payments; null: disabled. */
   stripe: { secretKey: string; webhookSecret: string; apiUrl: string } | null;
+}
+
+/** A cluster whose pods are the machines. */
+export interface KubernetesConfig {
+  /** The namespace of the machines. Servers with the same one lead the same machines. */
+  namespace: string;
+  /** The container image of machines' pods. */
+  image: string;
+  imagePullPolicy: "IfNotPresent" | "Never" | "Always";
+  /** Null: the cluster's default. */
+  storageClass: string | null;
+  /** The resource of a device plugin for /dev/kvm, such as `devices.kubevirt.io/kvm`; null: machines are emulated. */
+  kvmResource: string | null;
+  /** A file that says where the cluster is; null: this server is a pod of it. */
+  kubeconfig: string | null;
 }
 
 /** An external OpenID provider. */

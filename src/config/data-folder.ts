@@ -1,6 +1,7 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { Config } from "./config.ts";
 import { FolderLock } from "./folder-lock.ts";
 import { keptOnce } from "./kept-once.ts";
 
@@ -27,9 +28,12 @@ export async function requireRestored(folder: string): Promise<void> {
 }
 
 /**
- * The id of the data folder, from the file `host.id` in it. Agents belong to the folder with their machines. The id is
- * created at the first start, and moves with the folder.
+ * The id of the place where the machines are, to which their agents belong. That is the data folder, by its file `host.id`:
+ * the id is created at the first start, and moves with the folder. Machines in a cluster are in a namespace of it, which has
+ * the same id for all servers.
  */
-export async function hostIdOf(folder: string): Promise<string> {
-  return (await keptOnce(join(folder, "host.id"), () => randomUUID(), 0o644)).trim();
+export async function hostIdOf({ dataFolder, kubernetes }: Pick<Config, "dataFolder" | "kubernetes">): Promise<string> {
+  if (kubernetes === null) return (await keptOnce(join(dataFolder, "host.id"), () => randomUUID(), 0o644)).trim();
+  const digest = createHash("sha256").update(`kubernetes/${kubernetes.namespace}`).digest("hex");
+  return digest.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-8$3-8$4-$5");
 }

@@ -3,7 +3,7 @@ import { homedir, totalmem } from "node:os";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { authorityText, parseAuthority, parseRule, ruleForms, ruleText } from "../contract/egress-rules.ts";
-import type { Config, ExternalIssuer, ProviderAccount } from "./config.ts";
+import type { Config, ExternalIssuer, KubernetesConfig, ProviderAccount } from "./config.ts";
 import { readPrices } from "./prices.ts";
 
 const port = z.coerce.number().int().min(0).max(65535);
@@ -83,6 +83,18 @@ const variables = z.object({
     .transform((path) => resolve(path))
     .optional(),
   BERTH_ACCEL: z.enum(["auto", "kvm", "tcg"]).default("auto"),
+  BERTH_KUBERNETES_IMAGE: z.string().min(1).max(500).optional(),
+  BERTH_KUBERNETES_PULL: z.enum(["IfNotPresent", "Never", "Always"]).default("IfNotPresent"),
+  BERTH_KUBERNETES_NAMESPACE: z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, "A namespace has small letters, digits and hyphens.")
+    .default("berth-machines"),
+  BERTH_KUBERNETES_STORAGE_CLASS: z.string().min(1).max(253).optional(),
+  BERTH_KUBERNETES_KVM: z
+    .string()
+    .regex(/^[a-z0-9.-]+\/[a-z0-9._-]+$/i, "A resource is such as devices.kubevirt.io/kvm.")
+    .optional(),
+  KUBECONFIG: z.string().min(1).optional(),
   BERTH_IDLE_SECONDS: z.coerce.number().min(0).max(2_592_000).default(300),
   BERTH_MAX_AGENTS: z.coerce.number().int().min(1).max(100_000).default(1_000),
   BERTH_MEMORY_MIB: z.coerce.number().int().min(1_024).optional(),
@@ -154,6 +166,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     oidc: externalIssuer(values),
     imageFolder: values.BERTH_IMAGE_DIR ?? null,
     accelerator: values.BERTH_ACCEL,
+    kubernetes: kubernetes(values),
     idleMs: values.BERTH_IDLE_SECONDS * 1000,
     maximumAwake: values.BERTH_MAX_AGENTS,
     memoryMiB,
@@ -197,6 +210,25 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     anthropic: account(values.ANTHROPIC_BASE_URL, values.ANTHROPIC_API_KEY),
     openai: account(values.OPENAI_BASE_URL, values.OPENAI_API_KEY),
     stripe: stripe(values),
+  };
+}
+
+function kubernetes(values: z.output<typeof variables>): KubernetesConfig | null {
+  const image = values.BERTH_KUBERNETES_IMAGE;
+  if (image === undefined) return null;
+  const missing = (["BERTH_DATABASE_URL", "BERTH_SECRET_KEY"] as const).filter((name) => values[name] === undefined);
+  if (missing.length > 0) {
+    throw new ConfigError(
+      `With BERTH_KUBERNETES_IMAGE, ${missing.join(" and ")} must be set: nothing of the service is in one server's folder.`,
+    );
+  }
+  return {
+    image,
+    imagePullPolicy: values.BERTH_KUBERNETES_PULL,
+    namespace: values.BERTH_KUBERNETES_NAMESPACE,
+    storageClass: values.BERTH_KUBERNETES_STORAGE_CLASS ?? null,
+    kvmResource: values.BERTH_KUBERNETES_KVM ?? null,
+    kubeconfig: values.KUBECONFIG ?? null,
   };
 }
 

@@ -22,7 +22,7 @@ export type Foundation = Awaited<ReturnType<typeof openFoundation>>;
 export async function openFoundation(config: Config, fetchDocument: FetchDocument, cleanup: AsyncDisposableStack) {
   const sharing = await Sharing.open(config, cleanup);
   await requireRestored(config.dataFolder);
-  const host = await hostIdOf(config.dataFolder);
+  const host = await hostIdOf(config);
   const logger = openLogger(config);
   const log = (message: string, { error, ...fields }: Record<string, unknown>) =>
     logger.warn(error === undefined ? fields : { ...fields, err: error }, message);

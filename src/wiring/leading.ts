@@ -21,6 +21,8 @@ interface LeadingOptions {
   runtimes: readonly Runtime[];
   /** Called before anything is done to a machine. Rejects where this server does not lead. */
   confirm: () => Promise<void>;
+  /** The term in which this server leads; 0 where it is the only one. */
+  epoch: () => number;
 }
 
 /**
@@ -29,7 +31,7 @@ interface LeadingOptions {
  */
 export async function openLeading(
   foundation: Foundation,
-  { openDriver, runtimes, confirm }: LeadingOptions,
+  { openDriver, runtimes, confirm, epoch }: LeadingOptions,
   stack: AsyncDisposableStack,
 ) {
   const { config, host, log, metrics, stores, address, ledger } = foundation;
@@ -42,7 +44,7 @@ export async function openLeading(
   const reserve = new DiskReserve(config.dataFolder, config.diskReserveBytes);
   const archives = new ImportFolders(join(config.dataFolder, "imports"), () => reserve.require());
   const { secrets } = stores;
-  const machines = openMachines({ ...foundation, openDriver, usual, models, secrets, archives, confirm });
+  const machines = openMachines({ ...foundation, openDriver, usual, models, secrets, archives, confirm, epoch });
   stack.defer(() => machines.close());
   const timers = await Timers.open(foundation.database, host, (error) => log("the timers have a fault", { error }));
   stack.defer(() => timers.close());

@@ -21,6 +21,7 @@ interface MachineParts {
   archives: ImportFolders;
   /** Before anything is done to a machine: rejects where this server does not lead them. */
   confirm: () => Promise<void>;
+  epoch: () => number;
   logger: Logger;
   log: (message: string, fields: Record<string, unknown>) => void;
 }
@@ -34,6 +35,7 @@ export function openMachines({
   secrets,
   archives,
   confirm,
+  epoch,
   logger,
   log,
 }: MachineParts): Machines {
@@ -44,6 +46,7 @@ export function openMachines({
       usual,
       (socket) => models.serveTemplateUplink(socket),
       (message) => logger.info(message),
+      epoch,
     );
     return fenced(driver, confirm);
   };

@@ -12,6 +12,8 @@ export type OpenDriver = (
   usual: (runtime: string) => Resources,
   serveTemplateUplink: (socket: Socket) => void,
   log: (message: string) => void,
+  /** The term in which this server leads; 0 where it is the only one. */
+  epoch: () => number,
 ) => Promise<Driver>;
 
 /** Machines as QEMU processes on this host. */

@@ -1,16 +1,24 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { makeMachineImage } from "../../deploy/kubernetes/machine-image.ts";
-import { MachineObjects } from "../../src/machines/kubernetes/cluster.ts";
-import { KubernetesDriver } from "../../src/machines/kubernetes/driver.ts";
+import { createServer, type Server } from "../../src/server.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/embedded.ts";
 import { lastBuiltImage } from "../../src/wiring/qemu.ts";
+import { TestClient } from "../support/client.ts";
+import { newFolder, testConfig } from "../support/config.ts";
+import { newDatabase } from "../support/new-database.ts";
 import { Cluster } from "./cluster.ts";
 
-// Real agents in machines in pods, driven by a server beside the cluster.
+// Real agents in virtual machines in pods, led by a server beside the cluster.
 
 const image = "berth.test/machine:1";
 let cluster: Cluster;
+let postgres: EmbeddedPostgres;
+let databaseFolder: string;
+let server: Server;
+let client: TestClient;
+let config: Awaited<ReturnType<typeof testConfig>>;
 
 beforeAll(async () => {
   cluster = await Cluster.start({ nodes: 2 });
@@ -19,40 +27,74 @@ beforeAll(async () => {
   const archive = join(cluster.folder, "machine.tar");
   await makeMachineImage(archive, image, (await lastBuiltImage())!, root);
   await cluster.load(archive);
+  await cluster.kubectl("create", "namespace", "berth-machines");
+  databaseFolder = await newFolder();
+  postgres = await startEmbeddedPostgres(databaseFolder);
+  config = await testConfig({
+    ...(await newDatabase(postgres, databaseFolder, "machines")),
+    secretKey: Buffer.alloc(32, 7).toString("base64"),
+    logLevel: "info",
+    kubernetes: {
+      namespace: "berth-machines",
+      image,
+      imagePullPolicy: "Never",
+      storageClass: null,
+      kvmResource: null,
+      kubeconfig: cluster.kubeconfig,
+    },
+  });
+  server = await createServer(config);
+  client = await TestClient.ofOperator(server.url, config.dataFolder);
 });
 afterAll(async () => {
+  await server?.[Symbol.asyncDispose]();
+  if (config) await rm(config.dataFolder, { recursive: true });
+  await postgres?.stop();
+  if (databaseFolder) await rm(databaseFolder, { recursive: true });
   await cluster?.[Symbol.asyncDispose]();
 });
 
-test("a machine in a pod", async () => {
-  const options = {
-    namespace: "default",
-    image,
-    imagePullPolicy: "Never" as const,
-    storageClass: null,
-    kvmResource: null,
-  };
-  const driver = new KubernetesDriver({
-    objects: new MachineObjects(cluster.kubeconfig, options),
-    imageId: "x",
-    epoch: () => 1,
-  });
-  const spec = {
-    id: "0123",
-    generation: 1,
-    restarts: 0,
-    restores: 0,
-    snapshot: null,
-    isImporting: false,
-    runtime: "claude-code",
-    hostname: "ada",
-    resources: { cpus: 1, memoryMiB: 512, diskGiB: 10 },
-  };
-  console.log(await driver.create(spec, { plan: console.log, begin: console.log }));
-  console.log(await driver.list());
-  (await driver.dial("0123")).destroy();
-  await driver.suspend("0123");
-  console.log(await driver.list());
-  await driver.destroy("0123");
-  expect(await driver.list()).toEqual([]);
+const pods = async () =>
+  JSON.parse(await cluster.kubectl("-n", "berth-machines", "get", "pods", "-o", "json")).items as {
+    metadata: { name: string; uid: string };
+    spec: { nodeName: string };
+  }[];
+
+test("an agent is created, answers, sleeps without a pod, wakes with its memory, and is deleted", async () => {
+  const began = performance.now();
+  const created = await client.createAgent("ada");
+  console.log("create", performance.now() - began, created.body);
+  expect(created.body.status).toBe("ready");
+  expect(await client.ask("ada", "run: setsid sh -c 'sleep 10000' & echo kept > ~/note; hostname")).toContain("ada");
+  const [pod] = await pods();
+  await client.call("POST", "/agents/ada/suspend");
+  await expect.poll(pods).toEqual([]);
+  const woke = performance.now();
+  expect(await client.ask("ada", "run: cat ~/note; pgrep -f 'sleep 1000[0]'")).toMatch(/kept\n\d+/);
+  console.log("wake", performance.now() - woke);
+  expect((await pods())[0]!.metadata.uid).not.toBe(pod!.metadata.uid);
+  expect(await client.ask("ada", "And?")).toContain("Your message 3 of this conversation");
+  await client.call("DELETE", "/agents/ada");
+  await expect.poll(pods).toEqual([]);
+  await expect
+    .poll(async () => cluster.kubectl("-n", "berth-machines", "get", "pvc,secret,statefulset", "-o", "name"))
+    .not.toContain("machine-");
+});
+
+test("a pod that is killed, and one that is evicted, come again: from the disk, and with the memory", async () => {
+  await client.createAgent("bob");
+  await client.ask("bob", "run: echo kept > ~/note; setsid sh -c 'sleep 10000' &");
+  const [pod] = await pods();
+  // Killed: no time for anything.
+  await cluster.kubectl("-n", "berth-machines", "delete", "pod", pod!.metadata.name, "--grace-period=0", "--force");
+  await expect.poll(async () => (await pods())[0]?.metadata.uid).not.toBe(pod!.metadata.uid);
+  expect(await client.ask("bob", "run: cat ~/note; pgrep -f 'sleep 1000[0]' || echo gone")).toMatch(/kept\ngone/);
+  await client.ask("bob", "run: setsid sh -c 'sleep 10000' &");
+  const [second] = await pods();
+  await cluster.kubectl("cordon", second!.spec.nodeName);
+  await cluster.kubectl("drain", second!.spec.nodeName, "--ignore-daemonsets", "--delete-emptydir-data", "--force");
+  await expect.poll(async () => (await pods())[0]?.spec.nodeName).not.toBe(second!.spec.nodeName);
+  expect(await client.ask("bob", "run: cat ~/note; pgrep -f 'sleep 1000[0]' || echo gone")).toMatch(/kept\n\d+/);
+  await cluster.kubectl("uncordon", second!.spec.nodeName);
+  await client.call("DELETE", "/agents/bob");
 });

@@ -41,6 +41,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     oidc: null,
     imageFolder: null,
     accelerator: "tcg",
+    kubernetes: null,
     idleMs: 0,
     maximumAwake: 1_000,
     memoryMiB: 20_000,

@@ -62,15 +62,15 @@ export async function askKeeper<Call extends KeeperCall>(
 /** A connection to the guest of the machine `id`. Throws `machine_lost`. */
 export async function dialGuest(address: KeeperAddress, id: string): Promise<Socket> {
   const asked = ask(address, `/guests/${id}`, { connection: "upgrade", upgrade: guestProtocol });
-  const refused = once(asked, "response").then(() => null);
-  const upgraded = once(asked, "upgrade").then(([, socket, head]) => {
-    if (head.length > 0) socket.unshift(head);
-    socket.setTimeout(0);
-    return socket as Socket;
+  const socket = await new Promise<Socket | null>((resolve) => {
+    asked.once("upgrade", (_, upgraded: Socket, head: Buffer) => {
+      if (head.length > 0) upgraded.unshift(head);
+      resolve(upgraded);
+    });
+    for (const refused of ["response", "error", "close"]) asked.once(refused, () => resolve(null));
+    asked.end();
   });
-  asked.end();
-  const socket = await Promise.race([upgraded, refused]).catch(() => null);
-  if (socket) return socket;
+  if (socket) return socket.setTimeout(0);
   asked.destroy();
   throw new BerthError("machine_lost", "The agent's machine does not run.");
 }

@@ -37,6 +37,13 @@ export async function takeImage(built: string | null, layout: Layout, reserve: D
   return { id: record.id, files };
 }
 
+/** The id of a built image. Throws `image_missing`. */
+export async function idOfBuilt(built: string | null): Promise<string> {
+  const record = built === null ? null : await readRecord<ImageRecord>(imageFiles(built).record);
+  if (record) return record.id;
+  throw new BerthError("image_missing", "There is no guest image yet. Build it with: make image");
+}
+
 /** How the runner of this image opens channels. */
 export async function handshakeOf(image: ImageFiles): Promise<Handshake> {
   return (await readRecord<ImageRecord>(image.record))?.handshake ?? "token";

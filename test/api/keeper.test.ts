@@ -1,0 +1,128 @@
+import { rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { BerthError } from "../../src/contract/errors.ts";
+import { connectChannel } from "../../src/machines/connect.ts";
+import { askKeeper, dialGuest, type KeeperAddress, KeeperLost } from "../../src/machines/kubernetes/keeper-client.ts";
+import { KeeperServer } from "../../src/machines/kubernetes/keeper-server.ts";
+import { newFolder } from "../support/config.ts";
+import { ScriptedDriver } from "../support/scripted-driver.ts";
+import { scriptedRuntime } from "../support/scripted-runtime.ts";
+
+// What a server asks of the keeper in a machine's pod, over HTTP. The keeper's machine is a scripted one.
+
+let folder: string;
+let driver: ScriptedDriver;
+let keeper: KeeperServer;
+let address: KeeperAddress;
+let epochFile: string;
+
+const spec = {
+  id: "a1",
+  generation: 1,
+  restarts: 0,
+  restores: 0,
+  snapshot: null,
+  isImporting: false,
+  runtime: "claude-code",
+  hostname: "ada",
+  resources: { cpus: 1, memoryMiB: 512, diskGiB: 10 },
+};
+const silent = { plan: () => {}, begin: () => {} };
+
+beforeAll(async () => {
+  folder = await newFolder();
+  epochFile = join(folder, "epoch");
+});
+beforeEach(async () => {
+  driver = new ScriptedDriver(join(folder, "machines"), [scriptedRuntime("claude-code")]);
+  keeper = await KeeperServer.listen({ driver, token: "secret", epochFile, host: "127.0.0.1", port: 0 });
+  address = { host: "127.0.0.1", port: keeper.port, token: "secret", epoch: 1 };
+  return async () => {
+    await driver.destroy(spec.id);
+    await keeper[Symbol.asyncDispose]();
+    await rm(epochFile, { force: true });
+  };
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+test("a call's steps come as they are taken, its result and its error as they are", async () => {
+  const steps: unknown[] = [];
+  const progress = { plan: (names: unknown) => steps.push(names), begin: (name: unknown) => steps.push(name) };
+  const machine = await askKeeper(address, "create", [spec], { progress });
+  expect(machine).toMatchObject({ id: "a1", unadopted: true });
+  expect(steps).toEqual([["disk", "machine", "runtime"], "disk", "machine"]);
+  expect(await askKeeper(address, "observe", ["a1"])).toMatchObject({ phase: "running", generation: 1 });
+  driver.failures.push(new BerthError("disk_full", "There is no room."));
+  await expect(askKeeper(address, "boot", [spec])).rejects.toMatchObject({
+    code: "disk_full",
+    message: "There is no room.",
+  });
+  await expect(askKeeper(address, "token", ["b2"])).rejects.toBeInstanceOf(BerthError);
+});
+
+test("the guest is dialled through the keeper, and one that is not there is lost", async () => {
+  const { tokens } = await askKeeper(address, "create", [spec]);
+  const request = { channel: "control" as const, tokens, handshake: "proof" as const };
+  const { socket, token } = await connectChannel(() => dialGuest(address, "a1"), request, 10_000);
+  expect(tokens).toContain(token);
+  socket.destroy();
+  await askKeeper(address, "suspend", ["a1"]);
+  await expect(dialGuest(address, "a1")).rejects.toMatchObject({ code: "machine_lost" });
+});
+
+test("who has not the machine's key, or an older term, is refused, also by a keeper that was started again", async () => {
+  await expect(askKeeper({ ...address, token: "guess" }, "list" as "observe", ["a1"])).rejects.toMatchObject({
+    code: "forbidden",
+  });
+  await expect(dialGuest({ ...address, token: "" }, "a1")).rejects.toMatchObject({ code: "machine_lost" });
+  await askKeeper({ ...address, epoch: 3 }, "observe", ["a1"]);
+  const deposed = askKeeper({ ...address, epoch: 2 }, "create", [spec]);
+  await expect(deposed).rejects.toMatchObject({ code: "agent_elsewhere" });
+  await using again = await KeeperServer.listen({ driver, token: "secret", epochFile, host: "127.0.0.1", port: 0 });
+  const old = askKeeper({ ...address, port: again.port, epoch: 2 }, "observe", ["a1"]);
+  await expect(old).rejects.toMatchObject({ code: "agent_elsewhere" });
+  expect(await driver.list()).toEqual([]);
+  for (const call of ["close", "dial", "constructor", "../x"]) {
+    await expect(askKeeper(address, call as "observe", ["a1"])).rejects.toMatchObject({ code: "agent_elsewhere" });
+    const asked = askKeeper({ ...address, epoch: 3 }, call as "observe", ["a1"]);
+    await expect(asked).rejects.toMatchObject({ code: "path_not_found" });
+  }
+});
+
+test("a caller that goes away aborts its call, and what is asked meanwhile waits for that", async () => {
+  const gate = Promise.withResolvers<void>();
+  driver.gate = gate.promise;
+  const leave = new AbortController();
+  const begun = Promise.withResolvers<void>();
+  const progress = { plan: () => {}, begin: () => begun.resolve() };
+  const creating = askKeeper(address, "create", [spec], { progress, signal: leave.signal });
+  await begun.promise;
+  leave.abort(new Error("gone"));
+  await expect(creating).rejects.toThrow("gone");
+  // By then the keeper has seen the connection's end.
+  await askKeeper(address, "observe", ["a1"]);
+  const attached = askKeeper(address, "attach", [spec]);
+  gate.resolve();
+  await expect(attached).rejects.toMatchObject({ code: "machine_lost" });
+  expect(await askKeeper(address, "observe", ["a1"])).toMatchObject({ phase: "absent" });
+});
+
+test("an end is told when it comes; a keeper that is lost, or none, is told apart from its errors", async () => {
+  await askKeeper(address, "create", [spec]);
+  const ended = askKeeper(address, "ended", ["a1"]);
+  driver.kill("a1");
+  await ended;
+  await askKeeper(address, "boot", [spec]);
+  const lost = askKeeper(address, "ended", ["a1"]);
+  const { port } = keeper;
+  await keeper[Symbol.asyncDispose]();
+  await expect(lost).rejects.toBeInstanceOf(KeeperLost);
+  await expect(askKeeper(address, "observe", ["a1"])).rejects.toBeInstanceOf(KeeperLost);
+  const nobody = createServer((socket) => socket.end("SSH-2.0\r\n"));
+  await new Promise<void>((resolve) => nobody.listen(port, "127.0.0.1", resolve));
+  await expect(askKeeper(address, "create", [spec], { progress: silent })).rejects.toBeInstanceOf(KeeperLost);
+  nobody.close();
+  keeper = await KeeperServer.listen({ driver, token: "secret", epochFile, host: "127.0.0.1", port: 0 });
+});
