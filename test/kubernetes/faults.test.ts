@@ -59,7 +59,6 @@ test("the pod of a dead node is not started elsewhere until it is deleted by for
   await createSet(cluster, "dead", { node: "b" });
   const before = await readyPod(cluster, "dead-0");
   await inPod(cluster, "dead-0", "echo kept >/data/file; sync");
-  // The set may use any node from now on. Its pod is replaced once, before the node dies.
   const folder = await volumeFolder(cluster, "dead-0");
   await cluster.node("b").kill();
   const then = await seconds(folder);

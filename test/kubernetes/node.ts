@@ -75,6 +75,7 @@ export class ClusterNode implements AsyncDisposable {
   async kill(): Promise<void> {
     await this.#parent?.kill();
     this.#parent = null;
+    await this.#options.network.remove(this.#options.index);
   }
 
   /** Cuts its network off. Its programs and pods go on. */

@@ -31,7 +31,7 @@ export const restrictedPod = {
 };
 
 /** A web server of the volume's files that adds a line to one of them in each second. */
-const serveAndCount = "httpd -p 8080 -h /data; while sleep 1; do date >>/data/seconds; done";
+const serveAndCount = "httpd -p 8080 -h /data; while date >>/data/seconds; do sleep 1; done";
 
 interface SetOptions {
   replicas?: number;
