@@ -56,7 +56,8 @@ export async function createSet(cluster: Cluster, name: string, { replicas = 1, 
         spec: {
           ...(node ? { nodeSelector: { "kubernetes.io/hostname": node } } : {}),
           affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [apart] } },
-          terminationGracePeriodSeconds: 0,
+          // Not 0: then Kubernetes forgets a lost node's pod at once, and starts another while it may still run.
+          terminationGracePeriodSeconds: 1,
           securityContext: restrictedPod,
           containers: [
             {
