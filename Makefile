@@ -4,7 +4,7 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help up setup debian npm image dashboard browser test test-long test-openclaw check openapi format bench clean
+.PHONY: help up setup debian npm image dashboard browser test test-long test-openclaw test-kubernetes check openapi format bench clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -52,6 +52,11 @@ test-long: node_modules/.all image dashboard ## soaks, the real runtimes, and ma
 
 test-openclaw: node_modules/.all image dashboard ## OpenClaw's whole life in a real machine: without KVM, half an hour
 	@BERTH_TEST_OPENCLAW=1 scripts/test test/vm/runtimes.test.ts test/vm/dashboard.test.ts
+
+test-kubernetes: node_modules/.all image ## a real Kubernetes cluster of two nodes: builds it once, in five minutes
+	@scripts/setup busybox-static conntrack dpkg-dev gcc golang-1.19-go iproute2 iptables jq libc6-dev rsync socat xz-utils
+	@node test/kubernetes/build.ts
+	@vitest run --project kubernetes
 
 openapi: node_modules/.all ## write docs/openapi.json and the client's types anew, after a change of the routes
 	@node scripts/openapi.ts

@@ -1,23 +1,38 @@
 import { execFile } from "node:child_process";
-import { glob, rm, stat } from "node:fs/promises";
-import { basename } from "node:path";
+import { glob, readFile, rm, stat } from "node:fs/promises";
+import { basename, dirname } from "node:path";
 import { promisify } from "node:util";
+import { hasEnded, kill, processTable } from "../../src/platform/process-table.ts";
+import { poll } from "./poll.ts";
 
 const run = promisify(execFile);
 
-/** Removes the folders, cgroups and bridges of clusters whose test run was killed. Their processes died with it. */
+/** Ends and removes what is left of clusters whose test run was killed: programs, bridges, cgroups and folders. */
 export async function removeAbandoned(): Promise<void> {
+  // Those without certificates are of other tests.
+  for await (const certificates of glob("/var/tmp/berth-test-*/pki")) {
+    const cluster = basename(dirname(certificates));
+    if (!(await isAbandoned(cluster))) continue;
+    await killPrograms(cluster);
+    await removeCgroups(cluster);
+    await rm(dirname(certificates), { recursive: true, force: true });
+  }
   const { stdout } = await run("ip", ["-json", "link", "show", "type", "bridge"]);
   for (const { ifname, ifalias } of JSON.parse(stdout || "[]") as { ifname: string; ifalias?: string }[]) {
     if (await isAbandoned(ifalias ?? "")) await run("ip", ["link", "del", ifname]);
   }
-  // Those without control plane are of other tests.
-  for await (const pki of glob("/var/tmp/berth-test-*/pki")) {
-    const folder = pki.slice(0, -"/pki".length);
-    if (!(await isAbandoned(basename(folder)))) continue;
-    await removeCgroups(basename(folder));
-    await rm(folder, { recursive: true, force: true });
+}
+
+/** Kills the programs that name the cluster's folder. A node's other processes end with its first ones. */
+async function killPrograms(cluster: string): Promise<void> {
+  const killed: number[] = [];
+  for (const { pid } of processTable()) {
+    const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
+    if (!command.includes(`/${cluster}`)) continue;
+    kill(pid);
+    killed.push(pid);
   }
+  await poll("the programs are gone", async () => killed.every(hasEnded));
 }
 
 /** Removes a cluster's cgroups. Its nodes must be gone. */

@@ -6,8 +6,9 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 
-// Builds Kubernetes from Debian's source package into a cache folder that is named by the hash of this recipe. A folder
-// is filled under another name and renamed when complete, so no partial build looks finished.
+// Builds Kubernetes from Debian's source package into a cache folder that is named by the hash of this recipe, and puts
+// the programs beside it that a cluster needs besides. A folder is filled under another name and renamed when complete,
+// so no partial build looks finished.
 
 const run = promisify(execFile);
 
@@ -17,6 +18,8 @@ const sourcePackage = "kubernetes";
 const programs = ["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy", "kubectl"];
 /** Kubernetes 1.20 needs Go 1.15 or newer. */
 const goFolder = "/usr/lib/go-1.19/bin";
+/** What is only taken out of Debian's packages. Installed, they would start services and enable them at each boot. */
+const unpacked = ["etcd-server", "containerd", "runc", "containernetworking-plugins"];
 const pauseFlags = ["-Os", "-Wall", "-Werror", "-static", "-DVERSION=debian"];
 
 const cache = process.env.BERTH_CACHE_DIR ?? "/var/cache/berth";
@@ -29,9 +32,9 @@ if (import.meta.main) {
   console.log(`Kubernetes ready: ${folder} (${((Date.now() - started) / 1000).toFixed(1)} s)`);
 }
 
-/** The folder with Kubernetes' programs and `pause`. Builds them where they are not in the cache, in about five minutes. */
+/** The folder with all programs of a cluster, and in `cni` the plugins for the pods' network. Builds them where they are not in the cache, in about five minutes. */
 export async function kubernetesPrograms(): Promise<string> {
-  const inputs = JSON.stringify([suite, sourcePackage, programs, goFolder, pauseFlags]);
+  const inputs = JSON.stringify([suite, sourcePackage, programs, goFolder, unpacked, pauseFlags]);
   const name = `kubernetes-${createHash("sha256").update(inputs).digest("hex").slice(0, 16)}`;
   const folder = join(cache, name);
   if (await stat(folder).catch(() => null)) return folder;
@@ -42,6 +45,7 @@ export async function kubernetesPrograms(): Promise<string> {
   const work = await mkdtemp(join(workPlace, `berth-kubernetes.partial-${process.pid}-`));
   try {
     await mkdir(partial);
+    await step("programs of Debian's packages", () => unpackPrograms(work, partial));
     const source = await step("source package", () => fetchSource(work));
     await step("Kubernetes, with Go", () => buildPrograms(source, work, partial));
     await run("gcc", [...pauseFlags, "-o", join(partial, "pause"), join(source, "build/pause/linux/pause.c")]);
@@ -63,6 +67,19 @@ async function removeAbandoned(folder: string, pattern: RegExp): Promise<void> {
     if (pid === undefined || (await stat(`/proc/${pid}`).catch(() => null))) continue;
     await rm(join(folder, name), { recursive: true, force: true });
   }
+}
+
+async function unpackPrograms(work: string, folder: string): Promise<void> {
+  const packages = join(work, "packages");
+  await mkdir(packages);
+  await run("apt-get", ["-qq", "update"]);
+  await run("apt-get", ["-qq", "download", ...unpacked], { cwd: packages });
+  for (const name of await readdir(packages)) {
+    await run("dpkg-deb", ["--extract", join(packages, name), join(work, "root")]);
+  }
+  // runc's package has its program in both places.
+  const copy = 'cp usr/bin/* "$1" && cp usr/sbin/* "$1" && cp -r usr/lib/cni "$1"';
+  await run("sh", ["-c", copy, "sh", folder], { cwd: join(work, "root") });
 }
 
 /**

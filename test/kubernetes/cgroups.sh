@@ -12,7 +12,7 @@ mount_cgroups() {
   for each in $(hierarchies); do
     mkdir "$1/$each"
     mount -t cgroup -o "$each" cgroup "$1/$each" || {
-      echo "the cgroup controllers $each cannot be mounted: Kubernetes 1.20 needs cgroup version 1" >&2
+      echo "the cgroup controller $each cannot be mounted in version 1, which Kubernetes 1.20 needs here" >&2
       return 1
     }
     for one in $(echo "$each" | tr , ' '); do [ -e "$1/$one" ] || ln -s "$each" "$1/$one"; done

@@ -42,7 +42,7 @@ export class ControlPlane implements AsyncDisposable {
     ]);
     const plane = new ControlPlane(folder, programs, network, authority, { server, client, manager, scheduler });
     try {
-      await plane.#start("etcd", plane.#etcd(), "/usr/bin/etcd");
+      await plane.#start("etcd", plane.#etcd());
       await plane.startApiServer();
       await plane.#start("kube-controller-manager", plane.#controllerManager());
       await plane.#start("kube-scheduler", plane.#scheduler());
@@ -69,9 +69,9 @@ export class ControlPlane implements AsyncDisposable {
     await this.#start("kube-apiserver", this.#apiServer());
   }
 
-  async #start(name: string, flags: Record<string, string>, path = join(this.#programs, name)): Promise<void> {
+  async #start(name: string, flags: Record<string, string>): Promise<void> {
     const args = Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`);
-    this.#daemons.set(name, await Daemon.start(path, args, join(this.#folder, `${name}.log`)));
+    this.#daemons.set(name, await Daemon.start(join(this.#programs, name), args, join(this.#folder, `${name}.log`)));
   }
 
   #etcd(): Record<string, string> {

@@ -5,12 +5,15 @@ import { basename } from "node:path";
 
 /** A program that runs until it is stopped. Its output is appended to a file. It dies with this process. */
 export class Daemon implements AsyncDisposable {
+  /** Resolves when it has ended, for whatever reason. */
+  readonly ended: Promise<unknown>;
   readonly #child: ChildProcess;
   readonly #log: string;
 
   private constructor(child: ChildProcess, log: string) {
     this.#child = child;
     this.#log = log;
+    this.ended = once(child, "exit");
   }
 
   static async start(program: string, args: string[], log: string): Promise<Daemon> {
@@ -29,20 +32,22 @@ export class Daemon implements AsyncDisposable {
     return this.#child.pid!;
   }
 
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
   /** Throws when the program has ended, with the end of its output. */
   async check(): Promise<void> {
+    if (this.isRunning) return;
     const { exitCode, signalCode } = this.#child;
-    if (exitCode === null && signalCode === null) return;
     const output = await readFile(this.#log, "utf8");
     throw new Error(`${basename(this.#log)}: ended with ${exitCode ?? signalCode}:\n${output.slice(-4_000)}`);
   }
 
   /** Resolves when the program is gone. */
-  async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    const exit = once(this.#child, "exit");
-    this.#child.kill(signal);
-    await exit;
+  async kill(): Promise<void> {
+    this.#child.kill("SIGKILL");
+    await this.ended;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

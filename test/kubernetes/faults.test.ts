@@ -42,14 +42,16 @@ test("the pod of a node that was cut off goes on there, and is made anew when th
   const before = await readyPod(cluster, "cut-0");
   const folder = await volumeFolder(cluster, "cut-0");
   await cluster.node("b").disconnect();
-  await expect.poll(() => cluster.isReady("b"), { timeout: 120_000 }).toBe(false);
-  // Kubernetes wants it gone, and cannot know whether it is.
-  await expect.poll(async () => (await findPod(cluster, "cut-0"))?.metadata.deletionTimestamp).toBeDefined();
-  const then = await seconds(folder);
-  await expect.poll(() => seconds(folder)).toBeGreaterThan(then + 3);
-  expect((await findPod(cluster, "cut-0"))!.metadata.uid).toBe(before.metadata.uid);
-
-  await cluster.node("b").reconnect();
+  try {
+    await expect.poll(() => cluster.isReady("b"), { timeout: 120_000 }).toBe(false);
+    // Kubernetes wants it gone, and cannot know whether it is.
+    await expect.poll(async () => (await findPod(cluster, "cut-0"))?.metadata.deletionTimestamp).toBeDefined();
+    const then = await seconds(folder);
+    await expect.poll(() => seconds(folder)).toBeGreaterThan(then + 3);
+    expect((await findPod(cluster, "cut-0"))!.metadata.uid).toBe(before.metadata.uid);
+  } finally {
+    await cluster.node("b").reconnect();
+  }
   await expect.poll(() => cluster.isReady("b"), { timeout: 120_000 }).toBe(true);
   const after = await readyPod(cluster, "cut-0", before);
   expect(after.spec.nodeName).toBe("b");
@@ -59,7 +61,6 @@ test("the pod of a dead node is not started elsewhere until it is deleted by for
   await createSet(cluster, "dead", { node: "b" });
   const before = await readyPod(cluster, "dead-0");
   await inPod(cluster, "dead-0", "echo kept >/data/file; sync");
-  // The set may use any node from now on. Its pod is replaced once, before the node dies.
   const folder = await volumeFolder(cluster, "dead-0");
   await cluster.node("b").kill();
   const then = await seconds(folder);
@@ -78,7 +79,7 @@ test("the pod of a dead node is not started elsewhere until it is deleted by for
   await cluster.node("b").start();
   await expect.poll(() => cluster.isReady("b"), { timeout: 120_000 }).toBe(true);
   await expect
-    .poll(() => cluster.node("b").run("ctr", ["--namespace", "k8s.io", "containers", "list"]), { timeout: 120_000 })
+    .poll(() => cluster.node("b").ctr("containers", "list"), { timeout: 120_000 })
     .not.toContain(before.metadata.uid);
   expect((await findPod(cluster, "dead-0"))!.metadata.uid).toBe(after.metadata.uid);
 });

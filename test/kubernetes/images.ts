@@ -35,11 +35,12 @@ export async function makeBusyboxImage(archive: string): Promise<void> {
 /** Makes an image with this machine's QEMU, the libraries that it needs, a guest's kernel and its initial RAM disk. */
 export async function makeQemuImage(archive: string, guest: string): Promise<void> {
   const program = "/usr/bin/qemu-system-x86_64";
-  const { stdout } = await run("ldd", [program]);
-  const libraries = [...stdout.matchAll(/\/\S+/g)].map(([path]) => path);
+  const emulator = "/usr/lib/x86_64-linux-gnu/qemu/accel-tcg-x86_64.so";
+  const { stdout } = await run("ldd", [program, emulator]);
+  const libraries = [...stdout.matchAll(/^\t(?:.* => )?(\/\S+)/gm)].map(([, path]) => path!);
   await withRoot(archive, async (root) => {
     // Paths keep their place; links are followed.
-    const files = [program, ...libraries, "/usr/share/qemu", "/usr/share/seabios"];
+    const files = [program, emulator, ...new Set(libraries), "/usr/share/qemu", "/usr/share/seabios"];
     await run("cp", ["--parents", "--recursive", "--dereference", ...files, root]);
     await mkdir(join(root, "guest"));
     for (const name of ["vmlinuz", "initrd.img"]) await cp(join(guest, name), join(root, "guest", name));

@@ -74,13 +74,20 @@ export class Network implements AsyncDisposable {
     return `${this.bridge}-${index}`;
   }
 
-  /** Connects the network namespace of process `pid`, where the interface is `eth0`. It ends with the namespace. */
+  /** Connects the network namespace of process `pid`, where the interface is `eth0`. */
   async connect(index: number, pid: number): Promise<void> {
     const name = this.nodeInterface(index);
     const far = ["peer", "name", "eth0", "netns", String(pid)];
     await run("ip", ["link", "add", name, "master", this.bridge, "type", "veth", ...far]);
     await run("ip", ["link", "set", name, "up"]);
     await run("ip", ["route", "replace", this.nodePods(index), "via", this.nodeAddress(index)]);
+  }
+
+  /** The kernel removes the interface some time after the namespace; its name is needed sooner. */
+  async remove(index: number): Promise<void> {
+    await run("ip", ["link", "del", this.nodeInterface(index)]).catch((error: Error) => {
+      if (!error.message.includes("Cannot find device")) throw error;
+    });
   }
 
   /** Unplugs the node's cable, or plugs it in again. */

@@ -5,6 +5,7 @@
 set -eu
 cluster=$1 name=$2 programs=$3
 node=$cluster/nodes/$name
+export PATH="$programs:$PATH"
 # shellcheck source=test/kubernetes/cgroups.sh
 . "$(dirname "$0")/cgroups.sh"
 . "$node/settings"
@@ -47,12 +48,12 @@ cd /
 containerd --config "$node/containerd.toml" >>"$node/containerd.log" 2>&1 &
 until ctr version >/dev/null 2>&1; do sleep 0.1; done
 ctr --namespace k8s.io images import "$cluster/pause.tar"
-"$programs/kubelet" --config "$node/kubelet.json" --kubeconfig "$kubeconfig" --hostname-override "$name" \
+kubelet --config "$node/kubelet.json" --kubeconfig "$kubeconfig" --hostname-override "$name" \
   --node-ip "$address" --container-runtime remote \
   --container-runtime-endpoint unix:///run/containerd/containerd.sock >>"$node/kubelet.log" 2>&1 &
 # The limits of connections belong to the whole machine: 0 leaves them alone.
-"$programs/kube-proxy" --kubeconfig "$proxy_kubeconfig" --hostname-override "$name" --proxy-mode iptables \
+kube-proxy --kubeconfig "$proxy_kubeconfig" --hostname-override "$name" --proxy-mode iptables \
   --cluster-cidr "$pods" --conntrack-max-per-core 0 --conntrack-tcp-timeout-established 0 \
   --conntrack-tcp-timeout-close-wait 0 >>"$node/kube-proxy.log" 2>&1 &
 # It waits for the children that others leave to it, as a first process must.
-exec "$programs/pause"
+exec pause

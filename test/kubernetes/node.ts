@@ -3,10 +3,12 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { kill } from "../../src/platform/process-table.ts";
 import type { Authority } from "./certificates.ts";
 import { Daemon } from "./daemon.ts";
 import { pauseImage } from "./images.ts";
 import type { Network } from "./network.ts";
+import { poll } from "./poll.ts";
 
 const run = promisify(execFile);
 const init = new URL("node-init.sh", import.meta.url).pathname;
@@ -73,8 +75,13 @@ export class ClusterNode implements AsyncDisposable {
 
   /** Kills kubelet, containerd and all containers at once, as a power cut does. */
   async kill(): Promise<void> {
-    await this.#parent?.kill();
+    // The parent ends when the first process has ended, and that is when all others have.
+    if (this.#parent?.isRunning && this.#pid) kill(this.#pid);
+    else await this.#parent?.kill();
+    await this.#parent?.ended;
     this.#parent = null;
+    this.#pid = 0;
+    await this.#options.network.remove(this.#options.index);
   }
 
   /** Cuts its network off. Its programs and pods go on. */
@@ -88,8 +95,20 @@ export class ClusterNode implements AsyncDisposable {
 
   /** Imports an image archive. Waits until containerd answers. */
   async load(archive: string): Promise<void> {
-    await this.run("sh", ["-c", "until ctr version >/dev/null 2>&1; do sleep 0.1; done"]);
-    await this.run("ctr", ["--namespace", "k8s.io", "images", "import", archive]);
+    await poll("containerd answers", () => this.#isAnswering());
+    await this.ctr("images", "import", archive);
+  }
+
+  /** Runs containerd's own tool over Kubernetes' containers and images, and returns its output. */
+  async ctr(...args: string[]): Promise<string> {
+    return this.run(join(this.#options.programs, "ctr"), ["--namespace", "k8s.io", ...args]);
+  }
+
+  async #isAnswering(): Promise<boolean> {
+    return this.ctr("version").then(
+      () => true,
+      () => false,
+    );
   }
 
   /** Runs a program of this machine in the node, and returns its output. */
@@ -153,7 +172,7 @@ sandbox_image = "${pauseImage}"
 # Root of a container or a small virtual machine may not protect processes from the kernel's choice when memory is short.
 restrict_oom_score_adj = true
 [plugins."io.containerd.grpc.v1.cri".cni]
-bin_dir = "/usr/lib/cni"
+bin_dir = "${this.#options.programs}/cni"
 conf_dir = "${this.folder}/cni"
 `;
   }

@@ -31,7 +31,7 @@ export const restrictedPod = {
 };
 
 /** A web server of the volume's files that adds a line to one of them in each second. */
-const serveAndCount = "httpd -p 8080 -h /data; while sleep 1; do date >>/data/seconds; done";
+const serveAndCount = "httpd -p 8080 -h /data; while date >>/data/seconds; do sleep 1; done";
 
 interface SetOptions {
   replicas?: number;
@@ -56,7 +56,8 @@ export async function createSet(cluster: Cluster, name: string, { replicas = 1, 
         spec: {
           ...(node ? { nodeSelector: { "kubernetes.io/hostname": node } } : {}),
           affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [apart] } },
-          terminationGracePeriodSeconds: 0,
+          // Not 0: then Kubernetes forgets a lost node's pod at once, and starts another while it may still run.
+          terminationGracePeriodSeconds: 1,
           securityContext: restrictedPod,
           containers: [
             {
