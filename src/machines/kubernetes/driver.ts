@@ -194,9 +194,10 @@ export class KubernetesDriver implements Driver {
     return dialGuest(await this.#address(id), id);
   }
 
-  /** Also resolves when its pod has ended, or is another. */
+  /** Also resolves when its pod has ended, or its container, or there are others. */
   async ended(id: string): Promise<void> {
-    for (const pod = (await this.#objects.pod(id))?.metadata?.uid; !this.#closed.signal.aborted; await this.#pause()) {
+    const run = runOf(await this.#objects.pod(id));
+    while (!this.#closed.signal.aborted) {
       try {
         const address = await this.#address(id);
         return await askKeeper(address, "ended", [id], { signal: this.#closed.signal });
@@ -204,7 +205,8 @@ export class KubernetesDriver implements Driver {
         if (this.#closed.signal.aborted) break;
         const now = await this.#objects.pod(id).catch(() => undefined);
         // What the API server does not tell may go on.
-        if (now !== undefined && (now === null || now.metadata?.uid !== pod || !isReady(now))) return;
+        if (now !== undefined && runOf(now) !== run) return;
+        await sleep(pollMs, undefined, { signal: this.#closed.signal }).catch(() => {});
       }
     }
     await new Promise(() => {});
@@ -266,7 +268,8 @@ export class KubernetesDriver implements Driver {
   async #address(id: string): Promise<KeeperAddress> {
     const pod = await this.#objects.pod(id);
     const host = pod?.status?.podIP;
-    if (!host || !isReady(pod)) throw new BerthError("machine_lost", "The agent's machine does not run.");
+    // It need not be ready: a probe may be late on a busy node.
+    if (!host || runOf(pod) === null) throw new BerthError("machine_lost", "The agent's machine does not run.");
     const token = this.#addresses.get(id)?.token ?? (await this.#objects.token(id)) ?? "";
     const address = { host, port: keeperPort, token, epoch: this.#epoch() };
     this.#addresses.set(id, address);
@@ -278,7 +281,7 @@ export class KubernetesDriver implements Driver {
     const last = observedOf(set) ?? { id, generation: 0, restarts: 0, restores: 0, phase: "absent", image: null };
     if (set.spec?.replicas !== 1) return last;
     const pod = await this.#objects.pod(id);
-    if (pod && isReady(pod)) {
+    if (pod && runOf(pod) !== null) {
       const seen = await this.#ask(id, "observe", [id]).catch(() => null);
       return seen ?? { ...last, phase: "lost" };
     }
@@ -317,6 +320,12 @@ function keptBy({ metadata }: V1StatefulSet): KeptSnapshot[] {
 function isReady({ metadata, status }: V1Pod): boolean {
   if (metadata?.deletionTimestamp) return false;
   return status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false;
+}
+
+/** Which run of its container a pod is in; null if none runs. */
+function runOf(pod: V1Pod | null): string | null {
+  const [container] = pod?.status?.containerStatuses ?? [];
+  return container?.state?.running ? `${pod!.metadata?.uid} ${container.containerID}` : null;
 }
 
 /** Why no node takes the pod; null if one has, or may still. */

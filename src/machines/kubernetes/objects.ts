@@ -95,7 +95,7 @@ function keeperOf(id: string, { cpus, memoryMiB }: Resources, options: PodOption
     imagePullPolicy: options.imagePullPolicy,
     env: [{ name: "BERTH_KEEPER_TOKEN", valueFrom: { secretKeyRef: { name: nameOf(id), key: "token" } } }],
     ports: [{ containerPort: keeperPort }],
-    readinessProbe: { ...probe, periodSeconds: 1 },
+    readinessProbe: { ...probe, periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 10 },
     // Not a liveness probe: a keeper that is slow is no reason to end a guest.
     resources: { requests: { cpu: "100m", memory, ...devices }, limits: { cpu: String(cpus), memory, ...devices } },
     securityContext: {
