@@ -74,6 +74,7 @@ bench: node_modules/.all image dashboard ## measure the hot paths
 	@node bench/snapshots.ts
 	@node bench/export.ts
 	@node bench/relay.ts
+	@node bench/scale.ts
 	@node bench/requests.ts
 	@node bench/clients.ts
 	@node bench/egress.ts

@@ -30,7 +30,7 @@ const source = createServer((request, response) => {
   response.writeHead(200, { "content-type": "text/event-stream" });
   const event = () => JSON.stringify({ type: "response.output_text.delta", delta: clock() });
   let id = 0;
-  void ticks(Number(request.url!.slice(1)), () => response.write(`id: ${++id}\ndata: ${event()}\n\n`)).then(() =>
+  void ticks(request.url!.slice(1), () => response.write(`id: ${++id}\ndata: ${event()}\n\n`)).then(() =>
     response.end(),
   );
 });

@@ -2,7 +2,7 @@ import { allAbilities, type Runtime } from "../../src/runtimes/runtime.ts";
 import { clock, ticks } from "./ticks.ts";
 
 /**
- * A runtime that sends the time at the rate of `ticks`, for the number of seconds in its message. For `wait` it sends
+ * A runtime that sends the time as `ticks` does, as long as its message asks. For `wait` it sends
  * nothing and does not end.
  */
 export function relayRuntime(): Runtime {
@@ -17,7 +17,7 @@ export function relayRuntime(): Runtime {
     start: async () => ({
       prompt: async ({ message }, emit) => {
         if (message === "wait") await new Promise(() => {});
-        else await ticks(Number(message), () => emit({ type: "response.output_text.delta", delta: clock() }));
+        else await ticks(message, () => emit({ type: "response.output_text.delta", delta: clock() }));
         return { type: "response.completed" };
       },
       clear: async () => {},

@@ -8,12 +8,14 @@ export function clock(): string {
 }
 
 /**
- * Calls `tick` `eventsPerSecond` times a second for this many seconds, starting at a moment within the first interval.
+ * Calls `tick` for this many seconds, `perSecond` times in each, starting at a moment within the first interval. `asked`:
+ * the seconds, and the rate where it is not `eventsPerSecond`, as in `8` or `8/20`.
  */
-export async function ticks(seconds: number, tick: () => void): Promise<void> {
-  const gap = 1_000 / eventsPerSecond;
+export async function ticks(asked: string, tick: () => void): Promise<void> {
+  const [seconds, perSecond = eventsPerSecond] = asked.split("/").map(Number) as [number, number?];
+  const gap = 1_000 / perSecond;
   const begun = performance.now() + Math.random() * gap;
-  for (let done = 0; done < seconds * eventsPerSecond; done++) {
+  for (let done = 0; done < seconds * perSecond; done++) {
     await sleep(Math.max(1, begun + done * gap - performance.now()));
     tick();
   }
