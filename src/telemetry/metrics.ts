@@ -118,7 +118,7 @@ export class Metrics {
     });
     this.#takeOvers = new Counter({
       name: "berth_takeovers_total",
-      help: "Times that this server began to lead its host's agents.",
+      help: "Times that this server began to lead its host's agents, where several share them.",
       registers,
     });
     this.#connections = new Counter({
