@@ -69,6 +69,24 @@ test("the dashboard asks for nothing but what a server has, by labels that it ha
   }
 });
 
+test("the documentation lists each metric, with its labels, and no other", async () => {
+  const text = String((await service.client.call("GET", "/metrics")).body);
+  const page = await readFile(new URL("../../docs/observability.md", import.meta.url), "utf8");
+  const [table] = /^\| `berth_info[\s\S]*?\n\n/m.exec(page)!;
+  const told = [...table.matchAll(/`(berth_\w+)(?:\{([\w,]+)\})?/g)].map(([, name, labels]) => ({
+    name: name!,
+    labels,
+  }));
+  const own = [...namesIn(text).values()].filter((name) => !/^berth_(nodejs|process)_/.test(name));
+  const isGroup = (name: string) => name.endsWith("_");
+  expect(new Set(told.map(({ name }) => name).filter((name) => !isGroup(name)))).toEqual(new Set(own));
+  for (const { name, labels = "" } of told.filter(({ name }) => !isGroup(name))) {
+    const found = [...labelsOf(text, name)].filter((label) => label !== "server" && label !== "le");
+    if (labelsOf(text, name).size > 0)
+      expect(found.toSorted(), name).toEqual(labels.split(",").filter(Boolean).toSorted());
+  }
+});
+
 test("each query is for the chosen servers of the chosen Prometheus, and panels lie beside each other", () => {
   const { panels, templating } = dashboard;
   expect(templating.list.map(({ name }) => name)).toEqual(["datasource", "server"]);
