@@ -5,10 +5,9 @@ import { TraceCollector } from "../test/support/trace-collector.ts";
 // servers take turns, each with scripted machines that are processes of their own. A turn makes one model call, to the
 // demonstration model, and has six spans. The collector is this process.
 
-const rounds = Number(process.argv[2] ?? 12);
-const turnsOfRound = 40;
+const rounds = Number(process.argv[2] ?? 8);
+const turnsOfRound = 20;
 
-process.env.BERTH_TEST_RUN ??= "bench";
 await using collector = await TraceCollector.start();
 await using off = await ServerGroup.start(1);
 await using same = await ServerGroup.start(1);
@@ -19,7 +18,7 @@ const members = new Map<string, Member>();
 for (const [name, group] of Object.entries(groups)) members.set(name, await group.leader());
 for (const member of members.values()) {
   await member.client.createAgent("ada");
-  for (let left = 3; left > 0; left--) await costOf(member); // Warms the process.
+  for (let left = 2; left > 0; left--) await costOf(member); // Warms the process.
 }
 const costs = new Map([...members.keys()].map((name) => [name, [] as Cost[]]));
 for (let round = 0; round < rounds; round++) {

@@ -161,7 +161,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   return {
     settings: plainSettings(environment),
     host: values.BERTH_HOST,
-    serverName: values.BERTH_SERVER_NAME ?? `${hostname()}:${values.BERTH_PORT}`,
+    serverName: values.BERTH_SERVER_NAME ?? serverName(values.BERTH_PORT),
     port: values.BERTH_PORT,
     dataFolder: values.BERTH_DATA_DIR ?? defaultDataFolder(set.XDG_DATA_HOME),
     databaseUrl: values.BERTH_DATABASE_URL ?? null,
@@ -274,6 +274,11 @@ function stripe(values: z.infer<typeof variables>): Config["stripe"] {
   if (secretKey === undefined) return null;
   if (webhookSecret !== undefined) return { secretKey, webhookSecret, apiUrl };
   throw new ConfigError("STRIPE_WEBHOOK_SECRET: with STRIPE_SECRET_KEY it is needed: the webhook's `whsec_…`.");
+}
+
+/** Several servers may be on one machine. A port that is to be found is not known yet. */
+function serverName(port: number): string {
+  return port === 0 ? hostname() : `${hostname()}:${port}`;
 }
 
 function traces(values: z.infer<typeof variables>): Config["traces"] {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type * as otel from "@opentelemetry/api";
 import { type Context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import { type ExportResult, ExportResultCode, parseTraceParent } from "@opentelemetry/core";
@@ -57,8 +58,10 @@ export class OpenTelemetry implements Tracer, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const late = new Promise<void>((resolve) => setTimeout(resolve, lastSpansMs).unref());
+    const sent = new AbortController();
+    const late = sleep(lastSpansMs, undefined, { signal: sent.signal }).catch(() => {});
     await Promise.race([this.#provider.shutdown().catch(() => {}), late]);
+    sent.abort();
   }
 }
 
