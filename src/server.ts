@@ -1,6 +1,7 @@
 import type { Config } from "./config/config.ts";
 import { fetchPublicDocument } from "./egress/documents.ts";
 import { Passing } from "./http/passing/passing.ts";
+import type { PassageEnd } from "./http/passing/relay.ts";
 import { Streams } from "./http/streams.ts";
 import type { FetchDocument } from "./identity/client-documents.ts";
 import { ServerSeal } from "./identity/server-seal.ts";
@@ -67,19 +68,27 @@ export async function createServer(
   const lead = async () => {
     await prepare();
     begin();
+    metrics.tookOver();
   };
   const leadership = isShared ? sharing.openLeadership({ host, leases, lead, log }) : null;
   if (!leadership) await prepare();
   const leads = () => leadership?.leads ?? true;
-  const { slots } = service.lifecycle;
-  metrics.watch({ agents: () => stores.agents.countByStatus(), slots, turns: running, leads });
 
   // The others need no machines: they pass on what does.
   const requireDriver = async () => (leads() ? machines.driver() : null);
   const readiness = () => checkReadiness(() => ping(database, databaseTimeoutMs), requireDriver);
   const { maximumStreams, maximumAccountStreams } = config;
   const streams = new Streams(maximumStreams, maximumAccountStreams, (caller) => service.principals.isValid(caller));
-  const passing = leadership && new Passing(leadership, new ServerSeal(secretKey));
+  const passedOn = (end: PassageEnd) => metrics.requestPassedOn(end);
+  const passing = leadership && new Passing(leadership, new ServerSeal(secretKey), passedOn);
+  metrics.watch({
+    agents: () => stores.agents.countByStatus(),
+    capacity: () => service.lifecycle.capacity(),
+    leads,
+    turns: running,
+    streams,
+    database: foundation.connections,
+  });
   const app = await openHttp({ ...foundation, ...leader, readiness, streams, passing });
   cleanup.defer(() => app.close());
   const url = await app.listen({ host: config.host, port: config.port });

@@ -65,6 +65,8 @@ export interface RouteDefinition {
   carries?: true;
   /** Tokens that were issued for this alone are accepted, too. */
   audience?: "mcp";
+  /** It may begin a turn: its requests are in traces, where there are such. */
+  traced?: true;
   /** Written to the audit log although it changes nothing. */
   isAuditedRead?: true;
   /** Where it is done, if not where `servedBy` says. */

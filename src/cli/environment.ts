@@ -49,7 +49,7 @@ const notOfTheServer = new Set(["BERTH_URL", "BERTH_API_KEY", "BERTH_PROFILE", "
 export function serverSettings(variables: NodeJS.ProcessEnv = process.env): Record<string, string> {
   const set = Object.entries(variables).filter(
     ([name, value]) =>
-      /^(BERTH|ANTHROPIC|OPENAI|STRIPE)_[A-Z_]+$/.test(name) &&
+      /^(BERTH|ANTHROPIC|OPENAI|STRIPE|OTEL)_[A-Z_]+$/.test(name) &&
       !/^BERTH_TEST/.test(name) &&
       !notOfTheServer.has(name) &&
       value?.trim(),

@@ -2,6 +2,8 @@ import type { ModelPrice } from "../contract/models.ts";
 /** The validated configuration. */
 export interface Config {
   host: string;
+  /** What tells this server from the installation's others, in measurements and traces. */
+  serverName: string;
   /** The variables that are set, as they are given, without those that hold secrets. */
   settings: Readonly<Record<string, string>>;
   /** 0 picks a free port. */
@@ -85,6 +87,11 @@ export interface Config {
   auditDays: number;
   /** Null: text on a terminal, otherwise JSON. */
   logFormat: "json" | "text" | null;
+  /**
+   * Where traces are sent, as OTLP in JSON over HTTP, and which part of them, from 0 to 1; null: there are none. Other
+   * variables, `OTEL_…`, the SDK reads by itself.
+   */
+  traces: { url: string; ratio: number } | null;
   logLevel: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
   /**
    * The operator's own prices by model id, in whole micro-credits per million tokens. An id that ends in `*` matches a

@@ -68,6 +68,28 @@ test.each([
   expect(() => readConfig(environment)).toThrow(complaint);
 });
 
+test("traces are on where OpenTelemetry's variables say where they go, and are not switched off by others", () => {
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318/" };
+  expect(readConfig({}).traces).toBeNull();
+  expect(readConfig(endpoint).traces).toEqual({ url: "http://127.0.0.1:4318/v1/traces", ratio: 1 });
+  const whole = { ...endpoint, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "https://collector.example/here/" };
+  expect(readConfig(whole).traces?.url).toBe("https://collector.example/here/");
+  expect(readConfig({ ...endpoint, OTEL_SDK_DISABLED: "true" }).traces).toBeNull();
+  expect(readConfig({ ...endpoint, OTEL_TRACES_EXPORTER: "none" }).traces).toBeNull();
+  const sampled = (OTEL_TRACES_SAMPLER: string, OTEL_TRACES_SAMPLER_ARG = "0.1") =>
+    readConfig({ ...endpoint, OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG }).traces?.ratio;
+  expect(["always_on", "parentbased_always_off", "traceidratio"].map((name) => sampled(name))).toEqual([1, 0, 0.1]);
+  expect(() => sampled("jaeger_remote")).toThrow(/OTEL_TRACES_SAMPLER/);
+});
+
+test("a collector's key is in no backup's settings, and a bad address is not repeated", () => {
+  const { settings } = readConfig({ OTEL_EXPORTER_OTLP_HEADERS: "authorization=hunter2", BERTH_SERVER_NAME: "one" });
+  expect(settings).toEqual({ BERTH_SERVER_NAME: "one" });
+  const bad = { OTEL_EXPORTER_OTLP_ENDPOINT: "ftp://berth:hunter2@collector" };
+  expect(() => readConfig(bad)).toThrow(/OTEL_EXPORTER_OTLP_ENDPOINT/);
+  expect(() => readConfig(bad)).not.toThrow(/hunter2/);
+});
+
 test("a complaint never repeats a password", () => {
   const environment = { BERTH_DATABASE_URL: "mysql://berth:hunter2@db/berth", BERTH_PORT: "x" };
   expect(() => readConfig(environment)).toThrow(/BERTH_DATABASE_URL/);

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { homedir, totalmem } from "node:os";
+import { homedir, hostname, totalmem } from "node:os";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { authorityText, parseAuthority, parseRule, ruleForms, ruleText } from "../contract/egress-rules.ts";
@@ -53,10 +53,21 @@ const credits = z
   .string()
   .regex(/^\d{1,9}(\.\d{1,6})?$/, "A number of credits, such as 12.5, with six decimal places at most.");
 
+/** OpenTelemetry's names for which traces are kept. With each, a trace that was begun is kept or not as a whole. */
+const samplers = [
+  "always_on",
+  "always_off",
+  "traceidratio",
+  "parentbased_always_on",
+  "parentbased_always_off",
+  "parentbased_traceidratio",
+] as const;
+
 /** All variables with their values and defaults. Keep in sync with the table in the README. */
 const variables = z.object({
   BERTH_HOST: z.string().min(1).default("127.0.0.1"),
   BERTH_PORT: port.default(7420),
+  BERTH_SERVER_NAME: z.string().min(1).max(100).optional(),
   BERTH_DATA_DIR: z
     .string()
     .min(1)
@@ -141,6 +152,12 @@ const variables = z.object({
   STRIPE_SECRET_KEY: z.string().min(1).optional(),
   STRIPE_WEBHOOK_SECRET: z.string().min(1).optional(),
   STRIPE_BASE_URL: httpUrl.default("https://api.stripe.com"),
+  OTEL_SDK_DISABLED: z.stringbool().default(false),
+  OTEL_TRACES_EXPORTER: z.enum(["otlp", "none"]).default("otlp"),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  OTEL_TRACES_SAMPLER: z.enum(samplers).default("parentbased_always_on"),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
 });
 
 /** Lists each invalid variable, its value and what is allowed. */
@@ -156,6 +173,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   return {
     settings: plainSettings(environment),
     host: values.BERTH_HOST,
+    serverName: values.BERTH_SERVER_NAME ?? serverName(values.BERTH_PORT),
     port: values.BERTH_PORT,
     dataFolder: values.BERTH_DATA_DIR ?? defaultDataFolder(set.XDG_DATA_HOME),
     databaseUrl: values.BERTH_DATABASE_URL ?? null,
@@ -200,6 +218,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     auditDays: values.BERTH_AUDIT_DAYS,
     logFormat: values.BERTH_LOG_FORMAT ?? null,
     logLevel: values.BERTH_LOG_LEVEL,
+    traces: traces(values),
     prices: pricesIn(values.BERTH_PRICES_FILE),
     maximumTurnBytes: values.BERTH_MAX_TURN_MIB * mebibyte,
     turnDays: values.BERTH_TURN_DAYS,
@@ -289,6 +308,19 @@ function stripe(values: z.infer<typeof variables>): Config["stripe"] {
   throw new ConfigError("STRIPE_WEBHOOK_SECRET: with STRIPE_SECRET_KEY it is needed: the webhook's `whsec_…`.");
 }
 
+/** Several servers may be on one machine. A port that is to be found is not known yet. */
+function serverName(port: number): string {
+  return port === 0 ? hostname() : `${hostname()}:${port}`;
+}
+
+function traces(values: z.infer<typeof variables>): Config["traces"] {
+  const base = values.OTEL_EXPORTER_OTLP_ENDPOINT;
+  const url = values.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? (base === undefined ? null : `${base}/v1/traces`);
+  if (url === null || values.OTEL_SDK_DISABLED || values.OTEL_TRACES_EXPORTER === "none") return null;
+  const { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: part } = values;
+  return { url, ratio: sampler.endsWith("always_off") ? 0 : sampler.endsWith("always_on") ? 1 : part };
+}
+
 function pricesIn(file: string | undefined): Config["prices"] {
   if (file === undefined) return {};
   try {
@@ -310,6 +342,6 @@ function defaultDataFolder(xdgDataHome: string | undefined): string {
 
 function complaint(issue: z.core.$ZodIssue, set: Record<string, string | undefined>): string {
   const name = String(issue.path[0]);
-  const value = /_(KEY|URL|SECRET)$/.test(name) ? "its value" : JSON.stringify(set[name]);
+  const value = /_(KEY|URL|SECRET|ENDPOINT)$/.test(name) ? "its value" : JSON.stringify(set[name]);
   return `${name}: ${value} is not allowed. ${issue.message}`;
 }

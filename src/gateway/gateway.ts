@@ -11,7 +11,17 @@ import type { TokenCounts } from "../service/ledger.ts";
 import { CallRates } from "./call-rate.ts";
 import { Charge, isShort, type Payer } from "./charge.ts";
 import { demo } from "./demo/demo.ts";
-import { answer, hold, type ModelRequest, type ModelSettings, type ModelTurn, refuse, relay } from "./model-request.ts";
+import {
+  answer,
+  endSpan,
+  hold,
+  type ModelOutcome,
+  type ModelRequest,
+  type ModelSettings,
+  type ModelTurn,
+  refuse,
+  relay,
+} from "./model-request.ts";
 import type { PreparedRequest } from "./preparation.ts";
 import { Preparations } from "./preparations.ts";
 import type { Prices } from "./prices.ts";
@@ -64,6 +74,15 @@ export interface Caller {
   otherAgents?(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, read: (bytes: number) => void): Promise<void>;
 }
 
+/** Called with the provider of each call that is to be answered by a model. */
+interface ModelMeasurements {
+  /** It has begun to answer, this long after the guest's request. */
+  answered: (provider: string, seconds: number) => void;
+  /** It has counted these tokens; `microCredits` is their price, null when unknown. */
+  used: (provider: string, tokens: TokenCounts, microCredits: number | null) => void;
+  ended: (provider: string, outcome: ModelOutcome) => void;
+}
+
 export interface GatewayOptions {
   /** The configured providers; null without a key. If all are null, the demo model answers. */
   providers: Record<Wire["provider"], Provider | null>;
@@ -76,8 +95,8 @@ export interface GatewayOptions {
   silenceMs: number;
   /** Retry transient errors of a turn's calls for this many milliseconds. */
   retryMs: number;
-  /** A provider has begun to answer, this long after the guest's request. */
-  answered: (provider: string, seconds: number) => void;
+  /** Null: calls are not measured. */
+  measured: ModelMeasurements | null;
   warn: (message: string, error: unknown) => void;
 }
 
@@ -183,10 +202,11 @@ export class Gateway {
       turn,
       charge: null,
       meter: null,
+      outcome: "gone",
+      span: null,
       gone: gone.signal,
       over,
     };
-    if (!chosen) return refuse(modelRequest, unconfigured(wire.provider));
     const call = {
       wire,
       query: query === undefined ? "" : `?${query}`,
@@ -194,10 +214,22 @@ export class Gateway {
       body: request.body,
       signal: over,
     };
-    if (!wire.generates) return await this.#pass(modelRequest, chosen, call);
-    if (!(await this.#charge(modelRequest, request, caller.payer()))) return;
+    if (!wire.generates) {
+      return chosen ? this.#pass(modelRequest, chosen, call) : refuse(modelRequest, unconfigured(wire.provider));
+    }
+    modelRequest.span = turn?.called(model) ?? null;
     try {
-      await this.#pass(modelRequest, chosen, call);
+      if (!chosen) return await refuse(modelRequest, unconfigured(wire.provider));
+      if (await this.#charge(modelRequest, request, caller.payer())) await this.#pay(modelRequest, chosen, call);
+    } finally {
+      this.#note(modelRequest);
+    }
+  }
+
+  /** Makes a call that credits are held for, and pays for it. */
+  async #pay(modelRequest: ModelRequest, provider: Provider, call: ModelCall): Promise<void> {
+    try {
+      await this.#pass(modelRequest, provider, call);
     } finally {
       await immediate(); // The answer leaves first.
       // If the guest has gone, the received part is charged even of an answer that is not streamed.
@@ -206,11 +238,25 @@ export class Gateway {
     }
   }
 
+  /** Measures a call that is over, and ends its span. */
+  #note({ model, outcome, span, meter }: ModelRequest): void {
+    this.#options.measured?.ended(providerOf(model), outcome);
+    const { input, output } = meter?.tokens ?? {};
+    span?.add({
+      ...(input === undefined ? {} : { "gen_ai.usage.input_tokens": input }),
+      ...(output === undefined ? {} : { "gen_ai.usage.output_tokens": output }),
+    });
+    endSpan(span, outcome);
+  }
+
   /** Holds credits for the call. Returns false after answering that the call cannot be made. */
   async #charge(modelRequest: ModelRequest, request: PreparedRequest, payer: Payer): Promise<boolean> {
     const { model, turn, over } = modelRequest;
     const { prices, allowUnpriced } = this.#options;
-    const tell = (tokens: TokenCounts, microCredits: number | null) => turn?.used(tokens, microCredits);
+    const tell = (tokens: TokenCounts, microCredits: number | null) => {
+      turn?.used(tokens, microCredits);
+      this.#options.measured?.used(providerOf(model), tokens, microCredits);
+    };
     try {
       modelRequest.charge = await Charge.open({ request, model, prices, allowUnpriced, payer, tell }, over);
       if (!modelRequest.charge) await refuse(modelRequest, unpriced(model));
@@ -241,13 +287,13 @@ export class Gateway {
         const outcome = await ask(provider, { ...call, signal }, silence);
         await modelRequest.charge?.held();
         if (!("fault" in outcome)) {
-          const provider = modelRequest.model.slice(0, modelRequest.model.indexOf("/"));
-          this.#options.answered(provider, (performance.now() - begun) / 1000);
+          this.#options.measured?.answered(providerOf(modelRequest.model), (performance.now() - begun) / 1000);
           return await relay(modelRequest, outcome, silence);
         }
         const wait = outcome.retryAfterMs ?? pause;
         const late = performance.now() - begun + wait > this.#options.retryMs;
         if (!modelRequest.turn || !outcome.transient || late) return await refuse(modelRequest, outcome);
+        modelRequest.span?.mark("retry", { "error.type": outcome.fault.code });
         await sleep(wait, undefined, { signal: modelRequest.over });
       } catch (error) {
         if (modelRequest.over.aborted) return await hold(modelRequest);
@@ -264,6 +310,11 @@ export class Gateway {
 /** Without the database, the agent counts as an account of its own. */
 function accountOf(caller: Caller): Promise<string> {
   return caller.account().catch(() => caller.id);
+}
+
+/** `model`: `provider/name`. */
+function providerOf(model: string): string {
+  return model.slice(0, model.indexOf("/"));
 }
 
 /** The API whose clients would request this path. */

@@ -1,7 +1,9 @@
 import type { ServerHttp2Stream } from "node:http2";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Fault } from "../contract/agents.ts";
+import type { ErrorCode } from "../contract/errors.ts";
 import type { TokenCounts } from "../service/ledger.ts";
+import type { Span } from "../service/span.ts";
 import type { Charge } from "./charge.ts";
 import { Meter } from "./meter.ts";
 import type { ModelAnswer } from "./provider.ts";
@@ -26,6 +28,8 @@ export interface ModelTurn {
   readonly interrupted: AbortSignal;
   /** A model call has begun. */
   asked(): void;
+  /** The span of a call that is about to be made; null where it is not traced. `model`: `provider/name`. */
+  called(model: string): Span | null;
   /** The provider has counted these tokens; `microCredits` is their price, null when unknown. */
   used(tokens: TokenCounts, microCredits: number | null): void;
   /** The provider has begun to answer a call. */
@@ -36,6 +40,9 @@ export interface ModelTurn {
    */
   refused(fault: Fault, recoverable: boolean): boolean;
 }
+
+/** What came of a call. */
+export type ModelOutcome = "answered" | "gone" | ErrorCode;
 
 /** A call in progress. */
 export interface ModelRequest {
@@ -48,6 +55,10 @@ export interface ModelRequest {
   charge: Charge | null;
   /** The part of the answer received so far. */
   meter: Meter | null;
+  /** What has come of it: `answered`, `gone` (nobody waits for it any longer), or an error's code. */
+  outcome: ModelOutcome;
+  /** Null where it is not traced. */
+  span: Span | null;
   /** Aborted when the guest has gone. */
   gone: AbortSignal;
   /** Aborted when the guest has gone or the turn was interrupted. */
@@ -62,6 +73,8 @@ export async function relay(
 ): Promise<void> {
   const { stream, wire, turn, charge, over } = modelRequest;
   if (wire.generates) turn?.answered();
+  modelRequest.span?.add({ "http.response.status_code": status });
+  modelRequest.span?.mark("first byte");
   stream.respond({ ":status": status, ...headers });
   const meter = new Meter(wire, headers["content-type"] ?? "");
   modelRequest.meter = meter;
@@ -84,9 +97,11 @@ export async function relay(
     charge?.count(meter);
     if (error && (await endedBy(modelRequest, error))) return;
     if (!meter.ended) throw new Error("the answer has no end");
+    modelRequest.outcome = "answered";
     stream.end();
   } catch {
     const fault = silence.signal.aborted ? stalled(silence.ms).fault : interrupted;
+    if (!over.aborted) modelRequest.outcome = fault.code;
     if (over.aborted || (wire.generates && turn?.refused(fault, false))) return await hold(modelRequest);
     stream.close(2);
   }
@@ -96,6 +111,7 @@ export async function relay(
 async function endedBy(modelRequest: ModelRequest, error: NonNullable<Reading["error"]>): Promise<boolean> {
   const { turn, wire } = modelRequest;
   const { fault, recoverable } = refusalOf(error.status, error.message, undefined);
+  modelRequest.outcome = fault.code;
   if (!wire.generates || !turn?.refused(fault, recoverable)) return false;
   await hold(modelRequest);
   return true;
@@ -103,6 +119,7 @@ async function endedBy(modelRequest: ModelRequest, error: NonNullable<Reading["e
 
 /** Ends an answer when the credits run out. */
 async function cutOff(modelRequest: ModelRequest, fault: Fault): Promise<void> {
+  modelRequest.outcome = fault.code;
   if (modelRequest.turn?.refused(fault, false)) return hold(modelRequest);
   modelRequest.stream.close(2);
 }
@@ -111,14 +128,23 @@ async function cutOff(modelRequest: ModelRequest, fault: Fault): Promise<void> {
 export async function refuse(modelRequest: ModelRequest, refusal: Refusal): Promise<void> {
   const { stream, wire, turn } = modelRequest;
   const { fault, recoverable, status, body, retryAfterMs } = refusal;
+  modelRequest.outcome = fault.code;
+  modelRequest.span?.add({ "http.response.status_code": status });
   if (wire.generates && turn?.refused(fault, recoverable)) return hold(modelRequest);
   answer(stream, status, body ?? wire.error(status, fault.message), retryAfterMs);
 }
 
 /** Keeps a call of an ended turn open without an answer until its runtime hangs up. */
-export async function hold({ stream, gone }: ModelRequest): Promise<void> {
+export async function hold({ stream, gone, span, outcome }: ModelRequest): Promise<void> {
+  endSpan(span, outcome);
   await sleep(holdMs, undefined, { signal: gone, ref: false }).catch(() => {});
   stream.close(2);
+}
+
+/** Ends a call's span; a second time it does nothing. */
+export function endSpan(span: Span | null, outcome: ModelOutcome): void {
+  span?.add({ "berth.model.outcome": outcome });
+  span?.end(outcome === "answered" || outcome === "gone" ? null : outcome);
 }
 
 /** Answers with an error. A string `body` is sent as it is, anything else as JSON. */

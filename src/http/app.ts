@@ -36,6 +36,7 @@ import type { Responses } from "../service/responses.ts";
 import type { Secrets } from "../service/secrets.ts";
 import type { Shares } from "../service/shares.ts";
 import type { Snapshots } from "../service/snapshots.ts";
+import type { Tracer } from "../service/span.ts";
 import type { Ssh } from "../service/ssh.ts";
 import type { Tickets } from "../service/tickets.ts";
 import type { Turns } from "../service/turns.ts";
@@ -132,6 +133,10 @@ export interface AppOptions {
   backups: Backups;
   readiness: () => Promise<Readiness>;
   metrics: MetricsText;
+  /** Called with the status of each request that is answered. */
+  answered: (status: number) => void;
+  /** Null: requests are not traced. */
+  tracer: Tracer | null;
   limiters: RateLimiters;
   /** The origins whose web pages may call the API. */
   corsOrigins: readonly string[];
@@ -186,6 +191,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     const { method, ip, originalUrl } = request;
     const url = withoutSecrets(originalUrl);
     const { statusCode, elapsedTime } = reply;
+    options.answered(statusCode);
     const level = statusCode < 400 ? options.requestLevel : "info";
     request.log[level]({ method, url, ip, statusCode, ms: Math.round(elapsedTime) }, "request");
   });

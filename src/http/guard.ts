@@ -3,12 +3,14 @@ import { routes } from "../api/routes.ts";
 import { BerthError } from "../contract/errors.ts";
 import { type Caller, countedAs } from "../service/caller.ts";
 import type { Principals } from "../service/principals.ts";
+import type { Tracer } from "../service/span.ts";
 import type { Tickets } from "../service/tickets.ts";
 import { authenticate } from "./authenticate.ts";
 import { requirePermission } from "./authorize.ts";
 import type { Passing } from "./passing/passing.ts";
 import type { Passport } from "./passing/passport.ts";
 import { limit, type RateLimiters } from "./rate-limits.ts";
+import { traceRequests } from "./tracing.ts";
 
 /** Counts a request without a valid key against its address. */
 export type LimitAddress = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
@@ -20,11 +22,13 @@ interface GuardParts {
   publicUrl: () => string;
   /** Null: this server does all itself. */
   passing: Passing | null;
+  /** Null: requests are not traced. */
+  tracer: Tracer | null;
 }
 
 /** Requires the permission of each route added to `app` afterwards, and passes on what another server has to do. */
 export function guard(app: FastifyInstance, parts: GuardParts, limitAddress: LimitAddress): void {
-  const { principals, tickets, limiters, publicUrl, passing } = parts;
+  const { principals, tickets, limiters, publicUrl, passing, tracer } = parts;
   app.addHook("onRequest", async (request, reply) => {
     const { route } = request.routeOptions.config;
     if (!route || route.permission === "public") return;
@@ -41,6 +45,7 @@ export function guard(app: FastifyInstance, parts: GuardParts, limitAddress: Lim
     await countRequest(request, reply, limiters);
     requirePermission(route, request.caller);
   });
+  if (tracer) traceRequests(app, tracer);
   if (passing) passOn(app, passing);
 }
 

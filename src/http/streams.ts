@@ -25,6 +25,11 @@ export class Streams {
     this.#isValid = isValid;
   }
 
+  /** How many are open. */
+  get size(): number {
+    return [...this.#open.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
   /** Counts a stream until the result is disposed. Throws `too_many_streams`. */
   enter(request: FastifyRequest): Disposable {
     const who = countedAs(request.caller);

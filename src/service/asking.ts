@@ -65,7 +65,8 @@ export class Asking {
     const firstTurn = asked?.firstTurn ?? byTurn;
     const { turns: count } = await this.#requireCost(firstTurn);
     if (count >= maximumTurns) throw refused(`${maximumTurns} turns may come of one message.`);
-    const caller = { accountId: agent.accountId, keyId };
+    const span = own.trace?.span;
+    const caller = { accountId: agent.accountId, keyId, ...(span ? { span } : {}) };
     const turn = await turns.begin(randomUUID(), agent, message, caller, { asked: { byTurn, firstTurn, depth } });
     // Its end would have ended this one.
     if (running.ofAgent(agentId) !== own || own.ending) await turns.cancel(agent, turn);

@@ -1,9 +1,9 @@
 import type { Caller } from "./caller.ts";
 
 /** A caller as JSON has it. */
-export type CallerRecord = Omit<Caller, "expiresAt"> & { expiresAt: string | null };
+export type CallerRecord = Omit<Caller, "expiresAt" | "span"> & { expiresAt: string | null };
 
-export function toCallerRecord({ expiresAt, ...rest }: Caller): CallerRecord {
+export function toCallerRecord({ expiresAt, span: _, ...rest }: Caller): CallerRecord {
   return { ...rest, expiresAt: expiresAt?.toISOString() ?? null };
 }
 

@@ -1,4 +1,5 @@
 import type { Credential } from "../contract/keys.ts";
+import type { Span } from "./span.ts";
 
 /** Who makes a request. */
 export interface Caller {
@@ -14,6 +15,8 @@ export interface Caller {
   expiresAt: Date | null;
   /** Whether the account is the operator's. */
   operator: boolean;
+  /** Its request's, where that is traced. */
+  span?: Span;
 }
 
 /** Whose limits a request counts against: the key's, or the account's for a signed-in user. */

@@ -2,8 +2,10 @@ import type { Fault } from "../contract/agents.ts";
 import { type LastEvent, type SequencedEvent, statusAfter, type TurnEvent, type TurnStatus } from "../contract/chat.ts";
 import { type EventLog, sizeOf } from "../contract/event-log.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
+import type { Span } from "./span.ts";
 import { storable } from "./storable.ts";
 import type { TurnState } from "./turn.ts";
+import type { TurnTrace } from "./turn-trace.ts";
 import { TurnWriter } from "./turn-writer.ts";
 import { add, toUsage, type UsageState } from "./usage.ts";
 
@@ -33,6 +35,8 @@ export interface TurnHooks {
   interrupt: () => void;
   /** Called once the turn's end is stored. */
   ended: (last: LastEvent) => void;
+  /** Null: the turn is not traced. */
+  trace: TurnTrace | null;
 }
 
 /** The progress of a turn that an earlier server began. */
@@ -135,10 +139,15 @@ export class RunningTurn {
     return this.#head === null ? 0 : this.#nextSeq - 1 - this.#head;
   }
 
+  get trace(): TurnTrace | null {
+    return this.#keeper.trace;
+  }
+
   /** The agent waits for a slot; 1 is next. */
   queued(position: number): void {
     if (this.prompted || position === this.#position) return;
     this.#position = position;
+    this.trace?.queued(position);
     this.announce({ type: "response.queued", position });
   }
 
@@ -197,6 +206,11 @@ export class RunningTurn {
   /** A model call has begun. */
   asked(): void {
     clearTimeout(this.#refusalTimer);
+  }
+
+  /** The span of a model call that is about to be made; null where it is not traced. `model`: `provider/name`. */
+  called(model: string): Span | null {
+    return this.trace?.called(model) ?? null;
   }
 
   /** A provider has begun to answer a model call. */

@@ -41,10 +41,12 @@ export async function runTurn(running: RunningTurn, options: TurnRunOptions): Pr
 async function runOnMachine(running: RunningTurn, options: TurnRunOptions): Promise<"over" | "lost"> {
   const { turn, over } = running;
   const begun = performance.now();
+  running.trace?.wants();
   using lease = await options.leases.acquire(turn.agentId, (position) => running.queued(position));
   const { autoSnapshot } = running.settings;
   if (autoSnapshot > 0 && !running.prompted) await options.keepBefore(turn.agentId, autoSnapshot);
   if (over.signal.aborted || running.ending) return "over";
+  running.trace?.ready();
   running.begin(Math.round(performance.now() - begun));
   const lost = lease.lost.then(toLost);
   for (let tries = reconnectTries, seen = running.nextSeq; !over.signal.aborted; tries--) {
@@ -76,7 +78,9 @@ async function readAnswer(running: RunningTurn, lease: GuestLease, options: Turn
   const { over } = running;
   const watch = new StallWatch(running, options);
   try {
-    for await (const batch of sourceOf(running, await lease.connect())) {
+    const guest = await lease.connect();
+    running.trace?.sent();
+    for await (const batch of sourceOf(running, guest)) {
       // From here on we wait for the store, which may be down, rather than the runtime.
       watch.stop();
       await running.announced;
@@ -112,6 +116,7 @@ function take(running: RunningTurn, { seq, event }: SequencedEvent, firstDelta: 
     firstDelta((performance.now() - running.startedAt) / 1000);
   }
   running.sawTool(event);
+  running.trace?.heard(event);
   running.append(event);
 }
 

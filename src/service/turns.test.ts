@@ -83,6 +83,7 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
     stallMs: 60_000,
     keepBefore: async () => {},
     maximumTurnBytes,
+    tracer: null,
     log: () => {},
   };
   return { turns, rows, events, running, service: new Turns(options) };

@@ -8,8 +8,10 @@ import type { Caller } from "./caller.ts";
 import type { GuestLeases } from "./guest-leases.ts";
 import { type FunctionCall, RunningTurn, type TurnProgress } from "./running-turn.ts";
 import type { RunningTurns } from "./running-turns.ts";
+import type { Facts, Tracer } from "./span.ts";
 import { type PastTurn, type RecentTurn, type TurnState, turnInProgress } from "./turn.ts";
 import { runTurn } from "./turn-run.ts";
+import { TurnTrace } from "./turn-trace.ts";
 import { noUsage, type UsageState } from "./usage.ts";
 
 /** What a turn takes from its agent. */
@@ -51,11 +53,20 @@ export interface TurnRows {
   append(turnId: string, events: SequencedEvent[], status: TurnStatus, usage: UsageState | null): Promise<void>;
 }
 
+/** What a turn begins or goes on with. */
+interface TurnStart {
+  /** What its runtime is told of an earlier conversation; null: nothing. */
+  retold: string | null;
+  trace: TurnTrace | null;
+  /** Of a turn that an earlier server began. */
+  progress?: TurnProgress;
+}
+
 interface TurnMeasurements {
   firstDelta: (seconds: number) => void;
   stored: (seconds: number) => void;
-  /** `code` is the error's code if the turn failed, else empty. */
-  ended: (turn: TurnState, outcome: Exclude<TurnStatus, "running">, code: string) => void;
+  /** `code` is the error's code if the turn failed, else empty; `traceId` null where it is not traced. */
+  ended: (turn: TurnState, outcome: Exclude<TurnStatus, "running">, code: string, traceId: string | null) => void;
 }
 
 export interface TurnOptions {
@@ -74,6 +85,8 @@ export interface TurnOptions {
   maximumTurnBytes: number;
   /** Called with the agent's id when a turn has been silent for that long. */
   stalled: (agentId: string) => void;
+  /** Null: turns are not traced. */
+  tracer: Tracer | null;
   log: (message: string, fields: Record<string, unknown>) => void;
 }
 
@@ -117,7 +130,7 @@ export class Turns {
     id: string,
     agent: AgentState,
     message: string,
-    caller: Pick<Caller, "accountId" | "keyId">,
+    caller: Pick<Caller, "accountId" | "keyId" | "span">,
     { instructions: added = null, functions = null, asked = null }: TurnAdditions = {},
   ): Promise<TurnState> {
     if (this.#stopped) throw new BerthError("shutting_down", "The service is being stopped.");
@@ -143,7 +156,8 @@ export class Turns {
     try {
       await this.#insert(turn, log.append({ type: "response.created" })!);
       log.stored(1);
-      this.#start(turn, log, agent, retold);
+      const trace = this.#trace(turn, caller.span, { "berth.agent.status": agent.status });
+      this.#start(turn, log, agent, { retold, trace });
     } finally {
       this.#beginning.delete(id);
     }
@@ -322,7 +336,8 @@ export class Turns {
 
   async #takeUp(turn: TurnState, agent: AgentSettings): Promise<void> {
     const { last, ...progress } = await this.#options.rows.progress(turn.id);
-    this.#start(turn, this.#log(turn.id, last + 1), agent, await this.#retold(agent), progress);
+    const trace = this.#trace(turn, undefined, { "berth.turn.taken_up": true });
+    this.#start(turn, this.#log(turn.id, last + 1), agent, { retold: await this.#retold(agent), trace, progress });
   }
 
   /** What the agent's runtime is told of a conversation that another one has had; null: nothing. */
@@ -338,6 +353,19 @@ export class Turns {
     const turns = [...this.#running];
     for (const { over } of turns) over.abort();
     await Promise.all(turns.map(({ writer }) => writer.stop()));
+    for (const { trace } of turns) trace?.handedOn();
+  }
+
+  /** A turn's trace, within its request's. One that is taken up has a trace of its own. */
+  #trace({ id, agentId, model }: TurnState, within: Caller["span"], facts: Facts): TurnTrace | null {
+    const all = {
+      "berth.turn.id": id,
+      "berth.agent.id": agentId,
+      ...(model === null ? {} : { "berth.turn.model": model }),
+      ...facts,
+    };
+    const span = within?.begin("turn", all) ?? this.#options.tracer?.begin("turn", all, null);
+    return span ? new TurnTrace(span) : null;
   }
 
   #log(turnId: string, from: number): EventLog {
@@ -374,7 +402,7 @@ export class Turns {
     }
   }
 
-  #start(turn: TurnState, log: EventLog, agent: AgentSettings, retold: string | null, progress?: TurnProgress): void {
+  #start(turn: TurnState, log: EventLog, agent: AgentSettings, { retold, trace, progress }: TurnStart): void {
     const instructions = [agent.instructions, retold, turn.instructions].filter((part) => part !== null).join("\n\n");
     const settings = {
       model: turn.model,
@@ -395,6 +423,7 @@ export class Turns {
           this.#options.log("a turn's events could not be stored; trying again", { turnId: turn.id, error }),
         interrupt: () => this.#interrupt(running),
         ended: (last) => this.#ended(running, last),
+        trace,
       },
       progress,
     );
@@ -417,7 +446,9 @@ export class Turns {
       if (other.turn.asked?.byTurn === running.turn.id) this.#cancel(other);
     }
     const outcome = statusAfter(last) as Exclude<TurnStatus, "running">;
-    this.#options.measured.ended(running.turn, outcome, last.type === "response.failed" ? last.error.code : "");
+    const code = last.type === "response.failed" ? last.error.code : "";
+    running.trace?.ended(outcome, code, running.usage);
+    this.#options.measured.ended(running.turn, outcome, code, running.trace?.span.traceId ?? null);
   }
 
   /** Tells the guest to end the turn. */

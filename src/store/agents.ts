@@ -155,6 +155,7 @@ export class AgentStore implements AgentRows {
     const rows = await this.#database
       .selectFrom("agents")
       .select(["status", ({ fn }) => fn.countAll<string>().as("count")])
+      .where("host", "=", this.#host)
       .groupBy("status")
       .execute();
     return Object.fromEntries(rows.map(({ status, count }) => [status, Number(count)]));

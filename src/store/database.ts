@@ -295,6 +295,11 @@ export type Database = Kysely<Tables>;
  * throw `database_unavailable` while the database is down, and `disk_full`.
  */
 export function openDatabase(config: pg.PoolConfig, failed: (error: Error) => void): Database {
+  return databaseOf(openPool(config, failed));
+}
+
+/** As `openDatabase`, in two steps: the pool tells how many connections it has. */
+export function openPool(config: pg.PoolConfig, failed: (error: Error) => void): pg.Pool {
   const pool = new pg.Pool({ max: 16, connectionTimeoutMillis: 5_000, keepAlive: true, ...config });
   // The pool's error carries the whole client. Errors during shutdown are expected.
   pool.on("error", ({ message }) => {
@@ -302,6 +307,10 @@ export function openDatabase(config: pg.PoolConfig, failed: (error: Error) => vo
   });
   // A client that breaks between two queries of a transaction emits an error; the next query rejects.
   pool.on("connect", (client) => client.on("error", () => {}));
+  return pool;
+}
+
+export function databaseOf(pool: pg.Pool): Database {
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: withFaults(pool) }) });
 }
 

@@ -1,6 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { type AgentStatus, agentStatuses } from "../contract/agents.ts";
+import type { Capacity } from "../contract/capacity.ts";
 import type { TurnStatus } from "../contract/chat.ts";
+import { toCredits } from "../service/credits.ts";
+import type { TokenCounts } from "../service/ledger.ts";
 
 /** Seconds, from a warm machine to a cold one. */
 const machineBuckets = [0.1, 0.25, 0.5, 0.75, 1, 2, 5, 10, 30, 60, 120, 300, 900];
@@ -10,16 +13,22 @@ const lagBuckets = [0.05, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 15, 60, 300];
 
 /** What is looked up when the metrics are requested. */
 export interface Snapshot {
+  /** This host's. */
   agents(): Promise<Partial<Record<AgentStatus, number>>>;
-  /** Running machines, and agents waiting for a slot. */
-  slots: { readonly used: number; readonly waiting: number };
-  /** Whether this server leads its host's agents. */
+  capacity(): Capacity;
+  /** Whether this server leads its host's agents: only the leader tells what is the host's, so that no two do. */
   leads(): boolean;
   /** Running turns, and their events that are not stored yet. */
   turns: { readonly size: number; readonly unstoredEvents: number };
+  streams: { readonly size: number };
+  /** Connections to the database: those that are open, those of them that rest, and queries that wait for one. */
+  database(): { open: number; idle: number; waiting: number };
 }
 
-/** The service's metrics in the Prometheus format. Labels never identify an account, agent or turn. */
+/**
+ * A server's metrics in the Prometheus format, each with the server's name as `server`. Other labels never identify an
+ * account, agent or turn.
+ */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #machine: Histogram<"what">;
@@ -27,11 +36,23 @@ export class Metrics {
   readonly #firstDelta: Histogram;
   readonly #stored: Histogram;
   readonly #model: Histogram<"provider">;
+  readonly #modelCalls: Counter<"provider" | "outcome">;
+  readonly #tokens: Counter<"provider" | "kind">;
+  readonly #credits: Counter<"provider">;
+  readonly #requests: Counter<"status">;
+  readonly #passed: Counter<"outcome">;
+  readonly #takeOvers: Counter;
   readonly #connections: Counter<"verdict">;
   readonly #egressBytes: Counter<"way">;
 
-  constructor() {
+  /** `server`: this server's name. */
+  constructor(server: string, version: string) {
     const registers = [this.#registry];
+    this.#registry.setDefaultLabels({ server });
+    new Gauge({ name: "berth_info", help: "1, with Berth's version.", labelNames: ["version"], registers }).set(
+      { version },
+      1,
+    );
     collectDefaultMetrics({ register: this.#registry, prefix: "berth_" });
     this.#machine = new Histogram({
       name: "berth_machine_seconds",
@@ -63,6 +84,41 @@ export class Metrics {
       help: "Time from a model call at the gateway to the first byte of its answer, retries included.",
       labelNames: ["provider"],
       buckets: deltaBuckets,
+      registers,
+    });
+    this.#modelCalls = new Counter({
+      name: "berth_model_calls_total",
+      help: "Model calls that are over: answered, gone (nobody waited for them any longer), or the error's code.",
+      labelNames: ["provider", "outcome"],
+      registers,
+    });
+    this.#tokens = new Counter({
+      name: "berth_model_tokens_total",
+      help: "Tokens that providers have counted. Cached input is part of the input, reasoning of the output.",
+      labelNames: ["provider", "kind"],
+      registers,
+    });
+    this.#credits = new Counter({
+      name: "berth_model_credits_total",
+      help: "The price of these tokens in credits, where it is known.",
+      labelNames: ["provider"],
+      registers,
+    });
+    this.#requests = new Counter({
+      name: "berth_requests_total",
+      help: "Requests that are answered, by the status's class (2xx). One that is passed on counts at both servers.",
+      labelNames: ["status"],
+      registers,
+    });
+    this.#passed = new Counter({
+      name: "berth_requests_passed_on_total",
+      help: "Times that a request was passed on to another server: answered, refused (it did not lead), or unknown.",
+      labelNames: ["outcome"],
+      registers,
+    });
+    this.#takeOvers = new Counter({
+      name: "berth_takeovers_total",
+      help: "Times that this server began to lead its host's agents, where several share them.",
       registers,
     });
     this.#connections = new Counter({
@@ -100,6 +156,29 @@ export class Metrics {
     this.#model.observe({ provider }, seconds);
   }
 
+  /** `microCredits`: their price, null when unknown. */
+  modelUsed(provider: string, { input = 0, output = 0 }: TokenCounts, microCredits: number | null): void {
+    this.#tokens.inc({ provider, kind: "input" }, input);
+    this.#tokens.inc({ provider, kind: "output" }, output);
+    this.#credits.inc({ provider }, Number(toCredits(microCredits ?? 0)));
+  }
+
+  modelEnded(provider: string, outcome: string): void {
+    this.#modelCalls.inc({ provider, outcome });
+  }
+
+  requestAnswered(status: number): void {
+    this.#requests.inc({ status: `${Math.floor(status / 100)}xx` });
+  }
+
+  requestPassedOn(outcome: "answered" | "refused" | "unknown"): void {
+    this.#passed.inc({ outcome });
+  }
+
+  tookOver(): void {
+    this.#takeOvers.inc();
+  }
+
   connectionDecided(verdict: "allowed" | "refused"): void {
     this.#connections.inc({ verdict });
   }
@@ -115,34 +194,63 @@ export class Metrics {
   }
 
   /** Looks these up whenever the metrics are requested. Call it once. */
-  watch({ agents, slots, leads, turns }: Snapshot): void {
-    const gauge = (name: string, help: string, value: () => number) => {
-      new Gauge({
-        name,
-        help,
-        registers: [this.#registry],
-        collect() {
-          this.set(value());
-        },
-      });
-    };
+  watch(snapshot: Snapshot): void {
+    const { leads, turns, streams } = snapshot;
+    this.#watchHost(snapshot);
+    this.#gauge("berth_leads", "1 if this server leads its host's agents, else 0.", () => (leads() ? 1 : 0));
+    this.#gauge("berth_turns_running", "Turns that go on.", () => turns.size);
+    this.#gauge("berth_events_unstored", "Events that are not in the database yet.", () => turns.unstoredEvents);
+    this.#gauge("berth_event_streams", "Event streams that clients read at this server.", () => streams.size);
+    new Gauge({
+      name: "berth_database_connections",
+      help: "Connections to the database, used and idle, and queries that wait for one.",
+      labelNames: ["state"],
+      registers: [this.#registry],
+      collect() {
+        const { open, idle, waiting } = snapshot.database();
+        this.set({ state: "used" }, open - idle);
+        this.set({ state: "idle" }, idle);
+        this.set({ state: "waiting" }, waiting);
+      },
+    });
+  }
+
+  /** What only the leader of a host tells. */
+  #watchHost({ agents, capacity, leads }: Snapshot): void {
     new Gauge({
       name: "berth_agents",
-      help: "Agents by status.",
+      help: "The host's agents by status. Only at its leader.",
       labelNames: ["status"],
       registers: [this.#registry],
       async collect() {
         // Metrics matter most when the database is down; this one is then left out.
-        const counts = await agents().catch(() => null);
+        const counts = leads() ? await agents().catch(() => null) : null;
         this.reset();
         if (counts === null) return;
         for (const status of agentStatuses) this.set({ status }, counts[status] ?? 0);
       },
     });
-    gauge("berth_leads", "1 if this server leads its host's agents, else 0.", () => (leads() ? 1 : 0));
-    gauge("berth_machines_running", "Machines that have a slot.", () => slots.used);
-    gauge("berth_agents_waiting", "Agents that wait for a slot.", () => slots.waiting);
-    gauge("berth_turns_running", "Turns that go on.", () => turns.size);
-    gauge("berth_events_unstored", "Events that are not in the database yet.", () => turns.unstoredEvents);
+    const ofHost = (name: string, help: string, value: (capacity: Capacity) => number) =>
+      this.#gauge(name, `${help} Only at the host's leader.`, () => (leads() ? value(capacity()) : null));
+    ofHost("berth_machines_running", "Machines that have a slot.", ({ machines }) => machines.used);
+    ofHost("berth_machines_limit", "Machines that may run at once.", ({ machines }) => machines.limit);
+    ofHost("berth_machine_memory_mib", "Memory of the machines that run.", ({ memoryMiB }) => memoryMiB.used);
+    ofHost("berth_machine_memory_limit_mib", "Memory for machines.", ({ memoryMiB }) => memoryMiB.limit);
+    ofHost("berth_spares", "Machines that wait for new agents.", ({ spares }) => spares.used);
+    ofHost("berth_agents_waiting", "Agents that wait for a slot.", ({ queue }) => queue.used);
+  }
+
+  /** A gauge that is left out where `value` is null. */
+  #gauge(name: string, help: string, value: () => number | null): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.#registry],
+      collect() {
+        const now = value();
+        if (now === null) this.remove();
+        else this.set(now);
+      },
+    });
   }
 }

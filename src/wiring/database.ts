@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import { createKey } from "../identity/keys.ts";
 import type { AccountStore } from "../store/accounts.ts";
-import { type Database, migrate, openDatabase } from "../store/database.ts";
+import { type Database, databaseOf, migrate, openDatabase, openPool } from "../store/database.ts";
 import { startEmbeddedPostgres } from "../store/embedded.ts";
 import { admitSessions, type SessionOwner } from "../store/host-leases.ts";
 import { supervise } from "../store/supervise.ts";
@@ -22,6 +22,8 @@ export interface Databases {
   maintenance: Database;
   /** For the hosts' leases alone: their renewal waits for no other query. */
   leases: Database;
+  /** How many connections `database` has, how many of them rest, and how many queries wait for one. */
+  connections: () => { open: number; idle: number; waiting: number };
   /** For a connection of one's own. */
   connection: pg.PoolConfig;
 }
@@ -48,9 +50,11 @@ export async function openDatabases(
   await migrate(maintenance);
   const leases = openDatabase({ ...connection, max: 2, query_timeout: leaseTimeoutMs }, failed);
   cleanup.defer(() => leases.destroy());
-  const database = openDatabase({ ...admitted, query_timeout: queryTimeoutMs }, failed);
+  const pool = openPool({ ...admitted, query_timeout: queryTimeoutMs }, failed);
+  const database = databaseOf(pool);
   cleanup.defer(() => database.destroy());
-  return { database, maintenance, leases, connection };
+  const connections = () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount });
+  return { database, maintenance, leases, connections, connection };
 }
 
 /** Creates the operator's account with its first key, which the CLI on this host uses. */

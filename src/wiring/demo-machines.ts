@@ -29,7 +29,7 @@ export function openDemoMachines({ log, ...driver }: DemoMachinesOptions): Machi
     hostedTools: [],
     silenceMs: 50_000,
     retryMs: 15_000,
-    answered: () => {},
+    measured: null,
     warn: log,
   });
   const serve = (id: string, socket: Socket) =>

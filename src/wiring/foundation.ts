@@ -12,6 +12,8 @@ import { Sharing } from "./leadership.ts";
 import { openLogger } from "./logger.ts";
 import { openLocalSignIn } from "./sign-in.ts";
 import { openStores } from "./stores.ts";
+import { openTracer } from "./tracer.ts";
+import { readVersion } from "./version.ts";
 
 export type Foundation = Awaited<ReturnType<typeof openFoundation>>;
 
@@ -24,6 +26,7 @@ export async function openFoundation(config: Config, fetchDocument: FetchDocumen
   await requireRestored(config.dataFolder);
   const host = await hostIdOf(config);
   const logger = openLogger(config);
+  const version = await readVersion();
   const log = (message: string, { error, ...fields }: Record<string, unknown>) =>
     logger.warn(error === undefined ? fields : { ...fields, err: error }, message);
   const databases = await openDatabases(config, logger, cleanup, sharing);
@@ -44,7 +47,8 @@ export async function openFoundation(config: Config, fetchDocument: FetchDocumen
     host,
     logger,
     log,
-    metrics: new Metrics(),
+    metrics: new Metrics(config.serverName, version),
+    tracer: await openTracer(config, version, log, cleanup),
     address: new ServiceAddress(config.publicUrl),
     ...databases,
     secretKey,

@@ -12,6 +12,7 @@ import type { Streams } from "../http/streams.ts";
 import type { LocalSignIn } from "../identity/local-sign-in.ts";
 import type { Backups } from "../service/backups.ts";
 import type { ModelChoice } from "../service/models.ts";
+import type { Tracer } from "../service/span.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { logFormatOf } from "./logger.ts";
 import type { openService } from "./service.ts";
@@ -30,6 +31,7 @@ interface HttpParts {
   signIn: LocalSignIn | null;
   address: ServiceAddress;
   metrics: Metrics;
+  tracer: Tracer | null;
   readiness: () => Promise<Readiness>;
   streams: Streams;
   /** Null: this server does all itself. */
@@ -46,6 +48,8 @@ export async function openHttp(parts: HttpParts): Promise<FastifyInstance> {
     requestLevel: logFormatOf(config) === "text" ? "debug" : "info",
     readiness,
     metrics: () => metrics.text(),
+    answered: (status) => metrics.requestAnswered(status),
+    tracer: parts.tracer,
     limiters: stores.limiters,
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,

@@ -65,11 +65,15 @@ export class ModelAccess {
     this.#gateway = new Gateway({
       ...common,
       providers: asking,
-      answered: (provider, seconds) => options.metrics.modelAnswered(provider, seconds),
+      measured: {
+        answered: (provider, seconds) => options.metrics.modelAnswered(provider, seconds),
+        used: (provider, tokens, microCredits) => options.metrics.modelUsed(provider, tokens, microCredits),
+        ended: (provider, outcome) => options.metrics.modelEnded(provider, outcome),
+      },
     });
     // A template's throwaway turns are free, whatever providers are configured.
     const demoOnly = { anthropic: null, openai: null };
-    this.#templateGateway = new Gateway({ ...common, providers: demoOnly, answered: () => {} });
+    this.#templateGateway = new Gateway({ ...common, providers: demoOnly, measured: null });
   }
 
   static async open(options: ModelAccessOptions): Promise<ModelAccess> {

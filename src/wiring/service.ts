@@ -47,6 +47,7 @@ import type { RunningTurns } from "../service/running-turns.ts";
 import { Secrets } from "../service/secrets.ts";
 import { Shares } from "../service/shares.ts";
 import { Snapshots } from "../service/snapshots.ts";
+import type { Tracer } from "../service/span.ts";
 import { Ssh } from "../service/ssh.ts";
 import { Tickets } from "../service/tickets.ts";
 import { Turns } from "../service/turns.ts";
@@ -77,6 +78,7 @@ interface ServiceParts {
   sshAuthority: SshAuthority;
   runtimes: readonly Runtime[];
   metrics: Metrics;
+  tracer: Tracer | null;
   logger: Logger;
   log: (message: string, fields: Record<string, unknown>) => void;
 }
@@ -283,8 +285,9 @@ function openTurns(
     measured: {
       firstDelta: (seconds) => metrics.firstDelta(seconds),
       stored: (seconds) => metrics.stored(seconds),
-      ended: ({ id, agentId }, outcome, code) => {
-        logger.info({ turnId: id, agentId, outcome, ...(code ? { code } : {}) }, "turn ended");
+      ended: ({ id, agentId }, outcome, code, traceId) => {
+        const more = { ...(code ? { code } : {}), ...(traceId ? { traceId } : {}) };
+        logger.info({ turnId: id, agentId, outcome, ...more }, "turn ended");
         metrics.turnEnded(outcome, code);
         lifecycle.slots.retry();
       },
@@ -293,6 +296,7 @@ function openTurns(
     stalled: (agentId) => void lifecycle.hungGuests.suspect(agentId),
     keepBefore,
     maximumTurnBytes: config.maximumTurnBytes,
+    tracer: parts.tracer,
     log,
   });
 }

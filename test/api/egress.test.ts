@@ -386,7 +386,7 @@ test("old connections are removed, and those of an agent that is deleted", async
 
 test("the measurements count connections and bytes, and name nobody", async () => {
   const { body } = await service.client.call("GET", "/metrics");
-  expect(body).toMatch(/berth_web_connections_total\{verdict="allowed"\} [1-9]/);
-  expect(body).toMatch(/berth_web_bytes_total\{way="received"\} [1-9]/);
+  expect(body).toMatch(/berth_web_connections_total\{verdict="allowed",server="test"\} [1-9]/);
+  expect(body).toMatch(/berth_web_bytes_total\{way="received",server="test"\} [1-9]/);
   expect(body).not.toContain("127.0.0.1");
 });

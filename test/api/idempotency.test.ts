@@ -193,7 +193,9 @@ test("a chat that found no place is begun when it is sent again", async () => {
   }
   const long = await small.client.fetch("POST", "/agents/ada/chat", { message: "count 100 20" });
   const waiting = await small.client.fetch("POST", "/agents/bea/chat", { message: "me next" });
-  await expect.poll(async () => (await small.client.call("GET", "/metrics")).body).toContain("berth_agents_waiting 1");
+  await expect
+    .poll(async () => (await small.client.call("GET", "/metrics")).body)
+    .toContain('berth_agents_waiting{server="test"} 1');
   const chat = () => post(small.client, "the same", "/agents/cleo/chat", { message: "me too" });
   const failed = await chat();
   expect([failed.body.code, isReplayed(failed)]).toEqual(["no_capacity", false]);

@@ -202,7 +202,9 @@ test("where none can make room, a turn waits in order and says so; then, when to
   const long = await client.fetch("POST", "/agents/ada/chat", { message: "count 200 10" });
   const bob = await client.fetch("POST", "/agents/bob/chat", { message: "me next", include: ["status"] });
   const cat = await client.fetch("POST", "/agents/cat/chat", { message: "then me", include: ["status"] });
-  await expect.poll(async () => (await client.call("GET", "/metrics")).body).toContain("berth_agents_waiting 2");
+  await expect
+    .poll(async () => (await client.call("GET", "/metrics")).body)
+    .toContain('berth_agents_waiting{server="test"} 2');
   const { data } = (await client.call("GET", "/agents")).body;
   expect(data.map(({ name, queuePosition }: Agent) => [name, queuePosition])).toEqual([
     ["ada", null],
@@ -273,14 +275,14 @@ test("metrics tell what there is and what happened, and nobody's name", async ()
   const { headers, body } = await client.call("GET", "/metrics");
   expect(headers.get("content-type")).toContain("text/plain");
   for (const line of [
-    'berth_agents{status="suspended"} 1',
-    'berth_agents{status="ready"} 0',
-    'berth_turns_total{outcome="completed",code=""} 2',
-    'berth_machine_seconds_count{what="suspend"} 1',
-    "berth_first_delta_seconds_count 2",
-    'berth_model_first_byte_seconds_count{provider="demo"} 1',
-    "berth_events_unstored 0",
-    "berth_machines_running 0",
+    'berth_agents{status="suspended",server="test"} 1',
+    'berth_agents{status="ready",server="test"} 0',
+    'berth_turns_total{outcome="completed",code="",server="test"} 2',
+    'berth_machine_seconds_count{server="test",what="suspend"} 1',
+    'berth_first_delta_seconds_count{server="test"} 2',
+    'berth_model_first_byte_seconds_count{server="test",provider="demo"} 1',
+    'berth_events_unstored{server="test"} 0',
+    'berth_machines_running{server="test"} 0',
   ]) {
     expect(body).toContain(line);
   }

@@ -89,7 +89,7 @@ test("a client that goes away from a standby is gone at the leader", async () =>
 /** How many sockets the server's process has. */
 async function openConnections({ client }: Member): Promise<number> {
   const text = String((await client.call("GET", "/metrics")).body);
-  return Number(/nodejs_active_resources{type="TCPSocketWrap"} (\d+)/.exec(text)?.[1]);
+  return Number(/nodejs_active_resources{type="TCPSocketWrap",.*} (\d+)/.exec(text)?.[1]);
 }
 
 test("the leader sees the client's own address, and the standby's word for it is in the audit log", async () => {
@@ -115,6 +115,7 @@ function passport(secretKey: string, to: string, request: string) {
     address: "203.0.113.9",
     caller: somebody,
     ticket: null,
+    traceparent: null,
   });
   return { [passportHeader]: sealed };
 }

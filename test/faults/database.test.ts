@@ -194,7 +194,7 @@ test("a database that is partitioned off: 503 within the queries' time, metrics 
   for (const answer of answers) expect(answer).toMatchObject({ status: 503, body: { code: "database_unavailable" } });
   const metrics = await client.call("GET", "/metrics");
   expect(metrics.status).toBe(200);
-  expect(metrics.body).toMatch(/^berth_turns_running 0$/m);
+  expect(metrics.body).toMatch(/^berth_turns_running\{server="test"\} 0$/m);
   expect(metrics.body).not.toMatch(/^berth_agents\{/m);
   proxy.isPartitioned = false;
   await expect.poll(async () => (await client.call("GET", "/agents/ada")).status).toBe(200);

@@ -31,6 +31,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
   return {
     settings: {},
     host: "127.0.0.1",
+    serverName: "test",
     port: 0,
     dataFolder: changes.dataFolder ?? (await newDataFolder({ hasDatabase })),
     databaseUrl: null,
@@ -67,6 +68,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     auditDays: 90,
     logFormat: null,
     logLevel: "silent",
+    traces: null,
     modelSilenceMs: 50_000,
     modelRetryMs: 15_000,
     prices: {},

@@ -65,6 +65,10 @@ export class NotedTurn implements ModelTurn {
 
   asked(): void {}
 
+  called(): null {
+    return null;
+  }
+
   answered(): void {
     this.answers++;
   }
@@ -177,7 +181,7 @@ export function gatewayOf(
     hostedTools,
     silenceMs,
     retryMs,
-    answered: () => {},
+    measured: null,
     warn: () => {},
   });
 }

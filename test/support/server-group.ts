@@ -14,6 +14,9 @@ import { ServerProcess } from "./server-process.ts";
 
 const program = new URL("soak-server.ts", import.meta.url).pathname;
 
+/** Traces are sent at once, where there are some, and soon given up. */
+const soonSent = { OTEL_BSP_SCHEDULE_DELAY: "50", OTEL_EXPORTER_OTLP_TIMEOUT: "1000" };
+
 /** One of the servers. It keeps its port when it is started again. */
 export interface Member {
   config: Config;
@@ -44,9 +47,10 @@ export class ServerGroup implements AsyncDisposable {
     const { databaseUrl } = await newDatabase(postgres, databaseFolder, "servers");
     const group = new ServerGroup(postgres, databaseUrl, dataFolder, databaseFolder);
     const shared = { dataFolder, databaseUrl, secretKey: randomBytes(32).toString("base64"), ...changes };
+    const logging = { logLevel: "warn", logFormat: "json" } as const;
     const configs = [];
     for (let left = count; left > 0; left--) {
-      configs.push(await testConfig({ logLevel: "warn", logFormat: "json", port: await freePort(), ...shared }));
+      configs.push(await testConfig({ serverName: `server-${left}`, ...logging, port: await freePort(), ...shared }));
     }
     // At once, as an operator would.
     const starting = configs.map((config) => group.#begin(config));
@@ -102,7 +106,7 @@ export class ServerGroup implements AsyncDisposable {
   }
 
   async #begin(config: Config): Promise<Member> {
-    const process = new ServerProcess(config.dataFolder, {}, [program, JSON.stringify(config)]);
+    const process = new ServerProcess(config.dataFolder, soonSent, [program, JSON.stringify(config)]);
     try {
       return { config, process, client: await TestClient.ofOperator(await process.url(), config.dataFolder) };
     } catch (error) {
@@ -125,7 +129,7 @@ export class ServerGroup implements AsyncDisposable {
 
 async function leads({ client }: Member): Promise<boolean> {
   const metrics = await client.call("GET", "/metrics").catch(() => null);
-  return /^berth_leads 1$/m.test(String(metrics?.body));
+  return /^berth_leads\{.*\} 1$/m.test(String(metrics?.body));
 }
 
 /** As a load balancer, it goes on to the next server where one takes no connection. */

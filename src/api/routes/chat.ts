@@ -24,6 +24,7 @@ export const chatRoutes = {
     responses: {},
     permission: chatting,
     stream: TurnEvent,
+    traced: true,
   }),
   listTurns: route({
     method: "GET",

@@ -34,6 +34,7 @@ export const openAiRoutes = {
     stream: OpenAiEvent,
     by: "own leader",
     agentIn: "model",
+    traced: true,
   }),
   openResponses: route({
     ...openAi,
@@ -96,6 +97,7 @@ export const openAiRoutes = {
     stream: OpenAiEvent,
     by: "own leader",
     agentIn: "model",
+    traced: true,
   }),
   listOpenAiModels: route({
     ...openAi,

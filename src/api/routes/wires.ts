@@ -17,6 +17,7 @@ export const wireRoutes = {
     carries: true,
     audience: "mcp",
     by: "own leader",
+    traced: true,
   }),
   a2a: route({
     method: "POST",
@@ -30,6 +31,7 @@ export const wireRoutes = {
     permission: chatting,
     carries: true,
     stream: z.unknown(),
+    traced: true,
   }),
   agui: route({
     method: "POST",
@@ -41,6 +43,7 @@ export const wireRoutes = {
     responses: {},
     permission: chatting,
     stream: z.looseObject({ type: z.string() }),
+    traced: true,
   }),
   getA2aCard: route({
     method: "GET",

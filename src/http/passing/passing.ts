@@ -9,7 +9,7 @@ import { isUuid } from "../../contract/ids.ts";
 import { type AgentReference, type HostLease, takeOverMs } from "../../service/leadership.ts";
 import { fromResponseId } from "../openai/response-object.ts";
 import { notLeadingHeader, openPassport, type Passport, passportHeader, type Seal, sealPassport } from "./passport.ts";
-import { type Passage, relay } from "./relay.ts";
+import { type Passage, type PassageEnd, relay } from "./relay.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -61,14 +61,17 @@ interface Errand {
 export class Passing {
   readonly #leaders: Leaders;
   readonly #seal: Seal;
+  readonly #passedOn: (end: PassageEnd) => void;
   /** Requests that this server does itself, as a leader. */
   readonly #here: Open = new Map();
   /** Requests that are passed on, or wait for a leader. */
   readonly #passed: Open = new Map();
 
-  constructor(leaders: Leaders, seal: Seal) {
+  /** `passedOn` is called each time that another server was asked. */
+  constructor(leaders: Leaders, seal: Seal, passedOn: (end: PassageEnd) => void) {
     this.#leaders = leaders;
     this.#seal = seal;
+    this.#passedOn = passedOn;
   }
 
   /**
@@ -100,7 +103,7 @@ export class Passing {
     return this.#passOn({
       host: await this.#hostOf(request, route),
       orHere: route.servedBy === "leader, or any",
-      passport: { address: ip, caller, ticket },
+      passport: { address: ip, caller, ticket, traceparent: caller.span?.traceparent ?? null },
       ...(parsed ? { body: Buffer.from(JSON.stringify(body ?? null)) } : {}),
       ...(route.takesBytes === "stream" ? { body: null } : {}),
       passage: {
@@ -125,7 +128,7 @@ export class Passing {
     return this.#passOn({
       host,
       orHere: false,
-      passport: { address, caller: null, ticket: null },
+      passport: { address, caller: null, ticket: null, traceparent: null },
       passage,
       body: null,
     });
@@ -169,7 +172,9 @@ export class Passing {
       // This server has become the leader. What it has read of the body already it sends to itself.
       if (isThis && !passage.request.readableDidRead) return false;
       if (body === undefined) body = await bodyOf(errand);
+      errand.passport.caller?.span?.mark("passed on");
       const end = await relay(leader.url, passage, body, this.#passportFor(leader, errand));
+      this.#passedOn(end);
       if (end === "answered") return true;
       if (!isRepeatable(end, passage, body)) throw lost();
     }

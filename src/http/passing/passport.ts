@@ -24,6 +24,8 @@ export interface Passport {
   /** Null for a page of an agent's: it is admitted by its own cookie. */
   caller: Caller | null;
   ticket: Pick<Admission, "agentId" | "path"> | null;
+  /** Of the span that the request has at the server that passed it on; null: it has none. */
+  traceparent: string | null;
 }
 
 interface Sealed extends Omit<Passport, "caller"> {
@@ -52,7 +54,7 @@ export function openPassport(
 ): Passport | "misdirected" | null {
   const text = typeof header === "string" ? seal.open(header) : null;
   if (text === null) return null;
-  const { to, at, request: asked, address, caller, ticket } = JSON.parse(text) as Sealed;
+  const { to, at, request: asked, address, caller, ticket, traceparent = null } = JSON.parse(text) as Sealed;
   const isGood = to === server && asked === request && Math.abs(Date.now() - at) < goodForMs;
-  return isGood ? { address, ticket, caller: caller && fromCallerRecord(caller) } : "misdirected";
+  return isGood ? { address, ticket, traceparent, caller: caller && fromCallerRecord(caller) } : "misdirected";
 }

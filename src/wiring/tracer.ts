@@ -1,0 +1,15 @@
+import type { Config } from "../config/config.ts";
+import type { Tracer } from "../service/span.ts";
+
+/** What sends traces, where they are on; `cleanup` sends the last. Null: they are off, and their library is not loaded. */
+export async function openTracer(
+  { traces, serverName: server }: Pick<Config, "traces" | "serverName">,
+  version: string,
+  log: (message: string, fields: Record<string, unknown>) => void,
+  cleanup: AsyncDisposableStack,
+): Promise<Tracer | null> {
+  if (!traces) return null;
+  const { OpenTelemetry } = await import("../telemetry/tracing.ts");
+  const warn = (message: string, error: unknown) => log(message, { error });
+  return cleanup.use(new OpenTelemetry({ ...traces, version, server, warn }));
+}
