@@ -14,9 +14,9 @@ export async function removeAbandoned(): Promise<void> {
     const cluster = basename(dirname(certificates));
     if (!(await isAbandoned(cluster))) continue;
     await killPrograms(cluster);
-    await removeCgroups(cluster);
     await rm(dirname(certificates), { recursive: true, force: true });
   }
+  await removeCgroups();
   const { stdout } = await run("ip", ["-json", "link", "show", "type", "bridge"]);
   for (const { ifname, ifalias } of JSON.parse(stdout || "[]") as { ifname: string; ifalias?: string }[]) {
     if (await isAbandoned(ifalias ?? "")) await run("ip", ["link", "del", ifname]);
@@ -35,10 +35,10 @@ async function killPrograms(cluster: string): Promise<void> {
   await poll("the programs are gone", async () => killed.every(hasEnded));
 }
 
-/** Removes a cluster's cgroups. Its nodes must be gone. */
-export async function removeCgroups(cluster: string): Promise<void> {
+/** Removes the cgroups of a cluster whose nodes are gone. Without a name, of all whose test run is gone. */
+export async function removeCgroups(cluster?: string): Promise<void> {
   const script = new URL("remove-cgroups.sh", import.meta.url).pathname;
-  await run("unshare", ["--mount", "--propagation", "private", "sh", script, cluster]);
+  await run("unshare", ["--mount", "--propagation", "private", "sh", script, ...(cluster ? [cluster] : [])]);
 }
 
 /** Whether a cluster's test run is gone. Its process id is in the folder's name. */

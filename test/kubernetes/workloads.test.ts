@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { KubernetesObject } from "./api.ts";
 import { Cluster } from "./cluster.ts";
 import { makeBusyboxImage } from "./images.ts";
-import { createSet, findPod, inPod, type Pod, placeSet, readyPod } from "./workloads.ts";
+import { createSet, findPod, inPod, type Pod, placeSet, podsPath, readyPod } from "./workloads.ts";
 
 // That the cluster is what a driver needs: pods on two nodes with volumes, addresses and rights.
 
@@ -47,13 +47,14 @@ test("pods of two nodes reach each other by address and by a service's address, 
   }
 });
 
-test("a pod reaches the API server by its service's address", async () => {
-  const refused = await inPod(
-    cluster,
-    "pair-0",
-    "wget -qO- --no-check-certificate https://$KUBERNETES_SERVICE_HOST/version 2>&1 || true",
-  );
-  expect(refused).toContain("gitVersion");
+test("a pod reaches the API server by its service's address, with no more rights than its account has", async () => {
+  const ask = (path: string) => {
+    const token = '--header "Authorization: Bearer $(cat /var/run/secrets/kubernetes.io/serviceaccount/token)"';
+    const url = `https://$KUBERNETES_SERVICE_HOST${path}`;
+    return inPod(cluster, "pair-0", `wget -qO- --no-check-certificate ${token} ${url} 2>&1 || true`);
+  };
+  expect(await ask("/version")).toContain('"minor": "20"');
+  expect(await ask(podsPath)).toContain("403 Forbidden");
 });
 
 test("a restricted pod has no rights, and cannot get any", async () => {
