@@ -16,6 +16,8 @@ const podMs = 600_000;
 /** How long a machine waits in line for a node that has room. */
 const roomMs = 60_000;
 const pollMs = 250;
+/** How long a keeper that is said to run may fail to answer until it counts as out of reach. */
+const lookMs = 15_000;
 /** How many machines are looked at at once. */
 const looksAtOnce = 16;
 
@@ -280,14 +282,19 @@ export class KubernetesDriver implements Driver {
     const id = idOf(set)!;
     const last = observedOf(set) ?? { id, generation: 0, restarts: 0, restores: 0, phase: "absent", image: null };
     if (set.spec?.replicas !== 1) return last;
-    const pod = await this.#objects.pod(id);
-    if (pod && runOf(pod) !== null) {
-      const seen = await this.#ask(id, "observe", [id]).catch(() => null);
-      return seen ?? { ...last, phase: "lost" };
+    for (const until = performance.now() + lookMs; ; await this.#pause()) {
+      const pod = await this.#objects.pod(id);
+      // Its pod was ended, which saves its memory if there is time, and comes again. `wake` looks whether it has one.
+      const comesAgain = { ...last, phase: last.phase === "running" ? "suspended" : last.phase } as const;
+      if (pod === null) return comesAgain;
+      const isEnding = pod.metadata?.deletionTimestamp !== undefined;
+      const seen = isEnding || runOf(pod) === null ? null : await this.#ask(id, "observe", [id]).catch(() => null);
+      if (seen) return seen;
+      if (await this.#isOutOfReach(pod)) return { ...last, phase: "lost" };
+      if (isEnding || runOf(pod) === null) return comesAgain;
+      // What the cluster says of a pod is some moments old, so it may have ended.
+      if (performance.now() > until) return { ...last, phase: "lost" };
     }
-    if (pod && (await this.#isOutOfReach(pod))) return { ...last, phase: "lost" };
-    // Its pod was ended, which saves its memory if there is time, and comes again. `wake` looks whether it has one.
-    return { ...last, phase: last.phase === "running" ? "suspended" : last.phase };
   }
 
   /** Whether the pod may run on a node that nobody hears of. */
