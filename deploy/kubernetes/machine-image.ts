@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { cp, mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { makeImageArchive } from "../../test/kubernetes/image-archive.ts";
+import { makeImageArchive } from "./image-archive.ts";
 
 const run = promisify(execFile);
 const repository = join(import.meta.dirname, "../..");

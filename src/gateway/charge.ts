@@ -98,6 +98,11 @@ export class Charge {
     return this.#refused.signal;
   }
 
+  /** What was used so far, and the price of that in micro-credits, 0 when unknown. */
+  get used(): { tokens: TokenCounts; microCredits: number } {
+    return { tokens: this.#told, microCredits: this.#toldMicro };
+  }
+
   /** Reports what the provider has counted since the last call. */
   count({ tokens }: Meter): void {
     if (tokens) this.#add(tokens);
@@ -123,12 +128,12 @@ export class Charge {
   async settle(meter: Meter | null): Promise<void> {
     const payment = await this.#payment.catch(() => null);
     if (!payment) return; // Nothing was passed on.
-    if (meter?.begun) this.#add(this.#used(meter));
+    if (meter?.begun) this.#add(this.#counted(meter));
     await payment.settle(this.#toldMicro, this.#told);
   }
 
   /** The provider's counts; estimates from the received text where they are missing or not final. */
-  #used({ tokens, written, ended }: Meter): TokenCounts {
+  #counted({ tokens, written, ended }: Meter): TokenCounts {
     const output = tokens?.output ?? 0;
     return {
       ...tokens,

@@ -78,8 +78,8 @@ export interface Caller {
 interface ModelMeasurements {
   /** It has begun to answer, this long after the guest's request. */
   answered: (provider: string, seconds: number) => void;
-  /** It has counted these tokens; `microCredits` is their price, null when unknown. */
-  used: (provider: string, tokens: TokenCounts, microCredits: number | null) => void;
+  /** A call is paid for: what it has used, and the price of that, 0 when unknown. */
+  used: (provider: string, tokens: TokenCounts, microCredits: number) => void;
   ended: (provider: string, outcome: ModelOutcome) => void;
 }
 
@@ -215,7 +215,10 @@ export class Gateway {
       signal: over,
     };
     if (!wire.generates) {
-      return chosen ? this.#pass(modelRequest, chosen, call) : refuse(modelRequest, unconfigured(wire.provider));
+      // Awaited, since the body is held until then.
+      return await (chosen
+        ? this.#pass(modelRequest, chosen, call)
+        : refuse(modelRequest, unconfigured(wire.provider)));
     }
     modelRequest.span = turn?.called(model) ?? null;
     try {
@@ -239,8 +242,9 @@ export class Gateway {
   }
 
   /** Measures a call that is over, and ends its span. */
-  #note({ model, outcome, span, meter }: ModelRequest): void {
+  #note({ model, outcome, span, meter, charge }: ModelRequest): void {
     this.#options.measured?.ended(providerOf(model), outcome);
+    if (charge) this.#options.measured?.used(providerOf(model), charge.used.tokens, charge.used.microCredits);
     const { input, output } = meter?.tokens ?? {};
     span?.add({
       ...(input === undefined ? {} : { "gen_ai.usage.input_tokens": input }),
@@ -253,10 +257,7 @@ export class Gateway {
   async #charge(modelRequest: ModelRequest, request: PreparedRequest, payer: Payer): Promise<boolean> {
     const { model, turn, over } = modelRequest;
     const { prices, allowUnpriced } = this.#options;
-    const tell = (tokens: TokenCounts, microCredits: number | null) => {
-      turn?.used(tokens, microCredits);
-      this.#options.measured?.used(providerOf(model), tokens, microCredits);
-    };
+    const tell = (tokens: TokenCounts, microCredits: number | null) => turn?.used(tokens, microCredits);
     try {
       modelRequest.charge = await Charge.open({ request, model, prices, allowUnpriced, payer, tell }, over);
       if (!modelRequest.charge) await refuse(modelRequest, unpriced(model));

@@ -94,7 +94,7 @@ export class Metrics {
     });
     this.#tokens = new Counter({
       name: "berth_model_tokens_total",
-      help: "Tokens that providers have counted. Cached input is part of the input, reasoning of the output.",
+      help: "Tokens of model calls, as they are paid for. Cached input is part of the input, reasoning of the output.",
       labelNames: ["provider", "kind"],
       registers,
     });
@@ -156,11 +156,11 @@ export class Metrics {
     this.#model.observe({ provider }, seconds);
   }
 
-  /** `microCredits`: their price, null when unknown. */
-  modelUsed(provider: string, { input = 0, output = 0 }: TokenCounts, microCredits: number | null): void {
+  /** `microCredits`: their price, 0 when unknown. */
+  modelUsed(provider: string, { input = 0, output = 0 }: TokenCounts, microCredits: number): void {
     this.#tokens.inc({ provider, kind: "input" }, input);
     this.#tokens.inc({ provider, kind: "output" }, output);
-    this.#credits.inc({ provider }, Number(toCredits(microCredits ?? 0)));
+    this.#credits.inc({ provider }, Number(toCredits(microCredits)));
   }
 
   modelEnded(provider: string, outcome: string): void {

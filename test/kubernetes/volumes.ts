@@ -22,6 +22,9 @@ interface Volume extends KubernetesObject {
  * of its class. A volume is a folder of this machine, which all nodes see, so it can move to any node as a network file
  * system's would. Unlike a disk that is attached, nothing stops two nodes from having it at once: Kubernetes does not
  * enforce ReadWriteOnce for local volumes. Sizes are not enforced either.
+ *
+ * Kubernetes' own provisioner for tests (`--enable-hostpath-provisioner`) would not do: its folders belong to root and
+ * do not get the pod's `fsGroup`, so that a user who is not root cannot write to them.
  */
 export class Volumes implements AsyncDisposable {
   readonly #api: KubernetesApi;
