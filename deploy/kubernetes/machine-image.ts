@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { cp, mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { addFiles, addProgram } from "./debian-files.ts";
 import { makeImageArchive } from "./image-archive.ts";
 
 const run = promisify(execFile);
@@ -25,11 +26,9 @@ const modules = ["/usr/lib/x86_64-linux-gnu/qemu/accel-tcg-x86_64.so"];
  * `guest`. `root` is an empty folder in which it is put together.
  */
 export async function makeMachineImage(archive: string, name: string, guest: string, root: string): Promise<void> {
-  const libraries = await Promise.all([process.execPath, ...programs, ...modules].map(librariesOf));
-  const files = [...new Set([...programs, ...modules, ...libraries.flat(), "/usr/share/qemu", "/usr/share/seabios"])];
-  // Paths keep their place; links are followed.
-  await run("cp", ["--parents", "--recursive", "--dereference", ...files, root]);
-  await cp(process.execPath, join(root, "usr/bin/node"));
+  for (const program of [...programs, ...modules]) await addProgram(root, program);
+  await addProgram(root, process.execPath, "/usr/bin/node");
+  await addFiles(root, ["/usr/share/qemu", "/usr/share/seabios"]);
   const app = join(root, "berth");
   await mkdir(join(app, "node_modules"), { recursive: true });
   await cp(join(repository, "src"), join(app, "src"), { recursive: true });
@@ -52,9 +51,4 @@ async function addGuest(guest: string, images: string): Promise<void> {
   const disk = ["convert", "-c", "-f", "raw", "-O", "qcow2", join(guest, "rootfs.img"), join(folder, "rootfs.img")];
   await run("qemu-img", disk);
   await run("chmod", ["-R", "a+rX", dirname(folder)]);
-}
-
-async function librariesOf(program: string): Promise<string[]> {
-  const { stdout } = await run("ldd", [program]);
-  return [...stdout.matchAll(/\/\S+/g)].map(([path]) => path);
 }

