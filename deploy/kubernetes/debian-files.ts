@@ -17,7 +17,8 @@ export async function addFiles(root: string, paths: readonly string[]): Promise<
   if (paths.length > 0) await run("cp", ["--parents", "--recursive", "--dereference", ...paths, root]);
 }
 
-async function librariesOf(program: string): Promise<string[]> {
+/** The libraries of a program, or of a module that a program loads. */
+export async function librariesOf(program: string): Promise<string[]> {
   const { stdout } = await run("ldd", [program]);
   return [...new Set([...stdout.matchAll(/\/\S+/g)].map(([path]) => path))].filter((path) => path !== `${program}:`);
 }

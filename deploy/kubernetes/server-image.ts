@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
-import { cp, mkdir } from "node:fs/promises";
+import { cp, glob, mkdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
-import { addProgram } from "./debian-files.ts";
+import { addFiles, addProgram, librariesOf } from "./debian-files.ts";
 import { makeImageArchive } from "./image-archive.ts";
 
 const run = promisify(execFile);
@@ -26,10 +26,13 @@ export async function makeServerImage(archive: string, name: string, guest: stri
     const filter = (path: string) => !relative(folder, path).split("/").includes("node_modules");
     await cp(folder, join(app, relative(repository, folder)), { recursive: true, filter, dereference: true });
   }
+  for await (const module of glob("node_modules/**/*.node", { cwd: app })) {
+    await addFiles(root, await librariesOf(join(app, module)));
+  }
   await mkdir(join(root, "guest"));
   await cp(join(guest, "image.json"), join(root, "guest/image.json"));
   for (const folder of ["data", "etc"]) await mkdir(join(root, folder));
-  await run("cp", ["--parents", "--recursive", "--dereference", "/etc/ssl/certs/ca-certificates.crt", root]);
+  await addFiles(root, ["/etc/ssl/certs/ca-certificates.crt"]);
   await mkdir(join(root, "tmp"), { mode: 0o1777 });
   await run("chmod", ["-R", "a+rX", app, join(root, "guest")]);
   const environment = { SSL_CERT_FILE: "/etc/ssl/certs/ca-certificates.crt" };

@@ -30,6 +30,8 @@ export class Cluster implements AsyncDisposable {
   readonly nodes: ReadonlyMap<string, ClusterNode>;
   /** Path of a kubeconfig file with all rights. Its certificates are files beside it. */
   readonly kubeconfig: string;
+  /** Where the API server is: `https://ADDRESS:PORT`, with an address of this machine that nodes and pods reach. */
+  readonly server: string;
   readonly #programs: string;
   readonly #plane: ControlPlane;
   readonly #parts: AsyncDisposableStack;
@@ -39,6 +41,7 @@ export class Cluster implements AsyncDisposable {
     this.api = parts.api;
     this.nodes = new Map(parts.nodes.map((node) => [node.name, node]));
     this.kubeconfig = parts.kubeconfig;
+    this.server = parts.url;
     this.#programs = parts.programs;
     this.#plane = parts.plane;
     this.#parts = stack;
@@ -116,6 +119,7 @@ interface ClusterParts {
   folder: string;
   programs: string;
   kubeconfig: string;
+  url: string;
   plane: ControlPlane;
   api: KubernetesApi;
   nodes: ClusterNode[];
@@ -149,7 +153,7 @@ async function startParts(stack: AsyncDisposableStack, count: number): Promise<C
   for (let index = 0; index < count; index++) {
     nodes.push(stack.use(await ClusterNode.start({ folder, programs, network, authority, index, count })));
   }
-  return { folder, programs, kubeconfig, plane, api, nodes };
+  return { folder, programs, kubeconfig, url, plane, api, nodes };
 }
 
 async function isHealthy(api: KubernetesApi): Promise<boolean> {
