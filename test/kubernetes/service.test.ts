@@ -120,7 +120,7 @@ async function servers(): Promise<{ name: string; url: string }[]> {
 }
 
 async function operatorKey(): Promise<string> {
-  const read = "try{console.log(require('fs').readFileSync('/data/operator.key','utf8'))}catch{}";
+  const read = "try{console.log(require('fs').readFileSync('/data/berth/operator.key','utf8'))}catch{}";
   for (const { name } of await servers()) {
     const key = (await cluster.kubectl("--namespace=berth", "exec", name, "--", "node", "-e", read)).trim();
     if (key) return key;
