@@ -56,7 +56,7 @@ afterAll(async () => {
 
 const pods = async () =>
   JSON.parse(await cluster.kubectl("-n", "berth-machines", "get", "pods", "-o", "json")).items as {
-    metadata: { name: string; uid: string };
+    metadata: { name: string; uid: string; deletionTimestamp?: string };
     spec: { nodeName: string };
     status: { containerStatuses: { containerID: string; restartCount: number }[] };
   }[];
@@ -95,4 +95,35 @@ test("a container that is killed comes again from the disk, and a pod that is ev
   await cluster.kubectl("uncordon", nodeName);
   await client.call("DELETE", "/agents/bob");
   await expect.poll(pods).toEqual([]);
+});
+
+test("while the API server is away, what runs answers; a node that is cut off loses its agents to nobody", async () => {
+  await client.createAgent("eve");
+  await client.ask("eve", "run: echo kept > ~/note; setsid sh -c 'sleep 10000' &");
+  await cluster.stopApiServer();
+  expect(await client.ask("eve", "run: cat ~/note")).toContain("kept");
+  // What needs the cluster waits for it.
+  const creating = client.createAgent("max");
+  await cluster.startApiServer();
+  expect((await creating).body).toMatchObject({ status: "ready" });
+  expect((await client.call("DELETE", "/agents/max")).status).toBe(204);
+
+  await expect.poll(async () => (await pods()).length).toBe(1);
+  const [pod] = await pods();
+  const { nodeName } = pod!.spec;
+  await cluster.node(nodeName).disconnect();
+  await expect.poll(() => cluster.isReady(nodeName)).toBe(false);
+  const { events } = await client.chat("eve", "run: cat ~/note");
+  expect(events.at(-1)!.event).toMatchObject({ type: "response.failed", error: { code: "machine_lost" } });
+  const failed = await client.call("GET", "/agents/eve");
+  expect(failed.body).toMatchObject({ status: "failed", error: { code: "machine_lost" } });
+  // Its pod is given up, and not made anew while the first one may run.
+  const givenUp = async () =>
+    (await pods()).map(({ metadata }) => [metadata.uid, metadata.deletionTimestamp !== undefined]);
+  await expect.poll(givenUp).toEqual([[pod!.metadata.uid, true]]);
+  await cluster.node(nodeName).reconnect();
+  await expect.poll(async () => (await pods())[0]?.metadata.uid, { timeout: 240_000 }).not.toBe(pod!.metadata.uid);
+  expect((await client.restartAgent("eve")).body).toMatchObject({ status: "ready" });
+  expect(await client.ask("eve", "run: cat ~/note")).toContain("kept");
+  await client.call("DELETE", "/agents/eve");
 });

@@ -1,14 +1,15 @@
-import type { V1Node, V1Pod, V1StatefulSet } from "@kubernetes/client-node";
 import {
-  AppsV1Api as Apps,
-  type AppsV1Api,
-  CoreV1Api as Core,
-  type CoreV1Api,
+  AppsV1Api,
+  CoreV1Api,
   KubeConfig,
   PatchStrategy,
   setHeaderOptions,
+  type V1Node,
+  type V1Pod,
+  type V1StatefulSet,
 } from "@kubernetes/client-node";
 import type { Resources } from "../../contract/agents.ts";
+import { BerthError } from "../../contract/errors.ts";
 import { newToken } from "../adoption.ts";
 import { machineLabel, nameOf, type PodOptions, secretOf, statefulSetOf } from "./objects.ts";
 
@@ -25,8 +26,8 @@ export class MachineObjects {
     const config = new KubeConfig();
     if (kubeconfig === null) config.loadFromCluster();
     else config.loadFromFile(kubeconfig);
-    this.#apps = config.makeApiClient(Apps);
-    this.#core = config.makeApiClient(Core);
+    this.#apps = config.makeApiClient(AppsV1Api);
+    this.#core = config.makeApiClient(CoreV1Api);
     this.#options = options;
   }
 
@@ -37,7 +38,7 @@ export class MachineObjects {
 
   async sets(): Promise<V1StatefulSet[]> {
     const of = { namespace: this.#namespace, labelSelector: machineLabel };
-    return (await this.#apps.listNamespacedStatefulSet(of)).items;
+    return (await nullIfMissing(this.#apps.listNamespacedStatefulSet(of)))?.items ?? [];
   }
 
   /** The machine's pod; null if there is none. */
@@ -88,7 +89,8 @@ export class MachineObjects {
 
   async #patch(id: string, body: object): Promise<void> {
     const of = { name: nameOf(id), namespace: this.#namespace };
-    await this.#apps.patchNamespacedStatefulSet({ ...of, body }, mergePatch);
+    const patched = await nullIfMissing(this.#apps.patchNamespacedStatefulSet({ ...of, body }, mergePatch));
+    if (!patched) throw new BerthError("machine_lost", "The agent's machine is not in the cluster any more.");
   }
 
   get #namespace(): string {
@@ -96,15 +98,28 @@ export class MachineObjects {
   }
 }
 
+/** Null for what is not there. Throws `machine_failed` where the cluster refuses, or does not answer. */
 async function nullIfMissing<Result>(request: Promise<Result>): Promise<Result | null> {
-  return request.catch((error: { code?: number }) => {
-    if (error.code === 404) return null;
-    throw error;
+  return request.catch((error: unknown) => {
+    if (codeOf(error) === 404) return null;
+    throw refused(error);
   });
 }
 
 async function unlessThere(request: Promise<unknown>): Promise<void> {
-  await request.catch((error: { code?: number }) => {
-    if (error.code !== 409) throw error;
+  await request.catch((error: unknown) => {
+    if (codeOf(error) !== 409) throw refused(error);
   });
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { code?: unknown }).code;
+}
+
+/** The client's errors have the whole answer, with its headers, in their message. */
+function refused(error: unknown): BerthError {
+  const { body, message } = error as { body?: unknown; message: string };
+  const said =
+    typeof body === "string" ? (/"message":"((?:[^"\\]|\\.)*)"/.exec(body)?.[1] ?? body.slice(0, 300)) : message;
+  return new BerthError("machine_failed", `Kubernetes does not do what is needed: ${said}`, { cause: error });
 }

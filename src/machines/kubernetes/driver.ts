@@ -39,7 +39,8 @@ export class KubernetesDriver implements Driver {
   readonly imageId: string;
   readonly #objects: MachineObjects;
   readonly #epoch: () => number;
-  readonly #addresses = new Map<string, KeeperAddress>();
+  /** Where keepers were last, and in which run of their pods, for the time in which the API server is away. */
+  readonly #addresses = new Map<string, KeeperAddress & { run: string }>();
   readonly #closed = new AbortController();
 
   constructor({ objects, imageId, epoch }: KubernetesOptions) {
@@ -80,7 +81,7 @@ export class KubernetesDriver implements Driver {
   }
 
   attach(spec: MachineSpec): Promise<RunningMachine> {
-    return this.#change(spec.id, "attach", [spec]);
+    return this.#ask(spec.id, "attach", [spec]);
   }
 
   async invalidate(id: string): Promise<void> {
@@ -165,7 +166,12 @@ export class KubernetesDriver implements Driver {
   }
 
   async observe(id: string): Promise<MachineObservation> {
-    const set = await this.#objects.set(id);
+    const set = await this.#objects.set(id).catch((error: unknown) => {
+      // While the API server is away, the keeper knows what is with a machine that runs.
+      if (this.#addresses.has(id)) return "unknown" as const;
+      throw error;
+    });
+    if (set === "unknown") return this.#ask(id, "observe", [id]);
     return set ? this.#look(set) : { id, generation: 0, restarts: 0, restores: 0, phase: "absent", image: null };
   }
 
@@ -198,7 +204,8 @@ export class KubernetesDriver implements Driver {
 
   /** Also resolves when its pod has ended, or its container, or there are others. */
   async ended(id: string): Promise<void> {
-    const run = runOf(await this.#objects.pod(id));
+    const before = await this.#objects.pod(id).catch(() => undefined);
+    const run = before === undefined ? (this.#addresses.get(id)?.run ?? null) : runOf(before);
     while (!this.#closed.signal.aborted) {
       try {
         const address = await this.#address(id);
@@ -262,19 +269,25 @@ export class KubernetesDriver implements Driver {
       return await askKeeper(await this.#address(id), call, sent, options);
     } catch (error) {
       if (!(error instanceof KeeperLost)) throw error;
-      this.#addresses.delete(id);
       throw new BerthError("machine_lost", `The agent's machine is out of reach: ${error.message}.`, { cause: error });
     }
   }
 
   async #address(id: string): Promise<KeeperAddress> {
-    const pod = await this.#objects.pod(id);
+    const known = this.#addresses.get(id);
+    const pod = await this.#objects.pod(id).catch((error: unknown) => {
+      // While the API server is away, what runs is where it was.
+      if (known) return "unknown" as const;
+      throw error;
+    });
+    if (pod === "unknown") return { ...known!, epoch: this.#epoch() };
     const host = pod?.status?.podIP;
     // It need not be ready: a probe may be late on a busy node.
-    if (!host || runOf(pod) === null) throw new BerthError("machine_lost", "The agent's machine does not run.");
-    const token = this.#addresses.get(id)?.token ?? (await this.#objects.token(id)) ?? "";
+    const run = runOf(pod);
+    if (!host || run === null) throw new BerthError("machine_lost", "The agent's machine does not run.");
+    const token = known?.token ?? (await this.#objects.token(id)) ?? "";
     const address = { host, port: keeperPort, token, epoch: this.#epoch() };
-    this.#addresses.set(id, address);
+    this.#addresses.set(id, { ...address, run });
     return address;
   }
 
