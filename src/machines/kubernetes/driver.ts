@@ -202,7 +202,7 @@ export class KubernetesDriver implements Driver {
     return dialGuest(await this.#address(id), id);
   }
 
-  /** Also resolves when its pod has ended, or its container, or there are others. */
+  /** Also resolves when its pod has ended, or its container, or there are others, or its node is out of reach. */
   async ended(id: string): Promise<void> {
     const before = await this.#objects.pod(id).catch(() => undefined);
     const run = before === undefined ? (this.#addresses.get(id)?.run ?? null) : runOf(before);
@@ -214,7 +214,7 @@ export class KubernetesDriver implements Driver {
         if (this.#closed.signal.aborted) break;
         const now = await this.#objects.pod(id).catch(() => undefined);
         // What the API server does not tell may go on.
-        if (now !== undefined && runOf(now) !== run) return;
+        if (now !== undefined && (runOf(now) !== run || (await this.#isLost(now)))) return;
         await sleep(pollMs, undefined, { signal: this.#closed.signal }).catch(() => {});
       }
     }
@@ -308,6 +308,11 @@ export class KubernetesDriver implements Driver {
       // What the cluster says of a pod is some moments old, so it may have ended.
       if (performance.now() > until) return { ...last, phase: "lost" };
     }
+  }
+
+  /** Whether the pod's keeper did not answer because its node is out of reach. False where nobody can tell. */
+  async #isLost(pod: V1Pod | null): Promise<boolean> {
+    return pod !== null && (await this.#isOutOfReach(pod).catch(() => false));
   }
 
   /** Whether the pod may run on a node that nobody hears of. */
