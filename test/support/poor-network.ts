@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { randomOf } from "./random.ts";
 
 /** Half of a round trip of 200 ms. */
@@ -40,11 +41,15 @@ export class PoorNetwork implements Disposable {
 
   #pass(from: Socket, to: Socket): void {
     this.#sockets.add(from.setNoDelay(true).on("error", () => {}));
-    let dueAt = 0;
+    // One after the other: timers that are due in the same millisecond do not keep their order, as TCP does.
+    let before = Promise.resolve();
     const later = (act: () => void) => {
-      const delay = oneWayMs + (this.#random() < lost ? againMs : 0);
-      dueAt = Math.max(dueAt, Date.now() + delay);
-      setTimeout(act, dueAt - Date.now());
+      const dueAt = Date.now() + oneWayMs + (this.#random() < lost ? againMs : 0);
+      before = before.then(async () => {
+        const left = dueAt - Date.now();
+        if (left > 0) await sleep(left);
+        act();
+      });
     };
     from.on("data", (chunk) => later(() => to.destroyed || to.write(chunk)));
     from.on("end", () => later(() => to.end()));
