@@ -55,9 +55,13 @@ test("over a slow line that loses things, everything works, what is typed shows 
   const { page } = await dashboard.signedIn({ baseURL: network.url });
   expect(new URL(page.url()).origin).toBe(network.url);
   await openNewAgent(page, "ada");
-  const turn = await send(page, "ada", "count 150 30");
-  // Before the service can know of it.
-  await page.getByText("sending…").waitFor();
+  // Shown before the service can know of it, and for as long alone, so each frame is looked at, from before it is sent.
+  const sending = page.waitForFunction(() => {
+    const { document } = globalThis as unknown as { document: { body: { innerText: string } } };
+    // biome-ignore lint/performance/useDomNodeTextContent: what is not drawn is not shown
+    return document.body.innerText.includes("sending…");
+  });
+  const [turn] = await Promise.all([send(page, "ada", "count 150 30"), sending]);
   await turn.getByText("1 2 3 4 5").waitFor();
   network.cut();
   await expect.poll(() => answerOf(turn)).toBe(deltasOf("count 150").join("").trim());
