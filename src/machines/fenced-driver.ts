@@ -1,7 +1,7 @@
 import type { Driver } from "./driver.ts";
 
-/** What changes a machine or the driver's files. */
-const changing = new Set<string | symbol>([
+/** The calls that change a machine or the driver's files. */
+export const changing = new Set<string | symbol>([
   "prepare",
   "sweep",
   "create",

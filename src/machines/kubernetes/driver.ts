@@ -8,7 +8,7 @@ import type { Handshake } from "../connect.ts";
 import type { Driver, KeptSnapshot, MachineObservation, RunningMachine, SnapshotFacts } from "../driver.ts";
 import type { MachineObjects } from "./cluster.ts";
 import { type KeeperCall, keeperPort, type Sent } from "./keeper-calls.ts";
-import { askKeeper, dialGuest, type KeeperAddress, KeeperLost } from "./keeper-client.ts";
+import { askKeeper, type CallOptions, dialGuest, type KeeperAddress, KeeperLost } from "./keeper-client.ts";
 import { machineLabel, observedAnnotation, snapshotsAnnotation } from "./objects.ts";
 
 /** How long a pod may take until it is ready: its image may have to be pulled, its volume attached. */
@@ -248,10 +248,12 @@ export class KubernetesDriver implements Driver {
     id: string,
     call: Call,
     sent: Sent<Call>,
-    options: { progress?: Progress; signal?: AbortSignal } = {},
+    options: CallOptions = {},
   ): Promise<Awaited<ReturnType<Driver[Call]>>> {
-    const result = await this.#ask(id, call, sent, options);
-    const [observed, snapshots] = [await this.#ask(id, "observe", [id]), await this.#ask(id, "snapshots", [])];
+    const address = await this.#address(id);
+    const result = await this.#askAt(address, call, sent, options);
+    const observed = await this.#askAt(address, "observe", [id]);
+    const snapshots = await this.#askAt(address, "snapshots", []);
     await this.#objects.annotate(id, {
       [observedAnnotation]: JSON.stringify(observed),
       [snapshotsAnnotation]: JSON.stringify(snapshots),
@@ -263,10 +265,18 @@ export class KubernetesDriver implements Driver {
     id: string,
     call: Call,
     sent: Sent<Call>,
-    options: { progress?: Progress; signal?: AbortSignal } = {},
+  ): Promise<Awaited<ReturnType<Driver[Call]>>> {
+    return this.#askAt(await this.#address(id), call, sent);
+  }
+
+  async #askAt<Call extends KeeperCall>(
+    address: KeeperAddress,
+    call: Call,
+    sent: Sent<Call>,
+    options: CallOptions = {},
   ): Promise<Awaited<ReturnType<Driver[Call]>>> {
     try {
-      return await askKeeper(await this.#address(id), call, sent, options);
+      return await askKeeper(address, call, sent, options);
     } catch (error) {
       if (!(error instanceof KeeperLost)) throw error;
       throw new BerthError("machine_lost", `The agent's machine is out of reach: ${error.message}.`, { cause: error });
@@ -280,12 +290,15 @@ export class KubernetesDriver implements Driver {
       if (known) return "unknown" as const;
       throw error;
     });
-    if (pod === "unknown") return { ...known!, epoch: this.#epoch() };
+    return pod === "unknown" ? { ...known!, epoch: this.#epoch() } : this.#addressOf(id, pod);
+  }
+
+  async #addressOf(id: string, pod: V1Pod | null): Promise<KeeperAddress> {
     const host = pod?.status?.podIP;
     // It need not be ready: a probe may be late on a busy node.
     const run = runOf(pod);
     if (!host || run === null) throw new BerthError("machine_lost", "The agent's machine does not run.");
-    const token = known?.token ?? (await this.#objects.token(id)) ?? "";
+    const token = this.#addresses.get(id)?.token ?? (await this.#objects.token(id)) ?? "";
     const address = { host, port: keeperPort, token, epoch: this.#epoch() };
     this.#addresses.set(id, { ...address, run });
     return address;
@@ -301,13 +314,17 @@ export class KubernetesDriver implements Driver {
       const comesAgain = { ...last, phase: last.phase === "running" ? "suspended" : last.phase } as const;
       if (pod === null) return comesAgain;
       const isEnding = pod.metadata?.deletionTimestamp !== undefined;
-      const seen = isEnding || runOf(pod) === null ? null : await this.#ask(id, "observe", [id]).catch(() => null);
+      const seen = isEnding || runOf(pod) === null ? null : await this.#observeAt(id, pod).catch(() => null);
       if (seen) return seen;
       if (await this.#isOutOfReach(pod)) return { ...last, phase: "lost" };
       if (isEnding || runOf(pod) === null) return comesAgain;
       // What the cluster says of a pod is some moments old, so it may have ended.
       if (performance.now() > until) return { ...last, phase: "lost" };
     }
+  }
+
+  async #observeAt(id: string, pod: V1Pod): Promise<MachineObservation> {
+    return this.#askAt(await this.#addressOf(id, pod), "observe", [id]);
   }
 
   /** Whether the pod's keeper did not answer because its node is out of reach. False where nobody can tell. */

@@ -19,7 +19,7 @@ export interface KeeperAddress {
   epoch: number;
 }
 
-interface CallOptions {
+export interface CallOptions {
   progress?: Progress;
   signal?: AbortSignal;
 }

@@ -9,11 +9,9 @@ import { pipeline } from "node:stream/promises";
 import { asBerthError, BerthError } from "../../contract/errors.ts";
 import type { Progress } from "../../service/lifecycle/provisioning.ts";
 import type { Driver } from "../driver.ts";
+import { changing } from "../fenced-driver.ts";
 import { writeWhole } from "../qemu/files.ts";
 import { epochHeader, guestProtocol, type KeeperCall, type KeeperLine, keeperCalls, pulseMs } from "./keeper-calls.ts";
-
-/** What may be asked while another call goes on; all others wait for each other. */
-const concurrent = new Set<KeeperCall>(["observe", "token", "snapshots", "keptLog", "handshake", "ended"]);
 
 /** Larger than the log that is kept. */
 const maximumBody = 4 * 1024 ** 2;
@@ -97,7 +95,8 @@ export class KeeperServer implements AsyncDisposable {
     const added = call === "create" ? [progress, gone] : call === "suspend" ? [gone] : [];
     const method = this.#driver[call].bind(this.#driver) as (...all: unknown[]) => Promise<unknown>;
     const work = () => method(...given, ...added);
-    return concurrent.has(call) ? work() : this.#inTurn(work);
+    // Changes wait for each other: a caller that was lost may have left one that goes on.
+    return changing.has(call) ? this.#inTurn(work) : work();
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
