@@ -71,8 +71,11 @@ export interface RouteDefinition {
   isAuditedRead?: true;
   /** Where it is done, if not where `servedBy` says. */
   by?: ServedBy;
-  /** Where the body names the agent whose host's leader does it: its field `model`, or `from.agent`. */
-  agentIn?: "model" | "from";
+  /**
+   * Where the body names the agent whose host's leader does it: its field `model`, `from.agent`, or the first of its calls
+   * of tools that has an argument `agent`.
+   */
+  agentIn?: "model" | "from" | "calls";
 }
 
 /**

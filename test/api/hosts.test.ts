@@ -79,6 +79,19 @@ test("a second host's server leaves the first one's agents alone, and passes on 
   ] as const) {
     expect([path, (await there.call(method, path)).status]).toEqual([path, status]);
   }
+  const call = (id: number, tool: string, args: object) => ({
+    jsonrpc: "2.0",
+    id,
+    method: "tools/call",
+    params: { name: tool, arguments: args },
+  });
+  const asks = async (body: unknown) =>
+    JSON.stringify((await there.call("POST", "/mcp", body, { accept: "application/json, text/event-stream" })).body);
+  expect(await asks(call(1, "ask_agent", { agent: "bob", message: "by MCP" }))).toMatch(/by MCP.*completed/);
+  expect(await asks(call(2, "ask_agent", { agent: "eve", message: "here" }))).toMatch(/here.*completed/);
+  for (const odd of [null, [null, 1, "x"], { params: null }, { params: { arguments: { agent: { x: 1 } } } }]) {
+    expect(await asks(odd)).toMatch(/error/);
+  }
   expect(second.driver.running).toHaveLength(1);
   // The turn goes on where it began, and can be read anywhere.
   const read = await there.events("ada", turnId);

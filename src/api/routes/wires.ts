@@ -17,6 +17,7 @@ export const wireRoutes = {
     carries: true,
     audience: "mcp",
     by: "own leader",
+    agentIn: "calls",
     traced: true,
   }),
   a2a: route({

@@ -236,8 +236,14 @@ function agentOf(
 
 /** What a body of any shape has in the place of the agent's name. */
 function nameIn(body: unknown, { agentIn: field }: Route): unknown {
+  if (field === "calls") return [body].flat().map(agentOfCall).find((name) => name !== undefined);
   const { model, from } = (body ?? {}) as { model?: unknown; from?: { agent?: unknown } };
   return field === "model" ? model : from?.agent;
+}
+
+/** The agent that a JSON-RPC message names as a tool's argument. */
+function agentOfCall(message: unknown): unknown {
+  return (message as { params?: { arguments?: { agent?: unknown } } } | null)?.params?.arguments?.agent;
 }
 
 /** The whole body; null if it is to be sent as it comes: it may be large, or its size is unknown. */
