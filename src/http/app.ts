@@ -52,7 +52,7 @@ import { type AuditRows, audit, auditRoutes, writeEntry } from "./audit.ts";
 import { backupRoutes } from "./backups.ts";
 import { billingRoutes } from "./billing.ts";
 import { capacityRoutes } from "./capacity.ts";
-import { CarriedOperations } from "./carried-operations.ts";
+import { CarriedOperations, type Carrier } from "./carried-operations.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { chatRoutes, turnRoutes } from "./chat.ts";
 import { commandRoutes } from "./commands.ts";
@@ -277,14 +277,16 @@ async function addRoutes(
 
 /** Protocols of other programs, each over the operations above. */
 async function addWires(app: FastifyInstance, options: AppOptions, sockets: SocketParts): Promise<void> {
-  const { version, agents, turns, responses, auditLog, limiters, corsOrigins, publicUrl, protectedResource } = options;
+  const { version, agents, turns, responses, auditLog, limiters, corsOrigins, publicUrl, passing, protectedResource } =
+    options;
   const { streams, begun } = sockets;
   await app.register(aguiRoutes(agents, turns, streams, begun));
   const operations = new CarriedOperations({ agents, auditLog, limiters });
   const count = (request: FastifyRequest, reply: FastifyReply) => countRequest(request, reply, limiters);
   const openAi = { agents, turns, responses, ...sockets };
   await app.register(responseRoutes(openAi));
-  await app.register(responseSocketRoutes(openAi, sockets, operations, ({ request, reply }) => count(request, reply)));
+  const countFrame = ({ request, reply }: Carrier) => count(request, reply);
+  await app.register(responseSocketRoutes(openAi, sockets, { operations, count: countFrame, passing }));
   await app.register(chatCompletionRoutes(openAi));
   await app.register(openAiModelRoutes(agents));
   const servers = mcpServers({ ...options, operations });

@@ -167,9 +167,10 @@ export class Leadership {
   async leaderOf(host: string, refused: boolean, until: number, gone: AbortSignal): Promise<HostLease> {
     for (let again = refused; ; again = true) {
       if (again) {
-        if (gone.aborted || performance.now() > until || this.#isForsaken(host)) throw nobodyLeads();
+        if (gone.aborted || performance.now() > until) throw nobodyLeads();
         await pause(waitPollMs, gone);
         await this.#read().catch(() => {});
+        if (this.#isForsaken(host)) throw nobodyLeads();
       }
       const lease = this.known(host);
       if (lease) return lease;

@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
+import { on, once } from "node:events";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { WebSocket } from "ws";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/embedded.ts";
 import { databaseOf } from "../support/accounts.ts";
 import { eventsOf, TestClient } from "../support/client.ts";
@@ -92,6 +94,12 @@ test("a second host's server leaves the first one's agents alone, and passes on 
   for (const odd of [null, [null, 1, "x"], { params: null }, { params: { arguments: { agent: { x: 1 } } } }]) {
     expect(await asks(odd)).toMatch(/error/);
   }
+  expect(await socketAnswers(there, ["bob", "eve", "nobody", "bob"])).toEqual([
+    "bob: completed",
+    "eve: completed",
+    "404 model_not_found",
+    "bob: completed",
+  ]);
   expect(second.driver.running).toHaveLength(1);
   // The turn goes on where it began, and can be read anywhere.
   const read = await there.events("ada", turnId);
@@ -101,6 +109,24 @@ test("a second host's server leaves the first one's agents alone, and passes on 
   expect(await client.ask("bob", "still there?")).toBe("still there?");
 });
 
+/** Asks these agents over one WebSocket, and returns what each answer's last frame says. */
+async function socketAnswers({ url, key }: TestClient, models: string[], input = "hello"): Promise<string[]> {
+  const socket = new WebSocket(`${url.replace("http", "ws")}/v1/responses`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  await once(socket, "open");
+  for (const model of models) socket.send(JSON.stringify({ type: "response.create", model, input }));
+  const ends: string[] = [];
+  for await (const [data] of on(socket, "message")) {
+    const { type, status, error, response } = JSON.parse(String(data));
+    if (type === "error") ends.push(`${status} ${error.code}`);
+    if (type === "response.completed") ends.push(`${response.model}: ${response.status}`);
+    if (ends.length === models.length) break;
+  }
+  socket.close();
+  return ends;
+}
+
 test("what is asked of a host that no server leads is refused at another, once nobody has come for ten seconds", async () => {
   const shared = await sharedDatabase("nobody");
   await using first = await ScriptedService.start(shared);
@@ -108,15 +134,22 @@ test("what is asked of a host that no server leads is refused at another, once n
   await using second = await ScriptedService.start(shared);
   const there = new TestClient(second.server.url, first.client.key);
   const { turnId } = await there.chat("ada", "hello");
+  const cutOff = socketAnswers(there, ["ada"], "count 200 50");
+  await expect.poll(async () => (await there.call("GET", "/agents/ada/turns")).body.data[0].status).toBe("running");
   await first.server[Symbol.asyncDispose]();
+  expect(await cutOff).toEqual(["503 agent_elsewhere"]);
 
   const refused = await there.call("POST", "/agents/ada/chat", { message: "hello" });
   expect([refused.status, refused.body.code]).toEqual([503, "agent_elsewhere"]);
+  expect(await socketAnswers(there, ["ada"])).toEqual(["503 agent_elsewhere"]);
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
   // What is in the database, every server answers.
   expect((await there.call("GET", "/agents/ada")).body.status).toBe("ready");
   expect((await there.events("ada", turnId)).text).toBe("hello");
   await first.restart();
+  const [cut] = (await there.call("GET", "/agents/ada/turns")).body.data;
+  await there.call("POST", `/agents/ada/turns/${cut.id}/cancel`);
+  await there.events("ada", cut.id);
   expect(await there.ask("ada", "hello again")).toBe("hello again");
 });
 

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { on } from "node:events";
+import { EventSourceParserStream } from "eventsource-parser/stream";
 import type { FastifyPluginAsync } from "fastify";
 import type { WebSocket } from "ws";
 import { z } from "zod";
@@ -8,6 +9,7 @@ import { asBerthError, BerthError } from "../../contract/errors.ts";
 import { CreateResponse } from "../../contract/openai.ts";
 import type { CarriedOperations, Carrier } from "../carried-operations.ts";
 import { errorBody } from "../errors.ts";
+import type { Passing } from "../passing/passing.ts";
 import { handleSocket, type SocketParts, sendFrame } from "../sockets.ts";
 import { requireFewValues } from "./body-parser.ts";
 import { createResponse } from "./create.ts";
@@ -25,13 +27,12 @@ const maximumWaiting = 8;
 
 /**
  * `/v1/responses` as a WebSocket, as the Open Responses specification has it: the client sends requests, each of which is
- * answered by its events before the next is looked at. `count` counts each against the caller's limits.
+ * answered by its events before the next is looked at.
  */
 export function responseSocketRoutes(
   parts: OpenAiParts,
   sockets: SocketParts,
-  operations: CarriedOperations,
-  count: (carrier: Carrier) => Promise<void>,
+  doing: Pick<Origin, "operations" | "count" | "passing">,
 ): FastifyPluginAsync {
   return async (app) => {
     handleSocket(
@@ -43,14 +44,12 @@ export function responseSocketRoutes(
         const frames = on(socket, "message", { signal: gone, close: ["close"], highWaterMark: maximumWaiting });
         try {
           for await (const [data] of frames) {
-            await answer(data as Buffer, parts, { socket, carrier, gone, operations, count }).catch(
-              async (thrown: unknown) => {
-                const error = asBerthError(thrown, "internal", "An internal error occurred.");
-                if (error.status >= 500) carrier.request.log.error({ err: thrown }, "a request on a socket failed");
-                const { message } = errorBody(error);
-                await sendFrame(socket, { type: "error", status: error.status, ...openAiError(error, message) });
-              },
-            );
+            await answer(data as Buffer, parts, { ...doing, socket, carrier, gone }).catch(async (thrown: unknown) => {
+              const error = asBerthError(thrown, "internal", "An internal error occurred.");
+              if (error.status >= 500) carrier.request.log.error({ err: thrown }, "a request on a socket failed");
+              const { message } = errorBody(error);
+              await sendFrame(socket, { type: "error", status: error.status, ...openAiError(error, message) });
+            });
           }
         } catch (error) {
           if (!gone.aborted) throw error;
@@ -65,13 +64,19 @@ interface Origin {
   carrier: Carrier;
   gone: AbortSignal;
   operations: CarriedOperations;
+  /** Counts a frame against its caller's limits. Throws `rate_limited`. */
   count: (carrier: Carrier) => Promise<void>;
+  /** Null: there is no other server. */
+  passing: Pick<Passing, "ask"> | null;
 }
 
 async function answer(frame: Buffer, parts: OpenAiParts, origin: Origin): Promise<void> {
-  const { socket, carrier, gone, operations, count } = origin;
+  const { socket, carrier, gone, operations, count, passing } = origin;
   const { type: _, ...body } = parse(frame);
   await count(carrier);
+  const inner = { agent: body.model, path: routes.createResponse.path, body: { ...body, stream: true } };
+  const elsewhere = await passing?.ask(carrier.request, inner, gone);
+  if (elsewhere) return passBack(elsewhere, socket);
   const place = await operations.perform(routes.createResponse, carrier, async (operation) => {
     const agent = await operation.findAgent(body.model);
     const { caller, headers, log } = carrier.request;
@@ -82,6 +87,29 @@ async function answer(frame: Buffer, parts: OpenAiParts, origin: Origin): Promis
   for await (const events of responseEvents(parts.turns, place, -1, gone)) {
     for (const event of events) if ("data" in event) await sendFrame(socket, event.data);
   }
+}
+
+/** Sends the answer of another server as frames, each as it comes. Throws `agent_elsewhere` where it breaks off. */
+async function passBack(answer: Response, socket: WebSocket): Promise<void> {
+  if (!answer.ok) {
+    const refusal = (await answer.json()) as Record<string, unknown>;
+    return sendFrame(socket, { type: "error", status: answer.status, ...refusal });
+  }
+  const events = answer.body!.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+  try {
+    for await (const { data } of events) {
+      if (data === "[DONE]") return;
+      await sendFrame(socket, JSON.parse(data));
+    }
+  } catch (cause) {
+    throw brokenOff(cause);
+  }
+  throw brokenOff(null);
+}
+
+function brokenOff(cause: unknown): BerthError {
+  const message = "The server that leads the agent's host was lost; the response goes on, and can be read by its id.";
+  return new BerthError("agent_elsewhere", message, { cause });
 }
 
 function parse(frame: Buffer): z.output<typeof Frame> {

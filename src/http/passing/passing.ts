@@ -54,6 +54,13 @@ interface Errand {
   body?: Buffer | null;
 }
 
+/** A request that came within another one, about an agent. */
+interface Inner {
+  agent: string;
+  path: string;
+  body: unknown;
+}
+
 /**
  * Passes requests on to the server that leads their agent's host. One that meets a take-over waits for the next leader.
  * A request is passed on once at most.
@@ -132,6 +139,43 @@ export class Passing {
       passage,
       body: null,
     });
+  }
+
+  /**
+   * Has the leader of the agent's host answer a POST of JSON that came within another request, with that one's caller.
+   * Null: this server does it. Throws `agent_elsewhere`, and the reason of `gone`.
+   */
+  async ask(within: FastifyRequest, { agent, path, body }: Inner, gone: AbortSignal): Promise<Response | null> {
+    const host = await this.#hostOfAgent(within.caller.accountId, { name: agent });
+    if (host === this.#leaders.host) return null;
+    const { caller, ip, passport: before } = within;
+    const passport = {
+      address: before?.address ?? ip,
+      caller,
+      ticket: null,
+      traceparent: caller.span?.traceparent ?? null,
+    };
+    const until = performance.now() + takeOverMs;
+    for (let refused = false; ; refused = true) {
+      const { server, url } = await this.#leaders.leaderOf(host, refused, until, gone);
+      const answer = await fetch(`${url}${path}`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          [passportHeader]: sealPassport(this.#seal, server, `POST ${path}`, passport),
+        },
+        body: JSON.stringify(body),
+        signal: gone,
+      }).catch((error: Error) => {
+        gone.throwIfAborted();
+        // Nobody listened, so nothing was done.
+        if ((error.cause as NodeJS.ErrnoException | undefined)?.code === "ECONNREFUSED") return null;
+        throw lost();
+      });
+      const end = answer === null || answer.headers.has(notLeadingHeader) ? "refused" : "answered";
+      this.#passedOn(end);
+      if (end === "answered") return answer;
+    }
   }
 
   /** The client's address, for a request that is none of the API's. */
@@ -236,7 +280,11 @@ function agentOf(
 
 /** What a body of any shape has in the place of the agent's name. */
 function nameIn(body: unknown, { agentIn: field }: Route): unknown {
-  if (field === "calls") return [body].flat().map(agentOfCall).find((name) => name !== undefined);
+  if (field === "calls")
+    return [body]
+      .flat()
+      .map(agentOfCall)
+      .find((name) => name !== undefined);
   const { model, from } = (body ?? {}) as { model?: unknown; from?: { agent?: unknown } };
   return field === "model" ? model : from?.agent;
 }
