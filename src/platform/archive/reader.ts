@@ -49,6 +49,7 @@ export async function readArchive(
   fed.catch(() => {}); // Awaited below.
   const seen: ManifestEntry[] = [];
   let told: ManifestEntry[] | null = null as ManifestEntry[] | null;
+  let hasBegun = false;
   try {
     for await (const entry of archive) {
       const { name, type } = entry.header;
@@ -56,16 +57,22 @@ export async function readArchive(
       if (type !== "file") throw new ArchiveError(`A ${what} has files alone; ${JSON.stringify(name)} is a ${type}.`);
       if (name === manifestFile)
         told = parsed(await whole(entry, what), Manifest, `${manifestFile} of the ${what}`).files;
-      else seen.push(await readFile(entry, { what, admits }, take));
+      else {
+        const begin = (file: ArchivedFile) => {
+          hasBegun = true;
+          return take(file);
+        };
+        seen.push(await readFile(entry, { what, admits }, begin));
+      }
     }
     await fed;
-    if (!told) throw new ArchiveError(seen.length > 0 ? cutOff(what) : `This is no ${what} of Berth.`);
+    if (!told) throw new ArchiveError(hasBegun ? cutOff(what) : `This is no ${what} of Berth.`);
     compare(seen, told, what);
     return seen;
   } catch (error) {
     const ofSource = source.errored;
     source.destroy();
-    throw ofSource ?? asArchiveError(error, what, seen.length > 0);
+    throw ofSource ?? asArchiveError(error, what, hasBegun);
   }
 }
 
