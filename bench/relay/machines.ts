@@ -25,7 +25,7 @@ export function listeningMachines(ports: number[]): Driver {
     image: null,
   });
   return {
-    prepare: async () => {},
+    prepare: async () => null,
     create: async ({ id }, progress) => {
       progress.plan(["machine", "runtime"]);
       machines.set(id, { port: ports.pop()!, token: "first", unadopted: true, isAsleep: false });

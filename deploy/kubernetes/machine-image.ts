@@ -18,6 +18,9 @@ const programs = [
   "/usr/bin/test",
 ];
 
+/** What the keeper imports: zod, and tar-stream with what that needs in Node. */
+const packages = ["zod", "tar-stream", "streamx", "fast-fifo", "b4a", "text-decoder", "events-universal"];
+
 /** Of QEMU. */
 const modules = ["/usr/lib/x86_64-linux-gnu/qemu/accel-tcg-x86_64.so"];
 
@@ -32,7 +35,9 @@ export async function makeMachineImage(archive: string, name: string, guest: str
   const app = join(root, "berth");
   await mkdir(join(app, "node_modules"), { recursive: true });
   await cp(join(repository, "src"), join(app, "src"), { recursive: true });
-  await cp(join(repository, "node_modules/zod"), join(app, "node_modules/zod"), { recursive: true });
+  for (const name of packages) {
+    await cp(join(repository, "node_modules", name), join(app, "node_modules", name), { recursive: true });
+  }
   await cp(join(repository, "package.json"), join(app, "package.json"));
   await addGuest(guest, join(root, "images"));
   await mkdir(join(root, "data"));

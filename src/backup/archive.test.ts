@@ -8,9 +8,10 @@ import { promisify } from "node:util";
 import { pack } from "tar-stream";
 import { expect, test } from "vitest";
 import type { BackupHeader } from "../contract/backups.ts";
-import { BackupError, readArchive } from "./archive-reader.ts";
-import { archiveOf } from "./archive-writer.ts";
-import { writeParts } from "./files.ts";
+import { ArchiveError } from "../platform/archive/reader.ts";
+import { writeParts } from "../platform/archive/write-parts.ts";
+import { archiveOf } from "../platform/archive/writer.ts";
+import { readBackup } from "./archive-reader.ts";
 
 const run = promisify(execFile);
 const header: BackupHeader = {
@@ -45,7 +46,7 @@ async function newFolder() {
 }
 
 const read = (bytes: Buffer, into?: string) =>
-  readArchive(
+  readBackup(
     Readable.from([bytes], { objectMode: false }),
     async () => {},
     async (file) => {
@@ -57,7 +58,7 @@ const read = (bytes: Buffer, into?: string) =>
 test("what was written is read, and a gigabyte of holes takes next to nothing", async () => {
   await using from = await newFolder();
   await using to = await mkdtempDisposable(join(tmpdir(), "berth-archive-"));
-  const bytes = await buffer(archiveOf(from.path));
+  const bytes = await buffer(archiveOf(from.path, "berth-backup.json"));
   expect(bytes.length).toBeLessThan(4 * mebibyte);
   expect((await read(bytes, to.path)).header).toEqual(header);
   expect(await readFile(join(to.path, "database/turns.copy"))).toEqual(
@@ -72,7 +73,7 @@ test("GNU tar reads it, holes included", async () => {
   await using from = await newFolder();
   await using to = await mkdtempDisposable(join(tmpdir(), "berth-archive-"));
   const file = join(to.path, "backup.tar");
-  await writeFile(file, archiveOf(from.path));
+  await writeFile(file, archiveOf(from.path, "berth-backup.json"));
   await run("tar", ["--extract", "--file", file, "--directory", to.path]);
   await run("cmp", [join(from.path, "images/abc/rootfs.img"), join(to.path, "images/abc/rootfs.img")]);
   expect((await stat(join(to.path, "images/abc/rootfs.img"))).blocks * 512).toBeLessThan(4 * mebibyte);
@@ -80,14 +81,18 @@ test("GNU tar reads it, holes included", async () => {
 
 test("the same files are the same bytes at another time", async () => {
   await using folder = await newFolder();
-  expect((await buffer(archiveOf(folder.path))).equals(await buffer(archiveOf(folder.path)))).toBe(true);
+  expect(
+    (await buffer(archiveOf(folder.path, "berth-backup.json"))).equals(
+      await buffer(archiveOf(folder.path, "berth-backup.json")),
+    ),
+  ).toBe(true);
 });
 
 test("a backup that is cut off, at any point, is refused", async () => {
   await using folder = await newFolder();
-  const bytes = await buffer(archiveOf(folder.path));
+  const bytes = await buffer(archiveOf(folder.path, "berth-backup.json"));
   for (const end of [bytes.length - 2000, bytes.length - 1024 - 512, bytes.length >> 1, 3000, 1000, 100, 0]) {
-    await expect(read(bytes.subarray(0, end)), String(end)).rejects.toThrow(BackupError);
+    await expect(read(bytes.subarray(0, end)), String(end)).rejects.toThrow(ArchiveError);
   }
 });
 
@@ -95,18 +100,18 @@ test("a reader may leave at any point, and is told of a file that is gone", asyn
   await using folder = await newFolder();
   for (let left = 0; left < 12; left++) {
     let pieces = 0;
-    for await (const _ of archiveOf(folder.path)) if (pieces++ === left) break;
+    for await (const _ of archiveOf(folder.path, "berth-backup.json")) if (pieces++ === left) break;
   }
   await rm(join(folder.path, "database/turns.copy"));
   await symlink("/nowhere", join(folder.path, "database/turns.copy"));
-  await buffer(archiveOf(folder.path)); // Links are no files of a backup.
+  await buffer(archiveOf(folder.path, "berth-backup.json")); // Links are no files of a backup.
   await rm(join(folder.path, "berth-backup.json"));
-  await expect(buffer(archiveOf(folder.path))).rejects.toThrow("ENOENT");
+  await expect(buffer(archiveOf(folder.path, "berth-backup.json"))).rejects.toThrow("ENOENT");
 });
 
 test("a changed byte is found", async () => {
   await using folder = await newFolder();
-  const bytes = await buffer(archiveOf(folder.path));
+  const bytes = await buffer(archiveOf(folder.path, "berth-backup.json"));
   bytes[bytes.indexOf("hello") + 1] = 0x41;
   await expect(read(bytes)).rejects.toThrow("database/turns.copy of the backup is damaged.");
 });

@@ -1,8 +1,8 @@
 import { mkdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type BackupHeader, headerFile } from "../contract/backups.ts";
+import { archiveOf, filesIn } from "../platform/archive/writer.ts";
 import type { BackupFiles } from "../service/backups.ts";
-import { archiveOf, filesIn } from "./archive-writer.ts";
 
 /** The folder, in the data folder, with the files of a backup that is being read. */
 const stagingFolder = "staging";
@@ -30,7 +30,7 @@ export class BackupStaging implements BackupFiles {
     const folder = join(this.#folder, id);
     await writeFile(join(folder, headerFile), JSON.stringify(header), { mode: 0o600 });
     let bytes = 0;
-    for (const path of await filesIn(folder)) {
+    for (const path of await filesIn(folder, headerFile)) {
       const { size, blocks } = await stat(join(folder, path));
       bytes += Math.min(size, blocks * 512);
     }
@@ -38,7 +38,7 @@ export class BackupStaging implements BackupFiles {
   }
 
   read(id: string): AsyncIterable<Buffer> {
-    return archiveOf(join(this.#folder, id));
+    return archiveOf(join(this.#folder, id), headerFile);
   }
 
   async remove(id: string): Promise<void> {

@@ -24,8 +24,6 @@ export const backupFormat = 1;
 
 /** The first file of a backup. */
 export const headerFile = "berth-backup.json";
-/** The last one: without it, a backup is not whole. */
-export const manifestFile = "manifest.json";
 
 const id = z.uuid();
 
@@ -57,10 +55,3 @@ export const BackupHeader = z.object({
   leftOut: z.array(LeftOut),
 });
 export type BackupHeader = z.infer<typeof BackupHeader>;
-
-/** A file of a backup: its path, its size in bytes and the SHA-256 of its content. */
-const ManifestEntry = z.object({ path: z.string(), size: z.int().min(0), sha256: z.string().regex(/^[0-9a-f]{64}$/) });
-export type ManifestEntry = z.infer<typeof ManifestEntry>;
-
-/** What a backup ends with. */
-export const BackupManifest = z.object({ files: z.array(ManifestEntry) });

@@ -49,8 +49,8 @@ export interface KeptSnapshot {
 export interface Driver {
   /** The image that machines get now. */
   readonly imageId: string;
-  /** Makes a runtime's template before the first agent needs it. */
-  prepare(runtime: string): Promise<void>;
+  /** Makes a runtime's template before the first agent needs it. Resolves with its name; null where machines need none. */
+  prepare(runtime: string): Promise<string | null>;
   /** Removes what no machine needs any more and no new one would use. */
   sweep(): Promise<void>;
   observe(id: string): Promise<MachineObservation>;

@@ -6,7 +6,7 @@ const retryMs = 3_000;
 
 interface StartUp {
   /** Opens the machines' driver. Rejects with what it lacks. */
-  openDriver: () => Promise<{ prepare(runtime: string): Promise<void> }>;
+  openDriver: () => Promise<{ prepare(runtime: string): Promise<unknown> }>;
   /** Each resumes work of the previous server. They run in this order, and again when one rejects. */
   resume: readonly (() => Promise<void>)[];
   /** Its template is made ahead of the first agent; other runtimes' templates are made on first use. */

@@ -2,10 +2,15 @@ import { idOfBuilt } from "../machines/qemu/image.ts";
 import { lastBuiltImage, type OpenDriver } from "./qemu.ts";
 
 /** Machines as pods of a cluster. The client's library is large, and loaded for them alone. */
-export const openKubernetes: OpenDriver = async (config, _usual, _serveTemplateUplink, _log, epoch) => {
+export const openKubernetes: OpenDriver = async (config, usualResources, serveUplink, log, epoch) => {
   const { kubeconfig, ...options } = config.kubernetes!;
   const { MachineObjects } = await import("../machines/kubernetes/cluster.ts");
   const { KubernetesDriver } = await import("../machines/kubernetes/driver.ts");
+  const { Pods } = await import("../machines/kubernetes/pods.ts");
+  const { TemplateMachines } = await import("../machines/kubernetes/template-machines.ts");
   const imageId = await idOfBuilt(config.imageFolder ?? (await lastBuiltImage()));
-  return new KubernetesDriver({ objects: new MachineObjects(kubeconfig, options), imageId, epoch });
+  const podsOf = (kind: "machine" | "template") => new Pods(new MachineObjects(kind, kubeconfig, options), epoch);
+  const common = { imageId, usualResources, log };
+  const templates = new TemplateMachines({ ...common, pods: podsOf("template"), serveUplink });
+  return new KubernetesDriver({ ...common, pods: podsOf("machine"), templates });
 };

@@ -1,14 +1,16 @@
 import { chmod, mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { BackupError, readArchive } from "../backup/archive-reader.ts";
-import { writeParts } from "../backup/files.ts";
+import { readBackup } from "../backup/archive-reader.ts";
 import { keyFingerprint } from "../backup/key-fingerprint.ts";
 import type { Config } from "../config/config.ts";
 import { lockDataFolder, partOfRestoration } from "../config/data-folder.ts";
-import type { BackupHeader, ManifestEntry } from "../contract/backups.ts";
+import type { BackupHeader } from "../contract/backups.ts";
 import { createKey } from "../identity/keys.ts";
 import { settleStaged } from "../machines/qemu/staging.ts";
+import type { ManifestEntry } from "../platform/archive/manifest.ts";
+import { ArchiveError } from "../platform/archive/reader.ts";
+import { writeParts } from "../platform/archive/write-parts.ts";
 import { startEmbeddedPostgres } from "../store/embedded.ts";
 import { loadDatabase } from "../store/load.ts";
 
@@ -31,7 +33,7 @@ interface Restoring {
 /**
  * Fills an empty data folder, and an empty database where there is one of its own, with a backup. All is put into a folder
  * of another name first; no server starts while that is there. Throws where there is something already, where the secret
- * key is not the backup's, and `BackupError`; the folder is empty then.
+ * key is not the backup's, and `ArchiveError`; the folder is empty then.
  */
 export async function restoreBackup(source: Readable, restoring: Restoring): Promise<BackupHeader> {
   const { config, secretKey, doing, signal } = restoring;
@@ -43,7 +45,7 @@ export async function restoreBackup(source: Readable, restoring: Restoring): Pro
     await mkdir(partial);
     await chmod(partial, 0o711); // The database's user passes through, whatever the process's mask of modes.
     doing("reading the backup");
-    const { header } = await readArchive(
+    const { header } = await readBackup(
       source,
       async (begun) => requireKey(begun, secretKey),
       (file) => writeParts(partial, file),
@@ -64,17 +66,17 @@ export async function restoreBackup(source: Readable, restoring: Restoring): Pro
   }
 }
 
-/** Reads a backup to its end, and checks that all is in it as it was. Throws `BackupError`. */
+/** Reads a backup to its end, and checks that all is in it as it was. Throws `ArchiveError`. */
 export async function verifyBackup(source: Readable): Promise<{ header: BackupHeader; files: ManifestEntry[] }> {
   const ignore = async () => {};
-  const { header, files } = await readArchive(source, ignore, async ({ parts }) => {
+  const { header, files } = await readBackup(source, ignore, async ({ parts }) => {
     for await (const _ of parts);
   });
   const paths = files.map(({ path }) => path);
-  if (!paths.includes("database/dump.json")) throw new BackupError("The backup has no database.");
+  if (!paths.includes("database/dump.json")) throw new ArchiveError("The backup has no database.");
   for (const { name, snapshot } of header.machines) {
     if (paths.some((path) => path.startsWith(`snapshots/${snapshot}/`))) continue;
-    throw new BackupError(`The machine of agent ${name} is missing in the backup.`);
+    throw new ArchiveError(`The machine of agent ${name} is missing in the backup.`);
   }
   return { header, files };
 }

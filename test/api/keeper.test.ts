@@ -1,11 +1,20 @@
+import { once } from "node:events";
 import { rm } from "node:fs/promises";
-import { createServer } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { BerthError } from "../../src/contract/errors.ts";
 import { connectChannel } from "../../src/machines/connect.ts";
-import { askKeeper, dialGuest, type KeeperAddress, KeeperLost } from "../../src/machines/kubernetes/keeper-client.ts";
+import {
+  askKeeper,
+  awaitUplink,
+  dialGuest,
+  type KeeperAddress,
+  KeeperLost,
+} from "../../src/machines/kubernetes/keeper-client.ts";
 import { KeeperServer } from "../../src/machines/kubernetes/keeper-server.ts";
+import { PassedFiles } from "../../src/machines/kubernetes/passed-files.ts";
+import { TemplateUplinks } from "../../src/machines/kubernetes/template-uplinks.ts";
 import { newFolder } from "../support/config.ts";
 import { ScriptedDriver } from "../support/scripted-driver.ts";
 import { scriptedRuntime } from "../support/scripted-runtime.ts";
@@ -17,6 +26,7 @@ let driver: ScriptedDriver;
 let keeper: KeeperServer;
 let address: KeeperAddress;
 let epochFile: string;
+let uplinks: TemplateUplinks;
 
 const spec = {
   id: "a1",
@@ -29,6 +39,19 @@ const spec = {
   hostname: "ada",
   resources: { cpus: 1, memoryMiB: 512, diskGiB: 10 },
 };
+const listen = async () =>
+  KeeperServer.listen({
+    driver,
+    files: await PassedFiles.open(noFiles, join(folder, "passed")),
+    uplinks,
+    token: "secret",
+    epochFile,
+    host: "127.0.0.1",
+    port: 0,
+  });
+/** See keeper-files.test.ts. */
+const noFiles = { stage: none, stageTemplate: none, takeStaged: none, fits: () => false };
+async function none(): Promise<void> {}
 const silent = { plan: () => {}, begin: () => {} };
 
 beforeAll(async () => {
@@ -36,8 +59,9 @@ beforeAll(async () => {
   epochFile = join(folder, "epoch");
 });
 beforeEach(async () => {
+  uplinks = new TemplateUplinks();
   driver = new ScriptedDriver(join(folder, "machines"), [scriptedRuntime("claude-code")]);
-  keeper = await KeeperServer.listen({ driver, token: "secret", epochFile, host: "127.0.0.1", port: 0 });
+  keeper = await listen();
   address = { host: "127.0.0.1", port: keeper.port, token: "secret", epoch: 1 };
   return async () => {
     await driver.destroy(spec.id);
@@ -80,7 +104,7 @@ test("who has not the machine's key, or an older term, is refused, also by a kee
   await askKeeper({ ...address, epoch: 3 }, "observe", ["a1"]);
   const deposed = askKeeper({ ...address, epoch: 2 }, "create", [spec]);
   await expect(deposed).rejects.toMatchObject({ code: "agent_elsewhere" });
-  await using again = await KeeperServer.listen({ driver, token: "secret", epochFile, host: "127.0.0.1", port: 0 });
+  await using again = await listen();
   const old = askKeeper({ ...address, port: again.port, epoch: 2 }, "observe", ["a1"]);
   await expect(old).rejects.toMatchObject({ code: "agent_elsewhere" });
   expect(await driver.list()).toEqual([]);
@@ -124,5 +148,27 @@ test("an end is told when it comes; a keeper that is lost, or none, is told apar
   await new Promise<void>((resolve) => nobody.listen(port, "127.0.0.1", resolve));
   await expect(askKeeper(address, "create", [spec], { progress: silent })).rejects.toBeInstanceOf(KeeperLost);
   nobody.close();
-  keeper = await KeeperServer.listen({ driver, token: "secret", epochFile, host: "127.0.0.1", port: 0 });
+  keeper = await listen();
+});
+
+test("a template's model calls are answered by the server that waits for them, and fail where none does", async () => {
+  const leave = new AbortController();
+  const waiting = awaitUplink(address, leave.signal);
+  const guests = createServer((socket) => uplinks.serve(socket));
+  await new Promise<void>((resolve) => guests.listen(0, "127.0.0.1", resolve));
+  const { port } = guests.address() as AddressInfo;
+  await expect
+    .poll(async () => {
+      const guest = connect(port, "127.0.0.1", () => guest.write("call"));
+      return Promise.race([once(guest, "close").then(() => "closed"), waiting.then((server) => server !== null)]);
+    })
+    .toBe(true);
+  const server = (await waiting)!;
+  expect(String((await once(server, "data"))[0])).toBe("call");
+  server.destroy();
+  const next = awaitUplink(address, leave.signal);
+  leave.abort();
+  expect(await next).toBeNull();
+  expect(await awaitUplink({ ...address, token: "guess" }, new AbortController().signal)).toBeNull();
+  guests.close();
 });

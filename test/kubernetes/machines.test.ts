@@ -1,65 +1,20 @@
-import { mkdir, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { makeMachineImage } from "../../deploy/kubernetes/machine-image.ts";
-import { createServer, type Server } from "../../src/server.ts";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/embedded.ts";
-import { lastBuiltImage } from "../../src/wiring/qemu.ts";
-import { TestClient } from "../support/client.ts";
-import { newFolder, testConfig } from "../support/config.ts";
-import { newDatabase } from "../support/new-database.ts";
-import { Cluster } from "./cluster.ts";
+import type { TestClient } from "../support/client.ts";
+import type { Cluster } from "./cluster.ts";
+import { PodService } from "./pod-service.ts";
 
 // Real agents in virtual machines in pods, led by a server beside the cluster.
 
-const image = "berth.test/machine:1";
+let service: PodService;
 let cluster: Cluster;
-let postgres: EmbeddedPostgres;
-let databaseFolder: string;
-let server: Server;
 let client: TestClient;
-let config: Awaited<ReturnType<typeof testConfig>>;
-
 beforeAll(async () => {
-  cluster = await Cluster.start({ nodes: 2 });
-  const root = join(cluster.folder, "machine-root");
-  await mkdir(root);
-  const archive = join(cluster.folder, "machine.tar");
-  await makeMachineImage(archive, image, (await lastBuiltImage())!, root);
-  await cluster.load(archive);
-  await cluster.kubectl("create", "namespace", "berth-machines");
-  databaseFolder = await newFolder();
-  postgres = await startEmbeddedPostgres(databaseFolder);
-  config = await testConfig({
-    ...(await newDatabase(postgres, databaseFolder, "machines")),
-    secretKey: Buffer.alloc(32, 7).toString("base64"),
-    logLevel: "warn",
-    kubernetes: {
-      namespace: "berth-machines",
-      image,
-      imagePullPolicy: "Never",
-      storageClass: null,
-      kvmResource: null,
-      kubeconfig: cluster.kubeconfig,
-    },
-  });
-  server = await createServer(config);
-  client = await TestClient.ofOperator(server.url, config.dataFolder);
+  service = await PodService.start();
+  ({ cluster, client } = service);
 });
-afterAll(async () => {
-  await server?.[Symbol.asyncDispose]();
-  if (config) await rm(config.dataFolder, { recursive: true });
-  await postgres?.stop();
-  if (databaseFolder) await rm(databaseFolder, { recursive: true });
-  await cluster?.[Symbol.asyncDispose]();
-});
+afterAll(() => service?.[Symbol.asyncDispose]());
 
-const pods = async () =>
-  JSON.parse(await cluster.kubectl("-n", "berth-machines", "get", "pods", "-o", "json")).items as {
-    metadata: { name: string; uid: string; deletionTimestamp?: string };
-    spec: { nodeName: string };
-    status: { containerStatuses: { containerID: string; restartCount: number }[] };
-  }[];
+const pods = () => service.pods();
 
 test("an agent is created, answers, sleeps without a pod, wakes with its memory, and is deleted", async () => {
   const created = await client.createAgent("ada");
@@ -73,9 +28,7 @@ test("an agent is created, answers, sleeps without a pod, wakes with its memory,
   expect(await client.ask("ada", "And?")).toContain("Your message 3 of this conversation");
   await client.call("DELETE", "/agents/ada");
   await expect.poll(pods).toEqual([]);
-  await expect
-    .poll(async () => cluster.kubectl("-n", "berth-machines", "get", "pvc,secret,statefulset", "-o", "name"))
-    .not.toContain("machine-");
+  await expect.poll(() => service.objects()).not.toContain("machine-");
 });
 
 test("a container that is killed comes again from the disk, and a pod that is evicted with its memory", async () => {

@@ -48,7 +48,10 @@ export class ProcessDriver implements Driver {
     this.#folder = folder;
   }
 
-  async prepare(): Promise<void> {}
+  async prepare(): Promise<null> {
+    return null;
+  }
+
   async sweep(): Promise<void> {}
 
   async create(spec: MachineSpec, progress: Progress): Promise<RunningMachine> {

@@ -103,7 +103,9 @@ export class ScriptedDriver implements Driver {
     return "none";
   }
 
-  async prepare(): Promise<void> {}
+  async prepare(): Promise<null> {
+    return null;
+  }
 
   async create(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine> {
     progress.plan(["disk", "machine", "runtime"]);

@@ -1,129 +1,189 @@
 import type { Socket } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import type { V1Pod, V1StatefulSet } from "@kubernetes/client-node";
+import type { Resources } from "../../contract/agents.ts";
 import { BerthError } from "../../contract/errors.ts";
 import type { Progress } from "../../service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../../service/lifecycle/reconciler.ts";
 import type { Handshake } from "../connect.ts";
 import type { Driver, KeptSnapshot, MachineObservation, RunningMachine, SnapshotFacts } from "../driver.ts";
 import type { MachineObjects } from "./cluster.ts";
-import { type KeeperCall, keeperPort, type Sent } from "./keeper-calls.ts";
-import { askKeeper, type CallOptions, dialGuest, type KeeperAddress, KeeperLost } from "./keeper-client.ts";
-import { machineLabel, observedAnnotation, snapshotsAnnotation } from "./objects.ts";
+import type { KeeperCall, Sent } from "./keeper-calls.ts";
+import { type CallOptions, dialGuest } from "./keeper-client.ts";
+import { observedAnnotation, snapshotsAnnotation, volumeMiBOf } from "./objects.ts";
+import { type Pods, runOf } from "./pods.ts";
+import type { TemplateMachines } from "./template-machines.ts";
 
-/** How long a pod may take until it is ready: its image may have to be pulled, its volume attached. */
-const podMs = 600_000;
-/** How long a machine waits in line for a node that has room. */
-const roomMs = 60_000;
-const pollMs = 250;
 /** How long a keeper that is said to run may fail to answer until it counts as out of reach. */
 const lookMs = 15_000;
 /** How many machines are looked at at once. */
 const looksAtOnce = 16;
 
 interface KubernetesOptions {
-  objects: MachineObjects;
+  pods: Pods;
+  templates: TemplateMachines;
   /** The guest image in the machines' container image. */
   imageId: string;
-  /** The term of this server, which keepers compare. */
-  epoch: () => number;
+  /** A runtime's default machine size, which its templates have. */
+  usualResources: (runtime: string) => Resources;
+  log: (message: string) => void;
 }
 
 /**
  * Virtual machines as QEMU in pods of a Kubernetes cluster: each machine is a StatefulSet of no or one pod with a volume of
  * its own. In the pod a keeper drives QEMU, as one machine's host does. This driver sees to the pod, and asks the keeper
- * for the rest. What was last seen of a machine is kept with its StatefulSet, for the time in which it has no pod.
+ * for the rest. Files that one machine needs of another pass through this server. What was last seen of a machine is kept
+ * with its StatefulSet, for the time in which it has no pod.
  */
 export class KubernetesDriver implements Driver {
   readonly accelerator = "kubernetes";
   readonly imageId: string;
+  readonly #pods: Pods;
   readonly #objects: MachineObjects;
-  readonly #epoch: () => number;
-  /** Where keepers were last, and in which run of their pods, for the time in which the API server is away. */
-  readonly #addresses = new Map<string, KeeperAddress & { run: string }>();
-  readonly #closed = new AbortController();
+  readonly #templates: TemplateMachines;
+  readonly #usual: (runtime: string) => Resources;
+  readonly #log: (message: string) => void;
+  /** Clones that have not come to life yet, and their runtimes. */
+  readonly #clones = new Map<string, string>();
 
-  constructor({ objects, imageId, epoch }: KubernetesOptions) {
-    this.#objects = objects;
+  constructor({ pods, templates, imageId, usualResources, log }: KubernetesOptions) {
+    this.#pods = pods;
+    this.#objects = pods.objects;
+    this.#templates = templates;
     this.imageId = imageId;
-    this.#epoch = epoch;
+    this.#usual = usualResources;
+    this.#log = log;
   }
 
-  async prepare(): Promise<void> {
-    // Machines boot from the image in their pod.
+  prepare(runtime: string): Promise<string> {
+    return this.#templates.make(runtime);
   }
 
-  async sweep(): Promise<void> {
-    // A machine's files go with its volume.
+  /** A machine's own files go with its volume. */
+  sweep(): Promise<void> {
+    return this.#templates.sweep();
   }
 
+  /** A clone where the runtime's template was made and fits. What is not made yet is begun, and not waited for. */
   async create(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine> {
     await this.destroy(spec.id);
-    progress.plan(["disk", "machine", "runtime"]);
+    const isUsual = isDeepStrictEqual(spec.resources, this.#usual(spec.runtime));
+    const template = isUsual ? await this.#templates.made(spec.runtime) : null;
+    progress.plan(template === null ? ["disk", "machine", "runtime"] : ["disk", "template", "machine", "runtime"]);
     progress.begin("disk");
     await this.#objects.create(spec.id, spec.resources);
-    // The pod's way to its node is none of the steps that the keeper tells.
-    const later: Progress = { plan: () => {}, begin: (step) => step !== "disk" && progress.begin(step) };
-    await this.#ready(spec.id, signal);
-    return this.#change(spec.id, "create", [spec], { progress: later, ...(signal ? { signal } : {}) });
+    await this.#pods.ready(spec.id, signal);
+    if (template !== null) {
+      progress.begin("template");
+      await this.#passTemplate(spec, template);
+      signal?.throwIfAborted();
+    }
+    // What comes before is none of the steps that the keeper tells.
+    const later: Progress = { plan: () => {}, begin: (step) => step === "machine" && progress.begin(step) };
+    const options = { progress: later, ...(signal ? { signal } : {}) };
+    const machine = await this.#change(spec.id, "create", [spec], options);
+    if (machine.origin === "clone") this.#clones.set(spec.id, spec.runtime);
+    return machine;
+  }
+
+  /** A machine that has no template boots. */
+  async #passTemplate({ id, runtime }: MachineSpec, template: string): Promise<void> {
+    try {
+      await this.#templates.pass(runtime, template, await this.#pods.address(id));
+    } catch (error) {
+      this.#log(`machine ${id} boots, without the template of ${runtime}: ${(error as Error).message}`);
+    }
   }
 
   async boot(spec: MachineSpec): Promise<RunningMachine> {
-    await this.#ready(spec.id);
+    await this.#pods.ready(spec.id);
     return this.#change(spec.id, "boot", [spec]);
   }
 
   async wake(spec: MachineSpec): Promise<RunningMachine | null> {
-    await this.#ready(spec.id);
+    await this.#pods.ready(spec.id);
     // Its memory may be gone: what was last seen of it is not what it is.
-    if ((await this.#ask(spec.id, "observe", [spec.id])).phase !== "suspended") return null;
+    if ((await this.#pods.ask(spec.id, "observe", [spec.id])).phase !== "suspended") return null;
     return this.#change(spec.id, "wake", [spec]);
   }
 
   attach(spec: MachineSpec): Promise<RunningMachine> {
-    return this.#ask(spec.id, "attach", [spec]);
+    return this.#pods.ask(spec.id, "attach", [spec]);
   }
 
   async invalidate(id: string): Promise<void> {
     await this.#change(id, "invalidate", [id]);
+    const runtime = this.#clones.get(id);
+    this.#clones.delete(id);
+    if (runtime !== undefined) await this.#templates.blame(runtime);
   }
 
   adopting(id: string, token: string, next: string): Promise<void> {
-    return this.#ask(id, "adopting", [id, token, next]);
+    return this.#pods.ask(id, "adopting", [id, token, next]);
   }
 
-  adopted(id: string): Promise<void> {
-    return this.#ask(id, "adopted", [id]);
+  async adopted(id: string): Promise<void> {
+    await this.#pods.ask(id, "adopted", [id]);
+    const runtime = this.#clones.get(id);
+    this.#clones.delete(id);
+    if (runtime !== undefined) this.#templates.trust(runtime);
   }
 
   token(id: string): Promise<string> {
-    return this.#ask(id, "token", [id]);
+    return this.#pods.ask(id, "token", [id]);
   }
 
   async suspend(id: string, signal?: AbortSignal): Promise<void> {
     await this.#change(id, "suspend", [id], signal ? { signal } : {});
-    await this.#objects.scale(id, 0);
+    await this.#pods.rest(id);
   }
 
   async snapshot(id: string, snapshot: string, options: { memory: boolean }): Promise<SnapshotFacts> {
-    await this.#ready(id);
-    return this.#change(id, "snapshot", [id, snapshot, options]);
+    const set = await this.#objects.set(id);
+    if (!set) throw new BerthError("machine_lost", "The agent has no machine.");
+    // Before it is there: whose a snapshot is, no keeper decides.
+    await this.#keep(id, [...keptBy(set).filter((each) => each.id !== snapshot), { id: snapshot, bytes: 0 }]);
+    return this.#pods.borrow(id, () => this.#change(id, "snapshot", [id, snapshot, options]));
   }
 
+  /** Takes the files of another machine's snapshot over first. Its pod, if it has none, comes for that and goes again. */
   async restore(spec: MachineSpec): Promise<void> {
-    if (!(await this.#objects.set(spec.id))) throw elsewhere();
-    await this.#ready(spec.id);
-    await this.#change(spec.id, "restore", [spec]);
+    const { id, snapshot } = spec;
+    const owner = snapshot === null ? null : await this.#ownerOf(snapshot);
+    if (snapshot === null || owner === null) throw notThere();
+    if (owner === id) {
+      await this.#pods.ready(id);
+      return this.#change(id, "restore", [spec]);
+    }
+    await this.#takeOver(spec, snapshot, owner);
+    await this.#change(id, "restore", [spec]);
+    // Its own files have all of it by now.
+    await this.#change(id, "removeSnapshot", [snapshot]);
+  }
+
+  async #takeOver({ id, resources }: MachineSpec, snapshot: string, owner: string): Promise<void> {
+    const pod = await this.#objects.pod(owner);
+    if (pod && (await this.#pods.isOutOfReach(pod))) {
+      throw new BerthError("machine_lost", "The snapshot is on a node of the cluster that is out of reach.");
+    }
+    await this.#objects.create(id, resources);
+    await this.#pods.borrow(owner, async () => {
+      await this.#pods.ready(id);
+      const [from, to] = [await this.#pods.address(owner), await this.#pods.address(id)];
+      const maximumBytes = volumeMiBOf(resources) * 1024 ** 2;
+      await this.#pods.pass({ kind: "snapshots", name: snapshot }, { from, to, maximumBytes });
+    });
   }
 
   async removeSnapshot(snapshot: string): Promise<void> {
+    const id = await this.#ownerOf(snapshot);
+    if (id !== null) await this.#pods.borrow(id, () => this.#change(id, "removeSnapshot", [snapshot]));
+  }
+
+  /** The machine that keeps a snapshot; null if there is none. */
+  async #ownerOf(snapshot: string): Promise<string | null> {
     const set = (await this.#objects.sets()).find((each) => keptBy(each).some(({ id }) => id === snapshot));
-    const id = set && idOf(set);
-    if (id === undefined) return;
-    const hadPod = set!.spec?.replicas === 1;
-    await this.#ready(id);
-    await this.#change(id, "removeSnapshot", [snapshot]);
-    if (!hadPod) await this.#objects.scale(id, 0);
+    return set ? this.#objects.idOf(set) : null;
   }
 
   async snapshots(): Promise<KeptSnapshot[]> {
@@ -147,10 +207,10 @@ export class KubernetesDriver implements Driver {
     const observed = observedOf(set);
     // A memory that is to go with the end of its run is in the volume.
     if (set.spec?.replicas === 1 || observed?.phase === "suspended") {
-      await this.#ready(id);
+      await this.#pods.ready(id);
       await this.#change(id, "stop", [id]);
     }
-    await this.#objects.scale(id, 0);
+    await this.#pods.rest(id);
   }
 
   async endHung(id: string): Promise<void> {
@@ -158,20 +218,17 @@ export class KubernetesDriver implements Driver {
   }
 
   async destroy(id: string): Promise<void> {
-    await this.#objects.remove(id);
-    this.#addresses.delete(id);
-    for (const until = performance.now() + podMs; await this.#objects.pod(id); await this.#pause()) {
-      if (performance.now() > until) throw new BerthError("machine_failed", "The machine's pod does not end.");
-    }
+    this.#clones.delete(id);
+    await this.#pods.remove(id);
   }
 
   async observe(id: string): Promise<MachineObservation> {
     const set = await this.#objects.set(id).catch((error: unknown) => {
       // While the API server is away, the keeper knows what is with a machine that runs.
-      if (this.#addresses.has(id)) return "unknown" as const;
+      if (this.#pods.knows(id)) return "unknown" as const;
       throw error;
     });
-    if (set === "unknown") return this.#ask(id, "observe", [id]);
+    if (set === "unknown") return this.#pods.ask(id, "observe", [id]);
     return set ? this.#look(set) : { id, generation: 0, restarts: 0, restores: 0, phase: "absent", image: null };
   }
 
@@ -186,61 +243,43 @@ export class KubernetesDriver implements Driver {
   }
 
   async keepLog(id: string, log: string): Promise<void> {
-    await this.#ask(id, "keepLog", [id, log]);
+    await this.#pods.ask(id, "keepLog", [id, log]);
   }
 
   async keptLog(id: string): Promise<string> {
     const set = await this.#objects.set(id);
-    return set?.spec?.replicas === 1 ? this.#ask(id, "keptLog", [id]) : "";
+    return set?.spec?.replicas === 1 ? this.#pods.ask(id, "keptLog", [id]) : "";
   }
 
   handshake(id: string): Promise<Handshake> {
-    return this.#ask(id, "handshake", [id]);
+    return this.#pods.ask(id, "handshake", [id]);
   }
 
   async dial(id: string): Promise<Socket> {
-    return dialGuest(await this.#address(id), id);
+    return dialGuest(await this.#pods.address(id), id);
   }
 
   /** Also resolves when its pod has ended, or its container, or there are others, or its node is out of reach. */
   async ended(id: string): Promise<void> {
     const before = await this.#objects.pod(id).catch(() => undefined);
-    const run = before === undefined ? (this.#addresses.get(id)?.run ?? null) : runOf(before);
-    while (!this.#closed.signal.aborted) {
+    const run = before === undefined ? this.#pods.lastRun(id) : runOf(before);
+    while (!this.#pods.closed.aborted) {
       try {
-        const address = await this.#address(id);
-        return await askKeeper(address, "ended", [id], { signal: this.#closed.signal });
+        return await this.#pods.ask(id, "ended", [id], { signal: this.#pods.closed });
       } catch {
-        if (this.#closed.signal.aborted) break;
+        if (this.#pods.closed.aborted) break;
         const now = await this.#objects.pod(id).catch(() => undefined);
         // What the API server does not tell may go on.
         if (now !== undefined && (runOf(now) !== run || (await this.#isLost(now)))) return;
-        await sleep(pollMs, undefined, { signal: this.#closed.signal }).catch(() => {});
+        await this.#pods.pause().catch(() => {});
       }
     }
     await new Promise(() => {});
   }
 
   async close(): Promise<void> {
-    this.#closed.abort();
-  }
-
-  /** Resolves when the machine has a pod whose keeper answers. Throws `no_capacity`, `machine_failed`, `machine_lost`. */
-  async #ready(id: string, signal?: AbortSignal): Promise<void> {
-    const set = await this.#objects.set(id);
-    if (!set) throw new BerthError("machine_lost", "The agent's machine is not in the cluster any more.");
-    if (set.spec?.replicas !== 1) await this.#objects.scale(id, 1);
-    const began = performance.now();
-    for (;;) {
-      signal?.throwIfAborted();
-      const pod = await this.#objects.pod(id);
-      if (pod && isReady(pod)) return;
-      const waited = performance.now() - began;
-      const why = pod ? whyPending(pod) : null;
-      if (why !== null && waited > roomMs) throw new BerthError("no_capacity", `The cluster has no room: ${why}`);
-      if (waited > podMs) throw new BerthError("machine_failed", `The machine's pod is not ready: ${stateOf(pod)}`);
-      await this.#pause();
-    }
+    this.#pods.close();
+    this.#templates.close();
   }
 
   /** Asks for a change, and keeps with the StatefulSet what is seen after it. */
@@ -250,65 +289,25 @@ export class KubernetesDriver implements Driver {
     sent: Sent<Call>,
     options: CallOptions = {},
   ): Promise<Awaited<ReturnType<Driver[Call]>>> {
-    const address = await this.#address(id);
-    const result = await this.#askAt(address, call, sent, options);
-    const observed = await this.#askAt(address, "observe", [id]);
-    const snapshots = await this.#askAt(address, "snapshots", []);
-    await this.#objects.annotate(id, {
-      [observedAnnotation]: JSON.stringify(observed),
-      [snapshotsAnnotation]: JSON.stringify(snapshots),
-    });
+    const address = await this.#pods.address(id);
+    const result = await this.#pods.askAt(address, call, sent, options);
+    const observed = await this.#pods.askAt(address, "observe", [id]);
+    const snapshots = await this.#pods.askAt(address, "snapshots", []);
+    const known = keptBy(await this.#objects.annotate(id, { [observedAnnotation]: JSON.stringify(observed) }));
+    const kept = snapshots.filter((each) => known.some((other) => other.id === each.id)).map(sane);
+    if (!isDeepStrictEqual(kept, known)) await this.#keep(id, kept);
     return result;
   }
 
-  async #ask<Call extends KeeperCall>(
-    id: string,
-    call: Call,
-    sent: Sent<Call>,
-  ): Promise<Awaited<ReturnType<Driver[Call]>>> {
-    return this.#askAt(await this.#address(id), call, sent);
-  }
-
-  async #askAt<Call extends KeeperCall>(
-    address: KeeperAddress,
-    call: Call,
-    sent: Sent<Call>,
-    options: CallOptions = {},
-  ): Promise<Awaited<ReturnType<Driver[Call]>>> {
-    try {
-      return await askKeeper(address, call, sent, options);
-    } catch (error) {
-      if (!(error instanceof KeeperLost)) throw error;
-      throw new BerthError("machine_lost", `The agent's machine is out of reach: ${error.message}.`, { cause: error });
-    }
-  }
-
-  async #address(id: string): Promise<KeeperAddress> {
-    const known = this.#addresses.get(id);
-    const pod = await this.#objects.pod(id).catch((error: unknown) => {
-      // While the API server is away, what runs is where it was.
-      if (known) return "unknown" as const;
-      throw error;
-    });
-    return pod === "unknown" ? { ...known!, epoch: this.#epoch() } : this.#addressOf(id, pod);
-  }
-
-  async #addressOf(id: string, pod: V1Pod | null): Promise<KeeperAddress> {
-    const host = pod?.status?.podIP;
-    // It need not be ready: a probe may be late on a busy node.
-    const run = runOf(pod);
-    if (!host || run === null) throw new BerthError("machine_lost", "The agent's machine does not run.");
-    const token = this.#addresses.get(id)?.token ?? (await this.#objects.token(id)) ?? "";
-    const address = { host, port: keeperPort, token, epoch: this.#epoch() };
-    this.#addresses.set(id, { ...address, run });
-    return address;
+  async #keep(id: string, snapshots: readonly KeptSnapshot[]): Promise<void> {
+    await this.#objects.annotate(id, { [snapshotsAnnotation]: JSON.stringify(snapshots) });
   }
 
   async #look(set: V1StatefulSet): Promise<MachineObservation> {
-    const id = idOf(set)!;
+    const id = this.#objects.idOf(set);
     const last = observedOf(set) ?? { id, generation: 0, restarts: 0, restores: 0, phase: "absent", image: null };
     if (set.spec?.replicas !== 1) return last;
-    for (const until = performance.now() + lookMs; ; await this.#pause()) {
+    for (const until = performance.now() + lookMs; ; await this.#pods.pause()) {
       const pod = await this.#objects.pod(id);
       // Its pod was ended, which saves its memory if there is time, and comes again. `wake` looks whether it has one.
       const comesAgain = { ...last, phase: last.phase === "running" ? "suspended" : last.phase } as const;
@@ -316,7 +315,7 @@ export class KubernetesDriver implements Driver {
       const isEnding = pod.metadata?.deletionTimestamp !== undefined;
       const seen = isEnding || runOf(pod) === null ? null : await this.#observeAt(id, pod).catch(() => null);
       if (seen) return seen;
-      if (await this.#isOutOfReach(pod)) return { ...last, phase: "lost" };
+      if (await this.#pods.isOutOfReach(pod)) return { ...last, phase: "lost" };
       if (isEnding || runOf(pod) === null) return comesAgain;
       // What the cluster says of a pod is some moments old, so it may have ended.
       if (performance.now() > until) return { ...last, phase: "lost" };
@@ -324,30 +323,13 @@ export class KubernetesDriver implements Driver {
   }
 
   async #observeAt(id: string, pod: V1Pod): Promise<MachineObservation> {
-    return this.#askAt(await this.#addressOf(id, pod), "observe", [id]);
+    return this.#pods.askAt(await this.#pods.addressOf(id, pod), "observe", [id]);
   }
 
   /** Whether the pod's keeper did not answer because its node is out of reach. False where nobody can tell. */
   async #isLost(pod: V1Pod | null): Promise<boolean> {
-    return pod !== null && (await this.#isOutOfReach(pod).catch(() => false));
+    return pod !== null && (await this.#pods.isOutOfReach(pod).catch(() => false));
   }
-
-  /** Whether the pod may run on a node that nobody hears of. */
-  async #isOutOfReach({ spec }: V1Pod): Promise<boolean> {
-    if (!spec?.nodeName) return false;
-    const node = await this.#objects.node(spec.nodeName);
-    const ready = node?.status?.conditions?.find(({ type }) => type === "Ready");
-    return node !== null && ready?.status !== "True";
-  }
-
-  async #pause(): Promise<void> {
-    await sleep(pollMs, undefined, { signal: this.#closed.signal }).catch(() => {});
-    if (this.#closed.signal.aborted) throw new BerthError("shutting_down", "The service is being stopped.");
-  }
-}
-
-function idOf({ metadata }: V1StatefulSet): string | undefined {
-  return metadata?.labels?.[machineLabel];
 }
 
 function observedOf({ metadata }: V1StatefulSet): MachineObservation | null {
@@ -359,31 +341,11 @@ function keptBy({ metadata }: V1StatefulSet): KeptSnapshot[] {
   return JSON.parse(metadata?.annotations?.[snapshotsAnnotation] ?? "[]") as KeptSnapshot[];
 }
 
-function isReady({ metadata, status }: V1Pod): boolean {
-  if (metadata?.deletionTimestamp) return false;
-  return status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false;
+/** A keeper that somebody has taken over may say anything. */
+function sane({ id, bytes }: KeptSnapshot): KeptSnapshot {
+  return { id, bytes: Number.isSafeInteger(bytes) ? bytes : 0 };
 }
 
-/** Which run of its container a pod is in; null if none runs. */
-function runOf(pod: V1Pod | null): string | null {
-  const [container] = pod?.status?.containerStatuses ?? [];
-  return container?.state?.running ? `${pod!.metadata?.uid} ${container.containerID}` : null;
-}
-
-/** Why no node takes the pod; null if one has, or may still. */
-function whyPending({ status }: V1Pod): string | null {
-  const scheduled = status?.conditions?.find(({ type }) => type === "PodScheduled");
-  return scheduled?.status === "False" ? (scheduled.message ?? scheduled.reason ?? "unknown") : null;
-}
-
-function stateOf(pod: V1Pod | null): string {
-  const waiting = pod?.status?.containerStatuses?.[0]?.state?.waiting;
-  return waiting?.message ?? waiting?.reason ?? pod?.status?.phase ?? "there is none";
-}
-
-function elsewhere(): BerthError {
-  return new BerthError(
-    "snapshot_not_found",
-    "On Kubernetes a snapshot is in its agent's volume: it can be rolled back to, but no other agent made of it.",
-  );
+function notThere(): BerthError {
+  return new BerthError("snapshot_not_found", "The snapshot is not there any more.");
 }

@@ -4,6 +4,7 @@ import type { Driver } from "../driver.ts";
 
 /** What a server asks of the keeper in a machine's pod: the calls of a driver that has this one machine. */
 export const keeperCalls = [
+  "prepare",
   "observe",
   "create",
   "boot",
@@ -45,10 +46,31 @@ export type KeeperLine =
   | { result: unknown }
   | { error: { code: ErrorCode; message: string } };
 
+/** What a keeper gives to another one: a snapshot, by its id, with all that it lies on; or a template, by its name. */
+export interface Passed {
+  kind: "snapshots" | "templates";
+  name: string;
+}
+
+const filesPath = /^\/files\/(snapshots|templates)\/(?!\.)([\w.-]{1,100})$/;
+
+/** `GET` reads it as a tar archive, `POST` brings it as one. */
+export function pathOf({ kind, name }: Passed): string {
+  return `/files/${kind}/${name}`;
+}
+
+/** What a path asks for; null for another path. */
+export function passedAt(path = ""): Passed | null {
+  const [, kind, name] = filesPath.exec(path) ?? [];
+  return name === undefined ? null : { kind: kind as Passed["kind"], name };
+}
+
 /** Where the keeper listens in its pod. */
 export const keeperPort = 7070;
 /** Says the term of the server that asks: one that was deposed is refused. */
 export const epochHeader = "berth-epoch";
+/** Where a server waits to answer the model calls of a template that is made. */
+export const uplinkPath = "/uplink";
 /** The protocol of a connection that becomes one to the guest. */
 export const guestProtocol = "berth-guest";
 /** The longest silence in an answer. */

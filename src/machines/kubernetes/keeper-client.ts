@@ -2,14 +2,30 @@ import { once } from "node:events";
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import type { Socket } from "node:net";
 import { createInterface } from "node:readline";
-import { BerthError } from "../../contract/errors.ts";
+import { pipeline } from "node:stream/promises";
+import { BerthError, type ErrorCode } from "../../contract/errors.ts";
 import type { Progress } from "../../service/lifecycle/provisioning.ts";
 import type { Driver } from "../driver.ts";
-import { epochHeader, guestProtocol, type KeeperCall, type KeeperLine, pulseMs, type Sent } from "./keeper-calls.ts";
+import {
+  epochHeader,
+  guestProtocol,
+  type KeeperCall,
+  type KeeperLine,
+  type Passed,
+  pathOf,
+  pulseMs,
+  type Sent,
+  uplinkPath,
+} from "./keeper-calls.ts";
 
 const connectMs = 3_000;
 /** A keeper says something at least once in `pulseMs`. */
 const silenceMs = 4 * pulseMs;
+/** Its files are given once what it is at has ended, which may be a suspension. */
+const filesSilenceMs = 300_000;
+/** The most that is read of an answer, in bytes: whoever has taken a keeper over could have it talk without end. */
+const maximumAnswer = 16 * 1024 ** 2;
+const maximumRefusal = 64 * 1024;
 
 /** Where a machine's keeper is, and what proves to it that a server asks. */
 export interface KeeperAddress {
@@ -39,15 +55,36 @@ export async function askKeeper<Call extends KeeperCall>(
   const body = Buffer.from(JSON.stringify(sent));
   const asked = ask(address, `/calls/${call}`, { method: "POST", "content-length": body.length, signal });
   asked.end(body);
+  return (await answerTo(asked, { progress, signal })) as Awaited<ReturnType<Driver[Call]>>;
+}
+
+async function responseTo(asked: ClientRequest): Promise<IncomingMessage> {
+  const [response] = (await once(asked, "response")) as [IncomingMessage];
+  // Who reads it is told. It may also end after that.
+  return response.on("error", () => {});
+}
+
+/** Reads an answer to its last line. */
+async function answerTo(
+  asked: ClientRequest,
+  { progress, signal }: { progress?: Progress | undefined; signal?: AbortSignal | undefined } = {},
+): Promise<unknown> {
   try {
-    const [response] = (await once(asked, "response")) as [IncomingMessage];
-    for await (const text of createInterface({ input: response })) {
+    const response = await responseTo(asked);
+    let bytes = 0;
+    response.on("data", ({ length }: Buffer) => {
+      bytes += length;
+      if (bytes > maximumAnswer) response.destroy(new Error("the answer is too long"));
+    });
+    // It passes on the errors of what it reads, also after the last line.
+    const lines = createInterface({ input: response }).on("error", () => {});
+    for await (const text of lines) {
       if (text === "") continue;
       const line = JSON.parse(text) as KeeperLine;
       if ("plan" in line) progress?.plan(line.plan);
       else if ("begin" in line) progress?.begin(line.begin);
       else if ("error" in line) throw new BerthError(line.error.code, line.error.message);
-      else return line.result as Awaited<ReturnType<Driver[Call]>>;
+      else return line.result;
     }
   } catch (error) {
     signal?.throwIfAborted();
@@ -61,7 +98,23 @@ export async function askKeeper<Call extends KeeperCall>(
 
 /** A connection to the guest of the machine `id`. Throws `machine_lost`. */
 export async function dialGuest(address: KeeperAddress, id: string): Promise<Socket> {
-  const asked = ask(address, `/guests/${id}`, { connection: "upgrade", upgrade: guestProtocol });
+  const socket = await connectionOf(ask(address, `/guests/${id}`, { connection: "upgrade", upgrade: guestProtocol }));
+  if (socket) return socket;
+  throw new BerthError("machine_lost", "The agent's machine does not run.");
+}
+
+/**
+ * Waits for the model calls of a template that the keeper makes: resolves with a connection that has them, or with null where
+ * the keeper is lost or `signal` aborts.
+ */
+export async function awaitUplink(address: KeeperAddress, signal: AbortSignal): Promise<Socket | null> {
+  return connectionOf(
+    ask(address, uplinkPath, { connection: "upgrade", upgrade: guestProtocol, signal, silenceMs: 0 }),
+  );
+}
+
+/** Null where the keeper refuses, or is lost. */
+async function connectionOf(asked: ClientRequest): Promise<Socket | null> {
   const socket = await new Promise<Socket | null>((resolve) => {
     asked.once("upgrade", (_, upgraded: Socket, head: Buffer) => {
       if (head.length > 0) upgraded.unshift(head);
@@ -70,9 +123,55 @@ export async function dialGuest(address: KeeperAddress, id: string): Promise<Soc
     for (const refused of ["response", "error", "close"]) asked.once(refused, () => resolve(null));
     asked.end();
   });
-  if (socket) return socket.setTimeout(0);
-  asked.destroy();
-  throw new BerthError("machine_lost", "The agent's machine does not run.");
+  if (!socket) asked.destroy();
+  return socket?.setTimeout(0) ?? null;
+}
+
+/** From where to where files pass. */
+export interface Passage {
+  from: KeeperAddress;
+  to: KeeperAddress;
+  /** The most that may pass. */
+  maximumBytes: number;
+  signal: AbortSignal;
+}
+
+/**
+ * Passes files of one machine on to another one's keeper. They are read by that keeper alone. Throws the keepers'
+ * `BerthError`s, and `KeeperLost`.
+ */
+export async function passFiles(passed: Passed, { from, to, maximumBytes, signal }: Passage): Promise<void> {
+  const asked = ask(from, pathOf(passed), { signal, silenceMs: filesSilenceMs });
+  asked.end();
+  try {
+    const files = await responseTo(asked);
+    if (files.statusCode !== 200) throw await refusalIn(files);
+    const sent = ask(to, pathOf(passed), { method: "POST", signal });
+    const sending = pipeline(files, (source: AsyncIterable<Buffer>) => atMost(source, maximumBytes), sent);
+    sending.catch(() => {}); // The other keeper says what it lacks; one that says nothing is lost.
+    await answerTo(sent);
+  } catch (error) {
+    if (error instanceof BerthError || error instanceof KeeperLost) throw error;
+    throw new KeeperLost("the machine's pod does not give its files", { cause: error });
+  } finally {
+    asked.destroy();
+  }
+}
+
+async function* atMost(source: AsyncIterable<Buffer>, maximum: number): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const piece of source) {
+    bytes += piece.length;
+    if (bytes > maximum) throw new Error("the machine's pod gives more than its volume holds");
+    yield piece;
+  }
+}
+
+async function refusalIn(response: IncomingMessage): Promise<BerthError> {
+  let text = "";
+  for await (const piece of atMost(response, maximumRefusal)) text += piece;
+  const { code, message } = JSON.parse(text) as { code: ErrorCode; message: string };
+  return new BerthError(code, message);
 }
 
 function ask(
@@ -81,8 +180,9 @@ function ask(
   {
     method = "GET",
     signal,
+    silenceMs: quietMs = silenceMs,
     ...headers
-  }: { method?: string; signal?: AbortSignal | undefined; [header: string]: unknown },
+  }: { method?: string; signal?: AbortSignal | undefined; silenceMs?: number; [header: string]: unknown },
 ): ClientRequest {
   const asked = request({
     host,
@@ -95,6 +195,6 @@ function ask(
   });
   asked.on("error", () => {});
   asked.setTimeout(connectMs, () => asked.destroy(new Error("no connection")));
-  asked.once("socket", (socket) => socket.once("connect", () => asked.setTimeout(silenceMs)));
+  asked.once("socket", (socket) => socket.once("connect", () => asked.setTimeout(quietMs)));
   return asked;
 }

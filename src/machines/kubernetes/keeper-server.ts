@@ -3,21 +3,38 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Duplex } from "node:stream";
+import { type Duplex, PassThrough } from "node:stream";
 import { json } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { asBerthError, BerthError } from "../../contract/errors.ts";
+import { archiveOf } from "../../platform/archive/writer.ts";
 import type { Progress } from "../../service/lifecycle/provisioning.ts";
 import type { Driver } from "../driver.ts";
 import { changing } from "../fenced-driver.ts";
 import { writeWhole } from "../qemu/files.ts";
-import { epochHeader, guestProtocol, type KeeperCall, type KeeperLine, keeperCalls, pulseMs } from "./keeper-calls.ts";
+import {
+  epochHeader,
+  type KeeperCall,
+  type KeeperLine,
+  keeperCalls,
+  type Passed,
+  passedAt,
+  pulseMs,
+  uplinkPath,
+} from "./keeper-calls.ts";
+import type { PassedFiles } from "./passed-files.ts";
+import { switching, type TemplateUplinks } from "./template-uplinks.ts";
 
 /** Larger than the log that is kept. */
 const maximumBody = 4 * 1024 ** 2;
 
+/** How long a caller that is refused may go on to send. */
+const drainMs = 10_000;
+
 interface KeeperOptions {
   driver: Driver;
+  files: PassedFiles;
+  uplinks: TemplateUplinks;
   token: string;
   /** The file in which the highest term of a server that asked is kept. */
   epochFile: string;
@@ -28,19 +45,26 @@ interface KeeperOptions {
 /** Serves the calls of one machine's driver to the service's servers over HTTP. */
 export class KeeperServer implements AsyncDisposable {
   readonly #driver: Driver;
+  readonly #files: PassedFiles;
+  readonly #uplinks: TemplateUplinks;
   readonly #token: Buffer;
   readonly #epochFile: string;
   readonly #server: Server;
   #epoch: number;
+  /** Aborted when a server of a later term asks. */
+  #term = new AbortController();
   #last: Promise<unknown> = Promise.resolve();
 
-  private constructor({ driver, token, epochFile }: KeeperOptions, epoch: number) {
+  private constructor({ driver, files, uplinks, token, epochFile }: KeeperOptions, epoch: number) {
     this.#driver = driver;
+    this.#files = files;
+    this.#uplinks = uplinks;
     this.#token = digest(token);
     this.#epochFile = epochFile;
     this.#epoch = epoch;
-    this.#server = createServer((request, response) => void this.#serve(request, response));
-    this.#server.on("upgrade", (request, socket) => void this.#connectGuest(request, socket));
+    // A machine's files may take longer to come than other requests.
+    this.#server = createServer({ requestTimeout: 0 }, (request, response) => void this.#serve(request, response));
+    this.#server.on("upgrade", (request, socket) => void this.#connect(request, socket));
   }
 
   static async listen(options: KeeperOptions): Promise<KeeperServer> {
@@ -71,6 +95,7 @@ export class KeeperServer implements AsyncDisposable {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // For Kubernetes' probes.
     if (request.url === "/healthz") return void response.end();
+    if (request.method === "GET") return this.#give(request, response);
     const gone = new AbortController();
     response.once("close", () => gone.abort());
     const tell = (line: KeeperLine) => void response.write(`${JSON.stringify(line)}\n`);
@@ -79,15 +104,48 @@ export class KeeperServer implements AsyncDisposable {
       await this.#admit(request);
       response.writeHead(200, { "content-type": "application/x-ndjson" });
       response.flushHeaders();
-      const result = await this.#perform(callOf(request), await argumentsOf(request), tell, gone.signal);
+      const passed = passedAt(request.url);
+      const result = passed
+        ? await this.#take(passed, request, gone.signal)
+        : await this.#perform(callOf(request), await argumentsOf(request), tell, gone.signal);
       tell({ result: result ?? null });
     } catch (thrown) {
       const { code, message } = asBerthError(thrown, "internal", (thrown as Error).message);
       tell({ error: { code, message } });
+      await drain(request);
     } finally {
       clearInterval(pulse);
       response.end();
     }
+  }
+
+  /** Gives the machine's files away. What goes wrong before the first of them is told as JSON. */
+  async #give(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      await this.#admit(request);
+      const { signal } = this.#term;
+      const passed = passedAt(request.url);
+      if (!passed) throw new BerthError("path_not_found", "There are no such files.");
+      await using staged = await this.#inTurn(() => this.#files.stage(passed));
+      response.writeHead(200, { "content-type": "application/x-tar" });
+      await pipeline(archiveOf(staged.path), response, { signal });
+    } catch (thrown) {
+      if (response.headersSent) return void response.destroy();
+      const { code, message } = asBerthError(thrown, "internal", (thrown as Error).message);
+      response.writeHead(500).end(JSON.stringify({ code, message }));
+    }
+  }
+
+  /** Takes another machine's files over, unless the caller goes away or is deposed before they are whole. */
+  async #take(passed: Passed, request: IncomingMessage, gone: AbortSignal): Promise<void> {
+    const signal = AbortSignal.any([gone, this.#term.signal]);
+    // Not the request itself: what is refused ends the source, and the caller is to be told.
+    const source = request.pipe(new PassThrough());
+    await using received = await this.#files.receive(passed, source, signal);
+    await this.#inTurn(async () => {
+      signal.throwIfAborted();
+      await this.#files.place(received);
+    });
   }
 
   #perform(call: KeeperCall, given: unknown[], tell: (line: KeeperLine) => void, gone: AbortSignal): Promise<unknown> {
@@ -105,12 +163,13 @@ export class KeeperServer implements AsyncDisposable {
     return result;
   }
 
-  async #connectGuest(request: IncomingMessage, socket: Duplex): Promise<void> {
+  async #connect(request: IncomingMessage, socket: Duplex): Promise<void> {
     socket.on("error", () => socket.destroy());
     try {
       await this.#admit(request);
+      if (request.url === uplinkPath) return this.#uplinks.offer(socket);
       const guest = await this.#driver.dial(machineOf(request));
-      socket.write(`HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: ${guestProtocol}\r\n\r\n`);
+      socket.write(switching);
       await Promise.all([pipeline(socket, guest), pipeline(guest, socket)]);
     } catch {
       socket.destroy();
@@ -127,8 +186,18 @@ export class KeeperServer implements AsyncDisposable {
     }
     if (epoch === this.#epoch) return;
     this.#epoch = epoch;
+    this.#term.abort(new BerthError("agent_elsewhere", "Another server leads the agent's machine by now."));
+    this.#term = new AbortController();
     await writeWhole(this.#epochFile, String(epoch));
   }
+}
+
+/** Reads what a caller still sends, until it goes: it would miss the answer otherwise. */
+async function drain(request: IncomingMessage): Promise<void> {
+  if (request.destroyed || request.complete) return;
+  request.resume();
+  const goes = AbortSignal.timeout(drainMs);
+  await once(request, "close", { signal: goes }).catch(() => {});
 }
 
 function callOf({ url }: IncomingMessage): KeeperCall {

@@ -1,9 +1,12 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { Resources } from "../../contract/agents.ts";
 import { DiskReserve } from "../../platform/disk-reserve.ts";
 import { QemuDriver } from "../qemu/driver.ts";
 import { keeperPort } from "./keeper-calls.ts";
 import { KeeperServer } from "./keeper-server.ts";
+import { PassedFiles } from "./passed-files.ts";
+import { TemplateUplinks } from "./template-uplinks.ts";
 
 // The program in a machine's pod. It has the machine's volume at /data, and the guest images in /images. When it is told to
 // end it saves the machine's memory first.
@@ -18,20 +21,27 @@ const dataFolder = join(process.env.BERTH_KEEPER_DATA ?? "/data", "machine");
 const images = process.env.BERTH_KEEPER_IMAGES ?? "/images";
 await mkdir(dataFolder, { recursive: true });
 const [image] = await readdir(images);
+/** The machine's size; of a machine of an earlier version, one that no template has. */
+const none = { cpus: 0, memoryMiB: 0, diskGiB: 0 };
+const resources: Resources = JSON.parse(process.env.BERTH_KEEPER_RESOURCES ?? JSON.stringify(none));
+const uplinks = new TemplateUplinks();
 const driver = await QemuDriver.open({
   dataFolder,
   reserve: new DiskReserve(dataFolder, reserveBytes),
   builtImage: join(images, image!),
   imagesApart: images,
   accelerator: "auto",
-  // No template: the volume is this one machine's.
-  usualResources: () => ({ cpus: 0, memoryMiB: 0, diskGiB: 0 }),
-  serveTemplateUplink: (socket) => socket.destroy(),
+  usualResources: () => resources,
+  // Templates are passed on from the machine that made them.
+  onlyMadeTemplates: true,
+  serveTemplateUplink: (socket) => uplinks.serve(socket),
   onlyWholeMemory: true,
   log,
 });
 const server = await KeeperServer.listen({
   driver,
+  files: await PassedFiles.open(driver, join(dataFolder, "passed")),
+  uplinks,
   token,
   epochFile: join(dataFolder, "epoch"),
   host: "0.0.0.0",

@@ -2,20 +2,31 @@ import type { V1Container, V1PodSpec, V1Secret, V1StatefulSet } from "@kubernete
 import type { Resources } from "../../contract/agents.ts";
 import { keeperPort } from "./keeper-calls.ts";
 
-/** The label of all objects of machines. */
-export const machineLabel = "berth.dev/machine";
-/** The observation that the machine's keeper told last, as JSON, and its snapshots. */
+/** What a machine is there for: an agent, or to make a template and keep it for other machines. */
+export type Kind = "machine" | "template";
+
+/** The label of all objects of machines of a kind: the machine's id. */
+export function labelOf(kind: Kind): string {
+  return `berth.dev/${kind}`;
+}
+
+/** The observation that the machine's keeper told last, as JSON, and its snapshots: only those that a server asked it for. */
 export const observedAnnotation = "berth.dev/observed";
 export const snapshotsAnnotation = "berth.dev/snapshots";
+/** The name of the template that a template's machine has made, and when one was last wanted, in ISO 8601. */
+export const templateAnnotation = "berth.dev/made";
+export const wantedAnnotation = "berth.dev/wanted";
 
 /** The user and group of everything in a machine's pod. */
 const user = 10_001;
 /** What QEMU and the keeper take beside the guest's memory. */
 const overheadMiB = 512;
-/** Of the volume, beside the disk and a saved memory. */
-const volumeOverheadMiB = 1024;
+/** Of the volume, beside the disk, a saved memory and a template's memory: a template's disk among others. */
+const volumeOverheadMiB = 4096;
 /** A large guest's memory has to reach the volume before its node goes. */
 const graceSeconds = 300;
+
+export const containerName = "keeper";
 
 /** What machines' pods are made of. */
 export interface PodOptions {
@@ -30,35 +41,45 @@ export interface PodOptions {
 }
 
 /** The name of a machine's StatefulSet and Secret. Its pod is `NAME-0`, its claim `data-NAME-0`. */
-export function nameOf(id: string): string {
-  return `machine-${id}`;
+export function nameOf(kind: Kind, id: string): string {
+  return `${kind}-${id}`;
 }
 
-export function secretOf(id: string, token: string): V1Secret {
-  return { metadata: { name: nameOf(id), labels: { [machineLabel]: id } }, stringData: { token } };
+export function secretOf(kind: Kind, id: string, token: string): V1Secret {
+  return { metadata: { name: nameOf(kind, id), labels: { [labelOf(kind)]: id } }, stringData: { token } };
+}
+
+/** The size of a machine's volume. */
+export function volumeMiBOf({ diskGiB, memoryMiB }: Resources): number {
+  return diskGiB * 1024 + 2 * memoryMiB + volumeOverheadMiB;
+}
+
+/** The memory of a machine's pod; of one without a guest, which only serves files, if that is null. */
+export function memoryOf(guestMiB: number | null): string {
+  return `${(guestMiB ?? 0) + overheadMiB}Mi`;
 }
 
 /**
  * A machine: a pod that is there or not, with a volume of its own. A StatefulSet never has two pods of one name, not
  * even when the first one's node is out of reach.
  */
-export function statefulSetOf(id: string, resources: Resources, options: PodOptions): V1StatefulSet {
-  const labels = { [machineLabel]: id };
-  const volumeMiB = resources.diskGiB * 1024 + resources.memoryMiB + volumeOverheadMiB;
+export function statefulSetOf(kind: Kind, id: string, resources: Resources, options: PodOptions): V1StatefulSet {
+  const labels = { [labelOf(kind)]: id };
+  const name = nameOf(kind, id);
   return {
-    metadata: { name: nameOf(id), labels },
+    metadata: { name, labels },
     spec: {
       serviceName: "machines",
       replicas: 1,
       selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: podOf(id, resources, options) },
+      template: { metadata: { labels }, spec: podOf(name, resources, options) },
       volumeClaimTemplates: [
         {
           metadata: { name: "data", labels },
           spec: {
             accessModes: ["ReadWriteOnce"],
             ...(options.storageClass === null ? {} : { storageClassName: options.storageClass }),
-            resources: { requests: { storage: `${volumeMiB}Mi` } },
+            resources: { requests: { storage: `${volumeMiBOf(resources)}Mi` } },
           },
         },
       ],
@@ -67,7 +88,7 @@ export function statefulSetOf(id: string, resources: Resources, options: PodOpti
 }
 
 /** As the pod security standard `restricted` asks. */
-function podOf(id: string, resources: Resources, options: PodOptions): V1PodSpec {
+function podOf(name: string, resources: Resources, options: PodOptions): V1PodSpec {
   return {
     automountServiceAccountToken: false,
     enableServiceLinks: false,
@@ -80,24 +101,28 @@ function podOf(id: string, resources: Resources, options: PodOptions): V1PodSpec
       fsGroupChangePolicy: "OnRootMismatch",
       seccompProfile: { type: "RuntimeDefault" },
     },
-    containers: [keeperOf(id, resources, options)],
+    containers: [keeperOf(name, resources, options)],
     volumes: [{ name: "tmp", emptyDir: {} }],
   };
 }
 
-function keeperOf(id: string, { cpus, memoryMiB }: Resources, options: PodOptions): V1Container {
-  const memory = `${memoryMiB + overheadMiB}Mi`;
+function keeperOf(name: string, resources: Resources, options: PodOptions): V1Container {
+  const memory = memoryOf(resources.memoryMiB);
+  const cpu = String(resources.cpus);
   const devices = options.kvmResource === null ? {} : { [options.kvmResource]: "1" };
   const probe = { httpGet: { path: "/healthz", port: keeperPort } };
   return {
-    name: "keeper",
+    name: containerName,
     image: options.image,
     imagePullPolicy: options.imagePullPolicy,
-    env: [{ name: "BERTH_KEEPER_TOKEN", valueFrom: { secretKeyRef: { name: nameOf(id), key: "token" } } }],
+    env: [
+      { name: "BERTH_KEEPER_TOKEN", valueFrom: { secretKeyRef: { name, key: "token" } } },
+      { name: "BERTH_KEEPER_RESOURCES", value: JSON.stringify(resources) },
+    ],
     ports: [{ containerPort: keeperPort }],
     readinessProbe: { ...probe, periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 10 },
     // Not a liveness probe: a keeper that is slow is no reason to end a guest.
-    resources: { requests: { cpu: "100m", memory, ...devices }, limits: { cpu: String(cpus), memory, ...devices } },
+    resources: { requests: { cpu: "100m", memory, ...devices }, limits: { cpu, memory, ...devices } },
     securityContext: {
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,

@@ -20,10 +20,13 @@ type Incoming = "boot" | "state" | "deferred";
 /** The descriptor on which QEMU inherits the device state. */
 export const stateDescriptor = 3;
 
-/** The disks below a machine's own, topmost first, and the template's disk or image that is the lowest of all. */
+/**
+ * The disks below a machine's own, topmost first, and the template's disk or image that is the lowest of all; null where the
+ * lowest layer lies on nothing.
+ */
 export interface DiskLayers {
   layers: readonly string[];
-  base: { file: string; format: "qcow2" | "raw" };
+  base: { file: string; format: "qcow2" | "raw" } | null;
 }
 
 /** One start of QEMU. Paths are absolute. */
@@ -154,9 +157,10 @@ function layerOptions(below: DiskLayers | null): string[] {
   const { layers, base } = below;
   const node = (index: number) => `node-name=layer${index},read-only=on`;
   const file = (path: string) => `file.driver=file,file.filename=${escaped(path)}`;
-  const upper = layers.map((path, index) => `driver=qcow2,${node(index)},backing=layer${index + 1},${file(path)}`);
-  const lowest = `driver=${base.format},${node(layers.length)},${file(base.file)}`;
-  return [lowest, ...upper.toReversed()].flatMap((option) => ["-blockdev", option]);
+  const backing = (index: number) => (base || index + 1 < layers.length ? `,backing=layer${index + 1}` : "");
+  const upper = layers.map((path, index) => `driver=qcow2,${node(index)}${backing(index)},${file(path)}`);
+  const lowest = base ? [`driver=${base.format},${node(layers.length)},${file(base.file)}`] : [];
+  return [...lowest, ...upper.toReversed()].flatMap((option) => ["-blockdev", option]);
 }
 
 function servicesOptions(file: string | null): string[] {

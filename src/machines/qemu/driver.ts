@@ -28,8 +28,9 @@ import { recover, removeUnused } from "./recovery.ts";
 import { Sandbox } from "./sandbox.ts";
 import { SnapshotRecords } from "./snapshot-records.ts";
 import { Snapshots } from "./snapshots.ts";
+import { moveStaged, requirePlainNames, settleStaged } from "./staging.ts";
 import { Suspension } from "./suspension.ts";
-import { type HostBasis, type Template, type TemplateBasis, Templates } from "./template.ts";
+import { type HostBasis, runtimeOf, type Template, type TemplateBasis, Templates, templateKey } from "./template.ts";
 
 /** How often the packet filter of machines is set again. */
 const filterPeriodMs = 30_000;
@@ -53,6 +54,8 @@ export interface QemuOptions {
   usualResources: (runtime: string) => Resources;
   /** Serves the model calls of the throwaway turns that warm a template. */
   serveTemplateUplink: (socket: Socket) => void;
+  /** A new machine boots where its template is not there yet: only `prepare` makes one. */
+  onlyMadeTemplates?: boolean;
   log: (message: string) => void;
   /** Always saves the whole memory through QEMU, even where it can be read from outside. */
   onlyWholeMemory?: boolean;
@@ -79,7 +82,7 @@ interface Parts {
   snapshots: Snapshots;
   merging: LayerMerging;
   usual: (runtime: string) => Resources;
-  areImagesApart: boolean;
+  onlyMadeTemplates: boolean;
   step: Step;
   log: (message: string) => void;
 }
@@ -106,7 +109,7 @@ export class QemuDriver implements Driver {
   readonly #snapshots: Snapshots;
   readonly #merging: LayerMerging;
   readonly #usual: (runtime: string) => Resources;
-  readonly #areImagesApart: boolean;
+  readonly #onlyMadeTemplates: boolean;
   readonly #step: Step;
   readonly #filter: NodeJS.Timeout;
 
@@ -128,7 +131,7 @@ export class QemuDriver implements Driver {
     this.#snapshots = parts.snapshots;
     this.#merging = parts.merging;
     this.#usual = parts.usual;
-    this.#areImagesApart = parts.areImagesApart;
+    this.#onlyMadeTemplates = parts.onlyMadeTemplates;
     this.#step = parts.step;
     this.#filter = setInterval(() => void this.#blockConnections(parts.log), filterPeriodMs).unref();
   }
@@ -144,7 +147,7 @@ export class QemuDriver implements Driver {
     const sandbox = await Sandbox.open();
     logGaps(sandbox, log);
     for (const folder of [
-      ...(options.imagesApart === undefined ? [layout.images] : []),
+      ...(layout.areImagesApart ? [] : [layout.images]),
       layout.templates,
       layout.machines,
       layout.layers,
@@ -185,8 +188,8 @@ export class QemuDriver implements Driver {
       compression,
       running,
     };
-    const areImagesApart = options.imagesApart !== undefined;
-    const driver = new QemuDriver({ ...made, launcher, suspension, usual, areImagesApart, step, log });
+    const { onlyMadeTemplates = false } = options;
+    const driver = new QemuDriver({ ...made, launcher, suspension, usual, onlyMadeTemplates, step, log });
     try {
       await recover({ ...made, suspension, log }, image.id);
     } catch (error) {
@@ -213,8 +216,27 @@ export class QemuDriver implements Driver {
     return this.#host.image.id;
   }
 
-  async prepare(runtime: string): Promise<void> {
-    await this.#templates.get(this.#basisOf(runtime));
+  async prepare(runtime: string): Promise<string> {
+    return (await this.#templates.get(this.#basisOf(runtime))).name;
+  }
+
+  /** Whether new machines of its runtime and of the usual size could be clones of a template that another driver made. */
+  fits(template: string): boolean {
+    const runtime = runtimeOf(template);
+    return template.startsWith(`${templateKey(this.#basisOf(runtime))}-`);
+  }
+
+  /** As `stage`, of a template. Throws `template_failed` where it is not there as it was made. */
+  async stageTemplate(template: string, folder: string): Promise<void> {
+    await this.#snapshots.staging(() => this.#templates.stage(template, new Layout(folder)));
+  }
+
+  /** Takes over what another driver has staged, from a folder on the same file system, which is emptied. */
+  async takeStaged(folder: string): Promise<void> {
+    const staged = new Layout(folder);
+    await requirePlainNames(staged);
+    await settleStaged(folder);
+    await this.#snapshots.staging(() => moveStaged(staged, this.#layout));
   }
 
   async create(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine> {
@@ -462,13 +484,14 @@ export class QemuDriver implements Driver {
   async #templateFor(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<Template | null> {
     if (!this.#isUsual(spec)) return null;
     progress.begin("template");
+    if (this.#onlyMadeTemplates) return this.#templates.find(this.#basisOf(spec.runtime));
     return unlessAborted(this.#templates.get(this.#basisOf(spec.runtime)), signal);
   }
 
   async #createDiskOnImage(files: MachineFiles, sizeGiB: number): Promise<void> {
     const { rootfs } = this.#host.image.files;
     const bytes = sizeGiB * 1024 ** 3;
-    if (this.#areImagesApart) await copyDisk(files.disk, rootfs, bytes);
+    if (this.#layout.areImagesApart) await copyDisk(files.disk, rootfs, bytes);
     else await createOverlay(files.disk, relative(files.folder, rootfs), "raw", { bytes });
   }
 

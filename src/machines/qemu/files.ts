@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
-import { open, readFile, rename, stat } from "node:fs/promises";
-import { basename } from "node:path";
+import { link, mkdir, open, readdir, readFile, rename, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
 
 /** Writes a file atomically: after a crash it has its old or its new content, whole. */
 export async function writeWhole(file: string, text: string): Promise<void> {
@@ -62,4 +62,14 @@ export function nullWhereUnreadable(error: Error): null {
 export async function force(path: string): Promise<void> {
   await using handle = await open(path, "r");
   await handle.sync();
+}
+
+/** Gives all files in a folder and its folders second names in another, but those that are half made. */
+export async function linkFolder(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true, mode: 0o700 });
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) await linkFolder(source, target);
+    else if (entry.isFile() && !entry.name.endsWith(".partial")) await link(source, target);
+  }
 }

@@ -88,9 +88,11 @@ export class Layers {
       await copyFile(disk, copy, constants.COPYFILE_FICLONE);
       await chmod(copy, 0o600);
       await this.#sandbox.give(user, copy);
-      const args = ["rebase", "-F", below.format, "-b", relative(folder, below.file), copy];
+      const onto = below ? ["-F", below.format, "-b", relative(folder, below.file)] : ["-b", ""];
+      const args = ["rebase", ...onto, copy];
       // Confined, since a guest that has taken over its QEMU may have written what it reads.
-      const paths = { readable: [...layers, base.file, this.#layout.images], writable: [copy] };
+      const readable = [...layers, ...(base ? [base.file] : []), this.#layout.images];
+      const paths = { readable, writable: [copy] };
       const fault = await this.#sandbox.faultOf("qemu-img", args, { paths, user });
       if (fault !== null) throw new Error(`a layer could not take up what is below it: ${fault}`);
       return copy;
@@ -141,15 +143,16 @@ export class Layers {
 export function layersBelow(layout: Layout, { template, imageId, layers }: Omit<Basis, "resources">): DiskLayers {
   return {
     layers: layers.map((id) => layout.layer(id).disk),
-    base:
-      template === null
-        ? { file: layout.image(imageId).rootfs, format: "raw" }
-        : { file: layout.template(template).disk, format: "qcow2" },
+    base: template === null ? imageBelow(layout, imageId) : { file: layout.template(template).disk, format: "qcow2" },
   };
 }
 
-/** The size of a machine's disk as its guest sees it, in bytes. A template's has the size of the image. */
+function imageBelow(layout: Layout, imageId: string): DiskLayers["base"] {
+  return layout.areImagesApart ? null : { file: layout.image(imageId).rootfs, format: "raw" };
+}
+
+/** The size of a machine's disk as its guest sees it, in bytes. A template's has the size of the image it lies on. */
 async function diskBytes(layout: Layout, { template, imageId, resources }: Basis): Promise<number> {
-  if (template === null) return resources.diskGiB * 1024 ** 3;
+  if (template === null || layout.areImagesApart) return resources.diskGiB * 1024 ** 3;
   return (await stat(layout.image(imageId).rootfs)).size;
 }

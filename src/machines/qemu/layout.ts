@@ -25,11 +25,14 @@ export class Layout {
   readonly snapshots: string;
   /** Disks that are being sent. */
   readonly exports: string;
+  /** The images are not part of the data folder, and may be others at the next start: disks are copies, and lie on none. */
+  readonly areImagesApart: boolean;
 
   /** `images`: where those are, if not in the data folder. */
-  constructor(root: string, images: string = join(root, "images")) {
+  constructor(root: string, images?: string) {
     this.root = root;
-    this.images = images;
+    this.images = images ?? join(root, "images");
+    this.areImagesApart = images !== undefined;
     this.templates = join(root, "templates");
     this.machines = join(root, "machines");
     this.layers = join(root, "layers");

@@ -127,11 +127,16 @@ export class Snapshots {
   /** Gives the snapshots, and all that they lie on, second names in another layout's folders. */
   stage(snapshots: readonly string[], target: Layout): Promise<void> {
     const { layout, kept, compression } = this.#parts;
-    return this.#notSwept(async () => {
+    return this.staging(async () => {
       using holds = new DisposableStack();
       for (const id of snapshots) holds.use(await compression.hold(kept.holder(id)));
       await stageSnapshots(layout, snapshots, target);
     });
+  }
+
+  /** Has `work` give files second names, or bring new ones, while nothing is swept. */
+  staging(work: () => Promise<void>): Promise<void> {
+    return this.#notSwept(work);
   }
 
   /**
@@ -155,7 +160,7 @@ export class Snapshots {
       await sandbox.give(user, packed);
       const diskBytes = record.resources.diskGiB * 1024 ** 3;
       const convert = ["qemu-img", "convert", "-f", "qcow2", "-O", "qcow2", top, packed];
-      const paths = { readable: [...layers, base.file, layout.images], writable: [packed] };
+      const paths = { readable: [...layers, ...(base ? [base.file] : []), layout.images], writable: [packed] };
       const bounds = [`--fsize=${diskBytes + Math.ceil(diskBytes / 32)}`];
       const fault = await sandbox.faultOf("prlimit", [...bounds, ...convert], { paths, user });
       if (fault !== null) throw new Error(`a disk could not be made one file: ${fault}`);

@@ -1,7 +1,8 @@
-import { chmod, link, mkdir, readdir, rm, stat } from "node:fs/promises";
+import { chmod, link, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { nullWhereMissing, readRecord } from "./files.ts";
-import { imageFiles, Layout } from "./layout.ts";
+import { z } from "zod";
+import { force, linkFolder, nullWhereMissing, readRecord } from "./files.ts";
+import { imageFiles, Layout, type TemplateFiles } from "./layout.ts";
 import type { MachineRecord } from "./record.ts";
 import { refreshTemplate } from "./template.ts";
 
@@ -26,14 +27,24 @@ export async function stageSnapshots(from: Layout, snapshots: readonly string[],
   }
   for (const id of layers) await linkFolder(from.layer(id).folder, to.layer(id).folder);
   for (const name of templates) {
-    const { folder, record } = from.template(name);
-    // A template that is gone leaves the machines that need only its memory to boot.
-    if (!(await stat(folder).catch(() => null))) continue;
-    await linkFolder(folder, to.template(name).folder);
-    const whole = await readRecord<{ imageId: string }>(record);
-    if (whole) images.add(whole.imageId);
+    const image = await linkTemplate(from.template(name), to.template(name), { onlyDisk: from.areImagesApart });
+    if (image !== null) images.add(image);
   }
+  if (from.areImagesApart) return;
   for (const id of images) await linkFolder(from.image(id).folder, to.image(id).folder);
+}
+
+/**
+ * Returns the template's image; null where the template is gone, which leaves the machines that need only its memory to boot.
+ * `onlyDisk`: machines' memories do not lie on it, and it is in no other use.
+ */
+async function linkTemplate(from: TemplateFiles, to: TemplateFiles, { onlyDisk }: { onlyDisk: boolean }) {
+  const whole = await readRecord<{ imageId: string }>(from.record);
+  if (onlyDisk) {
+    await mkdir(to.folder, { recursive: true, mode: 0o700 });
+    for (const part of ["disk", "record"] as const) await link(from[part], to[part]);
+  } else if (await stat(from.folder).catch(nullWhereMissing)) await linkFolder(from.folder, to.folder);
+  return whole?.imageId ?? null;
 }
 
 async function linkSnapshot(from: ReturnType<Layout["snapshot"]>, to: string): Promise<Basis | null> {
@@ -45,15 +56,6 @@ async function linkSnapshot(from: ReturnType<Layout["snapshot"]>, to: string): P
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     await rm(to, { recursive: true, force: true });
     return null;
-  }
-}
-
-async function linkFolder(from: string, to: string): Promise<void> {
-  await mkdir(to, { recursive: true, mode: 0o700 });
-  for (const entry of await readdir(from, { withFileTypes: true })) {
-    const [source, target] = [join(from, entry.name), join(to, entry.name)];
-    if (entry.isDirectory()) await linkFolder(source, target);
-    else if (entry.isFile() && !entry.name.endsWith(".partial")) await link(source, target);
   }
 }
 
@@ -70,5 +72,38 @@ export async function settleStaged(dataFolder: string): Promise<void> {
     for (const file of [rootfs, kernel, initrd, record]) await chmod(file, 0o444);
     await chmod(services, 0o444).catch(nullWhereMissing);
     await chmod(folder, 0o755);
+  }
+}
+
+const plainName = z.string().regex(/^(?!\.)[\w.-]{1,100}$/);
+
+/** The names by which a snapshot's record finds files. */
+const Names = z.looseObject({
+  layers: z.array(plainName).min(1),
+  template: plainName.nullable(),
+  imageId: plainName,
+  bootImageId: plainName.nullish(),
+  memory: z.looseObject({ folder: plainName }).nullable(),
+});
+
+/** Rejects where the record of a staged snapshot, which somebody else has written, has names that lead out of their folders. */
+export async function requirePlainNames(staged: Layout): Promise<void> {
+  for (const id of (await readdir(staged.snapshots).catch(nullWhereMissing)) ?? []) {
+    Names.parse(await readRecord(staged.snapshot(id).record));
+  }
+}
+
+/**
+ * Moves what was staged and settled into another data folder. Layers and templates that are there already stay: their names
+ * say what is in them. Snapshots come last: a crash leaves none without what it lies on. Nothing may be swept meanwhile.
+ */
+export async function moveStaged(from: Layout, to: Layout): Promise<void> {
+  for (const kind of ["templates", "layers", "snapshots"] as const) {
+    for (const name of (await readdir(from[kind]).catch(nullWhereMissing)) ?? []) {
+      const target = join(to[kind], name);
+      if (await stat(target).catch(nullWhereMissing)) continue;
+      await rename(join(from[kind], name), target);
+    }
+    await force(to[kind]);
   }
 }

@@ -1,8 +1,10 @@
+import { stat } from "node:fs/promises";
 import type { Resources } from "../../contract/agents.ts";
 import { asBerthError, BerthError, isShortage } from "../../contract/errors.ts";
 import type { MachineSpec } from "../../service/lifecycle/reconciler.ts";
 import type { RunningMachine } from "../driver.ts";
 import { machineOptions } from "./command.ts";
+import { nullWhereMissing } from "./files.ts";
 import type { Launcher } from "./launcher.ts";
 import type { Layout } from "./layout.ts";
 import type { MachineProcesses } from "./machine-processes.ts";
@@ -108,8 +110,11 @@ export class Suspension {
   }
 
   /** Why the memory cannot be restored; null if it can. */
-  async #fault(id: string, { resources }: MachineRecord, memory: MemoryImage): Promise<string | null> {
+  async #fault(id: string, { resources, bootImageId }: MachineRecord, memory: MemoryImage): Promise<string | null> {
     const { layout, templates, images } = this.#parts;
+    if (bootImageId !== null && !(await stat(layout.image(bootImageId).folder).catch(nullWhereMissing))) {
+      return `its image ${bootImageId} is not there any more`;
+    }
     if (memory.kind === "difference" && !(await templates.named(memory.base))) {
       return `its template ${memory.base} is not there any more`;
     }

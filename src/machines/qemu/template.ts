@@ -13,10 +13,10 @@ import { newAdoption, newToken } from "../adoption.ts";
 import { connectChannel, dialPort } from "../connect.ts";
 import { GuestConnection } from "../guest-client.ts";
 import { type Accelerator, type Hardware, machineOptions } from "./command.ts";
-import { force, nullWhereMissing, readRecord, writeWhole } from "./files.ts";
+import { force, linkFolder, nullWhereMissing, readRecord, writeWhole } from "./files.ts";
 import type { Image } from "./image.ts";
 import type { Layout, TemplateFiles } from "./layout.ts";
-import { createOverlay, QemuProcess } from "./process.ts";
+import { copyDisk, createOverlay, QemuProcess } from "./process.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 /** Raised when the way templates are made changes, so that older ones are remade. */
@@ -106,6 +106,11 @@ export class Templates {
     this.#log = log;
   }
 
+  /** The template for this basis, if it was made; null otherwise. */
+  find(basis: TemplateBasis): Promise<Template | null> {
+    return this.#find(templateKey(basis));
+  }
+
   /** The template for this basis. Concurrent callers wait for the same one. Rejects with `template_failed`. */
   async get(basis: TemplateBasis): Promise<Template> {
     const key = templateKey(basis);
@@ -168,6 +173,18 @@ export class Templates {
     await Promise.allSettled(this.#making.values());
   }
 
+  /**
+   * Gives a template's files second names in another layout's folder, and counts as a use of it. Throws `template_failed` if it
+   * is missing or has changed since it was saved.
+   */
+  async stage(name: string, to: Layout): Promise<void> {
+    if (!(await this.named(name))) throw new BerthError("template_failed", `The warm template ${name} is not there.`);
+    const { folder, record } = this.#layout.template(name);
+    await linkFolder(folder, to.template(name).folder);
+    const now = new Date();
+    await utimes(record, now, now); // See `isRecent`.
+  }
+
   /** The template with that name; null if it is missing or has changed since it was saved. */
   async named(name: string): Promise<Template | null> {
     const files = this.#layout.template(name);
@@ -221,7 +238,9 @@ export class Templates {
   }
 
   async #warmAndSave(files: TemplateFiles, token: string, basis: TemplateBasis): Promise<void> {
-    await createOverlay(files.disk, `../../images/${basis.image.id}/rootfs.img`, "raw");
+    if (this.#layout.areImagesApart) {
+      await copyDisk(files.disk, basis.image.files.rootfs, basis.resources.diskGiB * 1024 ** 3);
+    } else await createOverlay(files.disk, `../../images/${basis.image.id}/rootfs.img`, "raw");
     const firmwareToken = newToken();
     await writeWhole(files.token, firmwareToken);
     await writeFile(files.memory, "", { mode: 0o600 });
@@ -277,11 +296,17 @@ export class Templates {
    */
   async #freeze({ folder, disk, memory, state }: TemplateFiles): Promise<void> {
     const user = this.#sandbox.templateUser;
-    await this.#sandbox.show(user, folder, disk, memory, state);
-    await chmod(disk, user ? 0o440 : 0o400);
-    await chmod(state, 0o400);
-    await chmod(memory, user ? 0o660 : 0o600);
-    await chmod(folder, user ? 0o750 : 0o700);
+    const modes = [
+      [disk, user ? 0o440 : 0o400],
+      [state, 0o400],
+      [memory, user ? 0o660 : 0o600],
+      [folder, user ? 0o750 : 0o700],
+    ] as const;
+    for (const [path, mode] of modes) {
+      // One that was staged for its disk alone has no more.
+      await this.#sandbox.show(user, path).catch(nullWhereMissing);
+      await chmod(path, mode).catch(nullWhereMissing);
+    }
   }
 
   /** Boots, starts the runtime and runs its throwaway turns. Then disconnects, so that no connection is saved. */
@@ -326,6 +351,11 @@ export function templateKey({ runtime, resources, image, qemu, accelerator, cpu,
   const { cpus, memoryMiB } = resources;
   const parts = [templateFormat, runtime, image.id, qemu, cpu, kernel, accelerator, machineOptions, cpus, memoryMiB];
   return `${runtime}-${createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16)}`;
+}
+
+/** The runtime of the template with this name. */
+export function runtimeOf(template: string): string {
+  return template.replace(/-[0-9a-f]{16}-[0-9a-f]{8}$/, "");
 }
 
 /** The template if its parts match its record, else null. */

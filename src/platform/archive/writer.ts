@@ -3,20 +3,20 @@ import { once } from "node:events";
 import { open, readdir, stat } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { type Pack, pack } from "tar-stream";
-import { headerFile, type ManifestEntry, manifestFile } from "../contract/backups.ts";
+import { type ManifestEntry, manifestFile } from "./manifest.ts";
 import { type Extent, extentsOf, mapOf } from "./sparse.ts";
 
 /** Of a single read. */
 const pieceBytes = 256 * 1024;
 
 /**
- * A folder as a tar archive: the header first, then all files in the order of their names, then a manifest of their sizes
- * and checksums. Files with holes are in GNU tar's sparse format. The files must not change meanwhile.
+ * A folder as a tar archive: the file `first`, if it is given, then all others in the order of their names, then a manifest of
+ * their sizes and checksums. Files with holes are in GNU tar's sparse format. The files must not change meanwhile.
  */
-export async function* archiveOf(folder: string): AsyncGenerator<Buffer> {
+export async function* archiveOf(folder: string, first?: string): AsyncGenerator<Buffer> {
   const archive = pack();
   archive.on("error", () => {}); // Thrown to the reader, where there is one still.
-  const written = write(archive, folder).then(
+  const written = write(archive, folder, first).then(
     () => archive.finalize(),
     (error: Error) => archive.destroy(error),
   );
@@ -28,17 +28,17 @@ export async function* archiveOf(folder: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** The paths of all files in a folder, relative to it: the header first. */
-export async function filesIn(folder: string): Promise<string[]> {
+/** The paths of all files in a folder, relative to it. */
+export async function filesIn(folder: string, first?: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  const names = paths.map((path) => relative(folder, path)).filter((name) => name !== headerFile);
-  return [headerFile, ...names.toSorted()];
+  const names = paths.map((path) => relative(folder, path)).filter((name) => name !== first);
+  return [...(first === undefined ? [] : [first]), ...names.toSorted()];
 }
 
-async function write(archive: Pack, folder: string): Promise<void> {
+async function write(archive: Pack, folder: string, first?: string): Promise<void> {
   const files: ManifestEntry[] = [];
-  for (const path of await filesIn(folder)) files.push(await writeFile(archive, folder, path));
+  for (const path of await filesIn(folder, first)) files.push(await writeFile(archive, folder, path));
   const manifest = Buffer.from(JSON.stringify({ files }));
   await writeMember(archive, { name: manifestFile, size: manifest.length }, [manifest]);
 }

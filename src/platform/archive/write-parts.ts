@@ -1,9 +1,9 @@
 import { mkdir, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { BackupFile } from "./archive-reader.ts";
+import type { ArchivedFile } from "./reader.ts";
 
-/** Writes a file of a backup into a folder, with its holes, and has it on the disk. */
-export async function writeParts(folder: string, { path, parts, size }: BackupFile): Promise<void> {
+/** Writes a file of an archive into a folder, with its holes, and has it on the disk. Rejects if it is there already. */
+export async function writeParts(folder: string, { path, parts, size }: ArchivedFile): Promise<void> {
   const file = join(folder, path);
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   await using handle = await open(file, "wx", 0o600);

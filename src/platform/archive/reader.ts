@@ -1,0 +1,216 @@
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import type { Readable } from "node:stream";
+import { type Extract, extract, type Header } from "tar-stream";
+import type { z } from "zod";
+import { Manifest, type ManifestEntry, manifestFile } from "./manifest.ts";
+import { type Extent, MapReader } from "./sparse.ts";
+
+/** An archive that cannot be read: it is none, or it is cut off or changed. */
+export class ArchiveError extends Error {}
+
+/** A file of an archive. */
+export interface ArchivedFile {
+  /** Relative, and safe to join to a folder. */
+  path: string;
+  /** Its parts that hold anything, in their order. Must be read to the end. */
+  parts: AsyncIterable<{ offset: number; bytes: Buffer }>;
+  /** In bytes, once `parts` has been read. */
+  size(): number;
+}
+
+/** A member of a tar archive. */
+type Entry = Extract extends AsyncIterable<infer Member> ? Member : never;
+
+/** What an archive may hold. */
+interface Expected {
+  /** What the archive is, in errors: `backup`. */
+  what: string;
+  /** Whether a file may have this path, which nobody has checked. What it admits must be safe to join to a folder. */
+  admits: (path: string) => boolean;
+}
+
+/** Of the manifest, in bytes. */
+const maximumJsonBytes = 256 * 1024 ** 2;
+
+const sparseFolder = "GNUSparseFile.0";
+
+/**
+ * Reads an archive that others made: passes each file to `take`, then checks that all that was written is there as it was.
+ * Keeps nothing in memory but what lists the files. Throws `ArchiveError`, and what `source` and `take` do.
+ */
+export async function readArchive(
+  source: Readable,
+  { what, admits }: Expected,
+  take: (file: ArchivedFile) => Promise<void>,
+): Promise<ManifestEntry[]> {
+  const archive = extract();
+  const fed = feed(source, archive);
+  fed.catch(() => {}); // Awaited below.
+  const seen: ManifestEntry[] = [];
+  let told: ManifestEntry[] | null = null as ManifestEntry[] | null;
+  let hasBegun = false;
+  try {
+    for await (const entry of archive) {
+      const { name, type } = entry.header;
+      if (told) throw new ArchiveError(`The ${what} goes on after its end.`);
+      if (type !== "file") throw new ArchiveError(`A ${what} has files alone; ${JSON.stringify(name)} is a ${type}.`);
+      if (name === manifestFile)
+        told = parsed(await whole(entry, what), Manifest, `${manifestFile} of the ${what}`).files;
+      else {
+        const begin = (file: ArchivedFile) => {
+          hasBegun = true;
+          return take(file);
+        };
+        seen.push(await readFile(entry, { what, admits }, begin));
+      }
+    }
+    await fed;
+    if (!told) throw new ArchiveError(hasBegun ? cutOff(what) : `This is no ${what} of Berth.`);
+    compare(seen, told, what);
+    return seen;
+  } catch (error) {
+    const ofSource = source.errored;
+    source.destroy();
+    throw ofSource ?? asArchiveError(error, what, hasBegun);
+  }
+}
+
+const cutOff = (what: string) => `The ${what} is cut off: its end is missing. Take another one.`;
+
+/** Errors of the archive's form, in words. What writing to the disk throws is passed on. */
+function asArchiveError(error: unknown, what: string, hasBegun: boolean): unknown {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (error instanceof ArchiveError || code !== undefined) return error;
+  if (/Unexpected end of data|writable stream closed prematurely/i.test(message) && hasBegun)
+    return new ArchiveError(cutOff(what));
+  return new ArchiveError(hasBegun ? `The ${what} is damaged: ${message}.` : `This is no ${what} of Berth.`);
+}
+
+/** Passes on what comes, at the speed at which it is taken. */
+async function feed(source: Readable, archive: ReturnType<typeof extract>): Promise<void> {
+  try {
+    for await (const piece of source) if (!archive.write(piece)) await once(archive, "drain");
+    archive.end(null);
+  } catch (error) {
+    archive.destroy(error as Error);
+  }
+}
+
+async function whole(entry: Entry, what: string): Promise<Buffer> {
+  const { name, size = 0 } = entry.header;
+  if (size > maximumJsonBytes) throw new ArchiveError(`${name} of the ${what} is too large.`);
+  const pieces: Buffer[] = [];
+  for await (const piece of entry) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces);
+}
+
+/** What a file of JSON holds. `look` sees it before its schema does. Throws `ArchiveError` with the file's `name`. */
+export function parsed<Schema extends z.ZodType>(
+  bytes: Buffer,
+  schema: Schema,
+  name: string,
+  look: (json: unknown) => void = () => {},
+): z.output<Schema> {
+  try {
+    const json: unknown = JSON.parse(bytes.toString("utf8"));
+    look(json);
+    return schema.parse(json);
+  } catch (error) {
+    if (error instanceof ArchiveError) throw error;
+    throw new ArchiveError(`${name} is damaged.`, { cause: error });
+  }
+}
+
+async function readFile(
+  entry: Entry,
+  { what, admits }: Expected,
+  take: (file: ArchivedFile) => Promise<void>,
+): Promise<ManifestEntry> {
+  const { path, isSparse } = nameOf(entry.header);
+  if (!admits(path)) throw new ArchiveError(`A ${what} has no file with the name ${JSON.stringify(path)}.`);
+  const hash = createHash("sha256");
+  let size = 0;
+  const hashed = (async function* () {
+    for await (const piece of entry) {
+      hash.update(piece as Buffer);
+      yield piece as Buffer;
+    }
+  })();
+  const parts = (async function* () {
+    for await (const part of isSparse ? sparseParts(hashed, `${path} of the ${what}`) : wholeParts(hashed)) {
+      if ("end" in part) size = part.end;
+      else yield part;
+    }
+  })();
+  await take({ path, parts, size: () => size });
+  return { path, size, sha256: hash.digest("hex") };
+}
+
+/** The name of a file that GNU tar's sparse format has moved into a folder. */
+function nameOf({ name }: Header): { path: string; isSparse: boolean } {
+  const parts = name.split("/");
+  if (parts.at(-2) !== sparseFolder) return { path: name, isSparse: false };
+  return { path: [...parts.slice(0, -2), parts.at(-1)].join("/"), isSparse: true };
+}
+
+type Part = { offset: number; bytes: Buffer } | { end: number };
+
+async function* wholeParts(content: AsyncIterable<Buffer>): AsyncGenerator<Part> {
+  let offset = 0;
+  for await (const bytes of content) {
+    yield { offset, bytes };
+    offset += bytes.length;
+  }
+  yield { end: offset };
+}
+
+async function* sparseParts(content: AsyncIterable<Buffer>, name: string): AsyncGenerator<Part> {
+  const map = new MapReader();
+  let left: Extent[] | null = null;
+  let end = 0;
+  for await (let bytes of content) {
+    if (!left) {
+      bytes = takeMap(map, bytes, name);
+      if (!map.extents) continue;
+      left = map.extents.map((extent) => ({ ...extent }));
+      end = left.reduce((furthest, { offset, length }) => Math.max(furthest, offset + length), 0);
+    }
+    while (bytes.length > 0) {
+      while (left[0]?.length === 0) left.shift();
+      const extent = left[0];
+      if (!extent) throw new ArchiveError(`${name} is longer than its map says.`);
+      const piece = bytes.subarray(0, extent.length);
+      yield { offset: extent.offset, bytes: piece };
+      extent.offset += piece.length;
+      extent.length -= piece.length;
+      bytes = bytes.subarray(piece.length);
+    }
+  }
+  if (!left || left.some(({ length }) => length > 0)) throw new ArchiveError(`${name} is not whole.`);
+  yield { end };
+}
+
+function takeMap(map: MapReader, bytes: Buffer, name: string): Buffer {
+  try {
+    return map.take(bytes);
+  } catch (error) {
+    throw new ArchiveError(`${name} is damaged: ${(error as Error).message}.`);
+  }
+}
+
+/** Throws `ArchiveError` where what was read is not what was written. */
+function compare(seen: readonly ManifestEntry[], told: readonly ManifestEntry[], what: string): void {
+  if (new Set(seen.map(({ path }) => path)).size < seen.length) {
+    throw new ArchiveError(`The ${what} has a file twice.`);
+  }
+  const byPath = new Map(told.map((entry) => [entry.path, entry]));
+  for (const { path, size, sha256 } of seen) {
+    const entry = byPath.get(path);
+    if (!entry) throw new ArchiveError(`The ${what} has a file that its list does not have: ${path}.`);
+    if (entry.size !== size || entry.sha256 !== sha256) throw new ArchiveError(`${path} of the ${what} is damaged.`);
+    byPath.delete(path);
+  }
+  const [missing] = byPath.keys();
+  if (missing !== undefined) throw new ArchiveError(`${missing} of the ${what} is missing.`);
+}
