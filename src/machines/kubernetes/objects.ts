@@ -1,5 +1,6 @@
 import type { V1Container, V1PodSpec, V1Secret, V1StatefulSet } from "@kubernetes/client-node";
 import type { Resources } from "../../contract/agents.ts";
+import { translationCacheMiB } from "../qemu/command.ts";
 import { keeperPort } from "./keeper-calls.ts";
 
 /** The label of all objects of machines. */
@@ -66,11 +67,18 @@ export function statefulSetOf(id: string, resources: Resources, options: PodOpti
   };
 }
 
+/** What a machine's pod takes of a node's memory. More, and the kernel kills it. */
+export function podMemoryMiB({ memoryMiB }: Resources, kvmResource: string | null): number {
+  return memoryMiB + overheadMiB + (kvmResource === null ? translationCacheMiB(memoryMiB) : 0);
+}
+
 /** As the pod security standard `restricted` asks. */
 function podOf(id: string, resources: Resources, options: PodOptions): V1PodSpec {
   return {
     automountServiceAccountToken: false,
     enableServiceLinks: false,
+    // The image's programs are of this kind.
+    nodeSelector: { "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64" },
     terminationGracePeriodSeconds: graceSeconds,
     securityContext: {
       runAsNonRoot: true,
@@ -81,12 +89,13 @@ function podOf(id: string, resources: Resources, options: PodOptions): V1PodSpec
       seccompProfile: { type: "RuntimeDefault" },
     },
     containers: [keeperOf(id, resources, options)],
-    volumes: [{ name: "tmp", emptyDir: {} }],
+    // It is of the node's own disk, which the machine is not to fill.
+    volumes: [{ name: "tmp", emptyDir: { sizeLimit: "64Mi" } }],
   };
 }
 
-function keeperOf(id: string, { cpus, memoryMiB }: Resources, options: PodOptions): V1Container {
-  const memory = `${memoryMiB + overheadMiB}Mi`;
+function keeperOf(id: string, resources: Resources, options: PodOptions): V1Container {
+  const memory = `${podMemoryMiB(resources, options.kvmResource)}Mi`;
   const devices = options.kvmResource === null ? {} : { [options.kvmResource]: "1" };
   const probe = { httpGet: { path: "/healthz", port: keeperPort } };
   return {
@@ -97,7 +106,10 @@ function keeperOf(id: string, { cpus, memoryMiB }: Resources, options: PodOption
     ports: [{ containerPort: keeperPort }],
     readinessProbe: { ...probe, periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 10 },
     // Not a liveness probe: a keeper that is slow is no reason to end a guest.
-    resources: { requests: { cpu: "100m", memory, ...devices }, limits: { cpu: String(cpus), memory, ...devices } },
+    resources: {
+      requests: { cpu: "100m", memory, ...devices },
+      limits: { cpu: String(resources.cpus), memory, ...devices },
+    },
     securityContext: {
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,
