@@ -5,27 +5,19 @@ import { promisify } from "node:util";
 import type { Config } from "./config/config.ts";
 import { readConfig } from "./config/env.ts";
 import { BerthError } from "./contract/errors.ts";
+import type { Finding } from "./contract/finding.ts";
 import { lastProbe } from "./machines/qemu/probe.ts";
 import { qemuVersion } from "./machines/qemu/process.ts";
 import { Sandbox } from "./machines/qemu/sandbox.ts";
 import { childEnvironment } from "./platform/child-environment.ts";
 import { lastBuiltImage } from "./wiring/qemu.ts";
 
-// `berth doctor` runs this on the machine that the server is to run on. Each check is one line of JSON.
+// `berth doctor` runs this on the machine that the server is to run on. Each check is one line of JSON (`Finding`).
 
 const run = promisify(execFile);
 const emulation = "software emulation, about ten times slower than KVM";
 const wantedMemoryMiB = 4096;
 const wantedDiskGiB = 8;
-
-/** One thing that Berth needs, whether it is there, and the command that mends it. */
-interface Finding {
-  name: string;
-  ok: boolean;
-  found: string;
-  problem?: string;
-  fix?: string;
-}
 
 type Check = (config: Config) => Promise<Omit<Finding, "name">>;
 

@@ -118,11 +118,15 @@ export interface Config {
 }
 
 /** A cluster whose pods are the machines. */
-export interface KubernetesConfig {
+export interface KubernetesConfig extends ClusterConfig {
+  image: string;
+}
+
+export interface ClusterConfig {
   /** The namespace of the machines. Servers with the same one lead the same machines. */
   namespace: string;
-  /** The container image of machines' pods. */
-  image: string;
+  /** The container image of machines' pods; null: machines are not in pods. */
+  image: string | null;
   imagePullPolicy: "IfNotPresent" | "Never" | "Always";
   /** Null: the cluster's default. */
   storageClass: string | null;

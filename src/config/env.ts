@@ -3,7 +3,7 @@ import { homedir, hostname, totalmem } from "node:os";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { authorityText, parseAuthority, parseRule, ruleForms, ruleText } from "../contract/egress-rules.ts";
-import type { Config, ExternalIssuer, KubernetesConfig, ProviderAccount } from "./config.ts";
+import type { ClusterConfig, Config, ExternalIssuer, KubernetesConfig, ProviderAccount } from "./config.ts";
 import { readPrices } from "./prices.ts";
 
 const port = z.coerce.number().int().min(0).max(65535);
@@ -63,6 +63,22 @@ const samplers = [
   "parentbased_traceidratio",
 ] as const;
 
+/** Where machines in pods are, and how they are made. */
+const clusterVariables = {
+  BERTH_KUBERNETES_IMAGE: z.string().min(1).max(500).optional(),
+  BERTH_KUBERNETES_PULL: z.enum(["IfNotPresent", "Never", "Always"]).default("IfNotPresent"),
+  BERTH_KUBERNETES_NAMESPACE: z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, "A namespace has small letters, digits and hyphens.")
+    .default("berth-machines"),
+  BERTH_KUBERNETES_STORAGE_CLASS: z.string().min(1).max(253).optional(),
+  BERTH_KUBERNETES_KVM: z
+    .string()
+    .regex(/^[a-z0-9.-]+\/[a-z0-9._-]+$/i, "A resource is such as devices.kubevirt.io/kvm.")
+    .optional(),
+  KUBECONFIG: z.string().min(1).optional(),
+};
+
 /** All variables with their values and defaults. Keep in sync with the table in the README. */
 const variables = z.object({
   BERTH_HOST: z.string().min(1).default("127.0.0.1"),
@@ -94,18 +110,7 @@ const variables = z.object({
     .transform((path) => resolve(path))
     .optional(),
   BERTH_ACCEL: z.enum(["auto", "kvm", "tcg"]).default("auto"),
-  BERTH_KUBERNETES_IMAGE: z.string().min(1).max(500).optional(),
-  BERTH_KUBERNETES_PULL: z.enum(["IfNotPresent", "Never", "Always"]).default("IfNotPresent"),
-  BERTH_KUBERNETES_NAMESPACE: z
-    .string()
-    .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, "A namespace has small letters, digits and hyphens.")
-    .default("berth-machines"),
-  BERTH_KUBERNETES_STORAGE_CLASS: z.string().min(1).max(253).optional(),
-  BERTH_KUBERNETES_KVM: z
-    .string()
-    .regex(/^[a-z0-9.-]+\/[a-z0-9._-]+$/i, "A resource is such as devices.kubevirt.io/kvm.")
-    .optional(),
-  KUBECONFIG: z.string().min(1).optional(),
+  ...clusterVariables,
   BERTH_IDLE_SECONDS: z.coerce.number().min(0).max(2_592_000).default(300),
   BERTH_MAX_AGENTS: z.coerce.number().int().min(1).max(100_000).default(1_000),
   BERTH_MEMORY_MIB: z.coerce.number().int().min(1_024).optional(),
@@ -165,10 +170,8 @@ export class ConfigError extends Error {}
 
 /** Reads the environment; nothing else does. An empty variable counts as unset. Throws `ConfigError`. */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
-  const set = withFiles(Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== "")));
-  const parsed = variables.safeParse(set);
-  if (!parsed.success) throw new ConfigError(parsed.error.issues.map((issue) => complaint(issue, set)).join("\n"));
-  const values = parsed.data;
+  const set = withFiles(present(environment));
+  const values = parse(variables, set);
   const memoryMiB = values.BERTH_MEMORY_MIB ?? Math.floor((totalmem() / mebibyte) * usualMemoryPart);
   return {
     settings: plainSettings(environment),
@@ -232,6 +235,11 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   };
 }
 
+/** Reads where machines in pods are to be, whatever else is set. Throws `ConfigError`. */
+export function readClusterConfig(environment: NodeJS.ProcessEnv): ClusterConfig {
+  return cluster(parse(z.object(clusterVariables), present(environment)));
+}
+
 function kubernetes(values: z.output<typeof variables>): KubernetesConfig | null {
   const image = values.BERTH_KUBERNETES_IMAGE;
   if (image === undefined) return null;
@@ -241,8 +249,12 @@ function kubernetes(values: z.output<typeof variables>): KubernetesConfig | null
       `With BERTH_KUBERNETES_IMAGE, ${missing.join(" and ")} must be set: nothing of the service is in one server's folder.`,
     );
   }
+  return { ...cluster(values), image };
+}
+
+function cluster(values: z.output<z.ZodObject<typeof clusterVariables>>): ClusterConfig {
   return {
-    image,
+    image: values.BERTH_KUBERNETES_IMAGE ?? null,
     imagePullPolicy: values.BERTH_KUBERNETES_PULL,
     namespace: values.BERTH_KUBERNETES_NAMESPACE,
     storageClass: values.BERTH_KUBERNETES_STORAGE_CLASS ?? null,
@@ -338,6 +350,16 @@ function account(baseUrl: string, apiKey: string | undefined): ProviderAccount |
 function defaultDataFolder(xdgDataHome: string | undefined): string {
   if (process.getuid?.() === 0) return "/var/lib/berth";
   return join(xdgDataHome ?? join(homedir(), ".local", "share"), "berth");
+}
+
+function present(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, set: NodeJS.ProcessEnv): z.output<Schema> {
+  const parsed = schema.safeParse(set);
+  if (!parsed.success) throw new ConfigError(parsed.error.issues.map((issue) => complaint(issue, set)).join("\n"));
+  return parsed.data;
 }
 
 function complaint(issue: z.core.$ZodIssue, set: Record<string, string | undefined>): string {

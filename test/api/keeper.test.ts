@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { BerthError } from "../../src/contract/errors.ts";
@@ -171,4 +171,85 @@ test("a template's model calls are answered by the server that waits for them, a
   expect(await next).toBeNull();
   expect(await awaitUplink({ ...address, token: "guess" }, new AbortController().signal)).toBeNull();
   guests.close();
+});
+
+/** What listens in place of the keeper and, once it is asked, says what it likes. */
+async function pretender(say: (socket: Socket) => void): Promise<AsyncDisposable & { address: KeeperAddress }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.on("error", () => {}));
+    socket.once("data", () => say(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  return {
+    address: { ...address, port },
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const head = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n";
+const observed = { id: "a1", generation: 1, restarts: 0, restores: 0, phase: "running", image: null };
+
+test.each([
+  ["no JSON", "<html>\n"],
+  ["no object", "17\n"],
+  ["no result", '{"result":null}\n'],
+  ["another machine's", `${JSON.stringify({ result: { ...observed, id: "b2" } })}\n`],
+  ["a phase that is none", `${JSON.stringify({ result: { ...observed, phase: "lost" } })}\n`],
+  ["a count that is none", `${JSON.stringify({ result: { ...observed, generation: -1 } })}\n`],
+  ["a step that is none", '{"begin":"party"}\n'],
+  ["one line that is too long", "x".repeat(300_000)],
+  ["too many empty lines", "\n".repeat(10_000)],
+  ["too many steps", '{"begin":"disk"}\n'.repeat(10_000)],
+])("a keeper that answers %s is lost", async (_, text) => {
+  await using pod = await pretender((socket) => socket.write(head + text));
+  await expect(askKeeper(pod.address, "observe", ["a1"])).rejects.toBeInstanceOf(KeeperLost);
+});
+
+test("a keeper that talks of something else, or never comes to an end, is lost", async () => {
+  const upgrade = "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n";
+  await using upgrading = await pretender((socket) => socket.write(upgrade));
+  await expect(askKeeper(upgrading.address, "boot", [spec])).rejects.toBeInstanceOf(KeeperLost);
+  await using brief = await pretender((socket) => socket.end(`${head}\n\n`));
+  await expect(askKeeper(brief.address, "boot", [spec])).rejects.toBeInstanceOf(KeeperLost);
+  await using endless = await pretender((socket) => {
+    const line = `${JSON.stringify({ begin: "disk" })}\n`;
+    socket.write(head);
+    const more = () => {
+      if (socket.destroyed) return;
+      socket.write(line);
+      setImmediate(more);
+    };
+    more();
+  });
+  const steps: unknown[] = [];
+  const progress = { ...silent, begin: (name: unknown) => steps.push(name) };
+  await expect(askKeeper(endless.address, "create", [spec], { progress })).rejects.toBeInstanceOf(KeeperLost);
+  expect(steps.length).toBeLessThan(200);
+});
+
+test("a keeper's error has none of the service's own codes", async () => {
+  const error = { code: "credentials_invalid", message: "Sign in again." };
+  await using pod = await pretender((socket) => socket.write(`${head}${JSON.stringify({ error })}\n`));
+  await expect(askKeeper(pod.address, "boot", [spec])).rejects.toMatchObject({
+    code: "machine_failed",
+    message: "Sign in again.",
+  });
+});
+
+test("what a keeper tells beyond a result's fields goes no further", async () => {
+  const more = { ...observed, __proto__: null, status: "ready", agent: "b2" };
+  await using pod = await pretender((socket) => socket.write(`${head}${JSON.stringify({ result: more })}\n`));
+  expect(await askKeeper(pod.address, "observe", ["a1"])).toEqual(observed);
+});
+
+test("a guest that is dialled through a keeper that talks on is lost", async () => {
+  await using refusing = await pretender((socket) => socket.write(`${head}${"x".repeat(100_000)}`));
+  await expect(dialGuest(refusing.address, "a1")).rejects.toMatchObject({ code: "machine_lost" });
+  await using junk = await pretender((socket) => socket.write("\0\0\0\0"));
+  await expect(dialGuest(junk.address, "a1")).rejects.toMatchObject({ code: "machine_lost" });
 });

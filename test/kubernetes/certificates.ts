@@ -30,6 +30,8 @@ interface Subject {
   group?: string;
   addresses?: string[];
   hosts?: string[];
+  /** For half a day. */
+  hasExpired?: true;
 }
 
 /** The certificate authority of one cluster. Its files are in a folder of their own. */
@@ -64,7 +66,10 @@ export class Authority {
   }
 
   /** Makes the files `<file>.crt` and `<file>.key`, for a client and a server alike. */
-  async certify(file: string, { name, group, addresses = [], hosts = [] }: Subject): Promise<CertificateFiles> {
+  async certify(
+    file: string,
+    { name, group, addresses = [], hosts = [], hasExpired }: Subject,
+  ): Promise<CertificateFiles> {
     const keys = await makeKeys();
     const subject = [...(group ? [{ O: [group] }] : []), { CN: [name] }];
     const alternatives = [
@@ -78,6 +83,7 @@ export class Authority {
       signingKey: this.#key,
       signingAlgorithm: algorithm,
       ...lifetime(),
+      ...(hasExpired ? { notAfter: new Date(Date.now() - dayMs / 2) } : {}),
       extensions: [
         new BasicConstraintsExtension(false, undefined, true),
         new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),

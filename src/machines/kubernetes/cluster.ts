@@ -1,7 +1,7 @@
 import {
   AppsV1Api,
   CoreV1Api,
-  KubeConfig,
+  type CoreV1Event,
   PatchStrategy,
   setHeaderOptions,
   type V1Node,
@@ -11,13 +11,14 @@ import {
 import type { Resources } from "../../contract/agents.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { newToken } from "../adoption.ts";
+import { ClusterConnection, reasonOf, statusOf } from "./connection.ts";
 import {
   containerName,
   type Kind,
   labelOf,
-  memoryOf,
   nameOf,
   type PodOptions,
+  podMemoryMiB,
   secretOf,
   statefulSetOf,
 } from "./objects.ts";
@@ -34,11 +35,9 @@ export class MachineObjects {
 
   /** `kubeconfig`: a file; null: the service account of this pod. */
   constructor(kind: Kind, kubeconfig: string | null, options: PodOptions) {
-    const config = new KubeConfig();
-    if (kubeconfig === null) config.loadFromCluster();
-    else config.loadFromFile(kubeconfig);
-    this.#apps = config.makeApiClient(AppsV1Api);
-    this.#core = config.makeApiClient(CoreV1Api);
+    const connection = new ClusterConnection(kubeconfig);
+    this.#apps = connection.makeApiClient(AppsV1Api);
+    this.#core = connection.makeApiClient(CoreV1Api);
     this.#options = options;
     this.#kind = kind;
   }
@@ -61,6 +60,18 @@ export class MachineObjects {
   /** The machine's pod; null if there is none. */
   async pod(id: string): Promise<V1Pod | null> {
     return nullIfMissing(this.#core.readNamespacedPod({ name: `${this.#nameOf(id)}-0`, namespace: this.#namespace }));
+  }
+
+  /** What Kubernetes last complained of in making the machine's pod; null for nothing that is known. */
+  async warning(id: string): Promise<string | null> {
+    for (const name of [`${this.#nameOf(id)}-0`, this.#nameOf(id)]) {
+      const fieldSelector = `type=Warning,involvedObject.name=${name}`;
+      const asked = this.#core.listNamespacedEvent({ namespace: this.#namespace, fieldSelector });
+      const { items } = await asked.catch(() => ({ items: [] }));
+      const message = items.sort(byTime).at(-1)?.message;
+      if (message !== undefined) return message;
+    }
+    return null;
   }
 
   /** Null if it is gone from the cluster. */
@@ -96,7 +107,7 @@ export class MachineObjects {
 
   /** Gives the machine a pod, in place of the one that it has, whose memory is enough to serve files and too small for a guest. */
   async shrink(id: string): Promise<void> {
-    const memory = memoryOf(null);
+    const memory = `${podMemoryMiB(null, this.#options.kvmResource)}Mi`;
     const keeper = { name: containerName, resources: { requests: { memory }, limits: { memory } } };
     await this.#patch(id, { spec: { template: { spec: { containers: [keeper] } } } });
   }
@@ -128,28 +139,26 @@ export class MachineObjects {
   }
 }
 
+function byTime(one: CoreV1Event, other: CoreV1Event): number {
+  return Number(one.lastTimestamp ?? 0) - Number(other.lastTimestamp ?? 0);
+}
+
 /** Null for what is not there. Throws `machine_failed` where the cluster refuses, or does not answer. */
 async function nullIfMissing<Result>(request: Promise<Result>): Promise<Result | null> {
   return request.catch((error: unknown) => {
-    if (codeOf(error) === 404) return null;
+    if (statusOf(error) === 404) return null;
     throw refused(error);
   });
 }
 
 async function unlessThere(request: Promise<unknown>): Promise<void> {
   await request.catch((error: unknown) => {
-    if (codeOf(error) !== 409) throw refused(error);
+    if (statusOf(error) !== 409) throw refused(error);
   });
 }
 
-function codeOf(error: unknown): unknown {
-  return (error as { code?: unknown }).code;
-}
-
-/** The client's errors have the whole answer, with its headers, in their message. */
 function refused(error: unknown): BerthError {
-  const { body, message } = error as { body?: unknown; message: string };
-  const said =
-    typeof body === "string" ? (/"message":"((?:[^"\\]|\\.)*)"/.exec(body)?.[1] ?? body.slice(0, 300)) : message;
-  return new BerthError("machine_failed", `Kubernetes does not do what is needed: ${said}`, { cause: error });
+  return new BerthError("machine_failed", `Kubernetes does not do what is needed: ${reasonOf(error)}`, {
+    cause: error,
+  });
 }

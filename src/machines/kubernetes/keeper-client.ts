@@ -1,16 +1,15 @@
-import { once } from "node:events";
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import type { Socket } from "node:net";
-import { createInterface } from "node:readline";
 import { pipeline } from "node:stream/promises";
-import { BerthError, type ErrorCode } from "../../contract/errors.ts";
+import { BerthError } from "../../contract/errors.ts";
 import type { Progress } from "../../service/lifecycle/provisioning.ts";
 import type { Driver } from "../driver.ts";
+import { changing } from "../fenced-driver.ts";
+import { AnswerLine, linesOf, Refusal, resultOf } from "./keeper-answers.ts";
 import {
   epochHeader,
   guestProtocol,
   type KeeperCall,
-  type KeeperLine,
   type Passed,
   pathOf,
   pulseMs,
@@ -23,8 +22,9 @@ const connectMs = 3_000;
 const silenceMs = 4 * pulseMs;
 /** Its files are given once what it is at has ended, which may be a suspension. */
 const filesSilenceMs = 300_000;
-/** The most that is read of an answer, in bytes: whoever has taken a keeper over could have it talk without end. */
-const maximumAnswer = 16 * 1024 ** 2;
+/** The longest call that changes a machine, and any other. A keeper that only goes on talking holds nobody up for longer. */
+const changeMs = 30 * 60_000;
+const askMs = 30_000;
 const maximumRefusal = 64 * 1024;
 
 /** Where a machine's keeper is, and what proves to it that a server asks. */
@@ -53,38 +53,39 @@ export async function askKeeper<Call extends KeeperCall>(
   { progress, signal }: CallOptions = {},
 ): Promise<Awaited<ReturnType<Driver[Call]>>> {
   const body = Buffer.from(JSON.stringify(sent));
-  const asked = ask(address, `/calls/${call}`, { method: "POST", "content-length": body.length, signal });
+  const limits = [...(signal ? [signal] : []), ...timeLimit(call)];
+  const asked = ask(address, `/calls/${call}`, {
+    method: "POST",
+    "content-length": body.length,
+    signal: AbortSignal.any(limits),
+  });
   asked.end(body);
-  return (await answerTo(asked, { progress, signal })) as Awaited<ReturnType<Driver[Call]>>;
+  return answerTo(asked, (told) => resultOf(call, sent, told), {
+    isLog: call === "keptLog",
+    ...(progress ? { progress } : {}),
+    ...(signal ? { signal } : {}),
+  });
 }
 
-async function responseTo(asked: ClientRequest): Promise<IncomingMessage> {
-  const [response] = (await once(asked, "response")) as [IncomingMessage];
-  // Who reads it is told. It may also end after that.
-  return response.on("error", () => {});
+function timeLimit(call: KeeperCall): AbortSignal[] {
+  if (call === "ended") return [];
+  return [AbortSignal.timeout(changing.has(call) ? changeMs : askMs)];
 }
 
-/** Reads an answer to its last line. */
-async function answerTo(
+/** Reads an answer to its last line, and that with `read`. */
+async function answerTo<Result>(
   asked: ClientRequest,
-  { progress, signal }: { progress?: Progress | undefined; signal?: AbortSignal | undefined } = {},
-): Promise<unknown> {
+  read: (told: unknown) => Result,
+  { isLog = false, progress, signal }: CallOptions & { isLog?: boolean } = {},
+): Promise<Result> {
   try {
-    const response = await responseTo(asked);
-    let bytes = 0;
-    response.on("data", ({ length }: Buffer) => {
-      bytes += length;
-      if (bytes > maximumAnswer) response.destroy(new Error("the answer is too long"));
-    });
-    // It passes on the errors of what it reads, also after the last line.
-    const lines = createInterface({ input: response }).on("error", () => {});
-    for await (const text of lines) {
+    for await (const text of linesOf(await responseTo(asked), isLog)) {
       if (text === "") continue;
-      const line = JSON.parse(text) as KeeperLine;
+      const line = AnswerLine.parse(JSON.parse(text));
       if ("plan" in line) progress?.plan(line.plan);
       else if ("begin" in line) progress?.begin(line.begin);
       else if ("error" in line) throw new BerthError(line.error.code, line.error.message);
-      else return line.result;
+      else return read(line.result);
     }
   } catch (error) {
     signal?.throwIfAborted();
@@ -96,9 +97,26 @@ async function answerTo(
   throw new KeeperLost("the machine's pod was lost while it worked");
 }
 
+async function responseTo(asked: ClientRequest): Promise<IncomingMessage> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    asked.once("response", resolve);
+    asked.once("error", reject);
+    asked.once("close", () => reject(new Error("it did not answer")));
+    asked.once("upgrade", (_, socket: Socket) => {
+      socket.destroy();
+      reject(new Error("it did not answer the call"));
+    });
+  });
+  // Who reads it is told. It may also end after that.
+  return response.on("error", () => {});
+}
+
 /** A connection to the guest of the machine `id`. Throws `machine_lost`. */
 export async function dialGuest(address: KeeperAddress, id: string): Promise<Socket> {
-  const socket = await connectionOf(ask(address, `/guests/${id}`, { connection: "upgrade", upgrade: guestProtocol }));
+  const asked = ask(address, `/guests/${id}`, { connection: "upgrade", upgrade: guestProtocol });
+  const limit = setTimeout(() => asked.destroy(), askMs);
+  const socket = await connectionOf(asked);
+  clearTimeout(limit);
   if (socket) return socket;
   throw new BerthError("machine_lost", "The agent's machine does not run.");
 }
@@ -149,7 +167,7 @@ export async function passFiles(passed: Passed, { from, to, maximumBytes, signal
     const sent = ask(to, pathOf(passed), { method: "POST", signal });
     const sending = pipeline(files, (source: AsyncIterable<Buffer>) => atMost(source, maximumBytes), sent);
     sending.catch(() => {}); // The other keeper says what it lacks; one that says nothing is lost.
-    await answerTo(sent);
+    await answerTo(sent, () => {});
   } catch (error) {
     if (error instanceof BerthError || error instanceof KeeperLost) throw error;
     throw new KeeperLost("the machine's pod does not give its files", { cause: error });
@@ -170,7 +188,7 @@ async function* atMost(source: AsyncIterable<Buffer>, maximum: number): AsyncGen
 async function refusalIn(response: IncomingMessage): Promise<BerthError> {
   let text = "";
   for await (const piece of atMost(response, maximumRefusal)) text += piece;
-  const { code, message } = JSON.parse(text) as { code: ErrorCode; message: string };
+  const { code, message } = Refusal.parse(JSON.parse(text));
   return new BerthError(code, message);
 }
 

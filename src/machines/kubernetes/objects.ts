@@ -1,5 +1,6 @@
 import type { V1Container, V1PodSpec, V1Secret, V1StatefulSet } from "@kubernetes/client-node";
 import type { Resources } from "../../contract/agents.ts";
+import { translationCacheMiB } from "../qemu/command.ts";
 import { keeperPort } from "./keeper-calls.ts";
 
 /** What a machine is there for: an agent, or to make a template and keep it for other machines. */
@@ -54,11 +55,6 @@ export function volumeMiBOf({ diskGiB, memoryMiB }: Resources): number {
   return diskGiB * 1024 + 2 * memoryMiB + volumeOverheadMiB;
 }
 
-/** The memory of a machine's pod; of one without a guest, which only serves files, if that is null. */
-export function memoryOf(guestMiB: number | null): string {
-  return `${(guestMiB ?? 0) + overheadMiB}Mi`;
-}
-
 /**
  * A machine: a pod that is there or not, with a volume of its own. A StatefulSet never has two pods of one name, not
  * even when the first one's node is out of reach.
@@ -87,11 +83,22 @@ export function statefulSetOf(kind: Kind, id: string, resources: Resources, opti
   };
 }
 
+/**
+ * What a machine's pod takes of a node's memory; of one without a guest, which only serves files, if `guestMiB` is null. More,
+ * and the kernel kills it.
+ */
+export function podMemoryMiB(guestMiB: number | null, kvmResource: string | null): number {
+  if (guestMiB === null) return overheadMiB;
+  return guestMiB + overheadMiB + (kvmResource === null ? translationCacheMiB(guestMiB) : 0);
+}
+
 /** As the pod security standard `restricted` asks. */
 function podOf(name: string, resources: Resources, options: PodOptions): V1PodSpec {
   return {
     automountServiceAccountToken: false,
     enableServiceLinks: false,
+    // The image's programs are of this kind.
+    nodeSelector: { "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64" },
     terminationGracePeriodSeconds: graceSeconds,
     securityContext: {
       runAsNonRoot: true,
@@ -102,12 +109,13 @@ function podOf(name: string, resources: Resources, options: PodOptions): V1PodSp
       seccompProfile: { type: "RuntimeDefault" },
     },
     containers: [keeperOf(name, resources, options)],
-    volumes: [{ name: "tmp", emptyDir: {} }],
+    // It is of the node's own disk, which the machine is not to fill.
+    volumes: [{ name: "tmp", emptyDir: { sizeLimit: "64Mi" } }],
   };
 }
 
 function keeperOf(name: string, resources: Resources, options: PodOptions): V1Container {
-  const memory = memoryOf(resources.memoryMiB);
+  const memory = `${podMemoryMiB(resources.memoryMiB, options.kvmResource)}Mi`;
   const cpu = String(resources.cpus);
   const devices = options.kvmResource === null ? {} : { [options.kvmResource]: "1" };
   const probe = { httpGet: { path: "/healthz", port: keeperPort } };

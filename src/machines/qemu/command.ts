@@ -130,11 +130,17 @@ export function processorOption(accelerator: Accelerator): string {
 }
 
 function acceleratorOption({ accelerator, memoryMiB }: Hardware): string {
-  if (accelerator === "kvm") return "kvm";
-  // The translation cache in MiB. When it is full, all code is translated again: a new machine has 220 after three turns,
-  // and with 256 an agent's fourth turn or its first reset took twice as long. It takes what it holds. A runtime that needs a
-  // larger machine has more code to translate: OpenClaw starts twice as fast with 1,024.
-  return `tcg,thread=multi,tb-size=${memoryMiB > 2048 ? 1024 : 512}`;
+  return accelerator === "kvm" ? "kvm" : `tcg,thread=multi,tb-size=${translationCacheMiB(memoryMiB)}`;
+}
+
+/**
+ * The most that translated code takes under emulation, beside the guest's memory. When it is full, all code is translated
+ * again: a new machine has 220 after three turns, and with 256 an agent's fourth turn or its first reset took twice as long.
+ * It takes what it holds. A runtime that needs a larger machine has more code to translate: OpenClaw starts twice as fast
+ * with 1,024.
+ */
+export function translationCacheMiB(memoryMiB: number): number {
+  return memoryMiB > 2048 ? 1024 : 512;
 }
 
 function memoryOption({ hardware, memory }: Start): string {
