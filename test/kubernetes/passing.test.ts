@@ -68,7 +68,7 @@ test("a fork has its source's memory on another node, also of a source that slee
   await cluster.kubectl("uncordon", pod.spec.nodeName);
   expect(await client.ask("fork", look)).toMatch(/kept\n\d+/);
   expect(await client.ask("ada", look)).toMatch(/kept\n\d+/);
-  await client.call("POST", "/agents/fork/suspend");
+  expect((await client.call("POST", "/agents/fork/suspend")).body).toMatchObject({ status: "suspended" });
   await expect.poll(count).toBe(1);
   await created("second", { from: { agent: "fork" } });
   // The source sleeps on.
@@ -76,7 +76,7 @@ test("a fork has its source's memory on another node, also of a source that slee
   for (const name of ["ada", "fork"]) await client.call("DELETE", `/agents/${name}`);
   await expect.poll(count).toBe(1);
   expect(await client.ask("second", look)).toMatch(/kept\n\d+/);
-  await client.call("POST", "/agents/second/suspend");
+  expect((await client.call("POST", "/agents/second/suspend")).body).toMatchObject({ status: "suspended" });
   expect(await client.ask("second", look)).toMatch(/kept\n\d+/);
   await client.call("DELETE", "/agents/second");
   await expect.poll(() => service.objects()).not.toContain("machine-");
