@@ -2,6 +2,7 @@ import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { DiskReserve } from "../../platform/disk-reserve.ts";
 import { QemuDriver } from "../qemu/driver.ts";
+import { disksFree } from "./disk-lock.ts";
 import { keeperPort } from "./keeper-calls.ts";
 import { KeeperServer } from "./keeper-server.ts";
 
@@ -11,6 +12,9 @@ import { KeeperServer } from "./keeper-server.ts";
 /** Below it, nothing new begins. */
 const reserveBytes = 64 * 1024 ** 2;
 
+// The first process of a container is ended by no signal that it does not handle.
+const end = () => process.exit();
+process.once("SIGTERM", end);
 const log = (message: string) => console.log(message);
 const token = process.env.BERTH_KEEPER_TOKEN;
 if (!token) throw new Error("BERTH_KEEPER_TOKEN is missing");
@@ -18,6 +22,7 @@ const dataFolder = join(process.env.BERTH_KEEPER_DATA ?? "/data", "machine");
 const images = process.env.BERTH_KEEPER_IMAGES ?? "/images";
 await mkdir(dataFolder, { recursive: true });
 const [image] = await readdir(images);
+await disksFree(dataFolder, log);
 const driver = await QemuDriver.open({
   dataFolder,
   reserve: new DiskReserve(dataFolder, reserveBytes),
@@ -39,6 +44,7 @@ const server = await KeeperServer.listen({
 });
 log(`keeping a machine on port ${server.port}`);
 
+process.off("SIGTERM", end);
 process.once("SIGTERM", async () => {
   await server.finally(async () => {
     for (const { id, phase } of await driver.list()) {
