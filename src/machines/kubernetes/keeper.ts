@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Resources } from "../../contract/agents.ts";
 import { DiskReserve } from "../../platform/disk-reserve.ts";
 import { QemuDriver } from "../qemu/driver.ts";
+import { disksFree } from "./disk-lock.ts";
 import { keeperPort } from "./keeper-calls.ts";
 import { KeeperServer } from "./keeper-server.ts";
 import { PassedFiles } from "./passed-files.ts";
@@ -14,6 +15,9 @@ import { TemplateUplinks } from "./template-uplinks.ts";
 /** Below it, nothing new begins. */
 const reserveBytes = 64 * 1024 ** 2;
 
+// The first process of a container is ended by no signal that it does not handle.
+const end = () => process.exit();
+process.once("SIGTERM", end);
 const log = (message: string) => console.log(message);
 const token = process.env.BERTH_KEEPER_TOKEN;
 if (!token) throw new Error("BERTH_KEEPER_TOKEN is missing");
@@ -25,6 +29,7 @@ const [image] = await readdir(images);
 const none = { cpus: 0, memoryMiB: 0, diskGiB: 0 };
 const resources: Resources = JSON.parse(process.env.BERTH_KEEPER_RESOURCES ?? JSON.stringify(none));
 const uplinks = new TemplateUplinks();
+await disksFree(dataFolder, log);
 const driver = await QemuDriver.open({
   dataFolder,
   reserve: new DiskReserve(dataFolder, reserveBytes),
@@ -49,6 +54,7 @@ const server = await KeeperServer.listen({
 });
 log(`keeping a machine on port ${server.port}`);
 
+process.off("SIGTERM", end);
 process.once("SIGTERM", async () => {
   await server.finally(async () => {
     for (const { id, phase } of await driver.list()) {
