@@ -225,7 +225,7 @@ export class KubernetesDriver implements Driver {
     this.#closed.abort();
   }
 
-  /** Resolves when the machine has a pod whose keeper answers. Throws `no_capacity`, `machine_failed`, `machine_lost`. */
+  /** Resolves when the machine has a pod whose keeper answers. Throws `no_capacity`, `machine_lost`. */
   async #ready(id: string, signal?: AbortSignal): Promise<void> {
     const set = await this.#objects.set(id);
     if (!set) throw new BerthError("machine_lost", "The agent's machine is not in the cluster any more.");
@@ -235,12 +235,23 @@ export class KubernetesDriver implements Driver {
       signal?.throwIfAborted();
       const pod = await this.#objects.pod(id);
       if (pod && isReady(pod)) return;
+      // What is left of its last run is on a node that nobody hears of, and another pod comes only when it is gone.
+      if (pod?.metadata?.deletionTimestamp && (await this.#isLost(pod))) {
+        throw new BerthError("machine_lost", "The agent's machine is out of reach: its node is.");
+      }
       const waited = performance.now() - began;
       const why = pod ? whyPending(pod) : null;
-      if (why !== null && waited > roomMs) throw new BerthError("no_capacity", `The cluster has no room: ${why}`);
-      if (waited > podMs) throw new BerthError("machine_failed", `The machine's pod is not ready: ${stateOf(pod)}`);
+      if (waited > (why === null ? podMs : roomMs)) throw await this.#givenUp(id, pod, why);
       await this.#pause();
     }
+  }
+
+  /** Takes the pod away that did not come: it would take room that comes later, for nobody. */
+  async #givenUp(id: string, pod: V1Pod | null, why: string | null): Promise<BerthError> {
+    const warning = why === null ? await this.#objects.warning(id) : null;
+    await this.#objects.scale(id, 0);
+    if (why !== null) return new BerthError("no_capacity", `The cluster has no room: ${why}`);
+    return new BerthError("no_capacity", `The machine's pod does not become ready: ${warning ?? stateOf(pod)}`);
   }
 
   /** Asks for a change, and keeps with the StatefulSet what is seen after it. */
@@ -307,17 +318,18 @@ export class KubernetesDriver implements Driver {
   async #look(set: V1StatefulSet): Promise<MachineObservation> {
     const id = idOf(set)!;
     const last = observedOf(set) ?? { id, generation: 0, restarts: 0, restores: 0, phase: "absent", image: null };
-    if (set.spec?.replicas !== 1) return last;
+    // Its pod was ended, which saves its memory if there is time. `wake` looks whether it has one.
+    const asleep = { ...last, phase: last.phase === "running" ? "suspended" : last.phase } as const;
+    if (set.spec?.replicas !== 1) return asleep;
     for (const until = performance.now() + lookMs; ; await this.#pause()) {
       const pod = await this.#objects.pod(id);
-      // Its pod was ended, which saves its memory if there is time, and comes again. `wake` looks whether it has one.
-      const comesAgain = { ...last, phase: last.phase === "running" ? "suspended" : last.phase } as const;
-      if (pod === null) return comesAgain;
+      // It comes again.
+      if (pod === null) return asleep;
       const isEnding = pod.metadata?.deletionTimestamp !== undefined;
       const seen = isEnding || runOf(pod) === null ? null : await this.#observeAt(id, pod).catch(() => null);
       if (seen) return seen;
       if (await this.#isOutOfReach(pod)) return { ...last, phase: "lost" };
-      if (isEnding || runOf(pod) === null) return comesAgain;
+      if (isEnding || runOf(pod) === null) return asleep;
       // What the cluster says of a pod is some moments old, so it may have ended.
       if (performance.now() > until) return { ...last, phase: "lost" };
     }

@@ -1,0 +1,90 @@
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { makeMachineImage } from "../../deploy/kubernetes/machine-image.ts";
+import { createServer, type Server } from "../../src/server.ts";
+import { startEmbeddedPostgres } from "../../src/store/embedded.ts";
+import { lastBuiltImage } from "../../src/wiring/qemu.ts";
+import { TestClient } from "../support/client.ts";
+import { newFolder, testConfig } from "../support/config.ts";
+import { newDatabase } from "../support/new-database.ts";
+import { Cluster } from "./cluster.ts";
+
+const image = "berth.test/machine:1";
+export const namespace = "berth-machines";
+
+/** A machine's pod. */
+export interface MachinePod {
+  metadata: { name: string; uid: string; deletionTimestamp?: string };
+  spec: { nodeName: string };
+  status: { containerStatuses: { containerID: string; restartCount: number }[] };
+}
+
+/** A server beside a cluster of two nodes, whose machines are pods there. */
+export class PodService implements AsyncDisposable {
+  readonly cluster: Cluster;
+  readonly client: TestClient;
+  readonly #parts: AsyncDisposableStack;
+
+  private constructor(cluster: Cluster, client: TestClient, parts: AsyncDisposableStack) {
+    this.cluster = cluster;
+    this.client = client;
+    this.#parts = parts;
+  }
+
+  static async start(): Promise<PodService> {
+    await using parts = new AsyncDisposableStack();
+    const cluster = parts.use(await startCluster());
+    const databaseFolder = await newFolder();
+    parts.defer(() => rm(databaseFolder, { recursive: true }));
+    const postgres = await startEmbeddedPostgres(databaseFolder);
+    parts.defer(() => postgres.stop());
+    const config = await testConfig({
+      ...(await newDatabase(postgres, databaseFolder, "machines")),
+      secretKey: Buffer.alloc(32, 7).toString("base64"),
+      logLevel: "warn",
+      kubernetes: {
+        namespace,
+        image,
+        imagePullPolicy: "Never",
+        storageClass: null,
+        kvmResource: null,
+        kubeconfig: cluster.kubeconfig,
+      },
+    });
+    parts.defer(() => rm(config.dataFolder, { recursive: true }));
+    const server: Server = parts.use(await createServer(config));
+    const client = await TestClient.ofOperator(server.url, config.dataFolder);
+    return new PodService(cluster, client, parts.move());
+  }
+
+  /** The pods of agents' machines. */
+  async pods(): Promise<MachinePod[]> {
+    const found = await this.cluster.kubectl("-n", namespace, "get", "pods", "-l", "berth.dev/machine", "-o", "json");
+    return JSON.parse(found).items as MachinePod[];
+  }
+
+  /** The names of everything that machines are made of. */
+  objects(): Promise<string> {
+    return this.cluster.kubectl("-n", namespace, "get", "pods,pvc,secret,statefulset", "-o", "name");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#parts.disposeAsync();
+  }
+}
+
+async function startCluster(): Promise<Cluster> {
+  const cluster = await Cluster.start({ nodes: 2 });
+  try {
+    const root = join(cluster.folder, "machine-root");
+    await mkdir(root);
+    const archive = join(cluster.folder, "machine.tar");
+    await makeMachineImage(archive, image, (await lastBuiltImage())!, root);
+    await cluster.load(archive);
+    await cluster.kubectl("create", "namespace", namespace);
+    return cluster;
+  } catch (error) {
+    await cluster[Symbol.asyncDispose]();
+    throw error;
+  }
+}
