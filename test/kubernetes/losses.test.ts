@@ -180,7 +180,7 @@ test("an agent whose volume is away says so, and goes on when it is back", async
   await cluster.kubectl("delete", "pv", name, "--wait=false");
   await cluster.kubectl("patch", "pv", name, "--patch", '{"metadata":{"finalizers":null}}');
   await expect.poll(() => inNamespace("get", "pvc", "-o", "jsonpath={.items[*].status.phase}")).toBe("Lost");
-  await expect(client.ask("ann", "run: cat ~/note")).rejects.toThrow(/no_capacity.*volume/i);
+  await expect(client.ask("ann", "run: cat ~/note")).rejects.toThrow(/no_capacity.*pvc/);
   await expect.poll(() => service.pods()).toEqual([]);
   const { annotations, name: same } = metadata;
   await cluster.api.create(volumesPath, { metadata: { name: same, annotations }, spec });
