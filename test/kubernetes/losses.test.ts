@@ -249,7 +249,7 @@ test("an agent of one machine moves into the cluster with its files, its convers
   expect(await client.ask("ida", "run: cat ~/work/note; hostname")).toMatch(/brought\nida/);
   expect(await client.ask("ida", "And?")).toContain("Your message 4 of this conversation");
   const turns = await client.call("GET", "/agents/ida/turns");
-  expect(turns.body.turns.length).toBe(4);
+  expect(turns.body.data.length).toBe(4);
   await client.call("DELETE", "/agents/ida");
 }, 900_000);
 
