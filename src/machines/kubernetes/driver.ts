@@ -270,7 +270,7 @@ export class KubernetesDriver implements Driver {
         if (this.#pods.closed.aborted) break;
         const now = await this.#objects.pod(id).catch(() => undefined);
         // What the API server does not tell may go on.
-        if (now !== undefined && (runOf(now) !== run || (await this.#isLost(now)))) return;
+        if (now !== undefined && (runOf(now) !== run || (await this.#pods.isLost(now)))) return;
         await this.#pods.pause().catch(() => {});
       }
     }
@@ -306,17 +306,18 @@ export class KubernetesDriver implements Driver {
   async #look(set: V1StatefulSet): Promise<MachineObservation> {
     const id = this.#objects.idOf(set);
     const last = observedOf(set) ?? { id, generation: 0, restarts: 0, restores: 0, phase: "absent", image: null };
-    if (set.spec?.replicas !== 1) return last;
+    // Its pod was ended, which saves its memory if there is time. `wake` looks whether it has one.
+    const asleep = { ...last, phase: last.phase === "running" ? "suspended" : last.phase } as const;
+    if (set.spec?.replicas !== 1) return asleep;
     for (const until = performance.now() + lookMs; ; await this.#pods.pause()) {
       const pod = await this.#objects.pod(id);
-      // Its pod was ended, which saves its memory if there is time, and comes again. `wake` looks whether it has one.
-      const comesAgain = { ...last, phase: last.phase === "running" ? "suspended" : last.phase } as const;
-      if (pod === null) return comesAgain;
+      // It comes again.
+      if (pod === null) return asleep;
       const isEnding = pod.metadata?.deletionTimestamp !== undefined;
       const seen = isEnding || runOf(pod) === null ? null : await this.#observeAt(id, pod).catch(() => null);
       if (seen) return seen;
       if (await this.#pods.isOutOfReach(pod)) return { ...last, phase: "lost" };
-      if (isEnding || runOf(pod) === null) return comesAgain;
+      if (isEnding || runOf(pod) === null) return asleep;
       // What the cluster says of a pod is some moments old, so it may have ended.
       if (performance.now() > until) return { ...last, phase: "lost" };
     }
@@ -324,11 +325,6 @@ export class KubernetesDriver implements Driver {
 
   async #observeAt(id: string, pod: V1Pod): Promise<MachineObservation> {
     return this.#pods.askAt(await this.#pods.addressOf(id, pod), "observe", [id]);
-  }
-
-  /** Whether the pod's keeper did not answer because its node is out of reach. False where nobody can tell. */
-  async #isLost(pod: V1Pod | null): Promise<boolean> {
-    return pod !== null && (await this.#pods.isOutOfReach(pod).catch(() => false));
   }
 }
 

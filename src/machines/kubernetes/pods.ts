@@ -52,7 +52,7 @@ export class Pods {
     this.#closed.abort();
   }
 
-  /** Gives the machine a pod. Resolves when its keeper answers. Throws `no_capacity`, `machine_failed`, `machine_lost`. */
+  /** Gives the machine a pod. Resolves when its keeper answers. Throws `no_capacity`, `machine_lost`. */
   async ready(id: string, signal?: AbortSignal): Promise<void> {
     this.#calls.set(id, this.#callsOf(id) + 1);
     this.#resting.delete(id);
@@ -161,6 +161,11 @@ export class Pods {
     return node !== null && ready?.status !== "True";
   }
 
+  /** Whether the pod's keeper did not answer because its node is out of reach. False where nobody can tell. */
+  async isLost(pod: V1Pod | null): Promise<boolean> {
+    return pod !== null && (await this.isOutOfReach(pod).catch(() => false));
+  }
+
   /** Throws `shutting_down`. */
   async pause(): Promise<void> {
     await sleep(pollMs, undefined, { signal: this.closed }).catch(() => {});
@@ -177,12 +182,23 @@ export class Pods {
       signal?.throwIfAborted();
       const pod = await this.objects.pod(id);
       if (pod && isReady(pod)) return;
+      // What is left of its last run is on a node that nobody hears of, and another pod comes only when it is gone.
+      if (pod?.metadata?.deletionTimestamp && (await this.isLost(pod))) {
+        throw new BerthError("machine_lost", "The agent's machine is out of reach: its node is.");
+      }
       const waited = performance.now() - began;
       const why = pod ? whyPending(pod) : null;
-      if (why !== null && waited > roomMs) throw new BerthError("no_capacity", `The cluster has no room: ${why}`);
-      if (waited > podMs) throw new BerthError("machine_failed", `The machine's pod is not ready: ${stateOf(pod)}`);
+      if (waited > (why === null ? podMs : roomMs)) throw await this.#givenUp(id, pod, why);
       await this.pause();
     }
+  }
+
+  /** Takes the pod away that did not come: it would take room that comes later, for nobody. */
+  async #givenUp(id: string, pod: V1Pod | null, why: string | null): Promise<BerthError> {
+    const warning = why === null ? await this.objects.warning(id) : null;
+    await this.#end(id);
+    if (why !== null) return new BerthError("no_capacity", `The cluster has no room: ${why}`);
+    return new BerthError("no_capacity", `The machine's pod does not become ready: ${warning ?? stateOf(pod)}`);
   }
 
   async #end(id: string): Promise<void> {

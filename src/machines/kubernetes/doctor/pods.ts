@@ -34,14 +34,14 @@ export const image: Check = async (cluster, { image, imagePullPolicy }) => {
   return { ok: false, found, problem, fix: `ctr -n k8s.io images import machine.tar, on each node` };
 };
 
-export const machines: Check = async (cluster) => {
+export const machines: Check = async (cluster, { namespace }) => {
   const pods = await cluster.pods();
   const sets = await cluster.sets();
   const wanted = sets.filter(({ spec }) => spec?.replicas === 1).map(({ metadata }) => `${metadata?.name}-0`);
   const names = new Set(pods.map(({ metadata }) => metadata?.name));
   const absent = wanted.filter((name) => !names.has(name));
   const late = pods.filter((pod) => !isReady(pod) && !pullFailures.includes(waitingOf(pod)?.reason ?? ""));
-  const found = `${sets.length} machines, ${pods.filter(isReady).length} of them with a pod that is ready`;
+  const found = `${pods.filter(isReady).length} of ${sets.length} have a pod that is ready`;
   if (absent.length + late.length === 0) return { ok: true, found };
   const warnings = await cluster.warnings();
   const reasons = [
@@ -52,7 +52,7 @@ export const machines: Check = async (cluster) => {
     ok: false,
     found,
     problem: some(reasons),
-    fix: "kubectl --namespace NAMESPACE describe pod NAME tells more",
+    fix: `kubectl --namespace ${namespace} describe pod NAME tells more`,
   };
 };
 
