@@ -93,6 +93,21 @@ test("a collector's key is in no backup's settings, and a bad address is not rep
   expect(() => readConfig(bad)).not.toThrow(/hunter2/);
 });
 
+test("the memory of one machine bounds its agents' and makes spares, and says nothing of a cluster's", () => {
+  const alone = readConfig({ BERTH_MEMORY_MIB: "16384" });
+  expect([alone.memoryMiB, alone.spares]).toEqual([16_384, 2]);
+  const set = {
+    BERTH_KUBERNETES_IMAGE: "berth/machine:1",
+    BERTH_DATABASE_URL: "postgres://berth@db/berth",
+    BERTH_SECRET_KEY: Buffer.alloc(32).toString("base64"),
+    BERTH_MAX_AGENTS: "10",
+  };
+  const cluster = readConfig(set);
+  expect([cluster.memoryMiB, cluster.spares]).toEqual([655_360, 0]);
+  const chosen = readConfig({ ...set, BERTH_MEMORY_MIB: "16384", BERTH_SPARES: "1" });
+  expect([chosen.memoryMiB, chosen.spares]).toEqual([16_384, 1]);
+});
+
 test("a complaint never repeats a password", () => {
   const environment = { BERTH_DATABASE_URL: "mysql://berth:hunter2@db/berth", BERTH_PORT: "x" };
   expect(() => readConfig(environment)).toThrow(/BERTH_DATABASE_URL/);

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { homedir, hostname, totalmem } from "node:os";
 import { join, resolve } from "node:path";
 import { z } from "zod";
+import { maximumMemoryMiB } from "../contract/agents.ts";
 import { authorityText, parseAuthority, parseRule, ruleForms, ruleText } from "../contract/egress-rules.ts";
 import type { ClusterConfig, Config, ExternalIssuer, KubernetesConfig, ProviderAccount } from "./config.ts";
 import { readPrices } from "./prices.ts";
@@ -41,10 +42,10 @@ const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], "An addres
 const mebibyte = 1024 ** 2;
 
 /** The default share of the host's memory for machines. */
+const usualMemoryPart = 0.75;
 /** By default a spare for each so much memory of all machines, and not more than so many. */
 const memoryForSpareMiB = 8_192;
 const mostSpares = 3;
-const usualMemoryPart = 0.75;
 
 /** How long tokens with an unknown key do not cause another fetch of the issuer's keys. */
 const unknownKeyMs = 30_000;
@@ -172,7 +173,13 @@ export class ConfigError extends Error {}
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const set = withFiles(present(environment));
   const values = parse(variables, set);
-  const memoryMiB = values.BERTH_MEMORY_MIB ?? Math.floor((totalmem() / mebibyte) * usualMemoryPart);
+  const pods = kubernetes(values);
+  // What room a cluster has its scheduler knows; the memory of the server's own node says nothing of it.
+  const usualMemoryMiB = pods
+    ? values.BERTH_MAX_AGENTS * maximumMemoryMiB
+    : Math.floor((totalmem() / mebibyte) * usualMemoryPart);
+  const memoryMiB = values.BERTH_MEMORY_MIB ?? usualMemoryMiB;
+  const usualSpares = pods ? 0 : Math.min(mostSpares, Math.floor(memoryMiB / memoryForSpareMiB));
   return {
     settings: plainSettings(environment),
     host: values.BERTH_HOST,
@@ -187,11 +194,11 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     oidc: externalIssuer(values),
     imageFolder: values.BERTH_IMAGE_DIR ?? null,
     accelerator: values.BERTH_ACCEL,
-    kubernetes: kubernetes(values),
+    kubernetes: pods,
     idleMs: values.BERTH_IDLE_SECONDS * 1000,
     maximumAwake: values.BERTH_MAX_AGENTS,
     memoryMiB,
-    spares: values.BERTH_SPARES ?? Math.min(mostSpares, Math.floor(memoryMiB / memoryForSpareMiB)),
+    spares: values.BERTH_SPARES ?? usualSpares,
     spareLoad: values.BERTH_SPARE_LOAD,
     accountShare: values.BERTH_ACCOUNT_SHARE,
     maximumWaiting: values.BERTH_MAX_WAITING,

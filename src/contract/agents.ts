@@ -44,13 +44,16 @@ export const agentStatuses = ["provisioning", "ready", "suspended", "failed", "d
 export const AgentStatus = z.enum(agentStatuses).meta({ description: "What the agent's machine is doing." });
 export type AgentStatus = z.infer<typeof AgentStatus>;
 
+/** The most memory that one machine may have. */
+export const maximumMemoryMiB = 65_536;
+
 const ResourcesRequest = z
   .strictObject({
     cpus: z.int().min(1).max(16).optional().meta({ description: "Virtual processors; 2 where not given." }),
     memoryMiB: z
       .int()
       .min(1024)
-      .max(65536)
+      .max(maximumMemoryMiB)
       .optional()
       .meta({ description: "Memory, MiB; what the runtime needs where not given." }),
     diskGiB: z

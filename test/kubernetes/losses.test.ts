@@ -77,12 +77,14 @@ async function doctor(kubeconfig: string): Promise<Record<string, Finding>> {
 }
 
 test("the doctor sees what the cluster has and lacks, with the rights of who asks", async () => {
+  // The agent's and the template's, whose pod is replaced once it is made.
+  const machines = async () => (await doctor(cluster.kubeconfig)).machines;
+  await expect.poll(machines, { timeout: 300_000 }).toMatchObject({ found: "2 of 2 have a pod that is ready" });
   const before = await doctor(cluster.kubeconfig);
-  const passed = ["API server", "namespace", "rights", "nodes", "room", "kvm", "storage", "image", "machines"];
+  const passed = ["API server", "namespace", "rights", "nodes", "room", "kvm", "storage", "image"];
   expect(passed.filter((name) => !before[name]?.ok).map((name) => before[name])).toEqual([]);
   expect(before.nodes!.found).toBe("2 of 2 can have machines");
   expect(before.image!.found).toContain("on 2 of 2 nodes");
-  expect(before.machines!.found).toBe("1 of 1 have a pod that is ready");
   expect(before["network policies"]).toMatchObject({ ok: false, found: "none" });
   await cluster.kubectl("apply", "-f", join(import.meta.dirname, "../../deploy/kubernetes/base/namespaces.yaml"));
   for (const name of ["roles", "network-policies"]) {
@@ -94,7 +96,7 @@ test("the doctor sees what the cluster has and lacks, with the rights of who ask
   const server = await doctor(await kubeconfigOfServer());
   expect(server.rights).toMatchObject({ ok: true });
   expect(server.nodes!.found).toContain('not looked at: nodes is forbidden: User "system:serviceaccount:berth:berth"');
-});
+}, 600_000);
 
 /** A kubeconfig with the token of the service account that servers have. */
 async function kubeconfigOfServer(): Promise<string> {
@@ -173,18 +175,20 @@ test("a machine whose pod has no more memory boots from its disk, and its turn f
 
 test("an agent whose volume is away says so, and goes on when it is back", async () => {
   await client.ask("ann", "run: setsid sh -c 'sleep 10000' &");
-  const name = await volumeOf(await onlyPod());
+  const pod = await onlyPod();
+  const name = await volumeOf(pod);
+  const claim = () => inNamespace("get", "pvc", `data-${pod.metadata.name}`, "-o", "jsonpath={.status.phase}");
   await client.call("POST", "/agents/ann/suspend");
   await expect.poll(() => service.pods()).toEqual([]);
   const { metadata, spec } = await cluster.api.get<KubernetesObject & { spec: object }>(`${volumesPath}/${name}`);
   await cluster.kubectl("delete", "pv", name, "--wait=false");
   await cluster.kubectl("patch", "pv", name, "--patch", '{"metadata":{"finalizers":null}}');
-  await expect.poll(() => inNamespace("get", "pvc", "-o", "jsonpath={.items[*].status.phase}")).toBe("Lost");
+  await expect.poll(claim).toBe("Lost");
   await expect(client.ask("ann", "run: cat ~/note")).rejects.toThrow(/no_capacity.*pvc/);
   await expect.poll(() => service.pods()).toEqual([]);
   const { annotations, name: same } = metadata;
   await cluster.api.create(volumesPath, { metadata: { name: same, annotations }, spec });
-  await expect.poll(() => inNamespace("get", "pvc", "-o", "jsonpath={.items[*].status.phase}")).toBe("Bound");
+  await expect.poll(claim).toBe("Bound");
   expect(await client.ask("ann", `run: cat ~/note; ${sleeper}`)).toMatch(/kept\n\d+/);
 });
 

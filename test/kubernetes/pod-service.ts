@@ -42,6 +42,7 @@ export class PodService implements AsyncDisposable {
       ...(await newDatabase(postgres, databaseFolder, "machines")),
       secretKey: Buffer.alloc(32, 7).toString("base64"),
       logLevel: "warn",
+      memoryMiB: 10_000_000,
       kubernetes: {
         namespace,
         image,
