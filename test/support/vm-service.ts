@@ -33,9 +33,10 @@ export class VmService implements AsyncDisposable {
     return new VmService(config, server, await TestClient.ofOperator(server.url, config.dataFolder));
   }
 
-  /** The machine's id, which the API does not expose. */
+  /** The id of a machine that runs, which the API does not expose. */
   async machineId(name: string): Promise<string> {
-    for (const { id } of await this.server.machines.list()) {
+    for (const { id, phase } of await this.server.machines.list()) {
+      if (phase !== "running") continue;
       const { stdout } = await this.exec(id, "hostname");
       if (stdout.trim() === name) return id;
     }
