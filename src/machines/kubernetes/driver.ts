@@ -8,10 +8,11 @@ import type { MachineSpec } from "../../service/lifecycle/reconciler.ts";
 import type { Handshake } from "../connect.ts";
 import type { Driver, KeptSnapshot, MachineObservation, RunningMachine, SnapshotFacts } from "../driver.ts";
 import type { MachineObjects } from "./cluster.ts";
-import type { KeeperCall, Sent } from "./keeper-calls.ts";
+import type { KeeperCall, Outcome, Sent } from "./keeper-calls.ts";
 import { type CallOptions, dialGuest } from "./keeper-client.ts";
 import { observedAnnotation, snapshotsAnnotation, volumeMiBOf } from "./objects.ts";
-import { type Pods, runOf } from "./pods.ts";
+import { runOf } from "./pod-state.ts";
+import type { Pods } from "./pods.ts";
 import type { TemplateMachines } from "./template-machines.ts";
 
 /** How long a keeper that is said to run may fail to answer until it counts as out of reach. */
@@ -288,7 +289,7 @@ export class KubernetesDriver implements Driver {
     call: Call,
     sent: Sent<Call>,
     options: CallOptions = {},
-  ): Promise<Awaited<ReturnType<Driver[Call]>>> {
+  ): Promise<Outcome<Call>> {
     const address = await this.#pods.address(id);
     const result = await this.#pods.askAt(address, call, sent, options);
     const observed = await this.#pods.askAt(address, "observe", [id]);

@@ -2,8 +2,7 @@ import { z } from "zod";
 import { installSteps } from "../../contract/agents.ts";
 import type { ErrorCode } from "../../contract/errors.ts";
 import { maximumSnapshots } from "../../contract/snapshots.ts";
-import type { Driver } from "../driver.ts";
-import type { KeeperCall } from "./keeper-calls.ts";
+import type { KeeperCall, Outcome } from "./keeper-calls.ts";
 
 // A keeper is in the pod of a machine whose agent may have broken out of QEMU: what it says is checked as a stranger's.
 
@@ -53,7 +52,7 @@ const results = {
   keptLog: z.string(),
   handshake: z.enum(["proof", "token"]),
   ended: nothing,
-} satisfies { [Call in KeeperCall]: z.ZodType<Awaited<ReturnType<Driver[Call]>> | undefined> };
+} satisfies { [Call in KeeperCall]: z.ZodType<Outcome<Call> | undefined> };
 
 /** What a machine's driver may complain of. Other codes are of the service, and mean something to its clients. */
 const codes = [
@@ -89,16 +88,12 @@ export const AnswerLine = z.union([
 ]);
 
 /** A call's result as it was told. Throws for what is none, and for one of another machine than the one that was asked about. */
-export function resultOf<Call extends KeeperCall>(
-  call: Call,
-  sent: readonly unknown[],
-  told: unknown,
-): Awaited<ReturnType<Driver[Call]>> {
+export function resultOf<Call extends KeeperCall>(call: Call, sent: readonly unknown[], told: unknown): Outcome<Call> {
   const result: unknown = results[call].parse(told);
   const [subject] = sent;
   const id = subject instanceof Object && "id" in subject ? subject.id : subject;
   if (result instanceof Object && "id" in result && result.id !== id) throw new Error("it is another machine's");
-  return result as Awaited<ReturnType<Driver[Call]>>;
+  return result as Outcome<Call>;
 }
 
 /** The lines of an answer. Throws where one is too long, and where there are too many of them. */

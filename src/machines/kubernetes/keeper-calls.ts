@@ -36,6 +36,9 @@ export type Sent<Call extends KeeperCall> = Call extends "create"
     ? [string]
     : Parameters<Driver[Call]>;
 
+/** What a call resolves with. */
+export type Outcome<Call extends KeeperCall> = Awaited<ReturnType<Driver[Call]>>;
+
 /**
  * A line of an answer. Steps come while the call goes on, and empty lines where nothing else does; the last line has the
  * result or the error.

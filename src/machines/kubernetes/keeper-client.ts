@@ -3,13 +3,13 @@ import type { Socket } from "node:net";
 import { pipeline } from "node:stream/promises";
 import { BerthError } from "../../contract/errors.ts";
 import type { Progress } from "../../service/lifecycle/provisioning.ts";
-import type { Driver } from "../driver.ts";
 import { changing } from "../fenced-driver.ts";
 import { AnswerLine, linesOf, Refusal, resultOf } from "./keeper-answers.ts";
 import {
   epochHeader,
   guestProtocol,
   type KeeperCall,
+  type Outcome,
   type Passed,
   pathOf,
   pulseMs,
@@ -51,7 +51,7 @@ export async function askKeeper<Call extends KeeperCall>(
   call: Call,
   sent: Sent<Call>,
   { progress, signal }: CallOptions = {},
-): Promise<Awaited<ReturnType<Driver[Call]>>> {
+): Promise<Outcome<Call>> {
   const body = Buffer.from(JSON.stringify(sent));
   const limits = [...(signal ? [signal] : []), ...timeLimit(call)];
   const asked = ask(address, `/calls/${call}`, {

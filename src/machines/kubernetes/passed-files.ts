@@ -1,3 +1,4 @@
+import { addAbortListener } from "node:events";
 import { mkdir, mkdtempDisposable, rm, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
@@ -67,9 +68,7 @@ export class PassedFiles {
     const folder = stack.use(await this.#newFolder());
     source.on("error", () => {}); // Thrown to its reader, if it has one still.
     const cut = () => source.destroy(new BerthError("machine_failed", "Nobody waits for the files any more."));
-    signal.addEventListener("abort", cut);
-    stack.defer(() => signal.removeEventListener("abort", cut));
-    if (signal.aborted) cut();
+    using _ = addAbortListener(signal, cut);
     try {
       await write(source, what, folder.path);
       await requireRecord(folder.path, what);
@@ -77,7 +76,6 @@ export class PassedFiles {
       if (!(error instanceof ArchiveError)) throw error;
       throw new BerthError("machine_failed", `The machine's files could not be taken over. ${error.message}`);
     }
-    signal.removeEventListener("abort", cut);
     stack.move();
     return folder;
   }
@@ -88,10 +86,7 @@ export class PassedFiles {
   }
 
   #newFolder(): Promise<Folder> {
-    return mkdtempDisposable(join(this.#folder, "passed-")).then(({ path, remove }) => ({
-      path,
-      [Symbol.asyncDispose]: remove,
-    }));
+    return mkdtempDisposable(join(this.#folder, "passed-"));
   }
 }
 

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { V1Pod } from "@kubernetes/client-node";
 import { BerthError } from "../../contract/errors.ts";
-import type { Driver } from "../driver.ts";
 import type { MachineObjects } from "./cluster.ts";
-import { type KeeperCall, keeperPort, type Passed, type Sent } from "./keeper-calls.ts";
+import { type KeeperCall, keeperPort, type Outcome, type Passed, type Sent } from "./keeper-calls.ts";
 import {
   askKeeper,
   type CallOptions,
@@ -12,6 +11,7 @@ import {
   type Passage,
   passFiles,
 } from "./keeper-client.ts";
+import { runOf, stateOf, whyPending } from "./pod-state.ts";
 
 /** How long a pod may take until it is ready: its image may have to be pulled, its volume attached. */
 const podMs = 600_000;
@@ -100,7 +100,7 @@ export class Pods {
     call: Call,
     sent: Sent<Call>,
     options: CallOptions = {},
-  ): Promise<Awaited<ReturnType<Driver[Call]>>> {
+  ): Promise<Outcome<Call>> {
     return this.askAt(await this.address(id), call, sent, options);
   }
 
@@ -109,7 +109,7 @@ export class Pods {
     call: Call,
     sent: Sent<Call>,
     options: CallOptions = {},
-  ): Promise<Awaited<ReturnType<Driver[Call]>>> {
+  ): Promise<Outcome<Call>> {
     return orLost(askKeeper(address, call, sent, options));
   }
 
@@ -227,21 +227,4 @@ async function orLost<Result>(asked: Promise<Result>): Promise<Result> {
 function isReady({ metadata, status }: V1Pod): boolean {
   if (metadata?.deletionTimestamp) return false;
   return status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false;
-}
-
-/** Which run of its container a pod is in; null if none runs. */
-export function runOf(pod: V1Pod | null): string | null {
-  const [container] = pod?.status?.containerStatuses ?? [];
-  return container?.state?.running ? `${pod!.metadata?.uid} ${container.containerID}` : null;
-}
-
-/** Why no node takes the pod; null if one has, or may still. */
-function whyPending({ status }: V1Pod): string | null {
-  const scheduled = status?.conditions?.find(({ type }) => type === "PodScheduled");
-  return scheduled?.status === "False" ? (scheduled.message ?? scheduled.reason ?? "unknown") : null;
-}
-
-function stateOf(pod: V1Pod | null): string {
-  const waiting = pod?.status?.containerStatuses?.[0]?.state?.waiting;
-  return waiting?.message ?? waiting?.reason ?? pod?.status?.phase ?? "there is none";
 }

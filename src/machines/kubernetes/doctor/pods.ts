@@ -1,4 +1,5 @@
 import type { CoreV1Event, V1Node, V1Pod } from "@kubernetes/client-node";
+import { waitingOf, whyPending } from "../pod-state.ts";
 import type { Check } from "./check.ts";
 import { isUsable } from "./nodes.ts";
 
@@ -57,8 +58,8 @@ export const machines: Check = async (cluster, { namespace }) => {
 };
 
 function whyLate(pod: V1Pod, warnings: CoreV1Event[]): string {
-  const unscheduled = pod.status?.conditions?.find(({ type, status }) => type === "PodScheduled" && status === "False");
-  if (unscheduled) return unscheduled.message ?? unscheduled.reason ?? "no node takes it";
+  const pending = whyPending(pod);
+  if (pending !== null) return pending;
   if (pod.metadata?.deletionTimestamp) return "it is ending";
   const waiting = waitingOf(pod);
   return warningOf(warnings, pod.metadata?.name) ?? waiting?.message ?? waiting?.reason ?? "it is not ready";
@@ -66,10 +67,6 @@ function whyLate(pod: V1Pod, warnings: CoreV1Event[]): string {
 
 function warningOf(warnings: CoreV1Event[], name: string | undefined): string | undefined {
   return warnings.find(({ involvedObject }) => involvedObject.name === name)?.message;
-}
-
-function waitingOf({ status }: V1Pod) {
-  return status?.containerStatuses?.[0]?.state?.waiting;
 }
 
 function isReady({ status }: V1Pod): boolean {
