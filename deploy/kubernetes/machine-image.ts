@@ -4,9 +4,11 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { addFiles, addProgram } from "./debian-files.ts";
 import { makeImageArchive } from "./image-archive.ts";
+import { addImportedPackages } from "./imported-packages.ts";
 
 const run = promisify(execFile);
 const repository = join(import.meta.dirname, "../..");
+const keeper = "src/machines/kubernetes/keeper.ts";
 
 /** What the keeper runs, and what confines QEMU. Debian's, as they are installed here. */
 const programs = [
@@ -17,9 +19,6 @@ const programs = [
   "/usr/bin/setpriv",
   "/usr/bin/test",
 ];
-
-/** What the keeper imports: zod, and tar-stream with what that needs in Node. */
-const packages = ["zod", "tar-stream", "streamx", "fast-fifo", "b4a", "text-decoder", "events-universal"];
 
 /** Of QEMU. */
 const modules = ["/usr/lib/x86_64-linux-gnu/qemu/accel-tcg-x86_64.so"];
@@ -33,17 +32,14 @@ export async function makeMachineImage(archive: string, name: string, guest: str
   await addProgram(root, process.execPath, "/usr/bin/node");
   await addFiles(root, ["/usr/share/qemu", "/usr/share/seabios"]);
   const app = join(root, "berth");
-  await mkdir(join(app, "node_modules"), { recursive: true });
   await cp(join(repository, "src"), join(app, "src"), { recursive: true });
-  for (const name of packages) {
-    await cp(join(repository, "node_modules", name), join(app, "node_modules", name), { recursive: true });
-  }
+  await addImportedPackages(app, keeper);
   await cp(join(repository, "package.json"), join(app, "package.json"));
   await addGuest(guest, join(root, "images"));
   await mkdir(join(root, "data"));
   await mkdir(join(root, "tmp"), { mode: 0o1777 });
   await makeImageArchive(archive, name, root, {
-    command: ["/usr/bin/node", "/berth/src/machines/kubernetes/keeper.ts"],
+    command: ["/usr/bin/node", `/berth/${keeper}`],
   });
 }
 

@@ -81,10 +81,18 @@ export class MachineObjects {
 
   /** What the machine's keeper wants to see. Null if there is no such machine. */
   async token(id: string): Promise<string | null> {
+    return this.#kept(id, "token");
+  }
+
+  /** Keeps a text with the machine, beside its token. Up to 1 MiB. */
+  async keepLog(id: string, log: string): Promise<void> {
     const of = { name: this.#nameOf(id), namespace: this.#namespace };
-    const secret = await nullIfMissing(this.#core.readNamespacedSecret(of));
-    const token = secret?.data?.token;
-    return token === undefined ? null : Buffer.from(token, "base64").toString();
+    await nullIfMissing(this.#core.patchNamespacedSecret({ ...of, body: { stringData: { log } } }, mergePatch));
+  }
+
+  /** What `keepLog` kept last; null if there is none. */
+  async log(id: string): Promise<string | null> {
+    return this.#kept(id, "log");
   }
 
   /** Makes what of the machine is not there. */
@@ -121,6 +129,12 @@ export class MachineObjects {
     const claim = { name: `data-${name}-0`, namespace };
     await nullIfMissing(this.#core.deleteNamespacedPersistentVolumeClaim(claim));
     await nullIfMissing(this.#core.deleteNamespacedSecret({ name, namespace }));
+  }
+
+  async #kept(id: string, key: "token" | "log"): Promise<string | null> {
+    const of = { name: this.#nameOf(id), namespace: this.#namespace };
+    const text = (await nullIfMissing(this.#core.readNamespacedSecret(of)))?.data?.[key];
+    return text === undefined ? null : Buffer.from(text, "base64").toString();
   }
 
   async #patch(id: string, body: object): Promise<V1StatefulSet> {

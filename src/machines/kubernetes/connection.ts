@@ -1,13 +1,21 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
 import { KubeConfig, type RequestContext } from "@kubernetes/client-node";
 import { BerthError } from "../../contract/errors.ts";
 
 /** An API server that does not answer counts as away: what machines run is not to wait for it. */
 const answerMs = 15_000;
 
+type DispatcherOptions = ReturnType<KubeConfig["createDispatcherOptions"]>;
+
 /** Where a cluster is and as whom it is asked. Requests end after `answerMs`. */
 export class ClusterConnection extends KubeConfig {
+  /** How the connections of the last request were to be made, and of those that are used. */
+  #settings: DispatcherOptions | null = null;
+  #usedSettings: DispatcherOptions | null = null;
+  #connections: ReturnType<RequestContext["getDispatcher"]>;
+
   /**
    * `kubeconfig`: a file; null: the service account of this pod. Throws `machine_failed` where they name no cluster.
    */
@@ -32,7 +40,19 @@ export class ClusterConnection extends KubeConfig {
 
   override async applySecurityAuthentication(context: RequestContext): Promise<void> {
     await super.applySecurityAuthentication(context);
+    // The library makes new connections for each request, a TLS handshake each; a new certificate still needs new ones.
+    const made = context.getDispatcher();
+    if (!isDeepStrictEqual(this.#usedSettings, this.#settings)) {
+      this.#usedSettings = this.#settings;
+      this.#connections = made;
+    }
+    if (this.#connections) context.setDispatcher(this.#connections);
     context.setSignal(AbortSignal.timeout(answerMs));
+  }
+
+  override createDispatcherOptions(...of: Parameters<KubeConfig["createDispatcherOptions"]>): DispatcherOptions {
+    this.#settings = super.createDispatcherOptions(...of);
+    return this.#settings;
   }
 
   /** When the client's certificate expired; null if it has not, or there is none. */

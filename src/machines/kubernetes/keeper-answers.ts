@@ -6,8 +6,8 @@ import type { KeeperCall, Outcome } from "./keeper-calls.ts";
 
 // A keeper is in the pod of a machine whose agent may have broken out of QEMU: what it says is checked as a stranger's.
 
-/** The longest line, in bytes; the log that is kept is one. */
-const maximumLine = { log: 8 * 1024 ** 2, other: 256 * 1024 };
+/** The longest line, in bytes. */
+const maximumLine = 256 * 1024;
 /** Steps, and what a keeper says while nothing else comes. Beyond these, one a second. */
 const linesAtOnce = 100;
 
@@ -48,8 +48,6 @@ const results = {
   snapshots: z.array(z.object({ id: short, bytes: count })).max(2 * maximumSnapshots),
   stop: nothing,
   endHung: nothing,
-  keepLog: nothing,
-  keptLog: z.string(),
   handshake: z.enum(["proof", "token"]),
   ended: nothing,
 } satisfies { [Call in KeeperCall]: z.ZodType<Outcome<Call> | undefined> };
@@ -97,8 +95,7 @@ export function resultOf<Call extends KeeperCall>(call: Call, sent: readonly unk
 }
 
 /** The lines of an answer. Throws where one is too long, and where there are too many of them. */
-export async function* linesOf(answer: AsyncIterable<Buffer>, isLog: boolean): AsyncGenerator<string> {
-  const longest = isLog ? maximumLine.log : maximumLine.other;
+export async function* linesOf(answer: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const began = performance.now();
   let parts: Buffer[] = [];
   let size = 0;
@@ -114,6 +111,6 @@ export async function* linesOf(answer: AsyncIterable<Buffer>, isLog: boolean): A
     }
     parts.push(chunk.subarray(start));
     size += chunk.length - start;
-    if (size > longest) throw new Error("it says too much in one line");
+    if (size > maximumLine) throw new Error("it says too much in one line");
   }
 }

@@ -21,8 +21,6 @@ export const keeperCalls = [
   "snapshots",
   "stop",
   "endHung",
-  "keepLog",
-  "keptLog",
   "handshake",
   "ended",
 ] as const satisfies (keyof Driver)[];

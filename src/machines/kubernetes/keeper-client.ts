@@ -50,8 +50,9 @@ export async function askKeeper<Call extends KeeperCall>(
   address: KeeperAddress,
   call: Call,
   sent: Sent<Call>,
-  { progress, signal }: CallOptions = {},
+  options: CallOptions = {},
 ): Promise<Outcome<Call>> {
+  const { signal } = options;
   const body = Buffer.from(JSON.stringify(sent));
   const limits = [...(signal ? [signal] : []), ...timeLimit(call)];
   const asked = ask(address, `/calls/${call}`, {
@@ -60,11 +61,7 @@ export async function askKeeper<Call extends KeeperCall>(
     signal: AbortSignal.any(limits),
   });
   asked.end(body);
-  return answerTo(asked, (told) => resultOf(call, sent, told), {
-    isLog: call === "keptLog",
-    ...(progress ? { progress } : {}),
-    ...(signal ? { signal } : {}),
-  });
+  return answerTo(asked, (told) => resultOf(call, sent, told), options);
 }
 
 function timeLimit(call: KeeperCall): AbortSignal[] {
@@ -76,10 +73,10 @@ function timeLimit(call: KeeperCall): AbortSignal[] {
 async function answerTo<Result>(
   asked: ClientRequest,
   read: (told: unknown) => Result,
-  { isLog = false, progress, signal }: CallOptions & { isLog?: boolean } = {},
+  { progress, signal }: CallOptions = {},
 ): Promise<Result> {
   try {
-    for await (const text of linesOf(await responseTo(asked), isLog)) {
+    for await (const text of linesOf(await responseTo(asked))) {
       if (text === "") continue;
       const line = AnswerLine.parse(JSON.parse(text));
       if ("plan" in line) progress?.plan(line.plan);

@@ -25,8 +25,7 @@ import {
 import type { PassedFiles } from "./passed-files.ts";
 import { switching, type TemplateUplinks } from "./template-uplinks.ts";
 
-/** Larger than the log that is kept. */
-const maximumBody = 4 * 1024 ** 2;
+const maximumBody = 256 * 1024;
 
 /** How long a caller that is refused may go on to send. */
 const drainMs = 10_000;

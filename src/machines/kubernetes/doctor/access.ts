@@ -23,7 +23,7 @@ export const serverRights: readonly Right[] = [
   { group: "", resource: "pods", verbs: ["get", "delete"], isNamespaced: true },
   { group: "", resource: "events", verbs: ["list"], isNamespaced: true },
   { group: "", resource: "persistentvolumeclaims", verbs: ["delete"], isNamespaced: true },
-  { group: "", resource: "secrets", verbs: ["get", "create", "delete"], isNamespaced: true },
+  { group: "", resource: "secrets", verbs: ["get", "create", "patch", "delete"], isNamespaced: true },
   { group: "", resource: "nodes", verbs: ["get"], isNamespaced: false },
 ];
 
