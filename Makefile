@@ -57,6 +57,7 @@ test-kubernetes: node_modules/.all image ## a real Kubernetes cluster of two nod
 	@scripts/setup busybox-static conntrack dpkg-dev gcc golang-1.19-go iproute2 iptables jq libc6-dev rsync socat xz-utils
 	@node test/kubernetes/build.ts
 	@vitest run --project kubernetes
+	@vitest run --config test/pods/vitest.config.ts
 
 openapi: node_modules/.all ## write docs/openapi.json and the client's types anew, after a change of the routes
 	@node scripts/openapi.ts

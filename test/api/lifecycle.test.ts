@@ -234,10 +234,11 @@ test("where none can make room, a turn waits in order and says so; then, when to
 test("a turn that waits too long for a place ends as failed, and its agent is well afterwards", async () => {
   await start({ maximumAwake: 1, waitMs: 300 });
   for (const name of ["bob", "ada"]) await client.createAgent(name);
-  const long = await client.fetch("POST", "/agents/ada/chat", { message: "count 200 10" });
+  const long = await client.fetch("POST", "/agents/ada/chat", { message: "count 6000 10" });
   const reply = await client.chat("bob", "me next");
   expect(reply.events.at(-1)!.event).toMatchObject({ type: "response.failed", error: { code: "no_capacity" } });
   expect(await statusOf("bob")).toBe("suspended");
+  await client.call("POST", `/agents/ada/turns/${long.headers.get("x-turn-id")}/cancel`);
   await long.text();
   expect(await client.ask("bob", "now")).toBe("now");
 });

@@ -9,6 +9,7 @@ import { createServer, type Server, type ServerParts } from "../../src/server.ts
 import { startEmbeddedPostgres } from "../../src/store/embedded.ts";
 import { TestClient } from "./client.ts";
 import { testConfig } from "./config.ts";
+import { Namespace } from "./namespace.ts";
 import { ScriptedDriver } from "./scripted-driver.ts";
 import { scriptedRuntimes } from "./scripted-runtime.ts";
 
@@ -42,10 +43,13 @@ async function startBoth(config: Config, parts: ServerParts): Promise<Server> {
   return { ...leader, url: standby.url, [Symbol.asyncDispose]: end };
 }
 
-/** A whole server with scripted machines. Everything else is real. */
+/**
+ * A whole server with scripted machines. Everything else is real. The machines are in this process, or, in the run that has a
+ * cluster, in pods.
+ */
 export class ScriptedService implements AsyncDisposable {
   readonly config: Config;
-  readonly driver: ScriptedDriver;
+  readonly #driver: ScriptedDriver | null;
   server: Server;
   client: TestClient;
   readonly repair: () => void;
@@ -54,7 +58,7 @@ export class ScriptedService implements AsyncDisposable {
 
   private constructor(
     config: Config,
-    driver: ScriptedDriver,
+    driver: ScriptedDriver | null,
     again: () => Promise<Server>,
     cleanup: AsyncDisposableStack,
     server: Server,
@@ -62,12 +66,22 @@ export class ScriptedService implements AsyncDisposable {
     repair: () => void,
   ) {
     this.config = config;
-    this.driver = driver;
+    this.#driver = driver;
     this.server = server;
     this.client = client;
     this.repair = repair;
     this.#again = again;
     this.#cleanup = cleanup;
+  }
+
+  /** What the machines do, for tests that look into them or change it. */
+  get driver(): ScriptedDriver {
+    return this.#driver ?? ScriptedService.withoutDriver();
+  }
+
+  /** Throws what ends a test that looks into machines which are in pods. */
+  static withoutDriver(): never {
+    throw new Error("the machines are in pods: this test needs those of its own process");
   }
 
   /**
@@ -88,23 +102,25 @@ export class ScriptedService implements AsyncDisposable {
       fetchDocument?: FetchDocument;
     } = {},
   ): Promise<ScriptedService> {
-    const isShared = hasStandby && !changes.databaseUrl && !changes.dataFolder;
     const cleanup = new AsyncDisposableStack();
-    const config = await (isShared ? sharedConfig(changes, cleanup) : testConfig(changes));
-    const driver = new ScriptedDriver(join(config.dataFolder, "machines"), runtimes, packages);
+    const namespace = cleanup.use(await Namespace.create());
+    const isShared = (hasStandby || namespace) && !changes.databaseUrl && !changes.dataFolder;
+    const placed = { ...changes, kubernetes: namespace?.config ?? null };
+    const config = await (isShared ? sharedConfig(placed, cleanup) : testConfig(placed));
+    const driver = namespace ? null : new ScriptedDriver(join(config.dataFolder, "machines"), runtimes, packages);
     const broken = { breaks };
     const openDriver = async () => {
       broken.breaks();
-      return driver;
+      return driver!;
     };
-    const parts = { runtimes, fetchDocument, openDriver };
-    const begin = isShared ? startBoth : createServer;
+    const parts = { runtimes, fetchDocument, ...(driver ? { openDriver } : {}) };
+    const begin = isShared && hasStandby ? startBoth : createServer;
     const server = await begin(config, parts);
     // A second server on the same database has no operator key in its own data folder.
     const client = await TestClient.ofOperator(server.url, config.dataFolder).catch(
       () => new TestClient(server.url, ""),
     );
-    const again = () => begin(config, { runtimes, openDriver: async () => driver });
+    const again = () => begin(config, { runtimes, ...(driver ? { openDriver: async () => driver } : {}) });
     return new ScriptedService(config, driver, again, cleanup, server, client, () => {
       broken.breaks = () => {};
     });
@@ -124,7 +140,7 @@ export class ScriptedService implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.server[Symbol.asyncDispose]();
     await this.#cleanup.disposeAsync();
-    await this.driver[Symbol.asyncDispose]();
+    await this.#driver?.[Symbol.asyncDispose]();
     // A runner killed in mid-turn may still write a line or two.
     await rm(this.config.dataFolder, { recursive: true, force: true, maxRetries: 10 });
   }

@@ -1,0 +1,6 @@
+import { TestRunner } from "vitest";
+import { ScriptedService } from "../support/scripted-service.ts";
+
+// A test that looks into a machine has nothing to look into here.
+
+ScriptedService.withoutDriver = () => TestRunner.getCurrentTest()!.context.skip("it looks into machines");
