@@ -50,7 +50,7 @@ const listen = async () =>
     port: 0,
   });
 /** See keeper-files.test.ts. */
-const noFiles = { stage: none, stageTemplate: none, takeStaged: none, fits: () => false };
+const noFiles = { stage: none, stageTemplate: none, takeStaged: none, fits: () => false, packedDisk: () => "" };
 async function none(): Promise<void> {}
 const silent = { plan: () => {}, begin: () => {} };
 

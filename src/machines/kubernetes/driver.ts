@@ -10,7 +10,9 @@ import type { Driver, KeptSnapshot, MachineObservation, RunningMachine, Snapshot
 import type { MachineObjects } from "./cluster.ts";
 import type { KeeperCall, Outcome, Sent } from "./keeper-calls.ts";
 import { type CallOptions, dialGuest } from "./keeper-client.ts";
-import { observedAnnotation, snapshotsAnnotation, volumeMiBOf } from "./objects.ts";
+import { observedOf, snapshotsOf } from "./notes.ts";
+import { observedAnnotation, snapshotsAnnotation, volumeBytesOf, volumeMiBOf } from "./objects.ts";
+import type { PackedDisks } from "./packed-disks.ts";
 import { runOf } from "./pod-state.ts";
 import type { Pods } from "./pods.ts";
 import type { TemplateMachines } from "./template-machines.ts";
@@ -23,6 +25,8 @@ const looksAtOnce = 16;
 interface KubernetesOptions {
   pods: Pods;
   templates: TemplateMachines;
+  /** Where machines' disks are while they are exported. */
+  disks: PackedDisks;
   /** The guest image in the machines' container image. */
   imageId: string;
   /** A runtime's default machine size, which its templates have. */
@@ -42,15 +46,17 @@ export class KubernetesDriver implements Driver {
   readonly #pods: Pods;
   readonly #objects: MachineObjects;
   readonly #templates: TemplateMachines;
+  readonly #disks: PackedDisks;
   readonly #usual: (runtime: string) => Resources;
   readonly #log: (message: string) => void;
   /** Clones that have not come to life yet, and their runtimes. */
   readonly #clones = new Map<string, string>();
 
-  constructor({ pods, templates, imageId, usualResources, log }: KubernetesOptions) {
+  constructor({ pods, templates, disks, imageId, usualResources, log }: KubernetesOptions) {
     this.#pods = pods;
     this.#objects = pods.objects;
     this.#templates = templates;
+    this.#disks = disks;
     this.imageId = imageId;
     this.#usual = usualResources;
     this.#log = log;
@@ -143,7 +149,7 @@ export class KubernetesDriver implements Driver {
     const set = await this.#objects.set(id);
     if (!set) throw new BerthError("machine_lost", "The agent has no machine.");
     // Before it is there: whose a snapshot is, no keeper decides.
-    await this.#keep(id, [...keptBy(set).filter((each) => each.id !== snapshot), { id: snapshot, bytes: 0 }]);
+    await this.#keep(id, [...this.#keptBy(set).filter((each) => each.id !== snapshot), { id: snapshot, bytes: 0 }]);
     return this.#pods.borrow(id, () => this.#change(id, "snapshot", [id, snapshot, options]));
   }
 
@@ -183,12 +189,16 @@ export class KubernetesDriver implements Driver {
 
   /** The machine that keeps a snapshot; null if there is none. */
   async #ownerOf(snapshot: string): Promise<string | null> {
-    const set = (await this.#objects.sets()).find((each) => keptBy(each).some(({ id }) => id === snapshot));
-    return set ? this.#objects.idOf(set) : null;
+    const set = await this.#setOf(snapshot);
+    return set && this.#objects.idOf(set);
+  }
+
+  async #setOf(snapshot: string): Promise<V1StatefulSet | null> {
+    return (await this.#objects.sets()).find((set) => this.#keptBy(set).some(({ id }) => id === snapshot)) ?? null;
   }
 
   async snapshots(): Promise<KeptSnapshot[]> {
-    return (await this.#objects.sets()).flatMap(keptBy);
+    return (await this.#objects.sets()).flatMap((set) => this.#keptBy(set));
   }
 
   async stage(): Promise<void> {
@@ -198,16 +208,29 @@ export class KubernetesDriver implements Driver {
     );
   }
 
-  async packDisk(): Promise<string> {
-    throw new BerthError("archive_unsupported", "An export from Kubernetes has no disk; export without it.");
+  /** The machine's keeper packs it, and gives it to this server. */
+  async packDisk(snapshot: string, signal?: AbortSignal): Promise<string> {
+    const set = await this.#setOf(snapshot);
+    if (!set) throw notThere();
+    await this.#disks.requireSpace();
+    const id = this.#objects.idOf(set);
+    return this.#pods.borrow(id, async () => {
+      const from = await this.#pods.address(id);
+      await this.#pods.askAt(from, "packDisk", [snapshot], signal ? { signal } : {});
+      const maximumBytes = volumeBytesOf(set);
+      return this.#pods.read({ kind: "disks", name: snapshot }, { from, maximumBytes, signal }, (files) =>
+        this.#disks.receive(snapshot, files, maximumBytes),
+      );
+    });
   }
 
   async stop(id: string): Promise<void> {
     const set = await this.#objects.set(id);
     if (!set) return;
     const observed = observedOf(set);
+    const mayHaveMemory = observed === "unreadable" || observed?.phase === "suspended";
     // A memory that is to go with the end of its run is in the volume.
-    if (set.spec?.replicas === 1 || observed?.phase === "suspended") {
+    if (set.spec?.replicas === 1 || mayHaveMemory) {
       await this.#pods.ready(id);
       await this.#change(id, "stop", [id]);
     }
@@ -230,7 +253,7 @@ export class KubernetesDriver implements Driver {
       throw error;
     });
     if (set === "unknown") return this.#pods.ask(id, "observe", [id]);
-    return set ? this.#look(set) : { id, generation: 0, restarts: 0, restores: 0, phase: "absent", image: null };
+    return set ? this.#look(set) : { ...nothingOf(id), phase: "absent" };
   }
 
   async list(): Promise<MachineObservation[]> {
@@ -294,8 +317,8 @@ export class KubernetesDriver implements Driver {
     const result = await this.#pods.askAt(address, call, sent, options);
     const observed = await this.#pods.askAt(address, "observe", [id]);
     const snapshots = await this.#pods.askAt(address, "snapshots", []);
-    const known = keptBy(await this.#objects.annotate(id, { [observedAnnotation]: JSON.stringify(observed) }));
-    const kept = snapshots.filter((each) => known.some((other) => other.id === each.id)).map(sane);
+    const known = this.#keptBy(await this.#objects.annotate(id, { [observedAnnotation]: JSON.stringify(observed) }));
+    const kept = snapshots.filter((each) => known.some((other) => other.id === each.id));
     if (!isDeepStrictEqual(kept, known)) await this.#keep(id, kept);
     return result;
   }
@@ -306,7 +329,8 @@ export class KubernetesDriver implements Driver {
 
   async #look(set: V1StatefulSet): Promise<MachineObservation> {
     const id = this.#objects.idOf(set);
-    const last = observedOf(set) ?? { id, generation: 0, restarts: 0, restores: 0, phase: "absent", image: null };
+    const last = observedOf(set) ?? ({ ...nothingOf(id), phase: "absent" } as const);
+    if (last === "unreadable" || last.id !== id) return this.#lookAnew(id);
     // Its pod was ended, which saves its memory if there is time. `wake` looks whether it has one.
     const asleep = { ...last, phase: last.phase === "running" ? "suspended" : last.phase } as const;
     if (set.spec?.replicas !== 1) return asleep;
@@ -324,23 +348,34 @@ export class KubernetesDriver implements Driver {
     }
   }
 
+  /** What the keeper says of a machine, whose pod comes for that. Lost where it does not. */
+  async #lookAnew(id: string): Promise<MachineObservation> {
+    this.#log(`what was last seen of machine ${id} cannot be read: the annotation ${observedAnnotation}. It is asked`);
+    try {
+      return await this.#pods.borrow(id, async () => {
+        const seen = await this.#pods.ask(id, "observe", [id]);
+        await this.#objects.annotate(id, { [observedAnnotation]: JSON.stringify(seen) });
+        return seen;
+      });
+    } catch (error) {
+      this.#log(`machine ${id} does not say what it is: ${(error as Error).message}`);
+      return { ...nothingOf(id), phase: "lost" };
+    }
+  }
+
+  #keptBy(set: V1StatefulSet): KeptSnapshot[] {
+    const kept = snapshotsOf(set);
+    if (!kept) this.#log(`the snapshots of machine ${this.#objects.idOf(set)} cannot be read: ${snapshotsAnnotation}`);
+    return kept ?? [];
+  }
+
   async #observeAt(id: string, pod: V1Pod): Promise<MachineObservation> {
     return this.#pods.askAt(await this.#pods.addressOf(id, pod), "observe", [id]);
   }
 }
 
-function observedOf({ metadata }: V1StatefulSet): MachineObservation | null {
-  const text = metadata?.annotations?.[observedAnnotation];
-  return text === undefined ? null : (JSON.parse(text) as MachineObservation);
-}
-
-function keptBy({ metadata }: V1StatefulSet): KeptSnapshot[] {
-  return JSON.parse(metadata?.annotations?.[snapshotsAnnotation] ?? "[]") as KeptSnapshot[];
-}
-
-/** A keeper that somebody has taken over may say anything. */
-function sane({ id, bytes }: KeptSnapshot): KeptSnapshot {
-  return { id, bytes: Number.isSafeInteger(bytes) ? bytes : 0 };
+function nothingOf(id: string) {
+  return { id, generation: 0, restarts: 0, restores: 0, image: null };
 }
 
 function notThere(): BerthError {

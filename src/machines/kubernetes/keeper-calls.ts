@@ -19,6 +19,7 @@ export const keeperCalls = [
   "restore",
   "removeSnapshot",
   "snapshots",
+  "packDisk",
   "stop",
   "endHung",
   "keepLog",
@@ -32,7 +33,7 @@ export type KeeperCall = (typeof keeperCalls)[number];
 /** The parameters that are sent: all but what reports and what aborts. */
 export type Sent<Call extends KeeperCall> = Call extends "create"
   ? [Parameters<Driver["create"]>[0]]
-  : Call extends "suspend"
+  : Call extends "suspend" | "packDisk"
     ? [string]
     : Parameters<Driver[Call]>;
 
@@ -49,13 +50,21 @@ export type KeeperLine =
   | { result: unknown }
   | { error: { code: ErrorCode; message: string } };
 
-/** What a keeper gives to another one: a snapshot, by its id, with all that it lies on; or a template, by its name. */
+/**
+ * What a keeper gives: a snapshot, by its id, with all that it lies on; a template, by its name; or a snapshot's disk that it
+ * has packed. A disk is given once, and taken by no keeper.
+ */
 export interface Passed {
-  kind: "snapshots" | "templates";
+  kind: "snapshots" | "templates" | "disks";
   name: string;
 }
 
-const filesPath = /^\/files\/(snapshots|templates)\/(?!\.)([\w.-]{1,100})$/;
+const filesPath = /^\/files\/(snapshots|templates|disks)\/(?!\.)([\w.-]{1,100})$/;
+
+/** The path of a packed disk in its archive. */
+export function packedFile(snapshot: string): string {
+  return `disks/${snapshot}/disk.qcow2`;
+}
 
 /** `GET` reads it as a tar archive, `POST` brings it as one. */
 export function pathOf({ kind, name }: Passed): string {

@@ -150,11 +150,12 @@ export class KeeperServer implements AsyncDisposable {
 
   #perform(call: KeeperCall, given: unknown[], tell: (line: KeeperLine) => void, gone: AbortSignal): Promise<unknown> {
     const progress: Progress = { plan: (plan) => tell({ plan }), begin: (begin) => tell({ begin }) };
-    const added = call === "create" ? [progress, gone] : call === "suspend" ? [gone] : [];
+    const added = call === "create" ? [progress, gone] : call === "suspend" || call === "packDisk" ? [gone] : [];
     const method = this.#driver[call].bind(this.#driver) as (...all: unknown[]) => Promise<unknown>;
     const work = () => method(...given, ...added);
-    // Changes wait for each other: a caller that was lost may have left one that goes on.
-    return changing.has(call) ? this.#inTurn(work) : work();
+    // Changes wait for each other: a caller that was lost may have left one that goes on. A machine whose pod ends must not
+    // wait until its disk is packed, which changes nothing of it.
+    return changing.has(call) && call !== "packDisk" ? this.#inTurn(work) : work();
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {

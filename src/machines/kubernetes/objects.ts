@@ -55,6 +55,12 @@ export function volumeMiBOf({ diskGiB, memoryMiB }: Resources): number {
   return diskGiB * 1024 + 2 * memoryMiB + volumeOverheadMiB;
 }
 
+/** The size of the volume of a machine that is there, in bytes. */
+export function volumeBytesOf({ spec }: V1StatefulSet): number {
+  const [claim] = spec?.volumeClaimTemplates ?? [];
+  return Number.parseInt(claim?.spec?.resources?.requests?.storage ?? "0", 10) * 1024 ** 2;
+}
+
 /**
  * A machine: a pod that is there or not, with a volume of its own. A StatefulSet never has two pods of one name, not
  * even when the first one's node is out of reach.

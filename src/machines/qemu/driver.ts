@@ -349,9 +349,14 @@ export class QemuDriver implements Driver {
     await this.#snapshots.stage(snapshots, new Layout(folder));
   }
 
-  async packDisk(snapshot: string): Promise<string> {
+  async packDisk(snapshot: string, signal = new AbortController().signal): Promise<string> {
     await this.#reserve.require();
-    return this.#snapshots.pack(snapshot);
+    return this.#snapshots.pack(snapshot, await this.#reserve.left(), signal);
+  }
+
+  /** Where `packDisk` leaves a snapshot's disk. */
+  packedDisk(snapshot: string): string {
+    return this.#layout.packedDisk(snapshot);
   }
 
   async stop(id: string): Promise<void> {
@@ -484,8 +489,15 @@ export class QemuDriver implements Driver {
   async #templateFor(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<Template | null> {
     if (!this.#isUsual(spec)) return null;
     progress.begin("template");
-    if (this.#onlyMadeTemplates) return this.#templates.find(this.#basisOf(spec.runtime));
+    if (this.#onlyMadeTemplates) return this.#foundTemplate(spec.runtime);
     return unlessAborted(this.#templates.get(this.#basisOf(spec.runtime)), signal);
+  }
+
+  /** What came from elsewhere and cannot be used takes room, and is not wanted again. */
+  async #foundTemplate(runtime: string): Promise<Template | null> {
+    const found = await this.#templates.find(this.#basisOf(runtime));
+    if (!found) await this.sweep();
+    return found;
   }
 
   async #createDiskOnImage(files: MachineFiles, sizeGiB: number): Promise<void> {
