@@ -15,7 +15,7 @@ import { observedAnnotation, snapshotsAnnotation, volumeBytesOf, volumeMiBOf } f
 import type { PackedDisks } from "./packed-disks.ts";
 import { runOf } from "./pod-state.ts";
 import type { Pods } from "./pods.ts";
-import type { TemplateMachines } from "./template-machines.ts";
+import type { MadeTemplate, TemplateMachines } from "./template-machines.ts";
 
 /** How long a keeper that is said to run may fail to answer until it counts as out of reach. */
 const lookMs = 15_000;
@@ -49,7 +49,7 @@ export class KubernetesDriver implements Driver {
   readonly #disks: PackedDisks;
   readonly #usual: (runtime: string) => Resources;
   readonly #log: (message: string) => void;
-  /** Clones that have not come to life yet, and their runtimes. */
+  /** Clones that have not come to life yet, and the machines that keep their templates. */
   readonly #clones = new Map<string, string>();
 
   constructor({ pods, templates, disks, imageId, usualResources, log }: KubernetesOptions) {
@@ -62,8 +62,9 @@ export class KubernetesDriver implements Driver {
     this.#log = log;
   }
 
-  prepare(runtime: string): Promise<string> {
-    return this.#templates.make(runtime);
+  /** Templates are made for the nodes that new machines are on: before the first of these there is none to make. */
+  async prepare(): Promise<null> {
+    return null;
   }
 
   /** A machine's own files go with its volume. */
@@ -71,34 +72,37 @@ export class KubernetesDriver implements Driver {
     return this.#templates.sweep();
   }
 
-  /** A clone where the runtime's template was made and fits. What is not made yet is begun, and not waited for. */
+  /** A clone where a template was made that fits the machine's node. What is not made yet is begun, and not waited for. */
   async create(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine> {
     await this.destroy(spec.id);
     const isUsual = isDeepStrictEqual(spec.resources, this.#usual(spec.runtime));
-    const template = isUsual ? await this.#templates.made(spec.runtime) : null;
-    progress.plan(template === null ? ["disk", "machine", "runtime"] : ["disk", "template", "machine", "runtime"]);
+    progress.plan(isUsual ? ["disk", "template", "machine", "runtime"] : ["disk", "machine", "runtime"]);
     progress.begin("disk");
     await this.#objects.create(spec.id, spec.resources);
     await this.#pods.ready(spec.id, signal);
-    if (template !== null) {
-      progress.begin("template");
-      await this.#passTemplate(spec, template);
-      signal?.throwIfAborted();
-    }
+    if (isUsual) progress.begin("template");
+    const template = isUsual ? await this.#passTemplate(spec) : null;
+    signal?.throwIfAborted();
     // What comes before is none of the steps that the keeper tells.
     const later: Progress = { plan: () => {}, begin: (step) => step === "machine" && progress.begin(step) };
     const options = { progress: later, ...(signal ? { signal } : {}) };
     const machine = await this.#change(spec.id, "create", [spec], options);
-    if (machine.origin === "clone") this.#clones.set(spec.id, spec.runtime);
+    if (machine.origin === "clone" && template) this.#clones.set(spec.id, template.id);
     return machine;
   }
 
-  /** A machine that has no template boots. */
-  async #passTemplate({ id, runtime }: MachineSpec, template: string): Promise<void> {
+  /** Gives a machine, which has had no guest yet, the template that fits. Null for a machine that boots: it has none. */
+  async #passTemplate({ id, runtime }: MachineSpec): Promise<MadeTemplate | null> {
     try {
-      await this.#templates.pass(runtime, template, await this.#pods.address(id));
+      const pod = await this.#objects.pod(id);
+      const keeper = await this.#pods.addressOf(id, pod);
+      const kind = await this.#pods.askAt(keeper, "templateKind", [runtime]);
+      const template = await this.#templates.made(runtime, { node: pod!.spec!.nodeName!, kind });
+      if (template) await this.#templates.pass(template, keeper);
+      return template;
     } catch (error) {
-      this.#log(`machine ${id} boots, without the template of ${runtime}: ${(error as Error).message}`);
+      this.#log(`machine ${id} boots, without a template of ${runtime}: ${(error as Error).message}`);
+      return null;
     }
   }
 
@@ -120,9 +124,9 @@ export class KubernetesDriver implements Driver {
 
   async invalidate(id: string): Promise<void> {
     await this.#change(id, "invalidate", [id]);
-    const runtime = this.#clones.get(id);
+    const template = this.#clones.get(id);
     this.#clones.delete(id);
-    if (runtime !== undefined) await this.#templates.blame(runtime);
+    if (template !== undefined) await this.#templates.blame(template);
   }
 
   adopting(id: string, token: string, next: string): Promise<void> {
@@ -131,9 +135,9 @@ export class KubernetesDriver implements Driver {
 
   async adopted(id: string): Promise<void> {
     await this.#pods.ask(id, "adopted", [id]);
-    const runtime = this.#clones.get(id);
+    const template = this.#clones.get(id);
     this.#clones.delete(id);
-    if (runtime !== undefined) this.#templates.trust(runtime);
+    if (template !== undefined) this.#templates.trust(template);
   }
 
   token(id: string): Promise<string> {

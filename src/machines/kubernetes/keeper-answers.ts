@@ -35,6 +35,7 @@ const running = z.object({
 
 const results = {
   prepare: short,
+  templateKind: z.string().regex(/^[0-9a-f]{16}$/),
   observe: Observation,
   create: running,
   boot: running,

@@ -2,9 +2,16 @@ import type { InstallStepName } from "../../contract/agents.ts";
 import type { ErrorCode } from "../../contract/errors.ts";
 import type { Driver } from "../driver.ts";
 
+/** What a keeper drives: one machine. */
+export interface KeeperDriver extends Driver {
+  /** Of what kind a runtime's templates are that fit this node: 16 hexadecimal digits. */
+  templateKind(runtime: string): Promise<string>;
+}
+
 /** What a server asks of the keeper in a machine's pod: the calls of a driver that has this one machine. */
 export const keeperCalls = [
   "prepare",
+  "templateKind",
   "observe",
   "create",
   "boot",
@@ -26,7 +33,7 @@ export const keeperCalls = [
   "keptLog",
   "handshake",
   "ended",
-] as const satisfies (keyof Driver)[];
+] as const satisfies (keyof KeeperDriver)[];
 
 export type KeeperCall = (typeof keeperCalls)[number];
 
@@ -35,10 +42,10 @@ export type Sent<Call extends KeeperCall> = Call extends "create"
   ? [Parameters<Driver["create"]>[0]]
   : Call extends "suspend" | "packDisk"
     ? [string]
-    : Parameters<Driver[Call]>;
+    : Parameters<KeeperDriver[Call]>;
 
 /** What a call resolves with. */
-export type Outcome<Call extends KeeperCall> = Awaited<ReturnType<Driver[Call]>>;
+export type Outcome<Call extends KeeperCall> = Awaited<ReturnType<KeeperDriver[Call]>>;
 
 /**
  * A line of an answer. Steps come while the call goes on, and empty lines where nothing else does; the last line has the

@@ -9,12 +9,12 @@ import { pipeline } from "node:stream/promises";
 import { asBerthError, BerthError } from "../../contract/errors.ts";
 import { archiveOf } from "../../platform/archive/writer.ts";
 import type { Progress } from "../../service/lifecycle/provisioning.ts";
-import type { Driver } from "../driver.ts";
 import { changing } from "../fenced-driver.ts";
 import { writeWhole } from "../qemu/files.ts";
 import {
   epochHeader,
   type KeeperCall,
+  type KeeperDriver,
   type KeeperLine,
   keeperCalls,
   type Passed,
@@ -32,7 +32,7 @@ const maximumBody = 4 * 1024 ** 2;
 const drainMs = 10_000;
 
 interface KeeperOptions {
-  driver: Driver;
+  driver: KeeperDriver;
   files: PassedFiles;
   uplinks: TemplateUplinks;
   token: string;
@@ -44,7 +44,7 @@ interface KeeperOptions {
 
 /** Serves the calls of one machine's driver to the service's servers over HTTP. */
 export class KeeperServer implements AsyncDisposable {
-  readonly #driver: Driver;
+  readonly #driver: KeeperDriver;
   readonly #files: PassedFiles;
   readonly #uplinks: TemplateUplinks;
   readonly #token: Buffer;
@@ -54,6 +54,8 @@ export class KeeperServer implements AsyncDisposable {
   /** Aborted when a server of a later term asks. */
   #term = new AbortController();
   #last: Promise<unknown> = Promise.resolve();
+  /** Node's server forgets those of requests that became connections. */
+  readonly #connections = new Set<Duplex>();
 
   private constructor({ driver, files, uplinks, token, epochFile }: KeeperOptions, epoch: number) {
     this.#driver = driver;
@@ -89,6 +91,7 @@ export class KeeperServer implements AsyncDisposable {
     const closed = once(this.#server, "close");
     this.#server.close();
     this.#server.closeAllConnections();
+    for (const socket of this.#connections) socket.destroy();
     await closed;
   }
 
@@ -165,6 +168,8 @@ export class KeeperServer implements AsyncDisposable {
   }
 
   async #connect(request: IncomingMessage, socket: Duplex): Promise<void> {
+    this.#connections.add(socket);
+    socket.once("close", () => this.#connections.delete(socket));
     socket.on("error", () => socket.destroy());
     try {
       await this.#admit(request);

@@ -30,7 +30,15 @@ import { SnapshotRecords } from "./snapshot-records.ts";
 import { Snapshots } from "./snapshots.ts";
 import { moveStaged, requirePlainNames, settleStaged } from "./staging.ts";
 import { Suspension } from "./suspension.ts";
-import { type HostBasis, runtimeOf, type Template, type TemplateBasis, Templates, templateKey } from "./template.ts";
+import {
+  type HostBasis,
+  runtimeOf,
+  type Template,
+  type TemplateBasis,
+  Templates,
+  templateKey,
+  templateKind,
+} from "./template.ts";
 
 /** How often the packet filter of machines is set again. */
 const filterPeriodMs = 30_000;
@@ -218,6 +226,11 @@ export class QemuDriver implements Driver {
 
   async prepare(runtime: string): Promise<string> {
     return (await this.#templates.get(this.#basisOf(runtime))).name;
+  }
+
+  /** Of what kind a runtime's templates are here: equal on another host where machines could be clones of the same one. */
+  async templateKind(runtime: string): Promise<string> {
+    return templateKind(this.#basisOf(runtime));
   }
 
   /** Whether new machines of its runtime and of the usual size could be clones of a template that another driver made. */
