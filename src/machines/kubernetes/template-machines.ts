@@ -46,7 +46,7 @@ export interface MadeTemplate {
 export class TemplateMachines {
   readonly #options: TemplateMachinesOptions;
   /** By their machines' ids, as all below. */
-  readonly #making = new Map<string, Promise<void>>();
+  readonly #making = new Set<string>();
   /** When templates could not be made. */
   readonly #failed = new Map<string, number>();
   /** Templates whose last clone did not come to life. */
@@ -60,14 +60,13 @@ export class TemplateMachines {
 
   /** The template of a runtime that fits a place. Where there is none it is begun, which nobody waits for, and null is returned. */
   async made(runtime: string, { node, kind }: Place): Promise<MadeTemplate | null> {
-    const { pods, log } = this.#options;
+    const { pods } = this.#options;
     const id = this.#idOf(runtime, kind);
     this.#nodes.set(id, (this.#nodes.get(id) ?? new Set()).add(node));
     const set = await pods.objects.set(id);
     const name = set && nameIn(set);
     if (!name) {
-      const mayTry = Date.now() - (this.#failed.get(id) ?? 0) > pauseMs;
-      if (mayTry) this.#make(id, runtime, kind).catch(({ message }: Error) => log(`no template ${id}: ${message}`));
+      this.#begin(id, runtime, kind);
       return null;
     }
     if (Date.now() - wantedAt(set) > dayMs) await this.#wanted(id, name);
@@ -112,21 +111,20 @@ export class TemplateMachines {
     this.#options.pods.close();
   }
 
-  /** Makes a template, once at a time. Throws `template_failed`, `no_capacity`. */
-  #make(id: string, runtime: string, kind: string): Promise<void> {
-    const making = this.#making.get(id);
-    if (making) return making;
-    const made = this.#makeAnew(id, runtime, kind)
-      .catch((error: unknown) => {
+  /** Has a template made, once at a time, and not soon again where it could not be. */
+  #begin(id: string, runtime: string, kind: string): void {
+    if (this.#making.has(id) || Date.now() - (this.#failed.get(id) ?? 0) < pauseMs) return;
+    this.#making.add(id);
+    this.#make(id, runtime, kind)
+      .catch(({ message }: Error) => {
         this.#failed.set(id, Date.now());
-        throw error;
+        this.#options.log(`no template ${id}: ${message}`);
       })
       .finally(() => this.#making.delete(id));
-    this.#making.set(id, made);
-    return made;
   }
 
-  async #makeAnew(id: string, runtime: string, kind: string): Promise<void> {
+  /** Throws `template_failed`, `no_capacity`. */
+  async #make(id: string, runtime: string, kind: string): Promise<void> {
     const { pods, usualResources, log } = this.#options;
     await this.#requireFewKinds(id, runtime, kind);
     const began = performance.now();
@@ -152,9 +150,10 @@ export class TemplateMachines {
   async #requireFewKinds(id: string, runtime: string, kind: string): Promise<void> {
     const [start, end] = this.#idOf(runtime, kind).split(kind) as [string, string];
     const isOther = (other: string) => other !== id && other.startsWith(start) && other.endsWith(end);
-    const sets = await this.#options.pods.objects.sets();
-    const others = sets.map((set) => this.#options.pods.objects.idOf(set)).filter(isOther);
-    if (others.length < maximumKinds) return;
+    const { objects } = this.#options.pods;
+    const made = (await objects.sets()).map((set) => objects.idOf(set));
+    const others = new Set([...made, ...this.#making].filter(isOther));
+    if (others.size < maximumKinds) return;
     throw new BerthError("template_failed", `${runtime} has templates of ${maximumKinds} kinds of nodes already.`);
   }
 
