@@ -6,6 +6,7 @@ import type { Exports } from "../service/exports.ts";
 import { type Imports, toImport } from "../service/imports.ts";
 import { findAgent } from "./agents.ts";
 import { sendHead } from "./files.ts";
+import { goneOf } from "./gone.ts";
 import { handle } from "./handle.ts";
 import type { Streams } from "./streams.ts";
 
@@ -27,7 +28,10 @@ export function archiveRoutes({ agents, exports, imports, streams }: ArchivePart
       if (request.method === "HEAD") return sendHead(reply);
       const entered = streams.enter(request);
       try {
-        const archive = await exports.open(agent, request.caller, { disk: request.query.disk === "true" });
+        const archive = await exports.open(agent, request.caller, {
+          disk: request.query.disk === "true",
+          gone: goneOf(reply),
+        });
         archive.once("close", () => entered[Symbol.dispose]());
         return reply.send(archive);
       } catch (error) {

@@ -104,9 +104,9 @@ export interface Driver {
   stage(snapshots: readonly string[], folder: string): Promise<void>;
   /**
    * Makes one file of a snapshot's disk, a qcow2 image that needs no other. Returns its path; the caller removes it.
-   * Throws `snapshot_not_found`.
+   * Throws `snapshot_not_found`, `disk_full`, and what `signal` aborts with; then nothing is left.
    */
-  packDisk(snapshot: string): Promise<string>;
+  packDisk(snapshot: string, signal?: AbortSignal): Promise<string>;
   /** What runs machines: `kvm`, `tcg`, …. */
   readonly accelerator: string;
   /** Ends the run, or discards a suspended machine's memory. The disk stays. */

@@ -195,8 +195,8 @@ export class Machines {
   }
 
   /** One file of a snapshot's disk, a qcow2 image that needs no other. The caller removes it. */
-  async packDisk(snapshot: string): Promise<string> {
-    return (await this.driver()).packDisk(snapshot);
+  async packDisk(snapshot: string, signal?: AbortSignal): Promise<string> {
+    return (await this.driver()).packDisk(snapshot, signal);
   }
 
   /** What the machine runs from and on. */

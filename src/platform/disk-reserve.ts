@@ -33,6 +33,11 @@ export class DiskReserve {
     );
   }
 
+  /** What may be taken until less than the reserve is free, in bytes. */
+  async left(): Promise<number> {
+    return Math.max(0, (await this.#free()) - this.#bytes);
+  }
+
   async #free(): Promise<number> {
     const { bavail, bsize } = await statfs(this.#folder).catch(() => statfs(dirname(this.#folder)));
     return bavail * bsize;

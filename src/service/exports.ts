@@ -58,8 +58,8 @@ interface ExportOptions {
   machines: {
     facts(agentId: string): Promise<Pick<Manifest["machine"], "image" | "accelerator">>;
   };
-  /** The agent's disk of now as one file. */
-  packDisk: (agent: AgentState) => Promise<PackedDisk>;
+  /** The agent's disk of now as one file, unless nobody waits for it any more (`gone`). */
+  packDisk: (agent: AgentState, gone: AbortSignal) => Promise<PackedDisk>;
   /** The bytes of an archive with these parts. */
   write: (parts: ExportedParts, at: Date) => AsyncIterable<Buffer>;
   /** This Berth's version, the processor's architecture, and the version of a runtime. */
@@ -78,24 +78,24 @@ export class Exports {
   /**
    * The agent as an archive, which is made as it is read. Its machine is woken for it, and does nothing else until the
    * end: messages that come meanwhile are answered then. The stream fails if it breaks off. Throws as `GuestLeases.use`,
-   * and `turn_in_progress`.
+   * and `turn_in_progress`. `gone`: nobody waits for it any more.
    */
   async open(
     agent: AgentState,
     caller: Pick<Caller, "accountId" | "keyId">,
-    { disk }: { disk: boolean },
+    wanted: { disk: boolean; gone: AbortSignal },
   ): Promise<Readable> {
     const { leases, history, turns } = this.#options;
     await leases.admit(agent, caller);
     if (await history.running(agent.id)) return turns.refuseAnother(agent.id);
     for (;;) {
-      const archive = await this.#begin(agent, disk);
+      const archive = await this.#begin(agent, wanted);
       if (archive) return archive;
     }
   }
 
   /** Begins an export; null if the agent was put to sleep just then. */
-  async #begin(agent: AgentState, disk: boolean): Promise<Readable | null> {
+  async #begin(agent: AgentState, wanted: { disk: boolean; gone: AbortSignal }): Promise<Readable | null> {
     const { leases, lifecycle, history, turns } = this.#options;
     const lease = await leases.acquire(agent.id);
     const begun = Promise.withResolvers<Readable | null>();
@@ -103,7 +103,7 @@ export class Exports {
       await using stack = new AsyncDisposableStack();
       if (current.status !== "ready") return begun.resolve(null);
       if (await history.running(agent.id)) await turns.refuseAnother(agent.id);
-      const archive = await this.#archive(current, await lease.connect(), disk, stack);
+      const archive = await this.#archive(current, await lease.connect(), wanted, stack);
       begun.resolve(archive);
       await this.#sent(archive, agent.id);
     });
@@ -116,7 +116,7 @@ export class Exports {
   async #archive(
     agent: AgentState,
     guest: GuestClient,
-    withDisk: boolean,
+    { disk: withDisk, gone }: { disk: boolean; gone: AbortSignal },
     stack: AsyncDisposableStack,
   ): Promise<Readable> {
     const { history, write } = this.#options;
@@ -125,7 +125,7 @@ export class Exports {
       guest.listInstalled({}),
       this.#settings(agent),
     ]);
-    const disk = withDisk ? await this.#options.packDisk(agent) : null;
+    const disk = withDisk ? await this.#options.packDisk(agent, gone) : null;
     if (disk) stack.defer(() => disk.remove());
     const at = new Date();
     const manifest = await this.#manifest(agent, { at, turns, installed, hasDisk: withDisk });

@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import { idOfBuilt } from "../machines/qemu/image.ts";
+import { DiskReserve } from "../platform/disk-reserve.ts";
 import { lastBuiltImage, type OpenDriver } from "./qemu.ts";
 
 /** Machines as pods of a cluster. The client's library is large, and loaded for them alone. */
@@ -6,11 +8,16 @@ export const openKubernetes: OpenDriver = async (config, usualResources, serveUp
   const { kubeconfig, ...options } = config.kubernetes!;
   const { MachineObjects } = await import("../machines/kubernetes/cluster.ts");
   const { KubernetesDriver } = await import("../machines/kubernetes/driver.ts");
+  const { PackedDisks } = await import("../machines/kubernetes/packed-disks.ts");
   const { Pods } = await import("../machines/kubernetes/pods.ts");
   const { TemplateMachines } = await import("../machines/kubernetes/template-machines.ts");
   const imageId = await idOfBuilt(config.imageFolder ?? (await lastBuiltImage()));
   const podsOf = (kind: "machine" | "template") => new Pods(new MachineObjects(kind, kubeconfig, options), epoch);
   const common = { imageId, usualResources, log };
   const templates = new TemplateMachines({ ...common, pods: podsOf("template"), serveUplink });
-  return new KubernetesDriver({ ...common, pods: podsOf("machine"), templates });
+  const disks = await PackedDisks.open(
+    join(config.dataFolder, "exports"),
+    new DiskReserve(config.dataFolder, config.diskReserveBytes),
+  );
+  return new KubernetesDriver({ ...common, pods: podsOf("machine"), templates, disks });
 };

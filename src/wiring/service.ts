@@ -227,8 +227,8 @@ function openExports(
     rules: stores.egressRules,
     secrets: stores.secrets,
     machines,
-    packDisk: async (agent) => {
-      const path = await using.snapshots.ofDisk(agent, (snapshot) => machines.packDisk(snapshot));
+    packDisk: async (agent, gone) => {
+      const path = await using.snapshots.ofDisk(agent, (snapshot) => machines.packDisk(snapshot, gone));
       return { bytes: () => createReadStream(path, { highWaterMark: 1024 * 1024 }), remove: () => rm(path) };
     },
     write: writeArchive,

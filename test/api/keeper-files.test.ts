@@ -1,13 +1,23 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdir, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { promisify } from "node:util";
 import { type Header, type Pack, pack } from "tar-stream";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Passed } from "../../src/machines/kubernetes/keeper-calls.ts";
-import { askKeeper, type KeeperAddress, KeeperLost, passFiles } from "../../src/machines/kubernetes/keeper-client.ts";
+import {
+  askKeeper,
+  type KeeperAddress,
+  KeeperLost,
+  passFiles,
+  readFiles,
+} from "../../src/machines/kubernetes/keeper-client.ts";
 import { KeeperServer } from "../../src/machines/kubernetes/keeper-server.ts";
+import { PackedDisks } from "../../src/machines/kubernetes/packed-disks.ts";
 import { PassedFiles } from "../../src/machines/kubernetes/passed-files.ts";
 import { TemplateUplinks } from "../../src/machines/kubernetes/template-uplinks.ts";
 import { QemuDriver } from "../../src/machines/qemu/driver.ts";
@@ -29,6 +39,13 @@ let folder: string;
 let template: Passed;
 let one: Keeper;
 let other: Keeper;
+/** Where the server has disks. */
+let exportsFolder: string;
+let disks: PackedDisks;
+/** What a keeper's volume has left, in bytes. */
+let free: number;
+
+const run = promisify(execFile);
 
 interface Keeper extends AsyncDisposable {
   address: KeeperAddress;
@@ -41,7 +58,11 @@ async function openKeeper(name: string): Promise<Keeper> {
   const images = join(folder, "images");
   const driver = await QemuDriver.open({
     dataFolder: data,
-    reserve: new DiskReserve(data, 0),
+    reserve: new (class extends DiskReserve {
+      override async left() {
+        return free;
+      }
+    })(data, 0),
     builtImage: join(images, "img"),
     imagesApart: images,
     accelerator: "tcg",
@@ -134,6 +155,9 @@ beforeAll(async () => {
   template = { kind: "templates", name: `${templateKey(basis as Parameters<typeof templateKey>[0])}-0123abcd` };
 });
 beforeEach(async () => {
+  free = 2 ** 40;
+  exportsFolder = join(folder, "exports");
+  disks = await PackedDisks.open(exportsFolder, new DiskReserve(folder, 0));
   one = await openKeeper("one");
   other = await openKeeper("other");
   await fill(one);
@@ -218,6 +242,12 @@ test("a server that is deposed in the middle brings nothing", async () => {
   await expect.poll(() => filesOf(other)).toEqual([]);
 });
 
+const listed = (path: string, text: string) => ({
+  path,
+  size: text.length,
+  sha256: createHash("sha256").update(text).digest("hex"),
+});
+
 type Member = Partial<Header> & { name: string } & { content?: string };
 const own = `snapshots/${snapshot.name}/snapshot.json`;
 const sparse = (extents: string) => extents.padEnd(512, "\0");
@@ -259,12 +289,10 @@ test.each([
   await rm(join(one.data, "templates"), { recursive: true });
   await mkdir(join(one.data, "templates"));
   const text = JSON.stringify(record({ template: null, ...changes }));
-  const { createHash } = await import("node:crypto");
-  const listed = { path: own, size: text.length, sha256: createHash("sha256").update(text).digest("hex") };
   await using source = await answering((response) => {
     const archive = packed(response);
     archive.entry({ name: own }, text);
-    archive.entry({ name: "manifest.json" }, JSON.stringify({ files: [listed] }));
+    archive.entry({ name: "manifest.json" }, JSON.stringify({ files: [listed(own, text)] }));
     archive.finalize();
   });
   await expect(pass(snapshot, source.address)).rejects.toThrow();
@@ -296,6 +324,90 @@ test("a keeper that gives without end, or ends in the middle, is told as lost, a
   });
   await expect(pass(snapshot, refusing.address)).rejects.toBeInstanceOf(KeeperLost);
   await expect.poll(() => filesOf(other)).toEqual([]);
+});
+
+test("a template that came and is not usable is removed again", async () => {
+  await using source = await answering(async (response) => {
+    const record = JSON.stringify({ imageId: "img", token: "t", parts: {} });
+    const path = `templates/${template.name}/template.json`;
+    const archive = packed(response);
+    archive.entry({ name: path }, record);
+    archive.entry({ name: "manifest.json" }, JSON.stringify({ files: [listed(path, record)] }));
+    archive.finalize();
+  });
+  await pass(template, source.address);
+  expect(await filesOf(other)).toHaveLength(1);
+  const counts = { generation: 1, restarts: 0, restores: 0, snapshot: null, isImporting: false };
+  const spec = { id: "a1", ...counts, runtime: "claude-code", hostname: "ada", resources };
+  // There is no guest image to boot from.
+  await expect(askKeeper(other.address, "create", [spec])).rejects.toThrow();
+  expect(await filesOf(other)).toEqual([]);
+});
+
+const disk = { kind: "disks", name: snapshot.name } as const;
+const readDisk = (from: KeeperAddress) => {
+  const files = readFiles(disk, { from, maximumBytes, signal });
+  return disks.receive(snapshot.name, files, maximumBytes);
+};
+
+/** Has a keeper's snapshot have a real disk, of which `mebibytes` are written. */
+async function fillDisk({ data }: Keeper, mebibytes: number): Promise<void> {
+  const layer = join(data, "layers/layer/disk.qcow2");
+  await run("qemu-img", ["create", "-q", "-f", "qcow2", layer, "100M"]);
+  await run("qemu-io", ["-c", `write -q -P 7 0 ${mebibytes}M`, layer]);
+  const lone = JSON.stringify(record({ template: null, resources: { ...resources, diskGiB: 1 } }));
+  await writeFile(join(data, `snapshots/${snapshot.name}/snapshot.json`), lone);
+}
+
+test("a disk is packed, comes whole, and is given once", async () => {
+  await fillDisk(one, 4);
+  await askKeeper(one.address, "packDisk", [snapshot.name]);
+  const path = await readDisk(one.address);
+  const { stdout } = await run("qemu-img", ["info", "--output=json", path]);
+  expect(JSON.parse(stdout)).toMatchObject({ format: "qcow2", "virtual-size": 100 * mebibyte });
+  await run("qemu-io", ["-c", "read -P 7 0 4M", path]);
+  expect((await stat(path)).size).toBeLessThan(6 * mebibyte);
+  await rm(path);
+  expect(await readdir(join(one.data, "exports"))).toEqual([]);
+  await expect(readDisk(one.address)).rejects.toMatchObject({ code: "snapshot_not_found" });
+  await expect(askKeeper(one.address, "packDisk", ["5ee3"])).rejects.toMatchObject({ code: "snapshot_not_found" });
+  expect(await readdir(exportsFolder)).toEqual([]);
+});
+
+test("a disk for which the volume has no room is told, and leaves nothing", async () => {
+  await fillDisk(one, 4);
+  free = 2 * mebibyte;
+  await expect(askKeeper(one.address, "packDisk", [snapshot.name])).rejects.toMatchObject({
+    code: "disk_full",
+    message: expect.stringContaining("no room for the disk as one file"),
+  });
+  expect(await readdir(join(one.data, "exports"))).toEqual([]);
+});
+
+test("no keeper takes a disk, and what a pod gives for one is a disk and no more", async () => {
+  await fillDisk(one, 1);
+  await askKeeper(one.address, "packDisk", [snapshot.name]);
+  await expect(pass(disk)).rejects.toMatchObject({ code: "path_not_found" });
+  const name = `disks/${snapshot.name}/disk.qcow2`;
+  const gives = async (...members: Member[]) => {
+    await using source = await answering((response) => {
+      const archive = packed(response);
+      for (const { content = "", ...header } of members) archive.entry(header, content);
+      archive.finalize();
+    });
+    return await readDisk(source.address);
+  };
+  const end = { name: "manifest.json", content: '{"files":[]}' };
+  await expect(gives(end)).rejects.toMatchObject({ code: "machine_failed" });
+  await expect(gives({ name })).rejects.toThrow("is cut off");
+  await expect(gives({ name, content: "x" }, end)).rejects.toMatchObject({ code: "machine_failed" });
+  await expect(gives({ name: `disks/${snapshot.name}/other` })).rejects.toThrow("no file with the name");
+  await expect(gives({ name, type: "symlink", linkname: "/etc/passwd" })).rejects.toThrow("is a symlink");
+  const huge = `disks/${snapshot.name}/GNUSparseFile.0/disk.qcow2`;
+  await expect(gives({ name: huge, content: sparse("1\n9007199254740000\n0\n") })).rejects.toThrow("more than");
+  await using cut = await answering((response) => response.destroy());
+  await expect(readDisk(cut.address)).rejects.toBeInstanceOf(KeeperLost);
+  expect(await readdir(exportsFolder)).toEqual([]);
 });
 
 /** An archive that is written as it is answered. Whoever reads it may leave. */

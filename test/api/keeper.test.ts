@@ -16,13 +16,12 @@ import { KeeperServer } from "../../src/machines/kubernetes/keeper-server.ts";
 import { PassedFiles } from "../../src/machines/kubernetes/passed-files.ts";
 import { TemplateUplinks } from "../../src/machines/kubernetes/template-uplinks.ts";
 import { newFolder } from "../support/config.ts";
-import { ScriptedDriver } from "../support/scripted-driver.ts";
-import { scriptedRuntime } from "../support/scripted-runtime.ts";
+import { ScriptedVolume } from "../support/scripted-volume.ts";
 
 // What a server asks of the keeper in a machine's pod, over HTTP. The keeper's machine is a scripted one.
 
 let folder: string;
-let driver: ScriptedDriver;
+let driver: ScriptedVolume;
 let keeper: KeeperServer;
 let address: KeeperAddress;
 let epochFile: string;
@@ -42,16 +41,13 @@ const spec = {
 const listen = async () =>
   KeeperServer.listen({
     driver,
-    files: await PassedFiles.open(noFiles, join(folder, "passed")),
+    files: await PassedFiles.open(driver.files, join(folder, "passed")),
     uplinks,
     token: "secret",
     epochFile,
     host: "127.0.0.1",
     port: 0,
   });
-/** See keeper-files.test.ts. */
-const noFiles = { stage: none, stageTemplate: none, takeStaged: none, fits: () => false };
-async function none(): Promise<void> {}
 const silent = { plan: () => {}, begin: () => {} };
 
 beforeAll(async () => {
@@ -60,7 +56,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   uplinks = new TemplateUplinks();
-  driver = new ScriptedDriver(join(folder, "machines"), [scriptedRuntime("claude-code")]);
+  driver = new ScriptedVolume(join(folder, "machines"));
   keeper = await listen();
   address = { host: "127.0.0.1", port: keeper.port, token: "secret", epoch: 1 };
   return async () => {

@@ -27,7 +27,7 @@ interface NodeOptions {
 
 /**
  * A node: containerd, a kubelet and a kube-proxy in namespaces of their own. Each says that it has all of this machine's
- * processors and memory.
+ * processors and memory. Its containers see a processor of its own in /proc/cpuinfo.
  */
 export class ClusterNode implements AsyncDisposable {
   readonly name: string;
@@ -93,6 +93,12 @@ export class ClusterNode implements AsyncDisposable {
     await this.#options.network.setConnected(this.#options.index, true);
   }
 
+  /** Has its containers see another processor, also those that run. */
+  async setProcessor(model: string): Promise<void> {
+    const told = await readFile("/proc/cpuinfo", "utf8");
+    await writeFile(this.#processor, told.replace(/^(model name\s*:).*$/gm, `$1 ${model}`));
+  }
+
   /** Imports an image archive. Waits until containerd answers. */
   async load(archive: string): Promise<void> {
     await poll("containerd answers", () => this.#isAnswering());
@@ -155,6 +161,8 @@ export class ClusterNode implements AsyncDisposable {
       settings: Object.entries(settings).map(([name, value]) => `${name}='${value}'\n`),
       routes: others.map((other) => `${network.nodePods(other)} ${network.nodeAddress(other)}\n`),
       "containerd.toml": [this.#containerd()],
+      "runtime-spec.json": [JSON.stringify(await this.#containerSpec())],
+      cpuinfo: [await readFile("/proc/cpuinfo", "utf8")],
       "kubelet.json": [JSON.stringify(await this.#kubelet(cgroup))],
       "cni/pods.conflist": [JSON.stringify(this.#podNetwork())],
     };
@@ -174,7 +182,22 @@ restrict_oom_score_adj = true
 [plugins."io.containerd.grpc.v1.cri".cni]
 bin_dir = "${this.#options.programs}/cni"
 conf_dir = "${this.folder}/cni"
+[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+runtime_type = "io.containerd.runc.v2"
+base_runtime_spec = "${this.folder}/runtime-spec.json"
 `;
+  }
+
+  /** What containerd makes containers of. /proc/cpuinfo is one of the few files in /proc that runc lets anything lie over. */
+  async #containerSpec(): Promise<object> {
+    const { stdout } = await run(join(this.#options.programs, "ctr"), ["oci", "spec"]);
+    const { mounts, ...spec } = JSON.parse(stdout) as { mounts: object[] };
+    const processor = { destination: "/proc/cpuinfo", source: this.#processor, options: ["bind", "ro"] };
+    return { ...spec, mounts: [...mounts, processor] };
+  }
+
+  get #processor(): string {
+    return join(this.folder, "cpuinfo");
   }
 
   async #kubelet(cgroup: string): Promise<object> {

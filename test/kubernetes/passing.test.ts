@@ -1,3 +1,7 @@
+import { execFile } from "node:child_process";
+import { readdir, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TestClient } from "../support/client.ts";
 import { type MachinePod, namespace, PodService } from "./pod-service.ts";
@@ -17,12 +21,18 @@ function templates(what: string): Promise<string> {
   return service.cluster.kubectl("-n", namespace, "get", what, "-l", "berth.dev/template", "-o", "json");
 }
 
-/** Whether the pod that has made the template was replaced by the small one that serves it. */
-const isServed = async () => {
-  const [pod] = JSON.parse(await templates("pods")).items;
-  const [container] = pod?.status.containerStatuses ?? [];
-  return Boolean(container?.ready) && pod.spec.containers[0].resources.limits.memory === "512Mi";
+/** Of how many templates the pods that have made them were replaced by the small ones that serve them from any node. */
+const served = async () => {
+  const pods = JSON.parse(await templates("pods")).items as TemplatePod[];
+  const isServed = ({ spec, status }: TemplatePod) =>
+    status.containerStatuses?.[0]?.ready && spec.containers[0]!.resources.limits.memory === "512Mi" && !spec.affinity;
+  return pods.filter(isServed).length;
 };
+
+interface TemplatePod {
+  spec: { nodeName: string; affinity?: object; containers: { resources: { limits: { memory: string } } }[] };
+  status: { containerStatuses?: { ready: boolean }[] };
+}
 
 /** Whether the machine's disk lies on a template's. */
 async function isClone({ metadata }: MachinePod): Promise<boolean> {
@@ -42,8 +52,11 @@ async function created(name: string, fields: Record<string, unknown> = {}): Prom
 
 const count = async () => (await service.pods()).length;
 
-test("a new machine is a clone of the template, which a pod of its own has made and serves", async () => {
-  await expect.poll(isServed, { timeout: 600_000, interval: 1_000 }).toBe(true);
+test("a new machine is a clone of the template that fits its node, which a pod of its own has made and serves", async () => {
+  const first = await created("ann");
+  expect(await isClone(first.pod)).toBe(false);
+  await expect.poll(served, { timeout: 600_000, interval: 1_000 }).toBe(1);
+  await client.call("DELETE", "/agents/ann");
   const clone = await created("eve");
   expect(await isClone(clone.pod)).toBe(true);
   // Another size than the template's.
@@ -53,6 +66,49 @@ test("a new machine is a clone of the template, which a pod of its own has made 
   expect(await client.ask("eve", "run: hostname")).toContain("eve");
   expect((await client.call("GET", "/agents")).body.data).toHaveLength(2);
   for (const name of ["eve", "bob"]) await client.call("DELETE", `/agents/${name}`);
+  await expect.poll(count).toBe(0);
+}, 900_000);
+
+test("a node with another processor has a template of its own", async () => {
+  const { cluster } = service;
+  await cluster.node("b").setProcessor("Another Processor");
+  const on = async (node: string, name: string) => {
+    const other = node === "a" ? "b" : "a";
+    await cluster.kubectl("cordon", other);
+    const { pod } = await created(name);
+    await cluster.kubectl("uncordon", other);
+    expect(pod.spec.nodeName).toBe(node);
+    return pod;
+  };
+  // The first test's template is of the other processor, wherever its pod is.
+  expect(await isClone(await on("b", "kay"))).toBe(false);
+  await expect.poll(served, { timeout: 600_000, interval: 1_000 }).toBe(2);
+  expect(await isClone(await on("b", "lou"))).toBe(true);
+  expect(await isClone(await on("a", "moe"))).toBe(true);
+  expect(await client.ask("lou", "run: grep -m1 'model name' /proc/cpuinfo; hostname")).toContain("lou");
+  console.log(await templates("statefulsets").then((text) => JSON.parse(text).items.map(nameOf)));
+  for (const name of ["kay", "lou", "moe"]) await client.call("DELETE", `/agents/${name}`);
+  await expect.poll(count).toBe(0);
+}, 1_500_000);
+
+const nameOf = ({ metadata }: { metadata: { name: string } }) => metadata.name;
+
+test("an agent leaves with its disk, which its pod has packed", async () => {
+  await created("ada");
+  await client.ask("ada", "run: echo kept > ~/note; sync");
+  const began = performance.now();
+  const response = await client.fetch("GET", "/agents/ada/export?disk=true");
+  expect(response.status).toBe(200);
+  const file = join(service.cluster.folder, "ada.berth");
+  await writeFile(file, response.body!);
+  console.log(`export with the disk: ${Math.round(performance.now() - began)} ms, ${(await stat(file)).size} bytes`);
+  const shell = `cd "$1" && tar -xf ada.berth --wildcards 'disk.qcow2.*' && cat disk.qcow2.* > disk.qcow2 && rm disk.qcow2.*
+    qemu-img check -q disk.qcow2 && qemu-img info --output=json disk.qcow2`;
+  const { stdout } = await promisify(execFile)("sh", ["-c", shell, "-", service.cluster.folder]);
+  expect(JSON.parse(stdout)).toMatchObject({ format: "qcow2", "virtual-size": 10 * 1024 ** 3 });
+  expect(stdout).not.toContain("backing-filename");
+  expect(await readdir(join(service.dataFolder, "exports"))).toEqual([]);
+  await client.call("DELETE", "/agents/ada");
   await expect.poll(count).toBe(0);
 }, 900_000);
 

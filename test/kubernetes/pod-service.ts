@@ -23,9 +23,12 @@ export interface MachinePod {
 export class PodService implements AsyncDisposable {
   readonly cluster: Cluster;
   readonly client: TestClient;
+  /** The server's. */
+  readonly dataFolder: string;
   readonly #parts: AsyncDisposableStack;
 
-  private constructor(cluster: Cluster, client: TestClient, parts: AsyncDisposableStack) {
+  private constructor(cluster: Cluster, client: TestClient, dataFolder: string, parts: AsyncDisposableStack) {
+    this.dataFolder = dataFolder;
     this.cluster = cluster;
     this.client = client;
     this.#parts = parts;
@@ -55,7 +58,7 @@ export class PodService implements AsyncDisposable {
     parts.defer(() => rm(config.dataFolder, { recursive: true }));
     const server: Server = parts.use(await createServer(config));
     const client = await TestClient.ofOperator(server.url, config.dataFolder);
-    return new PodService(cluster, client, parts.move());
+    return new PodService(cluster, client, config.dataFolder, parts.move());
   }
 
   /** The pods of agents' machines. */

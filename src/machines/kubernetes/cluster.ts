@@ -95,11 +95,11 @@ export class MachineObjects {
     return this.#kept(id, "log");
   }
 
-  /** Makes what of the machine is not there. */
-  async create(id: string, resources: Resources): Promise<void> {
+  /** Makes what of the machine is not there. `nodes`: those that its pod may be on; null for any. */
+  async create(id: string, resources: Resources, nodes: readonly string[] | null = null): Promise<void> {
     const namespace = this.#namespace;
     await unlessThere(this.#core.createNamespacedSecret({ namespace, body: secretOf(this.#kind, id, newToken()) }));
-    const body = statefulSetOf(this.#kind, id, resources, this.#options);
+    const body = statefulSetOf(this.#kind, id, resources, nodes, this.#options);
     await unlessThere(this.#apps.createNamespacedStatefulSet({ namespace, body }));
   }
 
@@ -113,11 +113,14 @@ export class MachineObjects {
     return this.#patch(id, { metadata: { annotations } });
   }
 
-  /** Gives the machine a pod, in place of the one that it has, whose memory is enough to serve files and too small for a guest. */
+  /**
+   * Gives the machine a pod on any node, in place of the one that it has, whose memory is enough to serve files and too small
+   * for a guest.
+   */
   async shrink(id: string): Promise<void> {
     const memory = `${podMemoryMiB(null, this.#options.kvmResource)}Mi`;
     const keeper = { name: containerName, resources: { requests: { memory }, limits: { memory } } };
-    await this.#patch(id, { spec: { template: { spec: { containers: [keeper] } } } });
+    await this.#patch(id, { spec: { template: { spec: { affinity: null, containers: [keeper] } } } });
   }
 
   /** Removes the machine with its volume. Resolves when its pod is gone. */

@@ -10,10 +10,12 @@ import type { Driver, KeptSnapshot, MachineObservation, RunningMachine, Snapshot
 import type { MachineObjects } from "./cluster.ts";
 import type { KeeperCall, Outcome, Sent } from "./keeper-calls.ts";
 import { type CallOptions, dialGuest } from "./keeper-client.ts";
-import { observedAnnotation, snapshotsAnnotation, volumeMiBOf } from "./objects.ts";
+import { observedOf, snapshotsOf } from "./notes.ts";
+import { observedAnnotation, snapshotsAnnotation, volumeBytesOf, volumeMiBOf } from "./objects.ts";
+import type { PackedDisks } from "./packed-disks.ts";
 import { runOf } from "./pod-state.ts";
 import type { Pods } from "./pods.ts";
-import type { TemplateMachines } from "./template-machines.ts";
+import type { MadeTemplate, TemplateMachines } from "./template-machines.ts";
 
 /** How long a keeper that is said to run may fail to answer until it counts as out of reach. */
 const lookMs = 15_000;
@@ -23,6 +25,8 @@ const looksAtOnce = 16;
 interface KubernetesOptions {
   pods: Pods;
   templates: TemplateMachines;
+  /** Where machines' disks are while they are exported. */
+  disks: PackedDisks;
   /** The guest image in the machines' container image. */
   imageId: string;
   /** A runtime's default machine size, which its templates have. */
@@ -42,22 +46,25 @@ export class KubernetesDriver implements Driver {
   readonly #pods: Pods;
   readonly #objects: MachineObjects;
   readonly #templates: TemplateMachines;
+  readonly #disks: PackedDisks;
   readonly #usual: (runtime: string) => Resources;
   readonly #log: (message: string) => void;
-  /** Clones that have not come to life yet, and their runtimes. */
+  /** Clones that have not come to life yet, and the machines that keep their templates. */
   readonly #clones = new Map<string, string>();
 
-  constructor({ pods, templates, imageId, usualResources, log }: KubernetesOptions) {
+  constructor({ pods, templates, disks, imageId, usualResources, log }: KubernetesOptions) {
     this.#pods = pods;
     this.#objects = pods.objects;
     this.#templates = templates;
+    this.#disks = disks;
     this.imageId = imageId;
     this.#usual = usualResources;
     this.#log = log;
   }
 
-  prepare(runtime: string): Promise<string> {
-    return this.#templates.make(runtime);
+  /** Templates are made for the nodes that new machines are on: before the first of these there is none to make. */
+  async prepare(): Promise<null> {
+    return null;
   }
 
   /** A machine's own files go with its volume. */
@@ -65,34 +72,37 @@ export class KubernetesDriver implements Driver {
     return this.#templates.sweep();
   }
 
-  /** A clone where the runtime's template was made and fits. What is not made yet is begun, and not waited for. */
+  /** A clone where a template was made that fits the machine's node. What is not made yet is begun, and not waited for. */
   async create(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine> {
     await this.destroy(spec.id);
     const isUsual = isDeepStrictEqual(spec.resources, this.#usual(spec.runtime));
-    const template = isUsual ? await this.#templates.made(spec.runtime) : null;
-    progress.plan(template === null ? ["disk", "machine", "runtime"] : ["disk", "template", "machine", "runtime"]);
+    progress.plan(isUsual ? ["disk", "template", "machine", "runtime"] : ["disk", "machine", "runtime"]);
     progress.begin("disk");
     await this.#objects.create(spec.id, spec.resources);
     await this.#pods.ready(spec.id, signal);
-    if (template !== null) {
-      progress.begin("template");
-      await this.#passTemplate(spec, template);
-      signal?.throwIfAborted();
-    }
+    if (isUsual) progress.begin("template");
+    const template = isUsual ? await this.#passTemplate(spec) : null;
+    signal?.throwIfAborted();
     // What comes before is none of the steps that the keeper tells.
     const later: Progress = { plan: () => {}, begin: (step) => step === "machine" && progress.begin(step) };
     const options = { progress: later, ...(signal ? { signal } : {}) };
     const machine = await this.#change(spec.id, "create", [spec], options);
-    if (machine.origin === "clone") this.#clones.set(spec.id, spec.runtime);
+    if (machine.origin === "clone" && template) this.#clones.set(spec.id, template.id);
     return machine;
   }
 
-  /** A machine that has no template boots. */
-  async #passTemplate({ id, runtime }: MachineSpec, template: string): Promise<void> {
+  /** Gives a machine, which has had no guest yet, the template that fits. Null for a machine that boots: it has none. */
+  async #passTemplate({ id, runtime }: MachineSpec): Promise<MadeTemplate | null> {
     try {
-      await this.#templates.pass(runtime, template, await this.#pods.address(id));
+      const pod = await this.#objects.pod(id);
+      const keeper = await this.#pods.addressOf(id, pod);
+      const kind = await this.#pods.askAt(keeper, "templateKind", [runtime]);
+      const template = await this.#templates.made(runtime, { node: pod!.spec!.nodeName!, kind });
+      if (template) await this.#templates.pass(template, keeper);
+      return template;
     } catch (error) {
-      this.#log(`machine ${id} boots, without the template of ${runtime}: ${(error as Error).message}`);
+      this.#log(`machine ${id} boots, without a template of ${runtime}: ${(error as Error).message}`);
+      return null;
     }
   }
 
@@ -114,9 +124,9 @@ export class KubernetesDriver implements Driver {
 
   async invalidate(id: string): Promise<void> {
     await this.#change(id, "invalidate", [id]);
-    const runtime = this.#clones.get(id);
+    const template = this.#clones.get(id);
     this.#clones.delete(id);
-    if (runtime !== undefined) await this.#templates.blame(runtime);
+    if (template !== undefined) await this.#templates.blame(template);
   }
 
   adopting(id: string, token: string, next: string): Promise<void> {
@@ -125,9 +135,9 @@ export class KubernetesDriver implements Driver {
 
   async adopted(id: string): Promise<void> {
     await this.#pods.ask(id, "adopted", [id]);
-    const runtime = this.#clones.get(id);
+    const template = this.#clones.get(id);
     this.#clones.delete(id);
-    if (runtime !== undefined) this.#templates.trust(runtime);
+    if (template !== undefined) this.#templates.trust(template);
   }
 
   token(id: string): Promise<string> {
@@ -143,7 +153,7 @@ export class KubernetesDriver implements Driver {
     const set = await this.#objects.set(id);
     if (!set) throw new BerthError("machine_lost", "The agent has no machine.");
     // Before it is there: whose a snapshot is, no keeper decides.
-    await this.#keep(id, [...keptBy(set).filter((each) => each.id !== snapshot), { id: snapshot, bytes: 0 }]);
+    await this.#keep(id, [...this.#keptBy(set).filter((each) => each.id !== snapshot), { id: snapshot, bytes: 0 }]);
     return this.#pods.borrow(id, () => this.#change(id, "snapshot", [id, snapshot, options]));
   }
 
@@ -183,12 +193,16 @@ export class KubernetesDriver implements Driver {
 
   /** The machine that keeps a snapshot; null if there is none. */
   async #ownerOf(snapshot: string): Promise<string | null> {
-    const set = (await this.#objects.sets()).find((each) => keptBy(each).some(({ id }) => id === snapshot));
-    return set ? this.#objects.idOf(set) : null;
+    const set = await this.#setOf(snapshot);
+    return set && this.#objects.idOf(set);
+  }
+
+  async #setOf(snapshot: string): Promise<V1StatefulSet | null> {
+    return (await this.#objects.sets()).find((set) => this.#keptBy(set).some(({ id }) => id === snapshot)) ?? null;
   }
 
   async snapshots(): Promise<KeptSnapshot[]> {
-    return (await this.#objects.sets()).flatMap(keptBy);
+    return (await this.#objects.sets()).flatMap((set) => this.#keptBy(set));
   }
 
   async stage(): Promise<void> {
@@ -198,16 +212,29 @@ export class KubernetesDriver implements Driver {
     );
   }
 
-  async packDisk(): Promise<string> {
-    throw new BerthError("archive_unsupported", "An export from Kubernetes has no disk; export without it.");
+  /** The machine's keeper packs it, and gives it to this server. */
+  async packDisk(snapshot: string, signal?: AbortSignal): Promise<string> {
+    const set = await this.#setOf(snapshot);
+    if (!set) throw notThere();
+    await this.#disks.requireSpace();
+    const id = this.#objects.idOf(set);
+    return this.#pods.borrow(id, async () => {
+      const from = await this.#pods.address(id);
+      await this.#pods.askAt(from, "packDisk", [snapshot], signal ? { signal } : {});
+      const maximumBytes = volumeBytesOf(set);
+      return this.#pods.read({ kind: "disks", name: snapshot }, { from, maximumBytes, signal }, (files) =>
+        this.#disks.receive(snapshot, files, maximumBytes),
+      );
+    });
   }
 
   async stop(id: string): Promise<void> {
     const set = await this.#objects.set(id);
     if (!set) return;
     const observed = observedOf(set);
+    const mayHaveMemory = observed === "unreadable" || observed?.phase === "suspended";
     // A memory that is to go with the end of its run is in the volume.
-    if (set.spec?.replicas === 1 || observed?.phase === "suspended") {
+    if (set.spec?.replicas === 1 || mayHaveMemory) {
       await this.#pods.ready(id);
       await this.#change(id, "stop", [id]);
     }
@@ -230,7 +257,7 @@ export class KubernetesDriver implements Driver {
       throw error;
     });
     if (set === "unknown") return this.#pods.ask(id, "observe", [id]);
-    return set ? this.#look(set) : { id, generation: 0, restarts: 0, restores: 0, phase: "absent", image: null };
+    return set ? this.#look(set) : { ...nothingOf(id), phase: "absent" };
   }
 
   async list(): Promise<MachineObservation[]> {
@@ -294,8 +321,8 @@ export class KubernetesDriver implements Driver {
     const result = await this.#pods.askAt(address, call, sent, options);
     const observed = await this.#pods.askAt(address, "observe", [id]);
     const snapshots = await this.#pods.askAt(address, "snapshots", []);
-    const known = keptBy(await this.#objects.annotate(id, { [observedAnnotation]: JSON.stringify(observed) }));
-    const kept = snapshots.filter((each) => known.some((other) => other.id === each.id)).map(sane);
+    const known = this.#keptBy(await this.#objects.annotate(id, { [observedAnnotation]: JSON.stringify(observed) }));
+    const kept = snapshots.filter((each) => known.some((other) => other.id === each.id));
     if (!isDeepStrictEqual(kept, known)) await this.#keep(id, kept);
     return result;
   }
@@ -306,7 +333,8 @@ export class KubernetesDriver implements Driver {
 
   async #look(set: V1StatefulSet): Promise<MachineObservation> {
     const id = this.#objects.idOf(set);
-    const last = observedOf(set) ?? { id, generation: 0, restarts: 0, restores: 0, phase: "absent", image: null };
+    const last = observedOf(set) ?? ({ ...nothingOf(id), phase: "absent" } as const);
+    if (last === "unreadable" || last.id !== id) return this.#lookAnew(id);
     // Its pod was ended, which saves its memory if there is time. `wake` looks whether it has one.
     const asleep = { ...last, phase: last.phase === "running" ? "suspended" : last.phase } as const;
     if (set.spec?.replicas !== 1) return asleep;
@@ -324,23 +352,34 @@ export class KubernetesDriver implements Driver {
     }
   }
 
+  /** What the keeper says of a machine, whose pod comes for that. Lost where it does not. */
+  async #lookAnew(id: string): Promise<MachineObservation> {
+    this.#log(`what was last seen of machine ${id} cannot be read: the annotation ${observedAnnotation}. It is asked`);
+    try {
+      return await this.#pods.borrow(id, async () => {
+        const seen = await this.#pods.ask(id, "observe", [id]);
+        await this.#objects.annotate(id, { [observedAnnotation]: JSON.stringify(seen) });
+        return seen;
+      });
+    } catch (error) {
+      this.#log(`machine ${id} does not say what it is: ${(error as Error).message}`);
+      return { ...nothingOf(id), phase: "lost" };
+    }
+  }
+
+  #keptBy(set: V1StatefulSet): KeptSnapshot[] {
+    const kept = snapshotsOf(set);
+    if (!kept) this.#log(`the snapshots of machine ${this.#objects.idOf(set)} cannot be read: ${snapshotsAnnotation}`);
+    return kept ?? [];
+  }
+
   async #observeAt(id: string, pod: V1Pod): Promise<MachineObservation> {
     return this.#pods.askAt(await this.#pods.addressOf(id, pod), "observe", [id]);
   }
 }
 
-function observedOf({ metadata }: V1StatefulSet): MachineObservation | null {
-  const text = metadata?.annotations?.[observedAnnotation];
-  return text === undefined ? null : (JSON.parse(text) as MachineObservation);
-}
-
-function keptBy({ metadata }: V1StatefulSet): KeptSnapshot[] {
-  return JSON.parse(metadata?.annotations?.[snapshotsAnnotation] ?? "[]") as KeptSnapshot[];
-}
-
-/** A keeper that somebody has taken over may say anything. */
-function sane({ id, bytes }: KeptSnapshot): KeptSnapshot {
-  return { id, bytes: Number.isSafeInteger(bytes) ? bytes : 0 };
+function nothingOf(id: string) {
+  return { id, generation: 0, restarts: 0, restores: 0, image: null };
 }
 
 function notThere(): BerthError {

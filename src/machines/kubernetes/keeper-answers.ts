@@ -15,7 +15,8 @@ const short = z.string().max(1_000);
 const count = z.int().min(0);
 const nothing = z.unknown().transform(() => undefined);
 
-const observation = z.object({
+/** What a machine's keeper has seen of it. */
+export const Observation = z.object({
   id: short,
   generation: count,
   restarts: count,
@@ -23,6 +24,8 @@ const observation = z.object({
   phase: z.enum(["absent", "stopped", "suspended", "running"]),
   image: short.nullable(),
 });
+/** The snapshots that it has. */
+export const KeptSnapshots = z.array(z.object({ id: short, bytes: count })).max(2 * maximumSnapshots);
 const running = z.object({
   id: short,
   origin: z.enum(["clone", "boot", "wake"]),
@@ -32,7 +35,8 @@ const running = z.object({
 
 const results = {
   prepare: short,
-  observe: observation,
+  templateKind: z.string().regex(/^[0-9a-f]{16}$/),
+  observe: Observation,
   create: running,
   boot: running,
   wake: running.nullable(),
@@ -45,7 +49,8 @@ const results = {
   snapshot: z.object({ bytes: count, hasMemory: z.boolean() }),
   restore: nothing,
   removeSnapshot: nothing,
-  snapshots: z.array(z.object({ id: short, bytes: count })).max(2 * maximumSnapshots),
+  snapshots: KeptSnapshots,
+  packDisk: nothing,
   stop: nothing,
   endHung: nothing,
   handshake: z.enum(["proof", "token"]),

@@ -2,9 +2,16 @@ import type { InstallStepName } from "../../contract/agents.ts";
 import type { ErrorCode } from "../../contract/errors.ts";
 import type { Driver } from "../driver.ts";
 
+/** What a keeper drives: one machine. */
+export interface KeeperDriver extends Driver {
+  /** Of what kind a runtime's templates are that fit this node: 16 hexadecimal digits. */
+  templateKind(runtime: string): Promise<string>;
+}
+
 /** What a server asks of the keeper in a machine's pod: the calls of a driver that has this one machine. */
 export const keeperCalls = [
   "prepare",
+  "templateKind",
   "observe",
   "create",
   "boot",
@@ -19,23 +26,24 @@ export const keeperCalls = [
   "restore",
   "removeSnapshot",
   "snapshots",
+  "packDisk",
   "stop",
   "endHung",
   "handshake",
   "ended",
-] as const satisfies (keyof Driver)[];
+] as const satisfies (keyof KeeperDriver)[];
 
 export type KeeperCall = (typeof keeperCalls)[number];
 
 /** The parameters that are sent: all but what reports and what aborts. */
 export type Sent<Call extends KeeperCall> = Call extends "create"
   ? [Parameters<Driver["create"]>[0]]
-  : Call extends "suspend"
+  : Call extends "suspend" | "packDisk"
     ? [string]
-    : Parameters<Driver[Call]>;
+    : Parameters<KeeperDriver[Call]>;
 
 /** What a call resolves with. */
-export type Outcome<Call extends KeeperCall> = Awaited<ReturnType<Driver[Call]>>;
+export type Outcome<Call extends KeeperCall> = Awaited<ReturnType<KeeperDriver[Call]>>;
 
 /**
  * A line of an answer. Steps come while the call goes on, and empty lines where nothing else does; the last line has the
@@ -47,13 +55,21 @@ export type KeeperLine =
   | { result: unknown }
   | { error: { code: ErrorCode; message: string } };
 
-/** What a keeper gives to another one: a snapshot, by its id, with all that it lies on; or a template, by its name. */
+/**
+ * What a keeper gives: a snapshot, by its id, with all that it lies on; a template, by its name; or a snapshot's disk that it
+ * has packed. A disk is given once, and taken by no keeper.
+ */
 export interface Passed {
-  kind: "snapshots" | "templates";
+  kind: "snapshots" | "templates" | "disks";
   name: string;
 }
 
-const filesPath = /^\/files\/(snapshots|templates)\/(?!\.)([\w.-]{1,100})$/;
+const filesPath = /^\/files\/(snapshots|templates|disks)\/(?!\.)([\w.-]{1,100})$/;
+
+/** The path of a packed disk in its archive. */
+export function packedFile(snapshot: string): string {
+  return `disks/${snapshot}/disk.qcow2`;
+}
 
 /** `GET` reads it as a tar archive, `POST` brings it as one. */
 export function pathOf({ kind, name }: Passed): string {

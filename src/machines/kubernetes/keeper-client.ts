@@ -156,21 +156,51 @@ export interface Passage {
  * `BerthError`s, and `KeeperLost`.
  */
 export async function passFiles(passed: Passed, { from, to, maximumBytes, signal }: Passage): Promise<void> {
-  const asked = ask(from, pathOf(passed), { signal, silenceMs: filesSilenceMs });
-  asked.end();
+  const asked = askFiles(passed, from, signal);
   try {
-    const files = await responseTo(asked);
-    if (files.statusCode !== 200) throw await refusalIn(files);
+    const files = await filesIn(asked);
     const sent = ask(to, pathOf(passed), { method: "POST", signal });
     const sending = pipeline(files, (source: AsyncIterable<Buffer>) => atMost(source, maximumBytes), sent);
     sending.catch(() => {}); // The other keeper says what it lacks; one that says nothing is lost.
     await answerTo(sent, () => {});
   } catch (error) {
-    if (error instanceof BerthError || error instanceof KeeperLost) throw error;
-    throw new KeeperLost("the machine's pod does not give its files", { cause: error });
+    throw asLost(error);
   } finally {
     asked.destroy();
   }
+}
+
+/** A machine's files as its keeper gives them, a tar archive of at most `maximumBytes`. Throws as `passFiles`. */
+export async function* readFiles(
+  passed: Passed,
+  { from, maximumBytes, signal }: Omit<Passage, "to">,
+): AsyncGenerator<Buffer> {
+  const asked = askFiles(passed, from, signal);
+  try {
+    yield* atMost(await filesIn(asked), maximumBytes);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw asLost(error);
+  } finally {
+    asked.destroy();
+  }
+}
+
+function askFiles(passed: Passed, from: KeeperAddress, signal: AbortSignal): ClientRequest {
+  const asked = ask(from, pathOf(passed), { signal, silenceMs: filesSilenceMs });
+  asked.end();
+  return asked;
+}
+
+async function filesIn(asked: ClientRequest): Promise<IncomingMessage> {
+  const files = await responseTo(asked);
+  if (files.statusCode !== 200) throw await refusalIn(files);
+  return files;
+}
+
+function asLost(error: unknown): unknown {
+  if (error instanceof BerthError || error instanceof KeeperLost) return error;
+  return new KeeperLost("the machine's pod does not give its files", { cause: error });
 }
 
 async function* atMost(source: AsyncIterable<Buffer>, maximum: number): AsyncGenerator<Buffer> {

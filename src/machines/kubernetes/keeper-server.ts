@@ -9,12 +9,12 @@ import { pipeline } from "node:stream/promises";
 import { asBerthError, BerthError } from "../../contract/errors.ts";
 import { archiveOf } from "../../platform/archive/writer.ts";
 import type { Progress } from "../../service/lifecycle/provisioning.ts";
-import type { Driver } from "../driver.ts";
 import { changing } from "../fenced-driver.ts";
 import { writeWhole } from "../qemu/files.ts";
 import {
   epochHeader,
   type KeeperCall,
+  type KeeperDriver,
   type KeeperLine,
   keeperCalls,
   type Passed,
@@ -31,7 +31,7 @@ const maximumBody = 256 * 1024;
 const drainMs = 10_000;
 
 interface KeeperOptions {
-  driver: Driver;
+  driver: KeeperDriver;
   files: PassedFiles;
   uplinks: TemplateUplinks;
   token: string;
@@ -43,7 +43,7 @@ interface KeeperOptions {
 
 /** Serves the calls of one machine's driver to the service's servers over HTTP. */
 export class KeeperServer implements AsyncDisposable {
-  readonly #driver: Driver;
+  readonly #driver: KeeperDriver;
   readonly #files: PassedFiles;
   readonly #uplinks: TemplateUplinks;
   readonly #token: Buffer;
@@ -53,6 +53,8 @@ export class KeeperServer implements AsyncDisposable {
   /** Aborted when a server of a later term asks. */
   #term = new AbortController();
   #last: Promise<unknown> = Promise.resolve();
+  /** Node's server forgets those of requests that became connections. */
+  readonly #connections = new Set<Duplex>();
 
   private constructor({ driver, files, uplinks, token, epochFile }: KeeperOptions, epoch: number) {
     this.#driver = driver;
@@ -88,6 +90,7 @@ export class KeeperServer implements AsyncDisposable {
     const closed = once(this.#server, "close");
     this.#server.close();
     this.#server.closeAllConnections();
+    for (const socket of this.#connections) socket.destroy();
     await closed;
   }
 
@@ -149,11 +152,12 @@ export class KeeperServer implements AsyncDisposable {
 
   #perform(call: KeeperCall, given: unknown[], tell: (line: KeeperLine) => void, gone: AbortSignal): Promise<unknown> {
     const progress: Progress = { plan: (plan) => tell({ plan }), begin: (begin) => tell({ begin }) };
-    const added = call === "create" ? [progress, gone] : call === "suspend" ? [gone] : [];
+    const added = call === "create" ? [progress, gone] : call === "suspend" || call === "packDisk" ? [gone] : [];
     const method = this.#driver[call].bind(this.#driver) as (...all: unknown[]) => Promise<unknown>;
     const work = () => method(...given, ...added);
-    // Changes wait for each other: a caller that was lost may have left one that goes on.
-    return changing.has(call) ? this.#inTurn(work) : work();
+    // Changes wait for each other: a caller that was lost may have left one that goes on. A machine whose pod ends must not
+    // wait until its disk is packed, which changes nothing of it.
+    return changing.has(call) && call !== "packDisk" ? this.#inTurn(work) : work();
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -163,6 +167,8 @@ export class KeeperServer implements AsyncDisposable {
   }
 
   async #connect(request: IncomingMessage, socket: Duplex): Promise<void> {
+    this.#connections.add(socket);
+    socket.once("close", () => this.#connections.delete(socket));
     socket.on("error", () => socket.destroy());
     try {
       await this.#admit(request);

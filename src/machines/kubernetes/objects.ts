@@ -1,4 +1,4 @@
-import type { V1Container, V1PodSpec, V1Secret, V1StatefulSet } from "@kubernetes/client-node";
+import type { V1Affinity, V1Container, V1PodSpec, V1Secret, V1StatefulSet } from "@kubernetes/client-node";
 import type { Resources } from "../../contract/agents.ts";
 import { translationCacheMiB } from "../qemu/command.ts";
 import { keeperPort } from "./keeper-calls.ts";
@@ -55,20 +55,33 @@ export function volumeMiBOf({ diskGiB, memoryMiB }: Resources): number {
   return diskGiB * 1024 + 2 * memoryMiB + volumeOverheadMiB;
 }
 
+/** The size of the volume of a machine that is there, in bytes. */
+export function volumeBytesOf({ spec }: V1StatefulSet): number {
+  const [claim] = spec?.volumeClaimTemplates ?? [];
+  return Number.parseInt(claim?.spec?.resources?.requests?.storage ?? "0", 10) * 1024 ** 2;
+}
+
 /**
  * A machine: a pod that is there or not, with a volume of its own. A StatefulSet never has two pods of one name, not
- * even when the first one's node is out of reach.
+ * even when the first one's node is out of reach. `nodes`: those that the pod may be on; null for any.
  */
-export function statefulSetOf(kind: Kind, id: string, resources: Resources, options: PodOptions): V1StatefulSet {
+export function statefulSetOf(
+  kind: Kind,
+  id: string,
+  resources: Resources,
+  nodes: readonly string[] | null,
+  options: PodOptions,
+): V1StatefulSet {
   const labels = { [labelOf(kind)]: id };
   const name = nameOf(kind, id);
+  const pod = { ...podOf(name, resources, options), ...(nodes ? { affinity: oneOf(nodes) } : {}) };
   return {
     metadata: { name, labels },
     spec: {
       serviceName: "machines",
       replicas: 1,
       selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: podOf(name, resources, options) },
+      template: { metadata: { labels }, spec: pod },
       volumeClaimTemplates: [
         {
           metadata: { name: "data", labels },
@@ -90,6 +103,12 @@ export function statefulSetOf(kind: Kind, id: string, resources: Resources, opti
 export function podMemoryMiB(guestMiB: number | null, kvmResource: string | null): number {
   if (guestMiB === null) return overheadMiB;
   return guestMiB + overheadMiB + (kvmResource === null ? translationCacheMiB(guestMiB) : 0);
+}
+
+/** By the nodes' own names: their label of a host name may be another. A term has one name. */
+function oneOf(nodes: readonly string[]): V1Affinity {
+  const named = (name: string) => ({ matchFields: [{ key: "metadata.name", operator: "In", values: [name] }] });
+  return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: nodes.map(named) } } };
 }
 
 /** As the pod security standard `restricted` asks. */

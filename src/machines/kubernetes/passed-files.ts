@@ -1,15 +1,16 @@
 import { addAbortListener } from "node:events";
-import { mkdir, mkdtempDisposable, rm, stat, statfs } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, mkdtempDisposable, rename, rm, stat, statfs } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { BerthError } from "../../contract/errors.ts";
 import { type ArchivedFile, ArchiveError, readArchive } from "../../platform/archive/reader.ts";
 import { writeParts } from "../../platform/archive/write-parts.ts";
 import type { QemuDriver } from "../qemu/driver.ts";
-import type { Passed } from "./keeper-calls.ts";
+import { nullWhereMissing } from "../qemu/files.ts";
+import { type Passed, packedFile } from "./keeper-calls.ts";
 
 /** What gives and takes the files. */
-type Keeping = Pick<QemuDriver, "stage" | "stageTemplate" | "takeStaged" | "fits">;
+type Keeping = Pick<QemuDriver, "stage" | "stageTemplate" | "takeStaged" | "fits" | "packedDisk">;
 
 /** A folder that is removed in the end. */
 type Folder = AsyncDisposable & { path: string };
@@ -18,7 +19,7 @@ type Folder = AsyncDisposable & { path: string };
 const pathForm = /^(layers|snapshots|templates)(\/(?!\.)[\w.-]{1,100}){2,3}$/;
 
 /** The files without which there is nothing that could be used. */
-const records = { snapshots: "snapshot.json", templates: "template.json" };
+const records = { snapshots: "snapshot.json", templates: "template.json", disks: "disk.qcow2" };
 
 /** More files than any snapshot has. */
 const maximumFiles = 1_000;
@@ -43,11 +44,12 @@ export class PassedFiles {
     return new PassedFiles(keeping, folder);
   }
 
-  /** Gives the files second names in a folder. Throws `snapshot_not_found`, `template_failed`. */
+  /** Gives the files second names in a folder, a packed disk its only one. Throws `snapshot_not_found`, `template_failed`. */
   async stage({ kind, name }: Passed): Promise<Folder> {
     await using stack = new AsyncDisposableStack();
     const folder = stack.use(await this.#newFolder());
-    if (kind === "templates") await this.#keeping.stageTemplate(name, folder.path);
+    if (kind === "disks") await this.#move(name, folder.path);
+    else if (kind === "templates") await this.#keeping.stageTemplate(name, folder.path);
     else await this.#keeping.stage([name], folder.path);
     await requireRecord(folder.path, { kind, name }).catch(() => {
       throw new BerthError("snapshot_not_found", "The snapshot is not there any more.");
@@ -61,6 +63,7 @@ export class PassedFiles {
    * machine's processor, image or size do not fit, and `machine_failed` for what is not whole, or not allowed.
    */
   async receive(what: Passed, source: Readable, signal: AbortSignal): Promise<Folder> {
+    if (what.kind === "disks") throw new BerthError("path_not_found", "A disk is not taken.");
     if (what.kind === "templates" && !this.#keeping.fits(what.name)) {
       throw new BerthError("template_failed", `The warm template ${what.name} does not fit this machine.`);
     }
@@ -85,6 +88,12 @@ export class PassedFiles {
     await this.#keeping.takeStaged(path);
   }
 
+  async #move(snapshot: string, folder: string): Promise<void> {
+    const target = join(folder, packedFile(snapshot));
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    await rename(this.#keeping.packedDisk(snapshot), target).catch(nullWhereMissing);
+  }
+
   #newFolder(): Promise<Folder> {
     return mkdtempDisposable(join(this.#folder, "passed-"));
   }
@@ -104,7 +113,7 @@ function isBelow(path: string, { kind }: Passed): boolean {
 }
 
 /** Has a file throw where it exceeds what is left of all files' bounds. */
-function bounded({ path, parts, size }: ArchivedFile, left: { files: number; bytes: number }): ArchivedFile {
+export function bounded({ path, parts, size }: ArchivedFile, left: { files: number; bytes: number }): ArchivedFile {
   const limit = left.bytes;
   const require = (isWithin: boolean) => {
     if (!isWithin) throw new ArchiveError("The archive has more than the machine's volume holds.");

@@ -10,6 +10,7 @@ import {
   KeeperLost,
   type Passage,
   passFiles,
+  readFiles,
 } from "./keeper-client.ts";
 import { runOf, stateOf, whyPending } from "./pod-state.ts";
 
@@ -115,8 +116,21 @@ export class Pods {
 
   /** Passes files on from one machine's keeper to another's. Throws `machine_lost`, and what the keepers do. */
   async pass(passed: Passed, passage: Omit<Passage, "signal">): Promise<void> {
+    await this.#unlessClosed((signal) => passFiles(passed, { ...passage, signal }));
+  }
+
+  /** Has `use` read files of a machine's keeper, unless `signal` aborts. Throws as `pass`, and what `use` does. */
+  async read<Result>(
+    passed: Passed,
+    { signal = this.closed, ...source }: Omit<Passage, "to" | "signal"> & { signal?: AbortSignal | undefined },
+    use: (files: AsyncIterable<Buffer>) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#unlessClosed((open) => use(readFiles(passed, { ...source, signal: AbortSignal.any([open, signal]) })));
+  }
+
+  async #unlessClosed<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     const signal = AbortSignal.any([this.closed, AbortSignal.timeout(passMs)]);
-    await orLost(passFiles(passed, { ...passage, signal })).catch((error: unknown) => {
+    return orLost(work(signal)).catch((error: unknown) => {
       throw this.closed.aborted ? stopping() : error;
     });
   }

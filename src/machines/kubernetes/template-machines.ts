@@ -11,6 +11,8 @@ const dayMs = 86_400_000;
 const keptMs = 30 * dayMs;
 /** Until a template that could not be made is tried again. */
 const pauseMs = 600_000;
+/** The most templates of a runtime: more kinds of nodes than that have machines that boot. Each has a volume and a pod. */
+const maximumKinds = 8;
 
 interface TemplateMachinesOptions {
   pods: Pods;
@@ -23,70 +25,76 @@ interface TemplateMachinesOptions {
   log: (message: string) => void;
 }
 
+/** Where a new machine is, as its keeper told before there was a guest: its node, and the kind of templates that fit there. */
+export interface Place {
+  node: string;
+  kind: string;
+}
+
+/** A template that was made: the machine that keeps it, its runtime and its name. */
+export interface MadeTemplate {
+  id: string;
+  runtime: string;
+  name: string;
+}
+
 /**
- * Machines that each make the template of a runtime and keep it for the others, one for each runtime and image. No agent is
- * ever in one of them. Once its template is made, such a machine's pod serves files, and has no guest.
+ * Machines that each make the template of a runtime for one kind of nodes and keep it for the others. No agent is ever in one
+ * of them. A template is made in a pod on a node of its kind. Once it is made, the pod serves files from any node, and has
+ * no guest.
  */
 export class TemplateMachines {
   readonly #options: TemplateMachinesOptions;
-  readonly #making = new Map<string, Promise<string>>();
-  /** When runtimes' templates could not be made. */
+  /** By their machines' ids, as all below. */
+  readonly #making = new Set<string>();
+  /** When templates could not be made. */
   readonly #failed = new Map<string, number>();
-  /** Runtimes whose last clone did not come to life. */
+  /** Templates whose last clone did not come to life. */
   readonly #suspect = new Set<string>();
+  /** Nodes that are known to be of the templates' kinds. */
+  readonly #nodes = new Map<string, Set<string>>();
 
   constructor(options: TemplateMachinesOptions) {
     this.#options = options;
   }
 
-  /** The name of a runtime's template. Where there is none it is begun, which nobody waits for, and null is returned. */
-  async made(runtime: string): Promise<string | null> {
-    const { pods, log } = this.#options;
-    const id = this.#idOf(runtime);
+  /** The template of a runtime that fits a place. Where there is none it is begun, which nobody waits for, and null is returned. */
+  async made(runtime: string, { node, kind }: Place): Promise<MadeTemplate | null> {
+    const { pods } = this.#options;
+    const id = this.#idOf(runtime, kind);
+    this.#nodes.set(id, (this.#nodes.get(id) ?? new Set()).add(node));
     const set = await pods.objects.set(id);
     const name = set && nameIn(set);
     if (!name) {
-      if (Date.now() - (this.#failed.get(runtime) ?? 0) > pauseMs) {
-        this.make(runtime).catch(({ message }: Error) => log(`no template of ${runtime}: ${message}`));
-      }
+      this.#begin(id, runtime, kind);
       return null;
     }
     if (Date.now() - wantedAt(set) > dayMs) await this.#wanted(id, name);
-    return name;
-  }
-
-  /** Makes a runtime's template if it is not there. Resolves with its name. Throws `template_failed`, `no_capacity`. */
-  make(runtime: string): Promise<string> {
-    const making = this.#making.get(runtime);
-    if (making) return making;
-    const made = this.#make(runtime).finally(() => this.#making.delete(runtime));
-    this.#making.set(runtime, made);
-    return made;
+    return { id, runtime, name };
   }
 
   /** Passes a template on to a new machine's keeper. Throws where it does not fit there, or cannot be had now. */
-  async pass(runtime: string, name: string, to: KeeperAddress): Promise<void> {
+  async pass({ id, runtime, name }: MadeTemplate, to: KeeperAddress): Promise<void> {
     const { pods, usualResources } = this.#options;
     const maximumBytes = volumeMiBOf(usualResources(runtime)) * 1024 ** 2;
-    const from = await pods.address(this.#idOf(runtime));
-    await pods.pass({ kind: "templates", name }, { from, to, maximumBytes });
+    await pods.pass({ kind: "templates", name }, { from: await pods.address(id), to, maximumBytes });
   }
 
   /**
-   * Records that a clone of a runtime's template did not come to life. The first time, it may have been ended; the second time
-   * in a row, the template is blamed and made anew.
+   * Records that a clone of a template did not come to life. The first time, it may have been ended; the second time in a row,
+   * the template is blamed and made anew.
    */
-  async blame(runtime: string): Promise<void> {
+  async blame(id: string): Promise<void> {
     const { pods, log } = this.#options;
-    if (!this.#suspect.has(runtime)) return void this.#suspect.add(runtime);
-    this.#suspect.delete(runtime);
-    log(`the template of ${runtime} is not usable; a new one will be made`);
-    await pods.remove(this.#idOf(runtime));
+    if (!this.#suspect.has(id)) return void this.#suspect.add(id);
+    this.#suspect.delete(id);
+    log(`the template ${id} is not usable; a new one will be made`);
+    await pods.remove(id);
   }
 
-  /** Records that a clone of a runtime's template is alive. */
-  trust(runtime: string): void {
-    this.#suspect.delete(runtime);
+  /** Records that a clone of a template is alive. */
+  trust(id: string): void {
+    this.#suspect.delete(id);
   }
 
   /** Removes templates of other images, and those that nobody has wanted for thirty days. */
@@ -103,29 +111,57 @@ export class TemplateMachines {
     this.#options.pods.close();
   }
 
-  async #make(runtime: string): Promise<string> {
+  /** Has a template made, once at a time, and not soon again where it could not be. */
+  #begin(id: string, runtime: string, kind: string): void {
+    if (this.#making.has(id) || Date.now() - (this.#failed.get(id) ?? 0) < pauseMs) return;
+    this.#making.add(id);
+    this.#make(id, runtime, kind)
+      .catch(({ message }: Error) => {
+        this.#failed.set(id, Date.now());
+        this.#options.log(`no template ${id}: ${message}`);
+      })
+      .finally(() => this.#making.delete(id));
+  }
+
+  /** Throws `template_failed`, `no_capacity`. */
+  async #make(id: string, runtime: string, kind: string): Promise<void> {
     const { pods, usualResources, log } = this.#options;
-    const id = this.#idOf(runtime);
-    const known = await pods.objects.set(id);
-    const made = known && nameIn(known);
-    if (made) return made;
+    await this.#requireFewKinds(id, runtime, kind);
     const began = performance.now();
-    log(`making the template of ${runtime}`);
-    await pods.objects.create(id, usualResources(runtime));
+    log(`making the template ${id}`);
+    await pods.objects.create(id, usualResources(runtime), [...this.#nodes.get(id)!]);
     try {
       await pods.ready(id);
-      const name = await this.#madeBy(await pods.address(id), runtime);
-      await this.#wanted(id, name);
-      log(`made the template of ${runtime} in ${((performance.now() - began) / 1000).toFixed(1)} s`);
-      // It serves files from here on.
+      const keeper = await pods.address(id);
+      await this.#requireKind(id, keeper, runtime, kind);
+      const name = await this.#madeBy(keeper, runtime);
+      // It serves files from here on. Before it is told of: a server that ends in between makes it again, which finds it made.
       await pods.objects.shrink(id);
-      return name;
+      await this.#wanted(id, name);
+      log(`made the template ${id} in ${((performance.now() - began) / 1000).toFixed(1)} s`);
     } catch (error) {
-      this.#failed.set(runtime, Date.now());
       // A server that was deposed leaves it to the one that leads.
       if (error instanceof BerthError && ["template_failed", "no_capacity"].includes(error.code)) await pods.remove(id);
       throw error;
     }
+  }
+
+  /** Nodes of ever more kinds, whether there are or somebody says so, must not fill the cluster. */
+  async #requireFewKinds(id: string, runtime: string, kind: string): Promise<void> {
+    const [start, end] = this.#idOf(runtime, kind).split(kind) as [string, string];
+    const isOther = (other: string) => other !== id && other.startsWith(start) && other.endsWith(end);
+    const { objects } = this.#options.pods;
+    const made = (await objects.sets()).map((set) => objects.idOf(set));
+    const others = new Set([...made, ...this.#making].filter(isOther));
+    if (others.size < maximumKinds) return;
+    throw new BerthError("template_failed", `${runtime} has templates of ${maximumKinds} kinds of nodes already.`);
+  }
+
+  /** A node may have changed since a machine was on it. */
+  async #requireKind(id: string, keeper: KeeperAddress, runtime: string, kind: string): Promise<void> {
+    if ((await this.#options.pods.askAt(keeper, "templateKind", [runtime])) === kind) return;
+    this.#nodes.delete(id);
+    throw new BerthError("template_failed", "The node is of another kind by now.");
   }
 
   async #madeBy(keeper: KeeperAddress, runtime: string): Promise<string> {
@@ -145,13 +181,13 @@ export class TemplateMachines {
     await this.#options.pods.objects.annotate(id, annotations);
   }
 
-  #idOf(runtime: string): string {
-    return `${runtime}${this.#ending}`;
+  #idOf(runtime: string, kind: string): string {
+    return `${runtime}-${kind}${this.#ending}`;
   }
 
-  /** Of the ids of all machines whose templates are of this image. */
+  /** Of the ids of all machines whose templates are of this image. Short: a pod's labels have 63 characters. */
   get #ending(): string {
-    return `-${this.#options.imageId.slice(0, 12)}`;
+    return `-${this.#options.imageId.slice(0, 8)}`;
   }
 }
 

@@ -30,7 +30,15 @@ import { SnapshotRecords } from "./snapshot-records.ts";
 import { Snapshots } from "./snapshots.ts";
 import { moveStaged, requirePlainNames, settleStaged } from "./staging.ts";
 import { Suspension } from "./suspension.ts";
-import { type HostBasis, runtimeOf, type Template, type TemplateBasis, Templates, templateKey } from "./template.ts";
+import {
+  type HostBasis,
+  runtimeOf,
+  type Template,
+  type TemplateBasis,
+  Templates,
+  templateKey,
+  templateKind,
+} from "./template.ts";
 
 /** How often the packet filter of machines is set again. */
 const filterPeriodMs = 30_000;
@@ -220,6 +228,11 @@ export class QemuDriver implements Driver {
     return (await this.#templates.get(this.#basisOf(runtime))).name;
   }
 
+  /** Of what kind a runtime's templates are here: equal on another host where machines could be clones of the same one. */
+  async templateKind(runtime: string): Promise<string> {
+    return templateKind(this.#basisOf(runtime));
+  }
+
   /** Whether new machines of its runtime and of the usual size could be clones of a template that another driver made. */
   fits(template: string): boolean {
     const runtime = runtimeOf(template);
@@ -349,9 +362,14 @@ export class QemuDriver implements Driver {
     await this.#snapshots.stage(snapshots, new Layout(folder));
   }
 
-  async packDisk(snapshot: string): Promise<string> {
+  async packDisk(snapshot: string, signal = new AbortController().signal): Promise<string> {
     await this.#reserve.require();
-    return this.#snapshots.pack(snapshot);
+    return this.#snapshots.pack(snapshot, await this.#reserve.left(), signal);
+  }
+
+  /** Where `packDisk` leaves a snapshot's disk. */
+  packedDisk(snapshot: string): string {
+    return this.#layout.packedDisk(snapshot);
   }
 
   async stop(id: string): Promise<void> {
@@ -484,8 +502,15 @@ export class QemuDriver implements Driver {
   async #templateFor(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<Template | null> {
     if (!this.#isUsual(spec)) return null;
     progress.begin("template");
-    if (this.#onlyMadeTemplates) return this.#templates.find(this.#basisOf(spec.runtime));
+    if (this.#onlyMadeTemplates) return this.#foundTemplate(spec.runtime);
     return unlessAborted(this.#templates.get(this.#basisOf(spec.runtime)), signal);
+  }
+
+  /** What came from elsewhere and cannot be used takes room, and is not wanted again. */
+  async #foundTemplate(runtime: string): Promise<Template | null> {
+    const found = await this.#templates.find(this.#basisOf(runtime));
+    if (!found) await this.sweep();
+    return found;
   }
 
   async #createDiskOnImage(files: MachineFiles, sizeGiB: number): Promise<void> {

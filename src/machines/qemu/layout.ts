@@ -44,6 +44,10 @@ export class Layout {
     return machineFiles(join(this.machines, id));
   }
 
+  packedDisk(snapshot: string): string {
+    return join(this.exports, `${snapshot}.qcow2`);
+  }
+
   template(key: string) {
     return templateFiles(join(this.templates, key));
   }

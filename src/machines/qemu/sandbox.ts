@@ -191,11 +191,15 @@ export class Sandbox {
     return [first!, rest];
   }
 
-  /** Runs a program confined to its end. Returns why it failed, in its own words; null if it did not. */
+  /** Runs a program confined to its end, or kills it if `signal` aborts. Returns why it failed, in its own words; null if it did not. */
   async faultOf(
     confined: string,
     words: readonly string[],
-    { paths = { readable: [], writable: [] }, user = null }: Partial<Pick<Confined, "paths" | "user">> = {},
+    {
+      paths = { readable: [], writable: [] },
+      user = null,
+      signal,
+    }: Partial<Pick<Confined, "paths" | "user">> & { signal?: AbortSignal } = {},
   ): Promise<string | null> {
     const [program, args] = this.command(
       { paths, user, memoryMiB: 0, group: null, outlivesServer: false },
@@ -203,7 +207,8 @@ export class Sandbox {
       words,
     );
     const stdio = ["ignore", "ignore", "pipe", "ignore", "pipe"] as const;
-    const child = spawn(program, args, { env: childEnvironment, stdio: [...stdio] });
+    const ending = { ...(signal ? { signal } : {}), killSignal: "SIGKILL" } as const;
+    const child = spawn(program, args, { env: childEnvironment, stdio: [...stdio], ...ending });
     const complaint = text(child.stderr!);
     try {
       const [code] = (await once(child, "close")) as [number | null];

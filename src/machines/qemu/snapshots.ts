@@ -141,19 +141,20 @@ export class Snapshots {
 
   /**
    * Makes one file of a snapshot's disk, and returns its path. Confined, since a guest that has taken over its QEMU may
-   * have written what is read; and bounded, since that may refer to itself. Throws `snapshot_not_found`.
+   * have written what is read; and bounded, since that may refer to itself, by the disk's size and by `room`, in bytes. Throws
+   * `snapshot_not_found`, `disk_full`, and what `signal` aborts with.
    */
-  pack(snapshot: string): Promise<string> {
-    return this.#notSwept(() => this.#pack(snapshot));
+  pack(snapshot: string, room: number, signal: AbortSignal): Promise<string> {
+    return this.#notSwept(() => this.#pack(snapshot, room, signal));
   }
 
-  async #pack(snapshot: string): Promise<string> {
+  async #pack(snapshot: string, room: number, signal: AbortSignal): Promise<string> {
     const { layout, sandbox, kept } = this.#parts;
     const record = await kept.read(snapshot);
     if (!record) throw notThere();
     const { layers, base } = layersBelow(layout, record);
     const [top] = layers as [string];
-    const packed = join(layout.exports, `${snapshot}.qcow2`);
+    const packed = layout.packedDisk(snapshot);
     const user = sandbox.templateUser;
     await writeFile(packed, "", { mode: 0o600 });
     try {
@@ -161,10 +162,13 @@ export class Snapshots {
       const diskBytes = record.resources.diskGiB * 1024 ** 3;
       const convert = ["qemu-img", "convert", "-f", "qcow2", "-O", "qcow2", top, packed];
       const paths = { readable: [...layers, ...(base ? [base.file] : []), layout.images], writable: [packed] };
-      const bounds = [`--fsize=${diskBytes + Math.ceil(diskBytes / 32)}`];
-      const fault = await sandbox.faultOf("prlimit", [...bounds, ...convert], { paths, user });
-      if (fault !== null) throw new Error(`a disk could not be made one file: ${fault}`);
-      return packed;
+      const largest = diskBytes + Math.ceil(diskBytes / 32);
+      const bounds = [`--fsize=${Math.min(largest, room)}`];
+      const fault = await sandbox.faultOf("prlimit", [...bounds, ...convert], { paths, user, signal });
+      signal.throwIfAborted();
+      if (fault === null) return packed;
+      if (room < largest && noRoom.test(fault)) throw isFull(fault);
+      throw new Error(`a disk could not be made one file: ${fault}`);
     } catch (error) {
       await rm(packed, { force: true });
       throw error;
@@ -341,6 +345,14 @@ export class Snapshots {
     await force(layout.snapshots);
     await step("kept");
   }
+}
+
+/** What a program complains of that may not write any more, or cannot. */
+const noRoom = /File too large|No space left/;
+
+function isFull(cause: string): BerthError {
+  const message = "There is no room for the disk as one file, beside what is there already.";
+  return new BerthError("disk_full", message, { cause: new Error(cause) });
 }
 
 function notThere(): BerthError {

@@ -347,10 +347,15 @@ export function hardwareOf(
 }
 
 /** The name of the matching template: the same for the same basis, different if anything in the basis differs. */
-export function templateKey({ runtime, resources, image, qemu, accelerator, cpu, kernel }: TemplateBasis): string {
+export function templateKey(basis: TemplateBasis): string {
+  return `${basis.runtime}-${templateKind(basis)}`;
+}
+
+/** 16 hexadecimal digits, which differ if anything in the basis differs. */
+export function templateKind({ runtime, resources, image, qemu, accelerator, cpu, kernel }: TemplateBasis): string {
   const { cpus, memoryMiB } = resources;
   const parts = [templateFormat, runtime, image.id, qemu, cpu, kernel, accelerator, machineOptions, cpus, memoryMiB];
-  return `${runtime}-${createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16)}`;
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
 }
 
 /** The runtime of the template with this name. */

@@ -38,7 +38,8 @@ export const processorKinds: Check = async (cluster) => {
   const [kind] = kinds;
   if (kinds.has(null)) return { ok: true, found: "not told by the cluster", note: sleepers("Where nodes' differ") };
   if (kinds.size <= 1) return { ok: true, found: `of one kind: ${kind ?? "no node"}` };
-  return { ok: true, found: [...kinds].join("; "), note: sleepers("Nodes' processors may differ") };
+  const note = `${sleepers("Nodes' processors may differ")} Each kind has templates of its own.`;
+  return { ok: true, found: [...kinds].join("; "), note };
 };
 
 export const kvm: Check = async (cluster, { kvmResource }) => {
