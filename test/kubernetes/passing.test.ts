@@ -69,30 +69,6 @@ test("a new machine is a clone of the template that fits its node, which a pod o
   await expect.poll(count).toBe(0);
 }, 900_000);
 
-test("a node with another processor has a template of its own", async () => {
-  const { cluster } = service;
-  await cluster.node("b").setProcessor("Another Processor");
-  const on = async (node: string, name: string) => {
-    const other = node === "a" ? "b" : "a";
-    await cluster.kubectl("cordon", other);
-    const { pod } = await created(name);
-    await cluster.kubectl("uncordon", other);
-    expect(pod.spec.nodeName).toBe(node);
-    return pod;
-  };
-  // The first test's template is of the other processor, wherever its pod is.
-  expect(await isClone(await on("b", "kay"))).toBe(false);
-  await expect.poll(served, { timeout: 600_000, interval: 1_000 }).toBe(2);
-  expect(await isClone(await on("b", "lou"))).toBe(true);
-  expect(await isClone(await on("a", "moe"))).toBe(true);
-  expect(await client.ask("lou", "run: grep -m1 'model name' /proc/cpuinfo; hostname")).toContain("lou");
-  console.log(await templates("statefulsets").then((text) => JSON.parse(text).items.map(nameOf)));
-  for (const name of ["kay", "lou", "moe"]) await client.call("DELETE", `/agents/${name}`);
-  await expect.poll(count).toBe(0);
-}, 1_500_000);
-
-const nameOf = ({ metadata }: { metadata: { name: string } }) => metadata.name;
-
 test("an agent leaves with its disk, which its pod has packed", async () => {
   await created("ada");
   await client.ask("ada", "run: echo kept > ~/note; sync");
@@ -137,3 +113,28 @@ test("a fork has its source's memory on another node, also of a source that slee
   await client.call("DELETE", "/agents/second");
   await expect.poll(() => service.objects()).not.toContain("machine-");
 }, 900_000);
+
+test("a node with another processor has a template of its own", async () => {
+  const { cluster } = service;
+  // The last test: a machine that passes between the nodes has no memory from here on.
+  await cluster.node("b").setProcessor("Another Processor");
+  const on = async (node: string, name: string) => {
+    const other = node === "a" ? "b" : "a";
+    await cluster.kubectl("cordon", other);
+    const { pod } = await created(name);
+    await cluster.kubectl("uncordon", other);
+    expect(pod.spec.nodeName).toBe(node);
+    return pod;
+  };
+  // The first test's template is of the other processor, wherever its pod is.
+  expect(await isClone(await on("b", "kay"))).toBe(false);
+  await expect.poll(served, { timeout: 600_000, interval: 1_000 }).toBe(2);
+  expect(await isClone(await on("b", "lou"))).toBe(true);
+  expect(await isClone(await on("a", "moe"))).toBe(true);
+  expect(await client.ask("lou", "run: grep -m1 'model name' /proc/cpuinfo; hostname")).toContain("lou");
+  console.log(await templates("statefulsets").then((text) => JSON.parse(text).items.map(nameOf)));
+  for (const name of ["kay", "lou", "moe"]) await client.call("DELETE", `/agents/${name}`);
+  await expect.poll(count).toBe(0);
+}, 1_500_000);
+
+const nameOf = ({ metadata }: { metadata: { name: string } }) => metadata.name;

@@ -2,6 +2,7 @@ import type { V1Affinity, V1Container, V1PodSpec, V1Secret, V1StatefulSet } from
 import type { Resources } from "../../contract/agents.ts";
 import { translationCacheMiB } from "../qemu/command.ts";
 import { keeperPort } from "./keeper-calls.ts";
+import { mebibytes } from "./quantities.ts";
 
 /** What a machine is there for: an agent, or to make a template and keep it for other machines. */
 export type Kind = "machine" | "template";
@@ -55,10 +56,10 @@ export function volumeMiBOf({ diskGiB, memoryMiB }: Resources): number {
   return diskGiB * 1024 + 2 * memoryMiB + volumeOverheadMiB;
 }
 
-/** The size of the volume of a machine that is there, in bytes. */
+/** The size of the volume of a machine that is there, in bytes. The cluster tells it in units of its own. */
 export function volumeBytesOf({ spec }: V1StatefulSet): number {
   const [claim] = spec?.volumeClaimTemplates ?? [];
-  return Number.parseInt(claim?.spec?.resources?.requests?.storage ?? "0", 10) * 1024 ** 2;
+  return mebibytes(claim?.spec?.resources?.requests?.storage) * 1024 ** 2;
 }
 
 /**

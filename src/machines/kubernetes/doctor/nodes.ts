@@ -1,5 +1,6 @@
 import type { V1Node } from "@kubernetes/client-node";
 import { podMemoryMiB } from "../objects.ts";
+import { mebibytes } from "../quantities.ts";
 import type { Check } from "./check.ts";
 
 /** The resources that device plugins for /dev/kvm are known to offer. */
@@ -85,24 +86,6 @@ function sleepers(when: string): string {
 
 function offered({ status }: V1Node, resource: string): number {
   return Number(status?.allocatable?.[resource] ?? 0);
-}
-
-/** Of a quantity of Kubernetes, such as `16306844Ki`; 0 where there is none. */
-function mebibytes(quantity = "0"): number {
-  const [, number, unit] = /^(\d+(?:\.\d+)?)([KMGT]i?|k|m)?$/.exec(quantity) ?? [];
-  const bytes: Record<string, number> = {
-    m: 0.001,
-    k: 1e3,
-    K: 1e3,
-    M: 1e6,
-    G: 1e9,
-    T: 1e12,
-    Ki: 2 ** 10,
-    Mi: 2 ** 20,
-    Gi: 2 ** 30,
-    Ti: 2 ** 40,
-  };
-  return (Number(number ?? 0) * (bytes[unit ?? ""] ?? 1)) / 2 ** 20;
 }
 
 /** Of a quantity such as `4` or `3920m`. */
