@@ -138,20 +138,22 @@ test("a runtime that crashes ends the turn as failed, and is started again for t
 });
 
 test("a machine that dies within a turn ends it as machine_lost, and the agent comes back by itself", async () => {
+  const { driver } = service;
   const response = await client.fetch("POST", "/agents/ada/chat", { message: "hang" });
   await new Promise((resolve) => setTimeout(resolve, 200));
-  service.driver.kill(service.driver.running[0]!);
+  driver.kill(driver.running[0]!);
   const events = await Array.fromAsync(eventsOf(response));
   expect(events.at(-1)!.event).toMatchObject({ type: "response.failed", error: { code: "machine_lost" } });
   expect(await client.ask("ada", "are you back?")).toBe("are you back?");
 });
 
 test("a connection to the machine that breaks within a turn loses and repeats nothing", async () => {
+  const { driver } = service;
   const response = await client.fetch("POST", "/agents/ada/chat", { message: "count 60 20", include: ["status"] });
   const events: { id: number }[] = [];
   for await (const event of eventsOf(response)) {
     events.push(event);
-    if (events.length === 10 || events.length === 30) service.driver.disconnect(service.driver.running[0]!);
+    if (events.length === 10 || events.length === 30) driver.disconnect(driver.running[0]!);
   }
   expect(events.map(({ id }) => id)).toEqual(Array.from({ length: 63 }, (_, index) => index + 1));
 });

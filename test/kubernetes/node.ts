@@ -191,9 +191,10 @@ base_runtime_spec = "${this.folder}/runtime-spec.json"
   /** What containerd makes containers of. /proc/cpuinfo is one of the few files in /proc that runc lets anything lie over. */
   async #containerSpec(): Promise<object> {
     const { stdout } = await run(join(this.#options.programs, "ctr"), ["oci", "spec"]);
-    const { mounts, ...spec } = JSON.parse(stdout) as { mounts: object[] };
+    const { mounts, process, ...spec } = JSON.parse(stdout) as { mounts: object[]; process: object };
     const processor = { destination: "/proc/cpuinfo", source: this.#processor, options: ["bind", "ro"] };
-    return { ...spec, mounts: [...mounts, processor] };
+    // Kubernetes has containers with the limits of containerd itself, not with 1,024 files.
+    return { ...spec, process: { ...process, rlimits: [] }, mounts: [...mounts, processor] };
   }
 
   get #processor(): string {

@@ -12,8 +12,6 @@ const keeper = "test/pods/keeper.ts";
 
 /** The Debian packages whose programs the runner and the tests' commands use. */
 const debianPackages = "bash coreutils findutils grep gzip inotify-tools procps sed tar util-linux".split(" ");
-/** The runner's module for terminals, which it does not import by name. */
-const terminals = "node_modules/@lydell";
 
 /**
  * Makes the image of the pods of the API's tests: the keeper of `keeper.ts`, at the paths that it has here. `imageId` is the
@@ -27,7 +25,7 @@ export async function makePodImage(archive: string, name: string, imageId: strin
   await addFiles(root, ["/etc/passwd", "/etc/group"]);
   await run("ln", ["-sf", "bash", join(root, "bin/sh")]);
   const app = join(root, repository);
-  for (const folder of ["src", "test", terminals]) {
+  for (const folder of ["src", "test"]) {
     await cp(join(repository, folder), join(app, folder), { recursive: true });
   }
   await addImportedPackages(app, keeper);
