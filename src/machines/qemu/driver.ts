@@ -13,7 +13,7 @@ import type { Driver, KeptSnapshot, MachineObservation, RunningMachine, Snapshot
 import type { Accelerator } from "./command.ts";
 import { Compression, sleeper } from "./compression.ts";
 import { nullWhereMissing, nullWhereUnreadable, writeWhole } from "./files.ts";
-import { handshakeOf, takeImage } from "./image.ts";
+import { handshakeOf, idOfBuilt, takeImage } from "./image.ts";
 import { Launcher, machineName } from "./launcher.ts";
 import { LayerMerging } from "./layer-merging.ts";
 import { Layers } from "./layers.ts";
@@ -143,9 +143,10 @@ export class QemuDriver implements Driver {
   static async open(options: QemuOptions): Promise<QemuDriver> {
     const { log, reserve, usualResources: usual, step = async () => {}, onlyWholeMemory = false } = options;
     const layout = new Layout(options.dataFolder, options.imagesApart);
+    // First, since it starts no program: while the image is being built, this is tried again every second.
+    await idOfBuilt(options.builtImage);
     const qemu = await qemuVersion();
     const sandbox = await Sandbox.open();
-    logGaps(sandbox, log);
     for (const folder of [
       ...(layout.areImagesApart ? [] : [layout.images]),
       layout.templates,
@@ -196,6 +197,8 @@ export class QemuDriver implements Driver {
       await driver.close();
       throw error;
     }
+    // Not before it is open: what fails is tried again, and this is to be told once.
+    logGaps(sandbox, log);
     return driver;
   }
 

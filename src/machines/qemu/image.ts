@@ -24,17 +24,13 @@ export interface Image {
  * on it, so it must not disappear with a cache. Throws `image_missing`, `image_invalid` or `disk_full`.
  */
 export async function takeImage(built: string | null, layout: Layout, reserve: DiskReserve): Promise<Image> {
-  const source = built === null ? null : imageFiles(built);
-  const record = source ? await readRecord<ImageRecord>(source.record) : null;
-  if (!source || !record) {
-    throw new BerthError("image_missing", "There is no guest image yet. Build it with: make image");
-  }
-  const files = layout.image(record.id);
+  const id = await idOfBuilt(built);
+  const files = layout.image(id);
   if (!(await readRecord(files.record))) {
     await reserve.require();
-    await importImage(source, files, layout);
+    await importImage(imageFiles(built!), files, layout);
   }
-  return { id: record.id, files };
+  return { id, files };
 }
 
 /** The id of a built image. Throws `image_missing`. */
