@@ -13,7 +13,8 @@ import type { Driver, KeptSnapshot, MachineObservation, RunningMachine, Snapshot
 import type { Accelerator } from "./command.ts";
 import { Compression, sleeper } from "./compression.ts";
 import { nullWhereMissing, nullWhereUnreadable, writeWhole } from "./files.ts";
-import { handshakeOf, idOfBuilt, takeImage } from "./image.ts";
+import { GuestImages } from "./guest-images.ts";
+import { handshakeOf, type Image, idOfBuilt, releaseOf } from "./image.ts";
 import { Launcher, machineName } from "./launcher.ts";
 import { LayerMerging } from "./layer-merging.ts";
 import { Layers } from "./layers.ts";
@@ -69,6 +70,7 @@ interface Parts {
   reserve: DiskReserve;
   sandbox: Sandbox;
   host: HostBasis;
+  guestImages: GuestImages;
   templates: Templates;
   records: Records;
   images: MemoryImages;
@@ -96,6 +98,7 @@ export class QemuDriver implements Driver {
   readonly #reserve: DiskReserve;
   readonly #sandbox: Sandbox;
   readonly #host: HostBasis;
+  readonly #guestImages: GuestImages;
   readonly #templates: Templates;
   readonly #records: Records;
   readonly #images: MemoryImages;
@@ -118,6 +121,7 @@ export class QemuDriver implements Driver {
     this.#reserve = parts.reserve;
     this.#sandbox = parts.sandbox;
     this.#host = parts.host;
+    this.#guestImages = parts.guestImages;
     this.#templates = parts.templates;
     this.#records = parts.records;
     this.#images = parts.images;
@@ -158,7 +162,8 @@ export class QemuDriver implements Driver {
       await mkdir(folder, { recursive: true });
       await chmod(folder, 0o711);
     }
-    const image = await takeImage(options.builtImage, layout, reserve);
+    const guestImages = await GuestImages.open(options.builtImage, layout, reserve);
+    const image = guestImages.plain;
     const accelerator = await chooseAccelerator(options.accelerator, options.dataFolder, image, qemu, sandbox, log);
     const host = { image, qemu, accelerator, ...(await hostProcessor(accelerator)), hostKhz: await hostKhz() };
     const templates = new Templates(layout, sandbox, reserve, options.serveTemplateUplink, log);
@@ -182,6 +187,7 @@ export class QemuDriver implements Driver {
       reserve,
       sandbox,
       host,
+      guestImages,
       templates,
       records,
       images,
@@ -192,7 +198,7 @@ export class QemuDriver implements Driver {
     const { onlyMadeTemplates = false } = options;
     const driver = new QemuDriver({ ...made, launcher, suspension, usual, onlyMadeTemplates, step, log });
     try {
-      await recover({ ...made, suspension, log }, image.id);
+      await recover({ ...made, suspension, log }, guestImages.ids);
     } catch (error) {
       await driver.close();
       throw error;
@@ -206,7 +212,7 @@ export class QemuDriver implements Driver {
     const parts = { layout: this.#layout, records: this.#records, templates: this.#templates };
     await removeUnused(
       { ...parts, kept: this.#kept, layers: this.#layers, snapshots: this.#snapshots },
-      this.#host.image.id,
+      this.#guestImages.ids,
     );
     this.#merging.begin();
   }
@@ -220,13 +226,15 @@ export class QemuDriver implements Driver {
   }
 
   async prepare(runtime: string): Promise<string> {
-    return (await this.#templates.get(this.#basisOf(runtime))).name;
+    const image = await this.#guestImages.of(runtime);
+    return (await this.#templates.get(this.#basisOf(runtime, image))).name;
   }
 
   /** Whether new machines of its runtime and of the usual size could be clones of a template that another driver made. */
   fits(template: string): boolean {
     const runtime = runtimeOf(template);
-    return template.startsWith(`${templateKey(this.#basisOf(runtime))}-`);
+    // Where templates come from elsewhere, all runtimes have one image.
+    return template.startsWith(`${templateKey(this.#basisOf(runtime, this.#host.image))}-`);
   }
 
   /** As `stage`, of a template. Throws `template_failed` where it is not there as it was made. */
@@ -246,10 +254,11 @@ export class QemuDriver implements Driver {
     await this.destroy(spec.id);
     progress.plan(this.#isUsual(spec) ? ["template", "disk", "machine", "runtime"] : ["disk", "machine", "runtime"]);
     await this.#reserve.require();
+    const image = await unlessAborted(this.#guestImages.of(spec.runtime), signal);
     for (let tries = cloneTries; ; tries--) {
-      const template = await this.#templateFor(spec, progress, signal);
+      const template = await this.#templateFor(spec, image, progress, signal);
       try {
-        return await this.#createFrom(template, spec, progress);
+        return await this.#createFrom(template, image, spec, progress);
       } catch (error) {
         await this.destroy(spec.id);
         const mayBeOfTemplate = error instanceof BerthError && error.code === "machine_failed" && !isShortage(error);
@@ -262,6 +271,7 @@ export class QemuDriver implements Driver {
   async boot(spec: MachineSpec): Promise<RunningMachine> {
     await this.#end(spec.id);
     const { id, generation, restarts } = spec;
+    const image = await this.#guestImages.of(spec.runtime);
     const known = await this.#known(spec);
     const record: MachineRecord = {
       ...known,
@@ -270,7 +280,7 @@ export class QemuDriver implements Driver {
       runtime: spec.runtime,
       resources: spec.resources,
       restarts: Math.max(known.restarts, restarts),
-      bootImageId: this.#host.image.id,
+      bootImageId: image.id,
       origin: "boot",
       token: newToken(),
       nextToken: null,
@@ -390,7 +400,14 @@ export class QemuDriver implements Driver {
     if (!record) return { id, generation: 0, restarts: 0, restores: 0, phase: "absent", image: null };
     const { generation, restarts, restores, memory, hasDisk } = record;
     const phase = this.#running.has(id) ? "running" : memory ? "suspended" : hasDisk ? "stopped" : "absent";
-    return { id, generation, restarts, restores, phase, image: phase === "absent" ? null : imageOfRun(record) };
+    return {
+      id,
+      generation,
+      restarts,
+      restores,
+      phase,
+      image: phase === "absent" ? null : releaseOf(imageOfRun(record)),
+    };
   }
 
   async list(): Promise<MachineObservation[]> {
@@ -422,6 +439,7 @@ export class QemuDriver implements Driver {
 
   async close(): Promise<void> {
     clearInterval(this.#filter);
+    this.#guestImages.close();
     this.#running.beginClosing();
     await Promise.all([
       this.#templates.close(),
@@ -450,7 +468,12 @@ export class QemuDriver implements Driver {
     throw superseded();
   }
 
-  async #createFrom(template: Template | null, spec: MachineSpec, progress: Progress): Promise<RunningMachine> {
+  async #createFrom(
+    template: Template | null,
+    image: Image,
+    spec: MachineSpec,
+    progress: Progress,
+  ): Promise<RunningMachine> {
     const files = this.#layout.machine(spec.id);
     progress.begin("disk");
     const user = await this.#sandbox.newUser(spec.id);
@@ -460,8 +483,8 @@ export class QemuDriver implements Driver {
       restarts: spec.restarts,
       runtime: spec.runtime,
       resources: spec.resources,
-      imageId: this.#host.image.id,
-      bootImageId: this.#host.image.id,
+      imageId: image.id,
+      bootImageId: image.id,
       user,
       template: template?.name ?? null,
       hasDisk: false,
@@ -477,22 +500,28 @@ export class QemuDriver implements Driver {
     };
     await this.#records.write(spec.id, record);
     if (template) await createOverlay(files.disk, relative(files.folder, template.files.disk), "qcow2");
-    else await this.#createDiskOnImage(files, spec.resources.diskGiB);
+    else await this.#createDiskOnImage(image, files, spec.resources.diskGiB);
     await this.#sandbox.give(user, files.disk);
     progress.begin("machine");
     return this.#start(spec.id, { ...record, hasDisk: true }, template);
   }
 
   /** The template, if the machine has the size templates are made in. */
-  async #templateFor(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<Template | null> {
+  async #templateFor(
+    spec: MachineSpec,
+    image: Image,
+    progress: Progress,
+    signal?: AbortSignal,
+  ): Promise<Template | null> {
     if (!this.#isUsual(spec)) return null;
     progress.begin("template");
-    if (this.#onlyMadeTemplates) return this.#templates.find(this.#basisOf(spec.runtime));
-    return unlessAborted(this.#templates.get(this.#basisOf(spec.runtime)), signal);
+    const basis = this.#basisOf(spec.runtime, image);
+    if (this.#onlyMadeTemplates) return this.#templates.find(basis);
+    return unlessAborted(this.#templates.get(basis), signal);
   }
 
-  async #createDiskOnImage(files: MachineFiles, sizeGiB: number): Promise<void> {
-    const { rootfs } = this.#host.image.files;
+  async #createDiskOnImage(image: Image, files: MachineFiles, sizeGiB: number): Promise<void> {
+    const { rootfs } = image.files;
     const bytes = sizeGiB * 1024 ** 3;
     if (this.#layout.areImagesApart) await copyDisk(files.disk, rootfs, bytes);
     else await createOverlay(files.disk, relative(files.folder, rootfs), "raw", { bytes });
@@ -513,8 +542,8 @@ export class QemuDriver implements Driver {
     });
   }
 
-  #basisOf(runtime: string): TemplateBasis {
-    return { ...this.#host, runtime, resources: this.#usual(runtime) };
+  #basisOf(runtime: string, image: Image): TemplateBasis {
+    return { ...this.#host, image, runtime, resources: this.#usual(runtime) };
   }
 
   #isUsual({ runtime, resources: { cpus, memoryMiB, diskGiB } }: MachineSpec): boolean {
