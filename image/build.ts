@@ -92,6 +92,7 @@ async function buildBase(): Promise<string> {
     hash.update(`\0${file}\0`).update(await readFile(join(recipe, file)));
   return inFolder(`base-${hash.digest("hex").slice(0, 16)}`, (folder) =>
     inWorkFolder(async (work) => {
+      console.log("  the guest image, once: one to two minutes");
       // Both at once: one waits for the network while the other unpacks. The Debian packages wait for the runtimes.
       const [runtimes, root] = await Promise.allSettled([installRuntimes(work), makeRootFileSystem(folder, work)]);
       for (const part of [runtimes, root]) if (part.status === "rejected") throw part.reason;
@@ -337,7 +338,7 @@ async function step(name: string, work: () => Promise<void>): Promise<void> {
 }
 
 /**
- * Runs a program. Its output is shown if it fails. With `steps`, its `berth-step NAME` lines are shown as they arrive.
+ * Runs a program. Its output is shown if it fails. With `steps`, its steps are shown as they arrive.
  */
 function run(program: string, args: string[], { cwd, steps }: { cwd?: string; steps?: boolean } = {}): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -348,7 +349,7 @@ function run(program: string, args: string[], { cwd, steps }: { cwd?: string; st
     const tail: string[] = [];
     for (const stream of [child.stdout, child.stderr]) {
       createInterface({ input: stream }).on("line", (line) => {
-        const name = steps ? /^berth-step (.*)$/.exec(line)?.[1] : undefined;
+        const name = steps ? stepOf(line) : undefined;
         if (name) console.log(`    ${name} (${elapsed(started)})`);
         tail.push(line);
         if (tail.length > 40) tail.shift();
@@ -361,6 +362,11 @@ function run(program: string, args: string[], { cwd, steps }: { cwd?: string; st
       reject(new Error(`${program} ended with ${code}:\n${tail.join("\n")}`));
     });
   });
+}
+
+/** The step that begins, in the words of customize.sh or mmdebstrap. */
+function stepOf(line: string): string | undefined {
+  return (/^berth-step (.*)$/.exec(line) ?? /^I: ((?:downloading|extracting|installing) .*)\.\.\.$/.exec(line))?.[1];
 }
 
 /** What package tools need of the environment: where things are, and how the network is reached. No keys. */

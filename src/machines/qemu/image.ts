@@ -47,7 +47,7 @@ export async function idOfBuilt(built: string | null): Promise<string> {
   if (record) return record.id;
   throw new BerthError(
     "image_missing",
-    "There is no guest image yet. Build it with: make image",
+    "There is no guest image yet. Unless make up is building it, build it with: make image",
   );
 }
 
