@@ -1,28 +1,33 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
-import { homedir } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { homedir, setPriority } from "node:os";
+import { basename, dirname, join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { bundle } from "./bundle.ts";
 
-// Builds the guest image (`make image`) in two layers: the base (Debian, Node, the runtimes; takes minutes) and the
-// image (base plus runner; takes a second). Each has a cache folder named by the hash of all its inputs. A folder is
-// filled under another name and renamed when complete, so no partial build looks finished.
+// Builds the guest image (`make image`) in two layers: the base (Debian, Node, the runtimes; takes a minute) and the
+// image (base plus runner; takes a second). OpenClaw has an image of its own, with a file system of all runtimes and what
+// its build prepares, which takes another minute: it comes last, so that other agents need not wait for it. Each has a
+// cache folder named by the hash of all its inputs. A folder is filled under another name and renamed when complete, so no
+// partial build looks finished.
 
 const recipe = dirname(fileURLToPath(import.meta.url));
 const repository = dirname(recipe);
 const suite = "bookworm";
 const diskGiB = 10;
 const workPlace = "/var/tmp";
+/** The runtime that has an image of its own. */
+const apart = "openclaw";
+const leastPriority = 19;
 
 /** Documentation and translations that no agent reads, 200 MB of the disk. */
 const leftOut = ["/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", "/usr/share/info/*"];
 /** Source maps and type declarations, a third of the runtimes' files. TypeScript itself reads its own. */
 const unread = ["*.map", "*.d.ts", "*.d.mts", "*.d.cts"];
 
-/** Whose end ends the build: `--while PID`. */
+/** Whose end ends the build, in a session of its own: `--while PID`. */
 const [option, owner] = process.argv.slice(2);
 const running = new Set<ChildProcess>();
 if (option === "--while") setInterval(() => endWith(Number(owner)), 1_000).unref();
@@ -32,12 +37,27 @@ const cache = process.env.BERTH_CACHE_DIR ?? defaultCache();
 /** How long a folder of the cache that no build asks for is kept, in milliseconds. */
 const keptMs = 30 * 86_400_000;
 try {
-  const image = await buildImage(await buildBase());
+  const preparation = await bundle(join(recipe, "prepare.ts"));
+  const base = await buildBase();
+  const image = await buildImage(base, preparation);
   await writeFile(join(recipe, ".built"), `${image}\n`);
   console.log(`guest image ready: ${image} (${elapsed(started)})`);
+  // A server that starts meanwhile makes its first agents' template.
+  await giveWay();
+  await buildImageApart(image, await buildServicesApart(base, preparation));
+  console.log(`guest image for OpenClaw ready (${elapsed(started)})`);
 } catch (error) {
   console.error(`berth: the guest image could not be built: ${(error as Error).message}`);
   process.exitCode = 1;
+}
+
+/**
+ * Has this process and all that it starts take what processor time others leave. Linux may weigh sessions before the
+ * processes in them (sched(7), autogroup), so `make up` starts the build in a session of its own.
+ */
+async function giveWay(): Promise<void> {
+  setPriority(leastPriority);
+  if (option === "--while") await writeFile("/proc/self/autogroup", `${leastPriority}`).catch(() => {});
 }
 
 function endWith(pid: number): void {
@@ -59,7 +79,7 @@ async function buildBase(): Promise<string> {
   const inputs = [
     "packages.txt",
     "customize.sh",
-    "prepare.sh",
+    "services.sh",
     "initrd/init",
     "runtimes/package.json",
     "runtimes/package-lock.json",
@@ -70,32 +90,90 @@ async function buildBase(): Promise<string> {
   const hash = createHash("sha256").update(JSON.stringify([suite, diskGiB, leftOut, unread]));
   for (const file of [...inputs, ...rootfs].sort())
     hash.update(`\0${file}\0`).update(await readFile(join(recipe, file)));
-  const preparation = await bundle(join(recipe, "prepare.ts"));
-  hash.update("\0prepare\0").update(preparation);
-  return inFolder(`base-${hash.digest("hex").slice(0, 16)}`, async (folder) => {
-    // Not in the cache, which may be in a home folder that the package tools' users cannot enter.
-    const work = await mkdtemp(join(workPlace, `berth-image.partial-${process.pid}-`));
-    try {
-      await writeFile(join(work, "prepare.mjs"), preparation, { mode: 0o644 });
+  return inFolder(`base-${hash.digest("hex").slice(0, 16)}`, (folder) =>
+    inWorkFolder(async (work) => {
+      console.log("  the guest image, once: one to two minutes");
       // Both at once: one waits for the network while the other unpacks. The Debian packages wait for the runtimes.
       const [runtimes, root] = await Promise.allSettled([installRuntimes(work), makeRootFileSystem(folder, work)]);
       for (const part of [runtimes, root]) if (part.status === "rejected") throw part.reason;
-    } finally {
-      await rm(work, { recursive: true, force: true });
-    }
-  });
+    }),
+  );
 }
 
-/** Combines the base with this checkout's runner. Returns the folder for the server. */
-async function buildImage(base: string): Promise<string> {
+/** Not in the cache, which may be in a home folder that the package tools' users cannot enter. */
+async function inWorkFolder(build: (work: string) => Promise<void>): Promise<void> {
+  const work = await mkdtemp(join(workPlace, `berth-image.partial-${process.pid}-`));
+  try {
+    await build(work);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Combines the base with this checkout's runner. Returns the folder for the server. Its name changes with OpenClaw's
+ * preparation, too, since that image is named after this one.
+ */
+async function buildImage(base: string, preparation: Uint8Array): Promise<string> {
   const runner = await bundle(join(repository, "src/guest/program.ts"));
-  const id = createHash("sha256").update(base.split("/").at(-1)!).update(runner).digest("hex").slice(0, 16);
+  const hash = createHash("sha256")
+    .update(basename(base))
+    .update(runner)
+    .update(await hashOfPreparation(preparation));
+  const id = hash.digest("hex").slice(0, 16);
   return inFolder(`image-${id}`, async (folder) => {
     await writeFile(join(folder, "runner.mjs"), runner);
     // Initial RAM disks can be concatenated: the runner follows the base.
     const initrd = `cp --reflink=auto "${base}/initrd-base.img" initrd.img && echo runner.mjs | cpio --quiet -o -H newc -R 0:0 >>initrd.img`;
     const shared = ["rootfs.img", "services.img", "vmlinuz"].map((name) => `"${base}/${name}"`).join(" ");
     await run("sh", ["-c", `${initrd} && ln ${shared} . && rm runner.mjs`], { cwd: folder });
+    await writeFile(join(folder, "image.json"), JSON.stringify({ id, handshake: "proof", apart: [apart] }));
+  });
+}
+
+async function hashOfPreparation(preparation: Uint8Array): Promise<string> {
+  const script = await readFile(join(recipe, "prepare.sh"));
+  return createHash("sha256").update(script).update(preparation).digest("hex");
+}
+
+/** Builds the file system of what is the service's once more, with OpenClaw. Returns its folder. */
+async function buildServicesApart(base: string, preparation: Uint8Array): Promise<string> {
+  const hash = createHash("sha256")
+    .update(basename(base))
+    .update(await hashOfPreparation(preparation));
+  return inFolder(`${apart}-${hash.digest("hex").slice(0, 16)}`, (folder) =>
+    inWorkFolder(async (work) => {
+      await writeFile(join(work, "prepare.mjs"), preparation, { mode: 0o644 });
+      const runtimes = join(work, "runtimes");
+      await step("OpenClaw from npm", () => installPackages(runtimes));
+      await step("what OpenClaw need not do again", () => prepareRuntimes(work, runtimes));
+      await step("OpenClaw's file system", () => makeServicesApart(base, work, join(folder, "services.img")));
+    }),
+  );
+}
+
+/** Joins the installed runtimes with what else the base's file system holds. */
+async function makeServicesApart(base: string, work: string, file: string): Promise<void> {
+  const rest = `PATH=$PATH:/usr/sbin debugfs -R 'rdump /modules /system services' '${join(base, "services.img")}'`;
+  const script = [
+    "mkdir services",
+    rest,
+    "mv runtimes/node_modules runtimes/openclaw services/",
+    `sh '${join(recipe, "services.sh")}' services '${file}'`,
+  ];
+  const command = ["sh", "-c", script.join(" && ")];
+  // All is root's in the file system.
+  const [program, ...args] = process.getuid?.() === 0 ? command : ["unshare", "--map-root-user", ...command];
+  await run(program!, args, { cwd: work });
+}
+
+/** The image for OpenClaw's machines: another one with other runtimes. Its name says of which. */
+async function buildImageApart(image: string, services: string): Promise<void> {
+  const name = `${basename(image)}.${apart}`;
+  await inFolder(name, async (folder) => {
+    const shared = ["rootfs.img", "vmlinuz", "initrd.img"].map((file) => `"${image}/${file}"`).join(" ");
+    await run("sh", ["-c", `ln ${shared} "${services}/services.img" .`], { cwd: folder });
+    const id = name.replace(/^image-/, "");
     await writeFile(join(folder, "image.json"), JSON.stringify({ id, handshake: "proof" }));
   });
 }
@@ -131,7 +209,7 @@ async function inFolder(name: string, fill: (folder: string) => Promise<void>): 
 async function removeAbandoned(): Promise<void> {
   for (const folder of [cache, workPlace]) {
     for (const name of await readdir(folder)) {
-      const pid = /^(?:base|image|berth-image)\b.*\.partial-(\d+)(?:-\w+)?$/.exec(name)?.[1];
+      const pid = /^(?:base|image|openclaw|berth-image)\b.*\.partial-(\d+)(?:-\w+)?$/.exec(name)?.[1];
       if (pid === undefined || (await stat(`/proc/${pid}`).catch(() => null))) continue;
       const { uid } = await lstat(join(folder, name));
       // The work place is open to all: what others put there under such a name is not ours to remove.
@@ -143,35 +221,38 @@ async function removeAbandoned(): Promise<void> {
 /** Removes what no build has asked for in a while. Servers have files of their own, so nobody needs it. */
 async function removeUnused(): Promise<void> {
   for (const name of await readdir(cache)) {
-    if (!/^(?:base|image)-[0-9a-f]+$/.test(name)) continue;
+    if (!/^(?:base|image|openclaw)-[0-9a-f]+(?:\.openclaw)?$/.test(name)) continue;
     const { mtimeMs } = await stat(join(cache, name));
     if (Date.now() - mtimeMs > keptMs) await rm(join(cache, name), { recursive: true, force: true });
   }
 }
 
 /**
- * Installs Node and the three runtimes from their lock file, as `node_modules` in a folder of `work`. Writes `result`
- * there at the end, `done` or `failed`, for which customize.sh waits.
+ * Installs Node and the runtimes but OpenClaw in the folder `runtimes` of `work`. Writes `result` there at the end, `done`
+ * or `failed`, for which customize.sh waits.
  */
 async function installRuntimes(work: string): Promise<void> {
   const folder = join(work, "runtimes");
-  await mkdir(folder);
   const result = (word: "done" | "failed") => writeFile(join(folder, "result"), `${word}\n`, { mode: 0o644 });
   try {
-    await step("runtimes from npm", async () => {
-      await run("cp", [join(recipe, "runtimes/package.json"), join(recipe, "runtimes/package-lock.json"), folder]);
-      const platform = ["--os=linux", "--cpu=x64", "--libc=glibc"];
-      const options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", ...platform];
-      await run("npm", ["ci", ...options], { cwd: folder });
-      await removeUnread(join(folder, "node_modules"));
-      await run("chmod", ["-R", "a+rX", folder]);
-    });
-    await step("what OpenClaw need not do again", () => prepareRuntimes(work, folder));
+    // OpenClaw is the lock file's one development dependency.
+    await step("runtimes from npm", () => installPackages(folder, ["--omit=dev"]));
     await result("done");
   } catch (error) {
     await result("failed");
     throw error;
   }
+}
+
+/** Makes a folder with `node_modules` from the runtimes' lock file. */
+async function installPackages(folder: string, which: string[] = []): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await run("cp", [join(recipe, "runtimes/package.json"), join(recipe, "runtimes/package-lock.json"), folder]);
+  const platform = ["--os=linux", "--cpu=x64", "--libc=glibc"];
+  const options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", ...platform];
+  await run("npm", ["ci", ...which, ...options], { cwd: folder });
+  await removeUnread(join(folder, "node_modules"));
+  await run("chmod", ["-R", "a+rX", folder]);
 }
 
 /**
@@ -216,11 +297,9 @@ async function makeRootFileSystem(folder: string, work: string): Promise<void> {
   const isPackage = (line: string) => /^[a-z]/.test(line);
   const packages = (await readFile(join(recipe, "packages.txt"), "utf8")).split("\n").filter(isPackage);
   const out = join(work, "out");
-  await run("sh", ["-c", `cp -r "${recipe}/rootfs" "${recipe}/initrd" "${recipe}/customize.sh" . && mkdir out`], {
-    cwd: work,
-  });
+  await run("sh", ["-c", `cp -r "${recipe}/rootfs" "${recipe}/initrd" "${recipe}"/*.sh . && mkdir out`], { cwd: work });
   // The runtimes are installed beside it.
-  await run("sh", ["-c", "chmod a+rx . && chmod -R a+rX rootfs initrd customize.sh && chmod 0700 out"], { cwd: work });
+  await run("sh", ["-c", "chmod a+rx . && chmod -R a+rX rootfs initrd *.sh && chmod 0700 out"], { cwd: work });
   if (process.getuid?.() !== 0) await giveToNamespace(out);
   const customize = [join(work, "customize.sh"), '"$1"', work, join(work, "runtimes"), out, diskGiB].join(" ");
   const options = [
@@ -229,6 +308,8 @@ async function makeRootFileSystem(folder: string, work: string): Promise<void> {
     // No cleanup after the hook: the root is thrown away. The hook has removed apt's settings with all of /tmp, so apt
     // would clean up the host's package lists instead.
     "--skip=cleanup",
+    // A build that is cut off begins anew. customize.sh takes it back.
+    "--dpkgopt=force-unsafe-io",
     `--include=${packages.join(",")}`,
     `--customize-hook=${customize}`,
   ];
@@ -257,7 +338,7 @@ async function step(name: string, work: () => Promise<void>): Promise<void> {
 }
 
 /**
- * Runs a program. Its output is shown if it fails. With `steps`, its `berth-step NAME` lines are shown as they arrive.
+ * Runs a program. Its output is shown if it fails. With `steps`, its steps are shown as they arrive.
  */
 function run(program: string, args: string[], { cwd, steps }: { cwd?: string; steps?: boolean } = {}): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -268,7 +349,7 @@ function run(program: string, args: string[], { cwd, steps }: { cwd?: string; st
     const tail: string[] = [];
     for (const stream of [child.stdout, child.stderr]) {
       createInterface({ input: stream }).on("line", (line) => {
-        const name = steps ? /^berth-step (.*)$/.exec(line)?.[1] : undefined;
+        const name = steps ? stepOf(line) : undefined;
         if (name) console.log(`    ${name} (${elapsed(started)})`);
         tail.push(line);
         if (tail.length > 40) tail.shift();
@@ -281,6 +362,11 @@ function run(program: string, args: string[], { cwd, steps }: { cwd?: string; st
       reject(new Error(`${program} ended with ${code}:\n${tail.join("\n")}`));
     });
   });
+}
+
+/** The step that begins, in the words of customize.sh or mmdebstrap. */
+function stepOf(line: string): string | undefined {
+  return (/^berth-step (.*)$/.exec(line) ?? /^I: ((?:downloading|extracting|installing) .*)\.\.\.$/.exec(line))?.[1];
 }
 
 /** What package tools need of the environment: where things are, and how the network is reached. No keys. */

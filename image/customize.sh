@@ -45,6 +45,7 @@ cp -a --no-preserve=ownership "$recipe/rootfs/." "$root/"
 mv "$root/usr/lib/berth" "$services/system"
 mkdir -p "$root/usr/lib/berth" "$root/opt/berth"
 chmod 0440 "$root/etc/sudoers.d/agent"
+# Only machines of OpenClaw have that.
 for name in npm npx openclaw; do
   ln -s "/opt/berth/node_modules/.bin/$name" "$root/usr/local/bin/$name"
 done
@@ -63,7 +64,24 @@ printf '127.0.0.1 localhost\n::1 localhost\n' >"$root/etc/hosts"
 # Each machine is given its own id by its server; one in the image would make twins of them.
 : >"$root/etc/machine-id"
 rm -f "$root/var/lib/dbus/machine-id"
+sed -i '/^force-unsafe-io$/d' "$root/etc/dpkg/dpkg.cfg.d/99mmdebstrap"
 rm -rf "$root"/var/lib/apt/lists/* "$root"/var/cache/apt/* "$root"/tmp/* "$root"/var/log/*.log
+
+make_services() {
+  until [ -s "$runtimes/result" ]; do sleep 0.2; done
+  if [ "$(cat "$runtimes/result")" != done ]; then
+    echo 'the runtimes could not be installed'
+    exit 1
+  fi
+  # Only root's own files have the right owner without being copied.
+  if [ "$(stat -c %u "$runtimes")" = 0 ]; then take='mv'; else take='cp -a --no-preserve=ownership'; fi
+  $take "$runtimes/node_modules" "$services/"
+  sh "$recipe/services.sh" "$services" "$out/services.img"
+}
+# Each file system takes one processor.
+make_services &
+services_made=$!
+
 # A bind mount shows the root without what the package tools have mounted into it while they work.
 bare=$out/bare
 mkdir "$bare"
@@ -71,20 +89,7 @@ mount --bind "$root" "$bare"
 mke2fs -q -t ext4 -d "$bare" -L berth -m 1 -E lazy_itable_init=1,lazy_journal_init=1 "$out/rootfs.img" "${size}G"
 umount "$bare"
 rmdir "$bare"
-
 step 'runtimes'
-until [ -s "$runtimes/result" ]; do sleep 0.2; done
-if [ "$(cat "$runtimes/result")" != done ]; then
-  echo 'the runtimes could not be installed'
-  exit 1
-fi
-# Only root's own files have the right owner without being copied.
-if [ "$(stat -c %u "$runtimes")" = 0 ]; then take='mv'; else take='cp -a --no-preserve=ownership'; fi
-$take "$runtimes/node_modules" "$runtimes/openclaw" "$services/"
-# What `npm install -g` installs is the agent's.
-echo 'prefix = /usr/local' >"$services/node_modules/npm/npmrc"
-kib=$(du -sk "$services" | cut -f 1)
+wait "$services_made"
 du -smc "$services" "$root" | tail -n 1 | cut -f 1 >"$out/size-mib"
-# A tenth more for its inodes. Without a journal: nothing ever writes to it.
-mke2fs -q -t ext4 -O ^has_journal -d "$services" -L berth-services -m 0 -E root_owner=0:0 "$out/services.img" "$((kib * 11 / 10 + 8192))k"
 rm -r "$services"

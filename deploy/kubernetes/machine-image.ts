@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cp, mkdir, readFile } from "node:fs/promises";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { addFiles, addProgram } from "./debian-files.ts";
@@ -23,6 +23,13 @@ const programs = [
 /** Of QEMU. */
 const modules = ["/usr/lib/x86_64-linux-gnu/qemu/accel-tcg-x86_64.so"];
 
+/** What is used here of the guest image's `image.json`. */
+interface ImageRecord {
+  id: string;
+  /** The runtime with an image of its own. */
+  apart: [string];
+}
+
 /**
  * Makes the archive of the OCI image that machines' pods run: the keeper with Node, QEMU and the guest image in the folder
  * `guest`. `root` is an empty folder in which it is put together.
@@ -43,12 +50,17 @@ export async function makeMachineImage(archive: string, name: string, guest: str
   });
 }
 
-/** The guest's root disk becomes a compressed qcow2 image, since archives know no holes. */
+/**
+ * The guest's root disk becomes a compressed qcow2 image, since archives know no holes. All runtimes' machines get what is
+ * the service's from the image for OpenClaw's, which has the others, too.
+ */
 async function addGuest(guest: string, images: string): Promise<void> {
-  const { id } = JSON.parse(await readFile(join(guest, "image.json"), "utf8")) as { id: string };
-  const folder = join(images, id);
+  const { apart: [runtime], ...record } = JSON.parse(await readFile(join(guest, "image.json"), "utf8")) as ImageRecord;
+  const folder = join(images, record.id);
   await mkdir(folder, { recursive: true });
-  for (const file of ["image.json", "initrd.img", "vmlinuz", "services.img"]) await cp(join(guest, file), join(folder, file));
+  await writeFile(join(folder, "image.json"), JSON.stringify(record));
+  for (const file of ["initrd.img", "vmlinuz"]) await cp(join(guest, file), join(folder, file));
+  await cp(join(`${guest}.${runtime}`, "services.img"), join(folder, "services.img"));
   const disk = ["convert", "-c", "-f", "raw", "-O", "qcow2", join(guest, "rootfs.img"), join(folder, "rootfs.img")];
   await run("qemu-img", disk);
   await run("chmod", ["-R", "a+rX", dirname(folder)]);

@@ -2,7 +2,7 @@ import { asBerthError } from "../contract/errors.ts";
 import { pause } from "../platform/retry.ts";
 
 /** Between two checks for a missing image or QEMU. */
-const retryMs = 3_000;
+const retryMs = 1_000;
 
 interface StartUp {
   /** Opens the machines' driver. Rejects with what it lacks. */

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
+import { BerthError } from "../contract/errors.ts";
 import type { LocalSignIn } from "../identity/local-sign-in.ts";
 import type { Machines } from "../machines/machines.ts";
 import type { Imports } from "../service/imports.ts";
@@ -47,11 +48,16 @@ export function startBackground(parts: BackgroundParts): Disposable {
     ],
     runtime,
     stopped: stopped.signal,
-    failed: (message, error) => logger.error({ err: error }, message),
+    // What is missing says all in its message.
+    failed: (message, error) => logger.error(isMissing(error) ? {} : { err: error }, message),
   }).then(() => {
     if (!stopped.signal.aborted) lifecycle.spares.begin();
   });
   return { [Symbol.dispose]: () => stopped.abort() };
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof BerthError && error.code.endsWith("_missing");
 }
 
 function listen({

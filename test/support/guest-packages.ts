@@ -12,7 +12,8 @@ import { seedFolder } from "./warm-seed.ts";
 export async function guestPackages(): Promise<string> {
   const image = await lastBuiltImage();
   if (!image) throw new Error("there is no guest image; build it with: make image");
-  const disk = join(image, "services.img");
+  // OpenClaw's has the others, too.
+  const disk = join(`${image}.openclaw`, "services.img");
   // Images with the same base share it, whatever their runner.
   const { ino, mtimeMs } = await stat(disk);
   const folder = join(seedFolder, `runtimes-${ino}-${Math.round(mtimeMs)}`);

@@ -163,7 +163,9 @@ test("without QEMU or image the server says what is missing and how to get it", 
   await server.end("SIGTERM");
 
   await using other = new ServerProcess(dataFolder, { BERTH_IMAGE_DIR: join(dataFolder, "none") });
-  await other.line(/^berth: not ready: image: There is no guest image yet. Build it with: make image/);
+  await other.line(
+    /^berth: not ready: image: There is no guest image yet. Unless make up is building it, build it with: make image/,
+  );
   const url = (await other.line(/Server listening at (http:[^"]+)/))[1]!;
   const client = await TestClient.ofOperator(url, dataFolder);
   expect(await client.call("POST", "/agents", { name: "ada" })).toMatchObject({

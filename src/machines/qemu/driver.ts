@@ -13,7 +13,8 @@ import type { Driver, KeptSnapshot, MachineObservation, RunningMachine, Snapshot
 import type { Accelerator } from "./command.ts";
 import { Compression, sleeper } from "./compression.ts";
 import { nullWhereMissing, nullWhereUnreadable, writeWhole } from "./files.ts";
-import { handshakeOf, takeImage } from "./image.ts";
+import { GuestImages } from "./guest-images.ts";
+import { handshakeOf, type Image, idOfBuilt, releaseOf } from "./image.ts";
 import { Launcher, machineName } from "./launcher.ts";
 import { LayerMerging } from "./layer-merging.ts";
 import { Layers } from "./layers.ts";
@@ -77,6 +78,7 @@ interface Parts {
   reserve: DiskReserve;
   sandbox: Sandbox;
   host: HostBasis;
+  guestImages: GuestImages;
   templates: Templates;
   records: Records;
   images: MemoryImages;
@@ -104,6 +106,7 @@ export class QemuDriver implements Driver {
   readonly #reserve: DiskReserve;
   readonly #sandbox: Sandbox;
   readonly #host: HostBasis;
+  readonly #guestImages: GuestImages;
   readonly #templates: Templates;
   readonly #records: Records;
   readonly #images: MemoryImages;
@@ -126,6 +129,7 @@ export class QemuDriver implements Driver {
     this.#reserve = parts.reserve;
     this.#sandbox = parts.sandbox;
     this.#host = parts.host;
+    this.#guestImages = parts.guestImages;
     this.#templates = parts.templates;
     this.#records = parts.records;
     this.#images = parts.images;
@@ -151,9 +155,10 @@ export class QemuDriver implements Driver {
   static async open(options: QemuOptions): Promise<QemuDriver> {
     const { log, reserve, usualResources: usual, step = async () => {}, onlyWholeMemory = false } = options;
     const layout = new Layout(options.dataFolder, options.imagesApart);
+    // First, since it starts no program: while the image is being built, this is tried again every second.
+    await idOfBuilt(options.builtImage);
     const qemu = await qemuVersion();
     const sandbox = await Sandbox.open();
-    logGaps(sandbox, log);
     for (const folder of [
       ...(layout.areImagesApart ? [] : [layout.images]),
       layout.templates,
@@ -165,7 +170,8 @@ export class QemuDriver implements Driver {
       await mkdir(folder, { recursive: true });
       await chmod(folder, 0o711);
     }
-    const image = await takeImage(options.builtImage, layout, reserve);
+    const guestImages = await GuestImages.open(options.builtImage, layout, reserve);
+    const image = guestImages.plain;
     const accelerator = await chooseAccelerator(options.accelerator, options.dataFolder, image, qemu, sandbox, log);
     const host = { image, qemu, accelerator, ...(await hostProcessor(accelerator)), hostKhz: await hostKhz() };
     const templates = new Templates(layout, sandbox, reserve, options.serveTemplateUplink, log);
@@ -189,6 +195,7 @@ export class QemuDriver implements Driver {
       reserve,
       sandbox,
       host,
+      guestImages,
       templates,
       records,
       images,
@@ -199,11 +206,13 @@ export class QemuDriver implements Driver {
     const { onlyMadeTemplates = false } = options;
     const driver = new QemuDriver({ ...made, launcher, suspension, usual, onlyMadeTemplates, step, log });
     try {
-      await recover({ ...made, suspension, log }, image.id);
+      await recover({ ...made, suspension, log }, guestImages.ids);
     } catch (error) {
       await driver.close();
       throw error;
     }
+    // Not before it is open: what fails is tried again, and this is to be told once.
+    logGaps(sandbox, log);
     return driver;
   }
 
@@ -211,7 +220,7 @@ export class QemuDriver implements Driver {
     const parts = { layout: this.#layout, records: this.#records, templates: this.#templates };
     await removeUnused(
       { ...parts, kept: this.#kept, layers: this.#layers, snapshots: this.#snapshots },
-      this.#host.image.id,
+      this.#guestImages.ids,
     );
     this.#merging.begin();
   }
@@ -225,18 +234,20 @@ export class QemuDriver implements Driver {
   }
 
   async prepare(runtime: string): Promise<string> {
-    return (await this.#templates.get(this.#basisOf(runtime))).name;
+    const image = await this.#guestImages.of(runtime);
+    return (await this.#templates.get(this.#basisOf(runtime, image))).name;
   }
 
   /** Of what kind a runtime's templates are here: equal on another host where machines could be clones of the same one. */
   async templateKind(runtime: string): Promise<string> {
-    return templateKind(this.#basisOf(runtime));
+    return templateKind(this.#basisOf(runtime, await this.#guestImages.of(runtime)));
   }
 
   /** Whether new machines of its runtime and of the usual size could be clones of a template that another driver made. */
   fits(template: string): boolean {
     const runtime = runtimeOf(template);
-    return template.startsWith(`${templateKey(this.#basisOf(runtime))}-`);
+    // Where templates come from elsewhere, all runtimes have one image.
+    return template.startsWith(`${templateKey(this.#basisOf(runtime, this.#host.image))}-`);
   }
 
   /** As `stage`, of a template. Throws `template_failed` where it is not there as it was made. */
@@ -256,10 +267,11 @@ export class QemuDriver implements Driver {
     await this.destroy(spec.id);
     progress.plan(this.#isUsual(spec) ? ["template", "disk", "machine", "runtime"] : ["disk", "machine", "runtime"]);
     await this.#reserve.require();
+    const image = await unlessAborted(this.#guestImages.of(spec.runtime), signal);
     for (let tries = cloneTries; ; tries--) {
-      const template = await this.#templateFor(spec, progress, signal);
+      const template = await this.#templateFor(spec, image, progress, signal);
       try {
-        return await this.#createFrom(template, spec, progress);
+        return await this.#createFrom(template, image, spec, progress);
       } catch (error) {
         await this.destroy(spec.id);
         const mayBeOfTemplate = error instanceof BerthError && error.code === "machine_failed" && !isShortage(error);
@@ -272,6 +284,7 @@ export class QemuDriver implements Driver {
   async boot(spec: MachineSpec): Promise<RunningMachine> {
     await this.#end(spec.id);
     const { id, generation, restarts } = spec;
+    const image = await this.#guestImages.of(spec.runtime);
     const known = await this.#known(spec);
     const record: MachineRecord = {
       ...known,
@@ -280,7 +293,7 @@ export class QemuDriver implements Driver {
       runtime: spec.runtime,
       resources: spec.resources,
       restarts: Math.max(known.restarts, restarts),
-      bootImageId: this.#host.image.id,
+      bootImageId: image.id,
       origin: "boot",
       token: newToken(),
       nextToken: null,
@@ -405,7 +418,14 @@ export class QemuDriver implements Driver {
     if (!record) return { id, generation: 0, restarts: 0, restores: 0, phase: "absent", image: null };
     const { generation, restarts, restores, memory, hasDisk } = record;
     const phase = this.#running.has(id) ? "running" : memory ? "suspended" : hasDisk ? "stopped" : "absent";
-    return { id, generation, restarts, restores, phase, image: phase === "absent" ? null : imageOfRun(record) };
+    return {
+      id,
+      generation,
+      restarts,
+      restores,
+      phase,
+      image: phase === "absent" ? null : releaseOf(imageOfRun(record)),
+    };
   }
 
   async list(): Promise<MachineObservation[]> {
@@ -437,6 +457,7 @@ export class QemuDriver implements Driver {
 
   async close(): Promise<void> {
     clearInterval(this.#filter);
+    this.#guestImages.close();
     this.#running.beginClosing();
     await Promise.all([
       this.#templates.close(),
@@ -465,7 +486,12 @@ export class QemuDriver implements Driver {
     throw superseded();
   }
 
-  async #createFrom(template: Template | null, spec: MachineSpec, progress: Progress): Promise<RunningMachine> {
+  async #createFrom(
+    template: Template | null,
+    image: Image,
+    spec: MachineSpec,
+    progress: Progress,
+  ): Promise<RunningMachine> {
     const files = this.#layout.machine(spec.id);
     progress.begin("disk");
     const user = await this.#sandbox.newUser(spec.id);
@@ -475,8 +501,8 @@ export class QemuDriver implements Driver {
       restarts: spec.restarts,
       runtime: spec.runtime,
       resources: spec.resources,
-      imageId: this.#host.image.id,
-      bootImageId: this.#host.image.id,
+      imageId: image.id,
+      bootImageId: image.id,
       user,
       template: template?.name ?? null,
       hasDisk: false,
@@ -492,29 +518,35 @@ export class QemuDriver implements Driver {
     };
     await this.#records.write(spec.id, record);
     if (template) await createOverlay(files.disk, relative(files.folder, template.files.disk), "qcow2");
-    else await this.#createDiskOnImage(files, spec.resources.diskGiB);
+    else await this.#createDiskOnImage(image, files, spec.resources.diskGiB);
     await this.#sandbox.give(user, files.disk);
     progress.begin("machine");
     return this.#start(spec.id, { ...record, hasDisk: true }, template);
   }
 
   /** The template, if the machine has the size templates are made in. */
-  async #templateFor(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<Template | null> {
+  async #templateFor(
+    spec: MachineSpec,
+    image: Image,
+    progress: Progress,
+    signal?: AbortSignal,
+  ): Promise<Template | null> {
     if (!this.#isUsual(spec)) return null;
     progress.begin("template");
-    if (this.#onlyMadeTemplates) return this.#foundTemplate(spec.runtime);
-    return unlessAborted(this.#templates.get(this.#basisOf(spec.runtime)), signal);
+    const basis = this.#basisOf(spec.runtime, image);
+    if (this.#onlyMadeTemplates) return this.#foundTemplate(basis);
+    return unlessAborted(this.#templates.get(basis), signal);
   }
 
   /** What came from elsewhere and cannot be used takes room, and is not wanted again. */
-  async #foundTemplate(runtime: string): Promise<Template | null> {
-    const found = await this.#templates.find(this.#basisOf(runtime));
+  async #foundTemplate(basis: TemplateBasis): Promise<Template | null> {
+    const found = await this.#templates.find(basis);
     if (!found) await this.sweep();
     return found;
   }
 
-  async #createDiskOnImage(files: MachineFiles, sizeGiB: number): Promise<void> {
-    const { rootfs } = this.#host.image.files;
+  async #createDiskOnImage(image: Image, files: MachineFiles, sizeGiB: number): Promise<void> {
+    const { rootfs } = image.files;
     const bytes = sizeGiB * 1024 ** 3;
     if (this.#layout.areImagesApart) await copyDisk(files.disk, rootfs, bytes);
     else await createOverlay(files.disk, relative(files.folder, rootfs), "raw", { bytes });
@@ -535,8 +567,8 @@ export class QemuDriver implements Driver {
     });
   }
 
-  #basisOf(runtime: string): TemplateBasis {
-    return { ...this.#host, runtime, resources: this.#usual(runtime) };
+  #basisOf(runtime: string, image: Image): TemplateBasis {
+    return { ...this.#host, image, runtime, resources: this.#usual(runtime) };
   }
 
   #isUsual({ runtime, resources: { cpus, memoryMiB, diskGiB } }: MachineSpec): boolean {

@@ -12,6 +12,8 @@ interface ImageRecord {
   id: string;
   /** How its runner opens channels. Missing in images from before `proof`. */
   handshake?: Handshake;
+  /** The runtimes that have an image of their own, `ID.RUNTIME`, in a folder beside it, `FOLDER.RUNTIME`. */
+  apart?: string[];
 }
 
 export interface Image {
@@ -21,32 +23,51 @@ export interface Image {
 
 /**
  * Imports the built image into the data folder, by hard link where the file systems allow it. Agents' disks are based
- * on it, so it must not disappear with a cache. Throws `image_missing`, `image_invalid` or `disk_full`.
+ * on it, so it must not disappear with a cache. `like`: an imported one that differs in what is the service's alone, so that
+ * nothing else is copied twice. Throws `image_missing`, `image_invalid` or `disk_full`.
  */
-export async function takeImage(built: string | null, layout: Layout, reserve: DiskReserve): Promise<Image> {
-  const source = built === null ? null : imageFiles(built);
-  const record = source ? await readRecord<ImageRecord>(source.record) : null;
-  if (!source || !record) {
-    throw new BerthError("image_missing", "There is no guest image yet. Build it with: make image");
-  }
-  const files = layout.image(record.id);
+export async function takeImage(
+  built: string | null,
+  layout: Layout,
+  reserve: DiskReserve,
+  like?: ImageFiles,
+): Promise<Image> {
+  const id = await idOfBuilt(built);
+  const files = layout.image(id);
   if (!(await readRecord(files.record))) {
     await reserve.require();
-    await importImage(source, files, layout);
+    await importImage({ ...imageFiles(built!), ...(like && rootOf(like)) }, files, layout);
   }
-  return { id: record.id, files };
+  return { id, files };
 }
 
 /** The id of a built image. Throws `image_missing`. */
 export async function idOfBuilt(built: string | null): Promise<string> {
   const record = built === null ? null : await readRecord<ImageRecord>(imageFiles(built).record);
   if (record) return record.id;
-  throw new BerthError("image_missing", "There is no guest image yet. Build it with: make image");
+  throw new BerthError(
+    "image_missing",
+    "There is no guest image yet. Unless make up is building it, build it with: make image",
+  );
+}
+
+/** The runtimes whose machines get another image than the built one, which may still be missing. */
+export async function runtimesApart(built: string): Promise<string[]> {
+  return (await readRecord<ImageRecord>(imageFiles(built).record))?.apart ?? [];
+}
+
+/** The image that an image for one runtime belongs to, or itself: to users both are the same. */
+export function releaseOf(imageId: string): string {
+  return imageId.replace(/\..*$/, "");
 }
 
 /** How the runner of this image opens channels. */
 export async function handshakeOf(image: ImageFiles): Promise<Handshake> {
   return (await readRecord<ImageRecord>(image.record))?.handshake ?? "token";
+}
+
+function rootOf({ rootfs, kernel, initrd }: ImageFiles): Partial<ImageFiles> {
+  return { rootfs, kernel, initrd };
 }
 
 async function importImage(source: ImageFiles, target: ImageFiles, layout: Layout): Promise<void> {

@@ -31,7 +31,7 @@ interface Parts {
 }
 
 /** Runs at server startup: finds running machines and removes anything half made. */
-export async function recover(parts: Parts, currentImage: string): Promise<void> {
+export async function recover(parts: Parts, currentImages: ReadonlySet<string>): Promise<void> {
   const { layout, records } = parts;
   await parts.snapshots.removeHalfMade();
   const known = new Set<string>();
@@ -67,13 +67,13 @@ export async function recover(parts: Parts, currentImage: string): Promise<void>
   if (!isComplete) return;
   // As they are now: the layers of a machine may have been found only above.
   const latest = await Promise.all(found.map(({ id }) => records.require(id)));
-  await removeUnneeded(parts, latest, currentImage);
+  await removeUnneeded(parts, latest, currentImages);
 }
 
 /** Called now and then while machines run: removes templates and images that none of them needs any more. */
 export async function removeUnused(
   parts: Pick<Parts, "layout" | "records" | "templates" | "kept" | "layers" | "snapshots">,
-  currentImage: string,
+  currentImages: ReadonlySet<string>,
 ): Promise<void> {
   await parts.snapshots.sweeping(async () => {
     const found: MachineRecord[] = [];
@@ -81,7 +81,7 @@ export async function removeUnused(
       const record = await parts.records.read(id); // What an unreadable one needs is not known: it rejects.
       if (record) found.push(record);
     }
-    await removeUnneeded(parts, found, currentImage);
+    await removeUnneeded(parts, found, currentImages);
   });
 }
 
@@ -89,20 +89,20 @@ export async function removeUnused(
 async function removeUnneeded(
   { layout, templates, kept, layers }: Pick<Parts, "layout" | "templates" | "kept" | "layers">,
   machines: readonly MachineRecord[],
-  currentImage: string,
+  currentImages: ReadonlySet<string>,
 ): Promise<void> {
   const needing: Pick<MachineRecord, "template" | "imageId" | "bootImageId" | "layers">[] = [...machines];
   for (const id of await kept.ids()) {
     const record = await kept.read(id);
     if (record) needing.push(record);
   }
-  const inUse = new Set([currentImage]);
+  const inUse = new Set(currentImages);
   for (const { template, imageId, bootImageId } of needing) {
     if (template) inUse.add(template);
     inUse.add(imageId);
     if (bootImageId) inUse.add(bootImageId);
   }
-  await templates.sweep(inUse, currentImage);
+  await templates.sweep(inUse, currentImages);
   await layers.sweep(new Set(needing.flatMap((each) => each.layers)));
   await sweepImages(layout, inUse);
 }

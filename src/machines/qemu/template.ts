@@ -53,6 +53,7 @@ export interface Template {
 
 /** The host properties that machines depend on. */
 export interface HostBasis {
+  /** Of a machine that starts, the kernel and the initial RAM disk are this one's, whatever its runtime. */
   image: Image;
   qemu: string;
   accelerator: Accelerator;
@@ -148,17 +149,17 @@ export class Templates {
   }
 
   /**
-   * Removes templates that a crash left half made, and those that are not in use unless they are based on `currentImage`
+   * Removes templates that a crash left half made, and those that are not in use unless they are based on one of `currentImages`
    * and were wanted in the last thirty days: some hosts report another clock rate at each start, which makes another.
    */
-  async sweep(inUse: ReadonlySet<string>, currentImage: string): Promise<void> {
+  async sweep(inUse: ReadonlySet<string>, currentImages: ReadonlySet<string>): Promise<void> {
     for (const name of await readdir(this.#layout.templates)) {
       const files = this.#layout.template(name);
       const record = await readRecord<TemplateRecord>(files.record);
       const isPartial = name.endsWith(partialEnding);
       if (isPartial && this.#making.size > 0) continue;
       const isWhole = record && !record.isInvalidated && !isPartial;
-      if (inUse.has(name) || (isWhole && record.imageId === currentImage && (await isRecent(files.record)))) {
+      if (inUse.has(name) || (isWhole && currentImages.has(record.imageId) && (await isRecent(files.record)))) {
         // Those of earlier versions belonged to the machines' user.
         await this.#freeze(files);
         continue;

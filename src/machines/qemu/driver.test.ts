@@ -1,0 +1,49 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { DiskReserve } from "../../platform/disk-reserve.ts";
+import { QemuDriver } from "./driver.ts";
+import { Sandbox } from "./sandbox.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "berth-driver-"));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+/** Opens the driver and closes it. Returns what it logged, also where it cannot be opened. */
+async function opened(): Promise<{ log: string[]; code: string | null }> {
+  const log: string[] = [];
+  const options = {
+    dataFolder: join(folder, "data"),
+    reserve: new DiskReserve(folder, 0),
+    builtImage: join(folder, "image"),
+    accelerator: "tcg",
+    usualResources: () => ({ cpus: 1, memoryMiB: 64, diskGiB: 1 }),
+    serveTemplateUplink: () => {},
+    log: (message: string) => log.push(message),
+  } as const;
+  try {
+    await (await QemuDriver.open(options)).close();
+    return { log, code: null };
+  } catch (error) {
+    return { log, code: (error as { code: string }).code };
+  }
+}
+
+async function writeImage(...names: string[]): Promise<void> {
+  await mkdir(join(folder, "image"), { recursive: true });
+  for (const name of names) await writeFile(join(folder, "image", name), "{}");
+  await writeFile(join(folder, "image", "image.json"), JSON.stringify({ id: "img" }));
+}
+
+test("what confines machines not fully is told once the driver is open, not by each try while the image is missing", async () => {
+  expect(await opened()).toEqual({ log: [], code: "image_missing" });
+  await writeImage();
+  expect(await opened()).toEqual({ log: [], code: "image_invalid" });
+  await writeImage("rootfs.img", "services.img", "vmlinuz", "initrd.img");
+  const { gaps } = await Sandbox.open({ onlyCheck: true });
+  const told = gaps.map((gap) => `machines are not fully confined: ${gap}`);
+  expect(await opened()).toEqual({ log: told, code: null });
+});

@@ -1,0 +1,74 @@
+import { mkdir, mkdtemp, rename, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { DiskReserve } from "../../platform/disk-reserve.ts";
+import { GuestImages } from "./guest-images.ts";
+import { releaseOf } from "./image.ts";
+import { Layout } from "./layout.ts";
+
+let folder: string;
+let layout: Layout;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "berth-driver-"));
+  layout = new Layout(join(folder, "data"));
+  await mkdir(layout.images, { recursive: true });
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const built = (name = "") => join(folder, `image-1a${name}`);
+
+/** As the build does: filled under another name. */
+async function build(name: string, record: object): Promise<void> {
+  const partial = join(folder, "partial");
+  await mkdir(partial);
+  for (const file of ["rootfs.img", "services.img", "vmlinuz", "initrd.img"])
+    await writeFile(join(partial, file), file);
+  await writeFile(join(partial, "image.json"), JSON.stringify(record));
+  await rename(partial, built(name));
+}
+
+const buildPlain = () => build("", { id: "1a", apart: ["openclaw"] });
+const buildApart = () => build(".openclaw", { id: "1a.openclaw" });
+const open = () => GuestImages.open(built(), layout, new DiskReserve(folder, 0));
+
+test("a runtime's own image is waited for, and others' machines are made meanwhile", async () => {
+  await buildPlain();
+  const images = await open();
+  const waiting = images.of("openclaw");
+  expect((await images.of("claude-code")).id).toBe("1a");
+  await buildApart();
+  const { id, files } = await waiting;
+  expect(id).toBe("1a.openclaw");
+  expect(files).toEqual(layout.image("1a.openclaw"));
+  const [one, other] = await Promise.all([files.rootfs, images.plain.files.rootfs].map((file) => stat(file)));
+  expect(one!.ino).toBe(other!.ino);
+  // Users know it by the name of the one that it belongs to.
+  expect(releaseOf(id)).toBe("1a");
+});
+
+test("a runtime's own image is taken over at the start, and needs no cache then", async () => {
+  await buildPlain();
+  await buildApart();
+  await open();
+  await rm(built(".openclaw"), { recursive: true });
+  expect((await (await open()).of("openclaw")).id).toBe("1a.openclaw");
+});
+
+test("a sweep keeps the images of all runtimes, also one that is not there yet", async () => {
+  await buildPlain();
+  expect((await open()).ids).toEqual(new Set(["1a", "1a.openclaw"]));
+});
+
+test("an image that says nothing of others is for all runtimes", async () => {
+  await build("", { id: "1a" });
+  expect((await (await open()).of("openclaw")).id).toBe("1a");
+});
+
+test("nobody waits for an image when the service is being stopped", async () => {
+  await buildPlain();
+  const images = await open();
+  const waiting = images.of("openclaw");
+  images.close();
+  await expect(waiting).rejects.toMatchObject({ code: "shutting_down" });
+});

@@ -1,0 +1,87 @@
+import { BerthError } from "../../contract/errors.ts";
+import type { DiskReserve } from "../../platform/disk-reserve.ts";
+import { pause } from "../../platform/retry.ts";
+import { readRecord } from "./files.ts";
+import { type Image, runtimesApart, takeImage } from "./image.ts";
+import type { Layout } from "./layout.ts";
+
+/** How often and how long apart an image that is still being built is looked for: for ten minutes. */
+const tries = 600;
+const pauseMs = 1_000;
+
+/** The images that new machines get. */
+export class GuestImages {
+  /** What most runtimes have. The others' images have the same kernel, initial RAM disk and root file system. */
+  readonly plain: Image;
+  /** The runtimes that have an image of their own, which may come later. */
+  readonly #apart: readonly string[];
+  readonly #built: string;
+  readonly #layout: Layout;
+  readonly #reserve: DiskReserve;
+  readonly #taken = new Map<string, Promise<Image>>();
+  readonly #closing = new AbortController();
+
+  private constructor(plain: Image, apart: readonly string[], built: string, layout: Layout, reserve: DiskReserve) {
+    this.plain = plain;
+    this.#apart = apart;
+    this.#built = built;
+    this.#layout = layout;
+    this.#reserve = reserve;
+  }
+
+  /** Imports those that are there. Throws `image_missing`, `image_invalid` or `disk_full`. */
+  static async open(built: string | null, layout: Layout, reserve: DiskReserve): Promise<GuestImages> {
+    const plain = await takeImage(built, layout, reserve);
+    const images = new GuestImages(plain, await runtimesApart(built!), built!, layout, reserve);
+    // They must not disappear with a cache.
+    for (const runtime of images.#apart) await images.#take(runtime).catch(unlessMissing);
+    return images;
+  }
+
+  /** Their ids, also of those that are not there yet. */
+  get ids(): Set<string> {
+    return new Set([this.plain.id, ...this.#apart.map((runtime) => this.#idOf(runtime))]);
+  }
+
+  /** The image for a runtime's machines. Waits while it is being built. Throws as `open` does, and `shutting_down`. */
+  async of(runtime: string): Promise<Image> {
+    if (!this.#apart.includes(runtime)) return this.plain;
+    for (let left = tries; left > 1; left--) {
+      const image = await this.#take(runtime).catch(unlessMissing);
+      if (image) return image;
+      await pause(pauseMs, this.#closing.signal);
+      if (this.#closing.signal.aborted) throw new BerthError("shutting_down", "The service is being stopped.");
+    }
+    return this.#take(runtime);
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  #idOf(runtime: string): string {
+    return `${this.plain.id}.${runtime}`;
+  }
+
+  /** Nobody else may import the same image meanwhile. */
+  #take(runtime: string): Promise<Image> {
+    const known = this.#taken.get(runtime);
+    if (known) return known;
+    const taken = this.#find(runtime);
+    this.#taken.set(runtime, taken);
+    taken.catch(() => this.#taken.delete(runtime));
+    return taken;
+  }
+
+  async #find(runtime: string): Promise<Image> {
+    const id = this.#idOf(runtime);
+    const files = this.#layout.image(id);
+    if (await readRecord(files.record)) return { id, files };
+    return takeImage(`${this.#built}.${runtime}`, this.#layout, this.#reserve, this.plain.files);
+  }
+}
+
+function unlessMissing(error: unknown): null {
+  if (error instanceof BerthError && error.code === "image_missing") return null;
+  throw error;
+}
