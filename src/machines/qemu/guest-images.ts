@@ -5,8 +5,11 @@ import { readRecord } from "./files.ts";
 import { type Image, runtimesApart, takeImage } from "./image.ts";
 import type { Layout } from "./layout.ts";
 
-/** How often and how long apart an image that is still being built is looked for: for ten minutes. */
-const tries = 600;
+/**
+ * How often and how long apart an image that is still being built is looked for: for half an hour. It is built with the lowest
+ * priority, which on a busy host took six minutes.
+ */
+const tries = 1_800;
 const pauseMs = 1_000;
 
 /** The images that new machines get. */
