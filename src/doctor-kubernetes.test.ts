@@ -165,7 +165,7 @@ test("what is missing is told with what mends it, and what may not be looked at 
   const { code, stdout } = await doctor({});
   expect(code).toBe(1);
   expect(stdout).toContain("The namespace berth-machines is not there.\n    to mend it: kubectl apply -k");
-  expect(stdout).toContain("✘ rights           11 of 13\n    Who asks may not create statefulsets, get nodes.\n");
+  expect(stdout).toContain("✘ rights           12 of 14\n    Who asks may not create statefulsets, get nodes.\n");
   expect(stdout).toContain("✔ nodes            not looked at: /api/v1/nodes is forbidden\n");
   expect(stdout).toContain("✘ storage          no storage class\n");
   expect(stdout).toContain("✘ network policies none\n");
