@@ -83,7 +83,7 @@ async function createOn(node: "a" | "b", id: string, runtime = "claude-code") {
 
 interface Found {
   metadata: { name: string; annotations?: Record<string, string> };
-  spec: { template?: { spec: object } };
+  spec: { template?: { spec: object }; affinity?: object };
   status: { conditions?: { type: string; status: string }[] };
 }
 
@@ -99,11 +99,11 @@ const templates = async () => (await namesOf("statefulsets")).filter((name) => n
 const templateOf = (kind: string) => `template-claude-code-${kind}-1mage1`;
 const madeOf = async (kind: string) => (await setOf(templateOf(kind)))?.metadata.annotations?.["berth.dev/made"];
 
-/** Whether a kind's template was made and its pod serves it. */
+/** Whether a kind's template was made, and is served by the pod that is bound to no node. */
 async function isServed(kind: string): Promise<boolean> {
   const pod = (await found("pods")).find(({ metadata }) => metadata.name === `${templateOf(kind)}-0`);
   const isReady = pod?.status.conditions?.some(({ type, status }) => type === "Ready" && status === "True");
-  return Boolean(isReady) && (await madeOf(kind)) !== undefined;
+  return Boolean(isReady) && !pod?.spec.affinity && (await madeOf(kind)) !== undefined;
 }
 const served = (kind: string) => expect.poll(() => isServed(kind)).toBe(true);
 
