@@ -150,7 +150,7 @@ test("a runtime has templates of eight kinds at most, and a keeper that names no
   expect(await templates()).toHaveLength(8);
   await createOn("b", "other", "opencode");
   await expect.poll(async () => (await templates()).length).toBe(9);
-}, 600_000);
+}, 1_800_000);
 
 test("a template whose clones do not come to life twice in a row is made anew, and one that lives ends the row", async () => {
   await createOn("a", "m1");
