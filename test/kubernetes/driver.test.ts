@@ -88,8 +88,12 @@ interface Found {
 }
 
 const kubectl = (...args: string[]) => cluster.kubectl("--namespace", namespace, ...args);
-const found = async (what: string) => JSON.parse(await kubectl("get", what, "-o", "json")).items as Found[];
-const namesOf = async (what: string) => (await found(what)).map(({ metadata }) => metadata.name);
+/** Everything of a kind in the namespace. */
+async function found(what: "pods" | "persistentvolumeclaims" | "statefulsets"): Promise<Found[]> {
+  const group = what === "statefulsets" ? "/apis/apps/v1" : "/api/v1";
+  return (await cluster.api.get<{ items: Found[] }>(`${group}/namespaces/${namespace}/${what}`)).items;
+}
+const namesOf = async (what: Parameters<typeof found>[0]) => (await found(what)).map(({ metadata }) => metadata.name);
 const setOf = async (name: string) => (await found("statefulsets")).find(({ metadata }) => metadata.name === name);
 const inPod = (machine: string, ...command: string[]) => kubectl("exec", `machine-${machine}-0`, "--", ...command);
 const annotate = (set: string, key: string, value: string) =>
@@ -150,7 +154,7 @@ test("a runtime has templates of eight kinds at most, and a keeper that names no
   expect(await templates()).toHaveLength(8);
   await createOn("b", "other", "opencode");
   await expect.poll(async () => (await templates()).length).toBe(9);
-}, 600_000);
+}, 1_800_000);
 
 test("a template whose clones do not come to life twice in a row is made anew, and one that lives ends the row", async () => {
   await createOn("a", "m1");
