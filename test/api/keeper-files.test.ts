@@ -26,6 +26,7 @@ import { qemuVersion } from "../../src/machines/qemu/process.ts";
 import { templateKey } from "../../src/machines/qemu/template.ts";
 import { DiskReserve } from "../../src/platform/disk-reserve.ts";
 import { newFolder } from "../support/config.ts";
+import { machineSpec } from "../support/machine-spec.ts";
 
 // Files that pass between the keepers of two machines. Keepers and drivers are real; there are no guests.
 
@@ -337,8 +338,7 @@ test("a template that came and is not usable is removed again", async () => {
   });
   await pass(template, source.address);
   expect(await filesOf(other)).toHaveLength(1);
-  const counts = { generation: 1, restarts: 0, restores: 0, snapshot: null, isImporting: false };
-  const spec = { id: "a1", ...counts, runtime: "claude-code", hostname: "ada", resources };
+  const spec = machineSpec("a1", { resources });
   // There is no guest image to boot from.
   await expect(askKeeper(other.address, "create", [spec])).rejects.toThrow();
   expect(await filesOf(other)).toEqual([]);

@@ -16,6 +16,7 @@ import { KeeperServer } from "../../src/machines/kubernetes/keeper-server.ts";
 import { PassedFiles } from "../../src/machines/kubernetes/passed-files.ts";
 import { TemplateUplinks } from "../../src/machines/kubernetes/template-uplinks.ts";
 import { newFolder } from "../support/config.ts";
+import { machineSpec } from "../support/machine-spec.ts";
 import { ScriptedVolume } from "../support/scripted-volume.ts";
 
 // What a server asks of the keeper in a machine's pod, over HTTP. The keeper's machine is a scripted one.
@@ -27,17 +28,7 @@ let address: KeeperAddress;
 let epochFile: string;
 let uplinks: TemplateUplinks;
 
-const spec = {
-  id: "a1",
-  generation: 1,
-  restarts: 0,
-  restores: 0,
-  snapshot: null,
-  isImporting: false,
-  runtime: "claude-code",
-  hostname: "ada",
-  resources: { cpus: 1, memoryMiB: 512, diskGiB: 10 },
-};
+const spec = machineSpec("a1");
 const listen = async () =>
   KeeperServer.listen({
     driver,
@@ -56,7 +47,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   uplinks = new TemplateUplinks();
-  driver = new ScriptedVolume(join(folder, "machines"));
+  driver = new ScriptedVolume(folder);
   keeper = await listen();
   address = { host: "127.0.0.1", port: keeper.port, token: "secret", epoch: 1 };
   return async () => {

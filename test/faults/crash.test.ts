@@ -13,6 +13,7 @@ import { AgentStore } from "../../src/store/agents.ts";
 import { type Database, migrate, openDatabase } from "../../src/store/database.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/embedded.ts";
 import { newFolder } from "../support/config.ts";
+import { machineSpec } from "../support/machine-spec.ts";
 import { ScriptedDriver } from "../support/scripted-driver.ts";
 import { scriptedRuntime } from "../support/scripted-runtime.ts";
 import { silent, startFrom } from "../support/start-machine.ts";
@@ -149,17 +150,7 @@ function machinesWith(secretsOf: () => Promise<GuestSecrets>): Machines {
 }
 
 function newSpec(): MachineSpec {
-  return {
-    id: randomUUID(),
-    runtime: "claude-code",
-    hostname: "ada",
-    generation: 1,
-    restarts: 0,
-    restores: 0,
-    snapshot: null,
-    isImporting: false,
-    resources: usualResources(1024),
-  };
+  return machineSpec(randomUUID(), { resources: usualResources(1024) });
 }
 
 /** Wakes an agent in the moment in which it is to be told that it sleeps. */

@@ -6,20 +6,22 @@ import type { Config } from "../../src/config/config.ts";
 import type { Driver } from "../../src/machines/driver.ts";
 import type { MachineSpec } from "../../src/service/lifecycle/reconciler.ts";
 import { openKubernetes } from "../../src/wiring/kubernetes.ts";
-import { startScriptedCluster } from "../pods/cluster.ts";
+import { makePodImage } from "../pods/image.ts";
 import { newFolder, testConfig } from "../support/config.ts";
+import { machineSpec } from "../support/machine-spec.ts";
 import type { Cluster } from "./cluster.ts";
+import { startClusterWith } from "./cluster-with-images.ts";
 
 // The driver alone, against a real cluster. In the pods are real keepers with scripted machines, whose templates are names: of
 // what kind a node is, the name of its processor says.
 
 const resources = { cpus: 1, memoryMiB: 512, diskGiB: 10 };
+const image = "berth.test/scripted:1";
 const silent = { plan: () => {}, begin: () => {} };
 const [amd, intel] = ["0123456789abcdef", "fedcba9876543210"];
 const day = 86_400_000;
 
 let cluster: Cluster;
-let image: string;
 let namespace: string;
 let count = 0;
 let imageFolder: string;
@@ -28,7 +30,7 @@ let driver: Driver;
 let log: string[];
 
 beforeAll(async () => {
-  ({ cluster, image } = await startScriptedCluster());
+  cluster = await startClusterWith({ [image]: makePodImage });
 });
 afterAll(() => cluster?.[Symbol.asyncDispose]());
 
@@ -47,7 +49,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await driver.close();
-  await cluster.kubectl("delete", "namespace", namespace);
+  await cluster.kubectl("delete", "namespace", namespace, "--wait=false");
   for (const folder of [config.dataFolder, imageFolder]) await rm(folder, { recursive: true });
 });
 
@@ -59,18 +61,7 @@ async function setKinds(ofA: string, ofB: string): Promise<void> {
   await cluster.node("b").setProcessor(ofB);
 }
 
-const specOf = (id: string, changes: Partial<MachineSpec> = {}): MachineSpec => ({
-  id,
-  generation: 1,
-  restarts: 0,
-  restores: 0,
-  snapshot: null,
-  isImporting: false,
-  runtime: "claude-code",
-  hostname: id,
-  resources,
-  ...changes,
-});
+const specOf = (id: string, changes: Partial<MachineSpec> = {}) => machineSpec(id, { resources, ...changes });
 
 /** Creates a machine on a node. */
 async function createOn(node: "a" | "b", id: string, runtime = "claude-code") {

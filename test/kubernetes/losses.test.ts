@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Finding } from "../../src/contract/finding.ts";
 import { askKeeper } from "../../src/machines/kubernetes/keeper-client.ts";
 import type { TestClient } from "../support/client.ts";
+import { machineSpec } from "../support/machine-spec.ts";
 import { VmService } from "../support/vm-service.ts";
 import type { KubernetesObject } from "./api.ts";
 import type { Cluster } from "./cluster.ts";
@@ -140,9 +141,7 @@ test("a second keeper on a machine's volume does not touch the machine that runs
 async function bootThrough(host: string, id: string): Promise<string> {
   const token = Buffer.from((await find<{ data: { token: string } }>("secret", `machine-${id}`)).data.token, "base64");
   const address = { host, port: 7070, token: token.toString(), epoch: 1_000_000 };
-  const resources = { cpus: 2, memoryMiB: 1536, diskGiB: 10 };
-  const counts = { generation: 100, restarts: 100, restores: 0, snapshot: null, isImporting: false };
-  const spec = { id, ...counts, runtime: "claude-code", hostname: "ann", resources };
+  const spec = machineSpec(id, { generation: 100, restarts: 100, hostname: "ann" });
   for (let tries = 0; ; tries++) {
     try {
       await askKeeper(address, "boot", [spec]);

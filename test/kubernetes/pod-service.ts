@@ -1,13 +1,12 @@
-import { mkdir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { makeMachineImage } from "../../deploy/kubernetes/machine-image.ts";
 import { createServer, type Server } from "../../src/server.ts";
 import { startEmbeddedPostgres } from "../../src/store/embedded.ts";
-import { lastBuiltImage } from "../../src/wiring/qemu.ts";
 import { TestClient } from "../support/client.ts";
 import { newFolder, testConfig } from "../support/config.ts";
 import { newDatabase } from "../support/new-database.ts";
-import { Cluster } from "./cluster.ts";
+import type { Cluster } from "./cluster.ts";
+import { startClusterWith } from "./cluster-with-images.ts";
 
 const image = "berth.test/machine:1";
 export const namespace = "berth-machines";
@@ -36,7 +35,8 @@ export class PodService implements AsyncDisposable {
 
   static async start(): Promise<PodService> {
     await using parts = new AsyncDisposableStack();
-    const cluster = parts.use(await startCluster());
+    const cluster = parts.use(await startClusterWith({ [image]: makeMachineImage }));
+    await cluster.kubectl("create", "namespace", namespace);
     const databaseFolder = await newFolder();
     parts.defer(() => rm(databaseFolder, { recursive: true }));
     const postgres = await startEmbeddedPostgres(databaseFolder);
@@ -74,21 +74,5 @@ export class PodService implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#parts.disposeAsync();
-  }
-}
-
-async function startCluster(): Promise<Cluster> {
-  const cluster = await Cluster.start({ nodes: 2 });
-  try {
-    const root = join(cluster.folder, "machine-root");
-    await mkdir(root);
-    const archive = join(cluster.folder, "machine.tar");
-    await makeMachineImage(archive, image, (await lastBuiltImage())!, root);
-    await cluster.load(archive);
-    await cluster.kubectl("create", "namespace", namespace);
-    return cluster;
-  } catch (error) {
-    await cluster[Symbol.asyncDispose]();
-    throw error;
   }
 }

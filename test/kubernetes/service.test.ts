@@ -7,10 +7,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { makeMachineImage } from "../../deploy/kubernetes/machine-image.ts";
 import { makeServerImage } from "../../deploy/kubernetes/server-image.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/embedded.ts";
-import { lastBuiltImage } from "../../src/wiring/qemu.ts";
 import { TestClient } from "../support/client.ts";
 import { newFolder } from "../support/config.ts";
-import { Cluster } from "./cluster.ts";
+import type { Cluster } from "./cluster.ts";
+import { startClusterWith } from "./cluster-with-images.ts";
 
 // The whole service in a cluster, by the manifests of deploy/kubernetes: servers and machines are pods. PostgreSQL is beside
 // the cluster.
@@ -21,20 +21,10 @@ let databaseFolder: string;
 let database: Server;
 
 beforeAll(async () => {
-  cluster = await Cluster.start({ nodes: 2 });
-  const guest = (await lastBuiltImage())!;
-  for (const [kind, make] of [
-    ["server", makeServerImage],
-    ["machine", makeMachineImage],
-  ] as const) {
-    const root = join(cluster.folder, `${kind}-root`);
-    await mkdir(root);
-    const archive = join(cluster.folder, `${kind}.tar`);
-    await make(archive, `berth.test/${kind}:1`, guest, root);
-    await cluster.load(archive);
-    await rm(root, { recursive: true });
-    await rm(archive);
-  }
+  cluster = await startClusterWith({
+    "berth.test/server:1": makeServerImage,
+    "berth.test/machine:1": makeMachineImage,
+  });
   databaseFolder = await newFolder();
   postgres = await startEmbeddedPostgres(databaseFolder);
   const { hostname } = new URL(cluster.server);

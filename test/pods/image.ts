@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { addFiles, addProgram } from "../../deploy/kubernetes/debian-files.ts";
 import { makeImageArchive } from "../../deploy/kubernetes/image-archive.ts";
 import { addImportedPackages } from "../../deploy/kubernetes/imported-packages.ts";
+import { idOfBuilt } from "../../src/machines/qemu/image.ts";
 
 const run = promisify(execFile);
 const repository = join(import.meta.dirname, "../..");
@@ -14,10 +15,10 @@ const keeper = "test/pods/keeper.ts";
 const debianPackages = "bash coreutils findutils grep gzip inotify-tools procps sed tar util-linux".split(" ");
 
 /**
- * Makes the image of the pods of the API's tests: the keeper of `keeper.ts`, at the paths that it has here. `imageId` is the
- * guest image's that the server knows. `root` is an empty folder in which it is put together.
+ * Makes the image of the pods of the API's tests: the keeper of `keeper.ts`, at the paths that it has here. `guest` is the folder of
+ * the guest image, which the server knows by its id. `root` is an empty folder in which it is put together.
  */
-export async function makePodImage(archive: string, name: string, imageId: string, root: string): Promise<void> {
+export async function makePodImage(archive: string, name: string, guest: string, root: string): Promise<void> {
   await addProgram(root, process.execPath, "/usr/bin/node");
   for (const debianPackage of debianPackages) {
     for (const program of await programsOf(debianPackage)) await addProgram(root, program);
@@ -30,7 +31,7 @@ export async function makePodImage(archive: string, name: string, imageId: strin
   }
   await addImportedPackages(app, keeper);
   await cp(join(repository, "package.json"), join(app, "package.json"));
-  await mkdir(join(root, "images", imageId), { recursive: true });
+  await mkdir(join(root, "images", await idOfBuilt(guest)), { recursive: true });
   for (const folder of ["data", "root"]) await mkdir(join(root, folder));
   await mkdir(join(root, "tmp"), { mode: 0o1777 });
   await makeImageArchive(archive, name, root, { command: ["/usr/bin/node", join(repository, keeper)] });

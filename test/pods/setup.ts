@@ -4,8 +4,10 @@
  */
 export default async function setup(): Promise<() => Promise<void>> {
   // It reads the name of this run, which `global-setup.ts` gives, when it is loaded.
-  const { startScriptedCluster } = await import("./cluster.ts");
-  const { cluster, image } = await startScriptedCluster();
+  const { startClusterWith } = await import("../kubernetes/cluster-with-images.ts");
+  const { makePodImage } = await import("./image.ts");
+  const image = "berth.test/scripted:1";
+  const cluster = await startClusterWith({ [image]: makePodImage });
   process.env.BERTH_TEST_PODS = JSON.stringify({ kubeconfig: cluster.kubeconfig, image });
   return () => cluster[Symbol.asyncDispose]();
 }

@@ -12,6 +12,7 @@ import type { MachineSpec } from "../../src/service/lifecycle/reconciler.ts";
 import { openDemoMachines } from "../../src/wiring/demo-machines.ts";
 import { lastBuiltImage } from "../../src/wiring/qemu.ts";
 import { newFolder } from "./config.ts";
+import { machineSpec } from "./machine-spec.ts";
 import { silent, startFrom, startOn } from "./start-machine.ts";
 import { makeSeed, plantSeed } from "./warm-seed.ts";
 
@@ -57,19 +58,8 @@ export class VmMachines implements AsyncDisposable {
   }
 
   spec(id: string, changes: Partial<MachineSpec> = {}): MachineSpec {
-    const resources = usualResources(memoryMiB(this.#runtime));
-    return {
-      id,
-      generation: 1,
-      restarts: 0,
-      restores: 0,
-      snapshot: null,
-      isImporting: false,
-      runtime: this.#runtime,
-      hostname: "ada",
-      resources,
-      ...changes,
-    };
+    const runtime = this.#runtime;
+    return machineSpec(id, { runtime, resources: usualResources(memoryMiB(runtime)), ...changes });
   }
 
   async ensure(id: string, changes: Partial<MachineSpec> = {}): Promise<void> {

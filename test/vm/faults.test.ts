@@ -8,6 +8,7 @@ import { qemuProcesses } from "../../src/machines/qemu/process.ts";
 import { createServer } from "../../src/server.ts";
 import { eventsOf, TestClient } from "../support/client.ts";
 import { newFolder, testConfig } from "../support/config.ts";
+import { machineSpec } from "../support/machine-spec.ts";
 import { ServerProcess } from "../support/server-process.ts";
 import { startOn } from "../support/start-machine.ts";
 import { VmService } from "../support/vm-service.ts";
@@ -74,19 +75,7 @@ test("what a crash leaves behind is removed at the next start: half a machine, h
     await using server = await createServer(config);
     const driver = await server.machines.driver();
     orphan = crypto.randomUUID();
-    const resources = { cpus: 2, memoryMiB: 1536, diskGiB: 10 };
-    const spec = {
-      id: orphan,
-      generation: 1,
-      restarts: 0,
-      restores: 0,
-      snapshot: null,
-      isImporting: false,
-      runtime: "claude-code",
-      hostname: "nobody",
-      resources,
-    };
-    await startOn(driver, spec);
+    await startOn(driver, machineSpec(orphan, { hostname: "nobody" }));
   }
   expect(await machinesOf(config.dataFolder)).toHaveLength(1);
   const leftovers = [join("machines", crypto.randomUUID()), join("templates", "claude-code-0123.partial")];

@@ -1,0 +1,17 @@
+import type { MachineSpec } from "../../src/service/lifecycle/reconciler.ts";
+
+/** What a new agent's machine is to be, on Claude Code and of its usual size. */
+export function machineSpec(id: string, changes: Partial<MachineSpec> = {}): MachineSpec {
+  return {
+    id,
+    generation: 1,
+    restarts: 0,
+    restores: 0,
+    snapshot: null,
+    isImporting: false,
+    runtime: "claude-code",
+    hostname: "ada",
+    resources: { cpus: 2, memoryMiB: 1536, diskGiB: 10 },
+    ...changes,
+  };
+}
