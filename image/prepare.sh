@@ -14,6 +14,11 @@ lengthen() {
 lengthen 'LEASE_HEARTBEAT_START_TIMEOUT_MS = 5e3;' 'LEASE_HEARTBEAT_START_TIMEOUT_MS = 3e5;'
 lengthen '(["`]timeout["`]\)\), ?resolveTimerTimeoutMs)\(([A-Za-z]+), ?6e4\)' '\1(\2 * 10, 6e5)'
 lengthen '(const deadline = performance\.now\(\) \+) 6e4;' '\1 6e5;'
+# It ends workers that had nothing to do for a minute. They read all their code again in the next turn, which then takes two
+# minutes under emulation in place of half of one.
+lengthen '(idleTimeoutMs ?\?\? ?)6e4' '\12e9'
+lengthen '(IDLE_EXECUTION_MS ?= ?)6e4' '\12e9'
+lengthen '(SHARED_STATE_WORKER_IDLE_INSPECT_MS ?= ?)6e4' '\12e9'
 # Its install scripts have not run. It makes up for them where it may write to its own folder, which the agent's user may
 # not.
 $node $packages/openclaw/openclaw.mjs --version >/dev/null

@@ -17,7 +17,7 @@ let [home, local] = ["", ""];
 beforeAll(async () => {
   service = await ScriptedService.start();
   await service.client.createAgent("ada");
-  home = join(service.config.dataFolder, "machines", service.driver.running[0]!);
+  home = await service.home();
   local = await mkdtemp(join(tmpdir(), "berth-cp-"));
 });
 afterAll(async () => {

@@ -162,7 +162,8 @@ test("an archive of another processor, with what a database does not take, is ta
     manifest: { agent: "null \0 \ud800" },
     settings: { mcpServers: { a: { command: "true", args: ["\ud800"] } } },
   });
-  expect((await imported(archive)).body.agent.status).toBe("ready");
+  const { agent } = (await imported(archive)).body;
+  expect([agent.status, agent.error]).toEqual(["ready", null]);
   const [first, second] = await turns("eve");
   expect([first.reply, second.error]).toEqual(["null ␀ and half \ufffd", { code: "runtime_failed", message: "No." }]);
   expect(Date.parse(second.createdAt)).toBeLessThan(Date.now() + 1_000);

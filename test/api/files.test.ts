@@ -13,7 +13,7 @@ import type { TestClient } from "../support/client.ts";
 
 let files: AgentFiles;
 let client: TestClient;
-let [home, folder, here] = ["", "", ""];
+let [home, folder, here, there] = ["", "", "", ""];
 const at = (path: string) => files.at(path);
 const get = (path: string, headers = {}) => files.get(path, headers);
 const put = (...args: Parameters<AgentFiles["put"]>) => files.put(...args);
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => files[Symbol.asyncDispose]());
 beforeEach(async () => {
   await files.enterNewFolder();
-  ({ folder, here } = files);
+  ({ folder, here, there } = files);
 });
 
 test("a file is written whole, and read again with its headers", async () => {
@@ -34,7 +34,7 @@ test("a file is written whole, and read again with its headers", async () => {
   expect(written).toMatchObject({
     status: 201,
     body: {
-      path: `${here}/deep/er/data.json`,
+      path: `${there}/deep/er/data.json`,
       size: bytes.length,
       sha256: createHash("sha256").update(bytes).digest("hex"),
       created: true,
@@ -101,14 +101,14 @@ test("paths are absolute or from the home folder, decoded once, and `..` is reso
   const files = "/agents/ada/files/";
   for (const path of [
     `${folder}/x`,
-    `${here}/x`,
+    `${there}/x`,
     `${folder}/../${folder}/./x`,
     `%2E%2e/${home.split("/").at(-1)}/${folder}/x`,
   ]) {
     expect([path, await raw(files + path)]).toEqual([path, { status: 200, body: "here" }]);
   }
-  expect(await raw(`${files}${encodeURIComponent(here)}%2Fx`)).toEqual({ status: 200, body: "here" });
-  expect(await raw(`${files}${"../".repeat(40)}${here.slice(1)}/x`)).toEqual({ status: 200, body: "here" });
+  expect(await raw(`${files}${encodeURIComponent(there)}%2Fx`)).toEqual({ status: 200, body: "here" });
+  expect(await raw(`${files}${"../".repeat(40)}${there.slice(1)}/x`)).toEqual({ status: 200, body: "here" });
   expect(await raw(`${files}${folder}/a%252Fb`)).toEqual({ status: 200, body: "percent" });
   expect(await raw(`${files}${folder}/%00`)).toMatchObject({ status: 400 });
   expect(await raw(`${files}${folder}/%ff`)).toMatchObject({ status: 400 });
@@ -212,7 +212,7 @@ test("a folder is listed with what is in its folders; links are not followed", a
   expect(body.data.at(-1)).toMatchObject({ name: "z", type: "link", target: "/", owner: "root" });
   expect((await client.call("GET", `${at(`${folder}/a/b/file`)}?stat=true`)).body).toMatchObject({
     name: "file",
-    path: `${here}/a/b/file`,
+    path: `${there}/a/b/file`,
     size: 4,
   });
 });
@@ -253,13 +253,13 @@ test("changes are watched", async () => {
   const stream = answer.body!.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
   const events = stream[Symbol.asyncIterator]();
   const next = async () => JSON.parse((await events.next()).value!.data) as FileEvent;
-  expect(await next()).toMatchObject({ type: "watching", path: here });
+  expect(await next()).toMatchObject({ type: "watching", path: there });
   await mkdir(join(here, "sub"));
-  expect(await next()).toMatchObject({ type: "created", path: join(here, "sub") });
+  expect(await next()).toMatchObject({ type: "created", path: join(there, "sub") });
   await rm(join(here, "sub"), { recursive: true });
   const seen = [await next()];
   while (seen.at(-1)!.type !== "deleted") seen.push(await next());
-  expect(seen.at(-1)).toMatchObject({ path: join(here, "sub") });
+  expect(seen.at(-1)).toMatchObject({ path: join(there, "sub") });
   await events.return!();
 });
 

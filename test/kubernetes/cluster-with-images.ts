@@ -6,9 +6,9 @@ import { Cluster } from "./cluster.ts";
 /** Makes an image's archive for a guest image's folder; `root` is an empty folder in which it is put together. */
 type MakeImage = (archive: string, name: string, guest: string, root: string) => Promise<void>;
 
-/** Starts a cluster of two nodes, which have these images, by their names. The caller disposes of it. */
-export async function startClusterWith(images: Record<string, MakeImage>): Promise<Cluster> {
-  const cluster = await Cluster.start({ nodes: 2 });
+/** Starts a cluster whose nodes have these images, by their names. The caller disposes of it. */
+export async function startClusterWith(images: Record<string, MakeImage>, { nodes = 2 } = {}): Promise<Cluster> {
+  const cluster = await Cluster.start({ nodes });
   try {
     const guest = (await lastBuiltImage())!;
     const root = join(cluster.folder, "image-root");

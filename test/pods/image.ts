@@ -12,7 +12,7 @@ const repository = join(import.meta.dirname, "../..");
 const keeper = "test/pods/keeper.ts";
 
 /** The Debian packages whose programs the runner and the tests' commands use. */
-const debianPackages = "bash coreutils findutils grep gzip inotify-tools procps sed tar util-linux".split(" ");
+const debianPackages = "bash coreutils findutils grep gzip inotify-tools procps sed tar util-linux zip".split(" ");
 
 /**
  * Makes the image of the pods of the API's tests: the keeper of `keeper.ts`, at the paths that it has here. `guest` is the folder of

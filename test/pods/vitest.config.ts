@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 // The API's tests with their machines in pods of a real cluster: `make test-kubernetes`. A test that looks into machines, or
-// changes what they do, is skipped as it reaches for them (`skips.ts`).
+// changes what they do, is skipped as it reaches for them (`each-file.ts`).
 
 /** Files that could not pass, or say nothing of pods. */
 const apart = [
@@ -9,12 +9,14 @@ const apart = [
   "backups",
   // The programs that they reach in a machine are the tests' own.
   "{behind-proxies,ports,previews*}",
+  // They speak to a machine's proxy, which only the machine's programs reach.
+  "{egress,secrets}",
   // A pod has no root, who logs people in, and no terminals.
   "{ssh,terminals}",
   // Images and what comes of them are their own.
   "{agents,upgrades}",
   // What asks a keeper, a lease or a table has no machines; servers of their own have others.
-  "{database,host-leases,hosts,keeper*,ledger,servers,turn-appends}",
+  "{database,host-leases,hosts,keeper*,ledger,machine-time,servers,turn-appends}",
 ];
 
 /** Tests in other files, as their names begin. */
@@ -27,7 +29,7 @@ const cannot = [
   "a failure of the service is not kept",
   // The database is none of the server's.
   "a restart keeps sessions and tokens",
-  // Nodes of one machine have no room for more than a dozen pods, or are slower than what is waited for.
+  // The cluster has no room for so many pods, or is slower than what is waited for.
   "ten forks have the files",
   "each fork counts as a new agent",
   "a chat that found no place",
@@ -42,7 +44,7 @@ export default defineConfig({
     exclude: apart.map((name) => `test/api/${name}.test.ts`),
     testNamePattern: new RegExp(`^(?!.*(?:${cannot.join("|")}))`),
     globalSetup: ["test/support/global-setup.ts", "test/pods/setup.ts"],
-    setupFiles: "test/pods/skips.ts",
+    setupFiles: "test/pods/each-file.ts",
     reporters: ["default", "./test/support/summary-reporter.ts"],
     testTimeout: 300_000,
     hookTimeout: 600_000,

@@ -6,8 +6,8 @@ import type { TestClient } from "./client.ts";
 import { ScriptedService } from "./scripted-service.ts";
 
 /**
- * An agent `ada` and her files, over HTTP. The scripted machine is this machine: everything stays inside the agent's home,
- * in a folder for each test.
+ * An agent `ada` and her files, over HTTP. The scripted machine is this machine, or a pod whose volume is a folder here:
+ * everything stays inside the agent's home, in a folder for each test.
  */
 export class AgentFiles implements AsyncDisposable {
   readonly service: ScriptedService;
@@ -15,8 +15,10 @@ export class AgentFiles implements AsyncDisposable {
   readonly home: string;
   /** The test's own folder, as the API names it. */
   folder = "";
-  /** The same as it is called here. */
+  /** The same as this machine names it. */
   here = "";
+  /** The same as the agent's machine names it, in a pod. */
+  there = "";
 
   private constructor(service: ScriptedService, home: string) {
     this.service = service;
@@ -26,7 +28,7 @@ export class AgentFiles implements AsyncDisposable {
   static async start(): Promise<AgentFiles> {
     const service = await ScriptedService.start();
     await service.client.createAgent("ada");
-    return new AgentFiles(service, join(service.config.dataFolder, "machines", service.driver.running[0]!));
+    return new AgentFiles(service, await service.home());
   }
 
   get client(): TestClient {
@@ -38,6 +40,8 @@ export class AgentFiles implements AsyncDisposable {
     this.folder = `test-${randomBytes(6).toString("hex")}`;
     this.here = join(this.home, this.folder);
     await mkdir(this.here);
+    const { body } = await this.client.call("GET", `${this.at(this.folder)}?stat=true`);
+    this.there = body.path;
   }
 
   /** The address of a path. */

@@ -1,9 +1,16 @@
 import { randomUUID } from "node:crypto";
+import { glob } from "node:fs/promises";
+import { join } from "node:path";
 import { CoreV1Api, KubeConfig } from "@kubernetes/client-node";
 import type { KubernetesConfig } from "../../src/config/config.ts";
 
-/** Where the machines of this run's services are: in pods of this cluster, with this image; null: in the tests' process. */
-const pods: { kubeconfig: string; image: string } | null = JSON.parse(process.env.BERTH_TEST_PODS ?? "null");
+/**
+ * Where the machines of this run's services are: in pods of this cluster, with this image and their volumes in this folder;
+ * null: in the tests' process.
+ */
+const pods: { kubeconfig: string; image: string; volumes: string } | null = JSON.parse(
+  process.env.BERTH_TEST_PODS ?? "null",
+);
 
 /** A namespace of the run's cluster for the machines of one service. */
 export class Namespace implements AsyncDisposable {
@@ -23,8 +30,15 @@ export class Namespace implements AsyncDisposable {
     const api = kubeconfig.makeApiClient(CoreV1Api);
     const namespace = `test-${randomUUID().slice(0, 8)}`;
     await api.createNamespace({ body: { metadata: { name: namespace } } });
+    const { image, kubeconfig: file } = pods;
     const options = { imagePullPolicy: "Never", storageClass: null, kvmResource: null } as const;
-    return new Namespace(api, { namespace, ...pods, ...options });
+    return new Namespace(api, { namespace, kubeconfig: file, image, ...options });
+  }
+
+  /** The home of a scripted machine, which is a folder of its pod's volume. */
+  static async homeOf(id: string): Promise<string> {
+    for await (const home of glob(join(pods!.volumes, "*/machine/machines", id))) return home;
+    throw new Error(`no volume has the machine ${id}`);
   }
 
   /** Everything in it is removed, which is not waited for. */

@@ -79,6 +79,13 @@ export class ScriptedService implements AsyncDisposable {
     return this.#driver ?? ScriptedService.withoutDriver();
   }
 
+  /** The home of the only machine. */
+  async home(): Promise<string> {
+    const [machine] = await this.server.machines.list();
+    if (!this.#driver) return Namespace.homeOf(machine!.id);
+    return join(this.config.dataFolder, "machines", machine!.id);
+  }
+
   /** Throws what ends a test that looks into machines which are in pods. */
   static withoutDriver(): never {
     throw new Error("the machines are in pods: this test needs those of its own process");
