@@ -24,6 +24,8 @@ const cannot = [
   // Root logs people in, and a backup is refused.
   "a full key of the account may do everything",
   "a token of the account may do everything",
+  // Nor may it give files to root.
+  "an archive of another processor",
   // A runtime of its own, and a driver that cannot be opened.
   "a fourth runtime is one object",
   "a failure of the service is not kept",
