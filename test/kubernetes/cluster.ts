@@ -28,6 +28,8 @@ export class Cluster implements AsyncDisposable {
   readonly api: KubernetesApi;
   /** Named `a`, `b` and so on. */
   readonly nodes: ReadonlyMap<string, ClusterNode>;
+  /** What API server, nodes and clients have their certificates of. */
+  readonly authority: Authority;
   /** Path of a kubeconfig file with all rights. Its certificates are files beside it. */
   readonly kubeconfig: string;
   /** Where the API server is: `https://ADDRESS:PORT`, with an address of this machine that nodes and pods reach. */
@@ -39,6 +41,7 @@ export class Cluster implements AsyncDisposable {
   private constructor(parts: ClusterParts, stack: AsyncDisposableStack) {
     this.folder = parts.folder;
     this.api = parts.api;
+    this.authority = parts.authority;
     this.nodes = new Map(parts.nodes.map((node) => [node.name, node]));
     this.kubeconfig = parts.kubeconfig;
     this.server = parts.url;
@@ -120,6 +123,7 @@ interface ClusterParts {
   programs: string;
   kubeconfig: string;
   url: string;
+  authority: Authority;
   plane: ControlPlane;
   api: KubernetesApi;
   nodes: ClusterNode[];
@@ -153,7 +157,7 @@ async function startParts(stack: AsyncDisposableStack, count: number): Promise<C
   for (let index = 0; index < count; index++) {
     nodes.push(stack.use(await ClusterNode.start({ folder, programs, network, authority, index, count })));
   }
-  return { folder, programs, kubeconfig, url, plane, api, nodes };
+  return { folder, programs, kubeconfig, url, authority, plane, api, nodes };
 }
 
 async function isHealthy(api: KubernetesApi): Promise<boolean> {

@@ -1,24 +1,22 @@
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Finding } from "../../src/contract/finding.ts";
 import { askKeeper } from "../../src/machines/kubernetes/keeper-client.ts";
 import type { TestClient } from "../support/client.ts";
 import { machineSpec } from "../support/machine-spec.ts";
 import { VmService } from "../support/vm-service.ts";
 import type { KubernetesObject } from "./api.ts";
 import type { Cluster } from "./cluster.ts";
+import { berth, findings } from "./doctor.ts";
 import { type MachinePod, namespace, PodService } from "./pod-service.ts";
 
 // What a cluster may lack, or lose, and how agents come through it; and agents that come from elsewhere.
 
-const berth = join(import.meta.dirname, "../../berth");
 const nodes = ["a", "b"];
 const volumesPath = "/api/v1/persistentvolumes";
 const podsPath = `/api/v1/namespaces/${namespace}/pods`;
@@ -59,22 +57,13 @@ async function volumeOf({ metadata }: MachinePod): Promise<string> {
   return (await find<{ spec: { volumeName: string } }>("pvc", `data-${metadata.name}`)).spec.volumeName;
 }
 
-/** What `berth doctor --kubernetes` finds, by its checks' names. */
-async function doctor(kubeconfig: string): Promise<Record<string, Finding>> {
-  const settings = {
+/** What the doctor finds, by its checks' names. */
+function doctor(kubeconfig: string) {
+  return findings({
     KUBECONFIG: kubeconfig,
     BERTH_KUBERNETES_IMAGE: "berth.test/machine:1",
     BERTH_KUBERNETES_PULL: "Never",
-  };
-  const run = promisify(execFile)(berth, ["doctor", "--kubernetes", "--json"], {
-    env: { PATH: process.env.PATH, ...settings },
   });
-  const { stdout } = await run.catch((error: { stdout: string }) => error);
-  const findings = stdout
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line) as Finding);
-  return Object.fromEntries(findings.map((each) => [each.name, each]));
 }
 
 test("the doctor sees what the cluster has and lacks, with the rights of who asks", async () => {

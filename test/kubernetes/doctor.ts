@@ -1,0 +1,33 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Finding } from "../../src/contract/finding.ts";
+
+/** The tool of this checkout. */
+export const berth = join(import.meta.dirname, "../../berth");
+
+/** What `berth doctor --kubernetes` ends with. `environment` names the cluster and has the settings. */
+export async function doctor(
+  environment: Record<string, string>,
+  args: string[] = [],
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const run = promisify(execFile)(berth, ["doctor", "--kubernetes", ...args], {
+    env: { PATH: process.env.PATH, ...environment },
+  });
+  return run.then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+  );
+}
+
+/** What it finds, by its checks' names. */
+export async function findings(environment: Record<string, string>): Promise<Record<string, Finding>> {
+  const { stdout } = await doctor(environment, ["--json"]);
+  const all = stdout.trimEnd().split("\n");
+  return Object.fromEntries(
+    all.map((line) => {
+      const finding = JSON.parse(line) as Finding;
+      return [finding.name, finding];
+    }),
+  );
+}
