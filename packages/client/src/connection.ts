@@ -79,6 +79,12 @@ interface Asked extends RequestOptions {
   bytes?: Bytes;
 }
 
+/**
+ * What each body that is being read was asked for with. Node has a request's signal reach the body as long as the request
+ * is not collected (undici holds it weakly), so that an abort would go unheard.
+ */
+const askedFor = new WeakMap<ReadableStream, Request>();
+
 /** Calls the operations of the service at one address. */
 export class Connection {
   readonly url: string;
@@ -110,7 +116,9 @@ export class Connection {
     if (signal) init.signal = signal;
     const request = toRequest(this.url + path, init);
     try {
-      return await this.#fetch(request);
+      const response = await this.#fetch(request);
+      if (response.body) askedFor.set(response.body, request);
+      return response;
     } catch (error) {
       signal?.throwIfAborted();
       throw new NoAnswerError(`No answer from ${this.url} (${reasonOf(error)}).`, { cause: error });

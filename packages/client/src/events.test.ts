@@ -1,6 +1,9 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setImmediate } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, expect, test } from "vitest";
 import { Connection } from "./connection.ts";
 import { followEvents } from "./events.ts";
@@ -125,4 +128,23 @@ test("an aborted signal ends it with the signal's reason", async () => {
 test("what is no event stream is not taken for one", async () => {
   const { client } = await serve((_request, response) => response.end("<html>"));
   await expect(numbers(follow(client))).rejects.toThrow("not Berth");
+});
+
+test("an abort ends a stream also when what asked for it has been collected", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const { client } = await serve((_request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" }).write('id: 1\ndata: {"n":1}\n\n');
+  });
+  const over = new AbortController();
+  const events = follow(client, over.signal);
+  expect((await events.next()).value).toEqual({ n: 1 });
+  const next = events.next();
+  // Collected is what nothing held in an earlier turn of the event loop.
+  for (let turn = 0; turn < 3; turn++) {
+    await setImmediate();
+    collect();
+  }
+  over.abort(new Error("enough"));
+  await expect(next).rejects.toThrow("enough");
 });
