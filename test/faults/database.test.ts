@@ -41,7 +41,9 @@ test("while the database is away: 503 with retry-after, /readyz says it, turns g
   await client.createAgent("ada");
   const response = await client.fetch("POST", "/agents/ada/chat", { message: "count 300 20", include });
   const events = eventsOf(response);
-  const seen: { id: number }[] = [(await events.next()).value!];
+  const seen: { id: number }[] = [];
+  // What the machine says waits for what the server has announced before, which waits for the database.
+  while (seen.length < 3) seen.push((await events.next()).value!);
   await postgres.stop();
   const refused = await client.call("GET", "/agents/ada");
   expect(refused).toMatchObject({ status: 503, body: { code: "database_unavailable" } });
