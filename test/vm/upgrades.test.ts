@@ -91,7 +91,7 @@ test.runIf(isThere)(
     // On a busy machine a boot takes longer than a request waits.
     const upgraded = async () => (await client.call("GET", "/agents/ada")).body;
     await expect
-      .poll(upgraded, { timeout: 300_000 })
+      .poll(upgraded, { timeout: 240_000 })
       .toMatchObject({ status: "ready", image: { upgradeAvailable: false } });
     expect(await mountOf("ada")).toMatch(/^\/dev\/vdb ro/);
     expect((await client.chat("ada", "run: cat ~/note /usr/local/lib/node_modules/mine/package.json")).text).toMatch(
