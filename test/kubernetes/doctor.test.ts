@@ -51,7 +51,8 @@ test("what is missing is told with what mends it, and what may not be looked at 
   expect(bare.stdout).toContain("✘ nodes            0 of 0 can have machines\n");
   expect(bare.stdout).toContain("✘ storage          no storage class\n");
   expect(bare.stdout).toContain("✘ network policies none\n");
-  const { stdout } = await doctor({ KUBECONFIG: await kubeconfigOfAda() });
+  const { code, stdout } = await doctor({ KUBECONFIG: await kubeconfigOfAda() });
+  expect(code).toBe(1);
   expect(stdout).toContain("✘ rights           12 of 14\n    Who asks may not create statefulsets, get nodes.\n");
   expect(stdout).toContain('✔ nodes            not looked at: nodes is forbidden: User "ada"');
 });
@@ -81,7 +82,7 @@ test("a cluster that has everything passes, with what cannot be seen from its AP
   expect(stdout).not.toContain("✘");
   expect(stdout).toContain(`✔ API server       Kubernetes v1.20.2 at ${cluster.server}`);
   expect(stdout).toContain("✔ storage          fast, by ebs.csi.aws.com, WaitForFirstConsumer\n✔");
-  expect(stdout).toMatch(/✔ network policies .*machines.*\n {4}Whether anything in the cluster enforces/);
+  expect(stdout).toContain("✔ network policies machines\n    Whether anything in the cluster enforces");
   expect(stdout).toContain("on 2 of 2 nodes");
 });
 

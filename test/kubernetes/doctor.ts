@@ -22,12 +22,9 @@ export async function doctor(
 
 /** What it finds, by its checks' names. */
 export async function findings(environment: Record<string, string>): Promise<Record<string, Finding>> {
-  const { stdout } = await doctor(environment, ["--json"]);
-  const all = stdout.trimEnd().split("\n");
-  return Object.fromEntries(
-    all.map((line) => {
-      const finding = JSON.parse(line) as Finding;
-      return [finding.name, finding];
-    }),
-  );
+  const { stdout, stderr } = await doctor(environment, ["--json"]);
+  if (stderr !== "") throw new Error(stderr);
+  const lines = stdout.trimEnd().split("\n");
+  const all = lines.map((line) => JSON.parse(line) as Finding);
+  return Object.fromEntries(all.map((each) => [each.name, each]));
 }
