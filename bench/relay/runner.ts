@@ -1,6 +1,7 @@
 import type { Server } from "node:net";
 import { join } from "node:path";
 import { ClientFunctions } from "../../src/guest/client-functions.ts";
+import { Downloads } from "../../src/guest/downloads.ts";
 import { createRunner } from "../../src/guest/runner.ts";
 import type { Uplink } from "../../src/guest/uplink.ts";
 import { relayRuntime } from "./runtime.ts";
@@ -24,6 +25,7 @@ export async function runner(home: string, uplink: Uplink): Promise<Server> {
     },
     journalFolder: join(home, "turns"),
     uplink,
+    downloads: new Downloads(""),
     functions: new ClientFunctions(),
     identity: null,
     firstToken: "first",

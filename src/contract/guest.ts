@@ -16,6 +16,10 @@ import { McpServers } from "./mcp-servers.ts";
  * On uplink: a request's path is a provider's name followed by the provider's own path, as in `/anthropic/v1/messages`;
  * a CONNECT to `HOST:PORT` opens a tunnel. A refusal is answered with a text, and a word for the reason in
  * `verdictHeader`.
+ *
+ * On `download`, which the server opens for a tunnel with a name (`tunnelHeader`), there is no HTTP/2: the server sends
+ * all further bytes of that tunnel as they are, and then ends the connection. The tunnel itself stays open, ends or breaks
+ * as before, and tells at its end how many bytes went over the download (`downloadedHeader`).
  */
 export const guestPort = 7000;
 
@@ -46,6 +50,12 @@ export const agentsPath = "/agents/mcp";
 /** Why a tunnel was not opened, as one word. */
 export const verdictHeader = "x-berth-verdict";
 
+/** On a CONNECT: the name, among the runner's tunnels, of one whose later bytes the runner can receive over a download. */
+export const tunnelHeader = "x-berth-tunnel";
+
+/** In the trailers of a tunnel with a name: how many bytes the server has sent over its download, 0 without one. */
+export const downloadedHeader = "x-berth-downloaded";
+
 /**
  * Flow control windows of both channels, in bytes, per stream and in total. With HTTP/2's default of 64 KiB, every 64 KiB
  * would cost a round trip.
@@ -68,12 +78,22 @@ export const maximumAnswerBytes = 16 * 1024 * 1024;
 /** The most that the runner returns of its log. */
 export const maximumLogBytes = 64 * 1024;
 
-export type ChannelName = "control" | "uplink";
+export type ChannelName = "control" | "uplink" | "download";
 
 /** The server's first line. */
 export interface Hello {
   channel: ChannelName;
   nonce: string;
+  /** On `download` only. */
+  download?: Download;
+}
+
+/** What a download continues. */
+export interface Download {
+  /** The tunnel's name. */
+  tunnel: string;
+  /** How many bytes of the tunnel, from its beginning, come over its stream. */
+  after: number;
 }
 
 /** The runner's answer: it knows the token (`proofOf` in `platform/channel-proof.ts`), and asks the same. */

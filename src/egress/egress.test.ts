@@ -39,7 +39,9 @@ async function uplinkTo(options: Partial<EgressOptions>) {
   const server = createHttp2Server().listen(0, "127.0.0.1");
   server.on("stream", (stream, headers) => {
     stream.on("error", () => {});
-    void egress.serve("agent-1", stream, String(headers[":authority"]));
+    const authority = String(headers[":authority"]);
+    const openDownload = () => Promise.reject(new Error("no downloads"));
+    void egress.serve({ agentId: "agent-1", authority, stream, name: null, openDownload });
   });
   await once(server, "listening");
   const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);

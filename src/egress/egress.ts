@@ -7,6 +7,7 @@ import type { EgressOutcome, EgressRefusal } from "../contract/egress.ts";
 import { type Host, parseAuthority } from "../contract/egress-rules.ts";
 import { verdictHeader } from "../contract/guest.ts";
 import { ConnectionLog, type LoggedConnection } from "./connection-log.ts";
+import { Downstream, type OpenDownload } from "./downstream.ts";
 import { intercept } from "./interception.ts";
 import { type Resolve, resolveHere, resolvePublic } from "./names.ts";
 import { type Destination, Policy, type RuleLists } from "./policy.ts";
@@ -18,6 +19,8 @@ import { carry, dial, Unconnected } from "./tunnel.ts";
 const maximumOpen = 256;
 const maximumBegun = 1_200;
 const windowMs = 60_000;
+/** Downloads of an agent at once: each is a process in its machine. What more there is comes over the tunnels. */
+const maximumDownloads = 16;
 const connectTimeoutMs = 10_000;
 const idleMs = 10 * 60_000;
 /** An agent counts as busy for this long after bytes have moved. */
@@ -67,15 +70,24 @@ interface Tunnel {
 interface Traffic {
   open: number;
   tunnels: Set<Tunnel>;
+  downloads: number;
   begun: number;
   windowFrom: number;
 }
 
-/** One CONNECT. */
-interface Request {
+/** One CONNECT of an agent's machine. */
+interface Connect {
   agentId: string;
-  traffic: Traffic;
+  authority: string;
   stream: ServerHttp2Stream;
+  /** The tunnel's name in the machine; null if it can receive no download. */
+  name: string | null;
+  openDownload: OpenDownload;
+}
+
+/** One CONNECT that is served. */
+interface Request extends Connect {
+  traffic: Traffic;
   /** Aborted when the guest has gone. */
   gone: AbortSignal;
 }
@@ -99,20 +111,21 @@ export class Egress {
     this.#rechecks = setInterval(() => void this.#recheckAll(), recheckMs).unref();
   }
 
-  /** Serves one CONNECT of an agent's machine. Never rejects. */
-  serve(agentId: string, stream: ServerHttp2Stream, authority: string): Promise<void> {
-    const serving = this.#serveToEnd(agentId, stream, authority).finally(() => this.#serving.delete(serving));
+  /** Serves one CONNECT. Never rejects. */
+  serve(connect: Connect): Promise<void> {
+    const serving = this.#serveToEnd(connect).finally(() => this.#serving.delete(serving));
     this.#serving.add(serving);
     return serving;
   }
 
-  async #serveToEnd(agentId: string, stream: ServerHttp2Stream, authority: string): Promise<void> {
+  async #serveToEnd(connect: Connect): Promise<void> {
+    const { agentId, stream } = connect;
     const gone = new AbortController();
     stream.once("close", () => gone.abort());
     const traffic = this.#trafficOf(agentId);
     traffic.open++;
     try {
-      await this.#serve({ agentId, traffic, stream, gone: gone.signal }, authority);
+      await this.#serve({ ...connect, traffic, gone: gone.signal });
     } catch (error) {
       this.#options.warn("a connection to the web failed", error);
       answer(stream, unknown);
@@ -149,7 +162,8 @@ export class Egress {
     await this.#log.flush();
   }
 
-  async #serve(request: Request, authority: string): Promise<void> {
+  async #serve(request: Request): Promise<void> {
+    const { authority } = request;
     const destination = parseAuthority(authority);
     const decision = await this.#decide(request, destination);
     if ("refusal" in decision) {
@@ -221,7 +235,7 @@ export class Egress {
   }
 
   async #carry(
-    { traffic, stream }: Request,
+    { traffic, stream, name, openDownload }: Request,
     target: Pick<Tunnel, "destination" | "address">,
     end: Duplex,
   ): Promise<EgressOutcome> {
@@ -231,8 +245,9 @@ export class Egress {
     };
     traffic.tunnels.add(tunnel);
     try {
-      stream.respond({ ":status": 200 });
-      return await carry(stream, end, { idleMs, cut: tunnel.cut.signal, moved });
+      stream.respond({ ":status": 200 }, { waitForTrailers: name !== null });
+      const into = name === null ? stream : new Downstream(stream, name, limited(traffic, openDownload));
+      return await carry(stream, end, { idleMs, cut: tunnel.cut.signal, moved, into });
     } finally {
       traffic.tunnels.delete(tunnel);
     }
@@ -267,7 +282,7 @@ export class Egress {
 
   #trafficOf(agentId: string): Traffic {
     const known = this.#traffic.get(agentId);
-    const traffic = known ?? { open: 0, tunnels: new Set(), begun: 0, windowFrom: performance.now() };
+    const traffic = known ?? { open: 0, tunnels: new Set(), downloads: 0, begun: 0, windowFrom: performance.now() };
     this.#traffic.set(agentId, traffic);
     return traffic;
   }
@@ -279,6 +294,21 @@ function isTooMany(traffic: Traffic): boolean {
   if (now - traffic.windowFrom > windowMs) Object.assign(traffic, { begun: 0, windowFrom: now });
   traffic.begun++;
   return traffic.open > maximumOpen || traffic.begun > maximumBegun;
+}
+
+/** Opens as many downloads as an agent may have at once, and rejects beyond that. */
+function limited(traffic: Traffic, openDownload: OpenDownload): OpenDownload {
+  return async (download) => {
+    if (traffic.downloads >= maximumDownloads) throw new Error("too many downloads");
+    traffic.downloads++;
+    try {
+      const socket = await openDownload(download);
+      return socket.once("close", () => traffic.downloads--);
+    } catch (error) {
+      traffic.downloads--;
+      throw error;
+    }
+  };
 }
 
 function answer(stream: ServerHttp2Stream, { status, word, text }: Answer): void {

@@ -1,5 +1,5 @@
 import { connect, type Socket } from "node:net";
-import type { Duplex } from "node:stream";
+import type { Duplex, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { EgressOutcome } from "../contract/egress.ts";
 
@@ -59,17 +59,24 @@ export interface Carriage {
   cut: AbortSignal;
   /** Bytes have moved, in either direction. */
   moved: () => void;
+  /** Where the destination's bytes go, by default into the tunnel. */
+  into?: Writable;
 }
 
 /**
  * Carries bytes in both directions between a tunnel and its destination, with backpressure. Each direction ends by
  * itself. Resolves when both have ended.
  */
-export async function carry(tunnel: Duplex, end: Duplex, { idleMs, cut, moved }: Carriage): Promise<EgressOutcome> {
+export async function carry(
+  tunnel: Duplex,
+  end: Duplex,
+  { idleMs, cut, moved, into = tunnel }: Carriage,
+): Promise<EgressOutcome> {
   let idle = false;
   const timer = setTimeout(() => {
     idle = true;
     end.destroy();
+    into.destroy();
   }, idleMs);
   const seen = () => {
     timer.refresh();
@@ -77,10 +84,7 @@ export async function carry(tunnel: Duplex, end: Duplex, { idleMs, cut, moved }:
   };
   end.on("data", seen);
   tunnel.on("data", seen);
-  const ways = await Promise.allSettled([
-    pipeline(tunnel, end, { signal: cut }),
-    pipeline(end, tunnel, { signal: cut }),
-  ]);
+  const ways = await Promise.allSettled([pipeline(tunnel, end, { signal: cut }), pipeline(end, into, { signal: cut })]);
   clearTimeout(timer);
   if (cut.aborted) return "cut";
   if (idle) return "idle";

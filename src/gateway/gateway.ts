@@ -6,6 +6,7 @@ import {
   connectionWindowBytes,
   maximumSessionMegabytes as maxSessionMemory,
   streamWindowBytes,
+  tunnelHeader,
 } from "../contract/guest.ts";
 import type { TokenCounts } from "../service/ledger.ts";
 import { CallRates } from "./call-rate.ts";
@@ -65,8 +66,11 @@ export interface Caller {
   payer(): Payer;
   /** Whether the agent's egress rules allow every public host. Its provider may then reach them too. */
   mayReachAll(): Promise<boolean>;
-  /** Serves a CONNECT to `HOST:PORT`, which is egress. Without it nothing is connected. */
-  tunnel?(stream: ServerHttp2Stream, authority: string): void;
+  /**
+   * Serves a CONNECT to `HOST:PORT`, which is egress. `name` is the tunnel's name, if its later bytes may go over a
+   * download. Without this function nothing is connected.
+   */
+  tunnel?(stream: ServerHttp2Stream, authority: string, name: string | null): void;
   /**
    * Serves a request for the tools by which the agent asks other agents, and tells how many bytes it has read. Without it
    * there are none.
@@ -132,8 +136,10 @@ export class Gateway {
     this.#rates.sweep();
     server.on("stream", (stream, headers) => {
       stream.on("error", () => {});
-      if (headers[":method"] === "CONNECT" && caller.tunnel)
-        return caller.tunnel(stream, String(headers[":authority"]));
+      if (headers[":method"] === "CONNECT" && caller.tunnel) {
+        const name = headers[tunnelHeader];
+        return caller.tunnel(stream, String(headers[":authority"]), typeof name === "string" ? name : null);
+      }
       const excess = open === maximumCalls ? `${maximumCalls} model calls at once` : this.#rates.of(caller.id).excess();
       if (excess) {
         stream.resume(); // Unread bytes would block the other streams.

@@ -4,6 +4,7 @@ import { createServer as createHttp2Server } from "node:http2";
 import { type AddressInfo, connect, createServer, type Server as TcpServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { Downloads } from "./downloads.ts";
 import { listenEgressProxy } from "./egress-proxy.ts";
 import { Uplink } from "./uplink.ts";
 
@@ -33,7 +34,7 @@ beforeAll(async () => {
   await once(dialled, "listening");
   uplink.attach(connect(portOf(dialled), "127.0.0.1"));
   dialled.unref();
-  proxy = listenEgressProxy(uplink, 0);
+  proxy = listenEgressProxy(uplink, new Downloads(""), 0);
   models = uplink.listen(0);
   await Promise.all([proxy, models].map((server) => once(server, "listening")));
 });

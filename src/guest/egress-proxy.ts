@@ -10,6 +10,7 @@ import type { Socket } from "node:net";
 import { type Duplex, duplexPair } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { verdictHeader } from "../contract/guest.ts";
+import type { Downloads } from "./downloads.ts";
 import type { Refused, Uplink } from "./uplink.ts";
 
 /** Headers that apply to a single connection (RFC 9110, 7.6.1). `expect` has been handled here. */
@@ -30,26 +31,37 @@ const hopByHop = new Set([
  * The guest's HTTP proxy. Each CONNECT, and each request to an `http://` URL, becomes a tunnel on the uplink. The
  * server decides where it leads and whether it is allowed.
  */
-export function listenEgressProxy(uplink: Uplink, port: number): Server {
+export function listenEgressProxy(uplink: Uplink, downloads: Downloads, port: number): Server {
   const server = createServer((request, response) => void forward(uplink, request, response));
-  server.on("connect", (request, socket, head) => void tunnel(uplink, request, socket as Socket, head));
+  server.on("connect", (request, socket, head) => void tunnel({ uplink, downloads }, request, socket as Socket, head));
   server.requestTimeout = 0;
   return server.listen(port, "127.0.0.1");
 }
 
 /** `CONNECT HOST:PORT`: carries bytes in both directions. */
-async function tunnel(uplink: Uplink, request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+async function tunnel(
+  { uplink, downloads }: { uplink: Uplink; downloads: Downloads },
+  request: IncomingMessage,
+  socket: Socket,
+  head: Buffer,
+): Promise<void> {
   const gone = goneOf(socket);
+  const name = downloads.name();
   socket.on("error", () => {});
-  const opened = await uplink.tunnel(request.url ?? "", gone);
+  const opened = await uplink.tunnel(request.url ?? "", gone, name);
   if (socket.destroyed) return void ("stream" in opened && opened.stream.destroy());
   if (!("stream" in opened)) return void socket.end(responseText(opened));
   const { stream } = opened;
   socket.setNoDelay(true);
   socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
   if (head.length > 0) stream.write(head);
-  const ways = await Promise.allSettled([pipeline(socket, stream), pipeline(stream, socket)]);
-  // Reset rather than end, so that the program does not take what it received for complete.
+  stream.setMaxListeners(20); // Two pipelines have many.
+  // Before a pipeline ends the socket, which the program would take for the end of what it receives.
+  for (const event of ["aborted", "error", "close"])
+    stream.once(event, () => {
+      if (!stream.readableEnded) socket.resetAndDestroy();
+    });
+  const ways = await Promise.allSettled([pipeline(socket, stream), downloads.carry(name, stream, socket)]);
   if (ways.some(({ status }) => status === "rejected")) socket.resetAndDestroy();
 }
 

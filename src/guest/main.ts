@@ -11,6 +11,7 @@ import {
 import { runtimes } from "../runtimes/all.ts";
 import { busy } from "./activity.ts";
 import { ClientFunctions } from "./client-functions.ts";
+import { Downloads } from "./downloads.ts";
 import { listenEgressProxy } from "./egress-proxy.ts";
 import { adopt, firmwareToken, loadIdentity, startRenewer } from "./identity.ts";
 import { boundLog } from "./log.ts";
@@ -32,7 +33,8 @@ const renew = startRenewer();
 const sync = startSyncer();
 const uplink = new Uplink();
 uplink.listen(guestGatewayPort);
-listenEgressProxy(uplink, guestProxyPort);
+const downloads = new Downloads("/usr/lib/berth/splice");
+listenEgressProxy(uplink, downloads, guestProxyPort);
 const functions = new ClientFunctions();
 functions.listen(guestFunctionsPort);
 const identity = await loadIdentity();
@@ -57,6 +59,7 @@ const runner = await createRunner({
   },
   journalFolder: `${stateFolder}/turns`,
   uplink,
+  downloads,
   functions,
   identity,
   firstToken: identity ? identity.token : await firmwareToken(),

@@ -1,15 +1,6 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
-import type {
-  Adoption,
-  Challenge,
-  ChannelName,
-  GuestSecrets,
-  Health,
-  Hello,
-  Proof,
-  Welcome,
-} from "../contract/guest.ts";
+import type { Adoption, Challenge, GuestSecrets, Health, Hello, Proof, Welcome } from "../contract/guest.ts";
 import { guestCalls } from "../contract/guest-calls.ts";
 import { isProof, newNonce, proofOf } from "../platform/channel-proof.ts";
 import { readJsonLine, writeJsonLine } from "../platform/socket-line.ts";
@@ -21,6 +12,7 @@ import { commandHandlers } from "./commands/command-handlers.ts";
 import { Commands } from "./commands/commands.ts";
 import { GuestError, type GuestHandlers, serveCalls } from "./control.ts";
 import { Conversation } from "./conversation.ts";
+import type { Downloads } from "./downloads.ts";
 import { exec } from "./exec.ts";
 import { GuestFiles } from "./files/files.ts";
 import type { Identity } from "./identity.ts";
@@ -44,6 +36,7 @@ export interface RunnerOptions {
   /** Where the turns' journals are stored. */
   journalFolder: string;
   uplink: Uplink;
+  downloads: Downloads;
   functions: ClientFunctions;
   /** The identity that an earlier runner received in the same run; null before the first adoption. */
   identity: Identity | null;
@@ -118,16 +111,18 @@ export async function createRunner(options: RunnerOptions): Promise<Server> {
     socket.on("close", () => sockets.delete(socket));
     socket.setNoDelay(true);
     socket.on("error", () => {});
-    openChannel(socket, token).then(
-      (channel) => {
-        if (channel === "control") control.emit("connection", socket);
-        else uplink.attach(socket);
-      },
-      (error: Error) => {
-        writeJsonLine(socket, { ok: false, reason: error.message } satisfies Welcome);
-        socket.end();
-      },
-    );
+    const served = async () => {
+      const { channel, download } = await proved(socket, token);
+      if (channel === "download") await options.downloads.take(socket, download!);
+      writeJsonLine(socket, { ok: true } satisfies Welcome);
+      if (channel === "control") control.emit("connection", socket);
+      else if (channel === "uplink") uplink.attach(socket);
+      else socket.write("", () => socket.destroy()); // Not ended: whoever moves the download has it, too.
+    };
+    served().catch((error: Error) => {
+      writeJsonLine(socket, { ok: false, reason: error.message } satisfies Welcome);
+      socket.end();
+    });
   });
   return server.on("close", () => files.end());
 }
@@ -218,18 +213,18 @@ function onceEach(provide: RunnerOptions["provide"]): RunnerOptions["provide"] {
 }
 
 /**
- * The channel that the server opens on this connection, once both ends have proved that they know the token. Rejects if
- * the server does not, or says nothing. The server sends nothing after its proof until it is welcomed.
+ * The server's hello on this connection, once both ends have proved that they know the token. Rejects if the server
+ * does not, or says nothing. The server sends nothing after its proof until it is welcomed.
  */
-async function openChannel(socket: Socket, token: string): Promise<ChannelName> {
+async function proved(socket: Socket, token: string): Promise<Hello> {
   const signal = AbortSignal.timeout(helloTimeoutMs);
-  const { channel, nonce: serverNonce } = (await readJsonLine(socket, signal)) as Hello;
-  if (channel !== "control" && channel !== "uplink") throw new Error("no such channel");
+  const hello = (await readJsonLine(socket, signal)) as Hello;
+  const { channel, nonce: serverNonce } = hello;
+  if (channel !== "control" && channel !== "uplink" && channel !== "download") throw new Error("no such channel");
   const nonces = { channel, serverNonce, guestNonce: newNonce() };
   const challenge = { nonce: nonces.guestNonce, proof: proofOf(token, { role: "guest", ...nonces }) };
   writeJsonLine(socket, challenge satisfies Challenge);
   const { proof } = (await readJsonLine(socket, signal)) as Proof;
   if (!isProof(proof, token, { role: "server", ...nonces })) throw new Error("wrong token");
-  writeJsonLine(socket, { ok: true } satisfies Welcome);
-  return channel;
+  return hello;
 }

@@ -6,6 +6,7 @@ import {
   connectionWindowBytes,
   maximumSessionMegabytes as maxSessionMemory,
   streamWindowBytes,
+  tunnelHeader,
   verdictHeader,
 } from "../contract/guest.ts";
 
@@ -76,8 +77,15 @@ export class Uplink {
     return server.listen(port, "127.0.0.1");
   }
 
-  /** Asks the server for a tunnel to `HOST:PORT`. `gone` is aborted when nobody wants it any longer. */
-  async tunnel(authority: string, gone: AbortSignal): Promise<{ stream: ClientHttp2Stream } | Refused> {
+  /**
+   * Asks the server for a tunnel to `HOST:PORT`. `gone` is aborted when nobody wants it any longer. `name` is its name
+   * in `Downloads`, if its later bytes may come over a download.
+   */
+  async tunnel(
+    authority: string,
+    gone: AbortSignal,
+    name: string | null = null,
+  ): Promise<{ stream: ClientHttp2Stream } | Refused> {
     if (!isAuthority.test(authority)) {
       const text = "Berth refused the connection: it is not to HOST:PORT in their usual spelling.";
       return { status: 400, word: "destination_invalid", text };
@@ -87,7 +95,7 @@ export class Uplink {
     const lost = { status: 503, word: "server_away", text: "The connection to the server was lost. Try again." };
     if (gone.aborted) return lost;
     const stream = session.request(
-      { ":method": "CONNECT", ":authority": authority },
+      { ":method": "CONNECT", ":authority": authority, ...(name && { [tunnelHeader]: name }) },
       { endStream: false, signal: gone },
     );
     return new Promise((resolve) => {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BerthError } from "../contract/errors.ts";
-import type { Challenge, ChannelName, Hello, Proof, TokenHello, Welcome } from "../contract/guest.ts";
+import type { Challenge, ChannelName, Download, Hello, Proof, TokenHello, Welcome } from "../contract/guest.ts";
 import { isProof, newNonce, proofOf } from "../platform/channel-proof.ts";
 import { readJsonLine, writeJsonLine } from "../platform/socket-line.ts";
 
@@ -17,6 +17,8 @@ export interface ChannelRequest {
   channel: ChannelName;
   tokens: readonly string[];
   handshake: Handshake;
+  /** For the channel of this name. */
+  download?: Download;
 }
 
 /** An open channel, and the token that its guest knows. */
@@ -67,7 +69,7 @@ export async function connectChannel(
  */
 export async function openChannel(
   socket: Socket,
-  { channel, tokens, handshake }: ChannelRequest,
+  { channel, tokens, handshake, download }: ChannelRequest,
   timeoutMs: number,
 ): Promise<string> {
   socket.setNoDelay(true);
@@ -76,7 +78,7 @@ export async function openChannel(
   if (handshake === "token") writeJsonLine(socket, { channel, token } satisfies TokenHello);
   else {
     const serverNonce = newNonce();
-    writeJsonLine(socket, { channel, nonce: serverNonce } satisfies Hello);
+    writeJsonLine(socket, { channel, nonce: serverNonce, ...(download && { download }) } satisfies Hello);
     const { nonce: guestNonce, proof } = (await readJsonLine(socket, signal)) as Challenge;
     const nonces = { channel, serverNonce, guestNonce };
     const known = tokens.find((each) => isProof(proof, each, { role: "guest", ...nonces }));

@@ -1,9 +1,9 @@
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BerthError } from "../contract/errors.ts";
-import type { ChannelName } from "../contract/guest.ts";
+import type { ChannelName, Download } from "../contract/guest.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
-import { type Channel, connectChannel } from "./connect.ts";
+import { type Channel, connectChannel, openChannel } from "./connect.ts";
 import type { Driver } from "./driver.ts";
 import { GuestConnection } from "./guest-client.ts";
 
@@ -12,6 +12,11 @@ const dialTimeoutMs = 10_000;
 /** For a guest that may still be booting, which takes about ten seconds under emulation on a quiet machine. */
 const uplinkTimeoutMs = 180_000;
 const redialMs = 200;
+/** For a guest to take a download, which waits until its program has read what came before. */
+const downloadTimeoutMs = 10_000;
+
+/** Serves a guest's uplink. `openDownload` opens a download to that guest, and rejects if it does not take it. */
+export type ServeUplink = (id: string, socket: Socket, openDownload: (download: Download) => Promise<Socket>) => void;
 
 /**
  * The connections to the guests of running machines. Each guest has a control channel, dialled on demand, and an
@@ -19,7 +24,7 @@ const redialMs = 200;
  */
 export class Connections {
   readonly #driver: () => Promise<Driver>;
-  readonly #serveUplink: (id: string, socket: Socket) => void;
+  readonly #serveUplink: ServeUplink;
   readonly #log: (message: string, error: unknown) => void;
   readonly #controls = new Map<string, Promise<GuestConnection>>();
   /** Control channels to guests that await adoption, and the token that each knows; null while it is dialled. */
@@ -27,11 +32,7 @@ export class Connections {
   readonly #uplinks = new Map<string, Socket>();
   #closed = false;
 
-  constructor(
-    driver: () => Promise<Driver>,
-    serveUplink: (id: string, socket: Socket) => void,
-    log: (message: string, error: unknown) => void,
-  ) {
+  constructor(driver: () => Promise<Driver>, serveUplink: ServeUplink, log: (message: string, error: unknown) => void) {
     this.#driver = driver;
     this.#serveUplink = serveUplink;
     this.#log = log;
@@ -92,7 +93,7 @@ export class Connections {
         const { socket } = await this.#dial(id, "uplink", [token], uplinkTimeoutMs);
         this.#uplinks.set(id, socket);
         const lost = new Promise((resolve) => socket.once("close", resolve));
-        this.#serveUplink(id, socket);
+        this.#serveUplink(id, socket, (download) => this.#openDownload(id, token, download));
         await lost;
         if (this.#uplinks.get(id) !== socket) return; // Another has replaced it.
         this.#uplinks.delete(id);
@@ -143,6 +144,19 @@ export class Connections {
     const { socket } = await this.#dial(id, "control", [token], dialTimeoutMs);
     if (!this.#uplinks.has(id)) void this.keepUplink(id, token);
     return new GuestConnection(socket);
+  }
+
+  /** Tries once: what is not taken goes another way. */
+  async #openDownload(id: string, token: string, download: Download): Promise<Socket> {
+    const socket = await (await this.#driver()).dial(id);
+    try {
+      const request = { channel: "download", tokens: [token], handshake: "proof", download } as const;
+      await openChannel(socket, request, downloadTimeoutMs);
+      return socket;
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    }
   }
 
   /** Throws `shutting_down` after `close`. */

@@ -10,7 +10,7 @@ import type { StartFrom } from "../service/lifecycle/plan.ts";
 import type { Progress } from "../service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../service/lifecycle/reconciler.ts";
 import { newAdoption, newToken } from "./adoption.ts";
-import { Connections } from "./connections.ts";
+import { Connections, type ServeUplink } from "./connections.ts";
 import type { Driver, KeptSnapshot, MachineObservation, RunningMachine, SnapshotFacts } from "./driver.ts";
 
 import { startMachine } from "./start.ts";
@@ -30,7 +30,7 @@ export interface MachinesOptions {
   /** Opens the driver. Rejects if something it needs is missing. */
   open: () => Promise<Driver>;
   /** Serves a machine's model calls and outbound connections over its uplink. */
-  serveUplink: (id: string, socket: Socket) => void;
+  serveUplink: ServeUplink;
   /** Serves the throwaway turns of a machine without an agent. */
   serveTemplateUplink: (socket: Socket) => void;
   /** The agent's secrets as its machine gets them. While they cannot be read, waits until `waiting` aborts. */

@@ -52,7 +52,7 @@ export function openMachines({
   };
   return new Machines({
     open,
-    serveUplink: (id, socket) => models.serveUplink(id, socket),
+    serveUplink: (...uplink) => models.serveUplink(...uplink),
     serveTemplateUplink: (socket) => models.serveTemplateUplink(socket),
     secretsOf: (id, waiting) => {
       const failed = (error: unknown) => log("an agent's secrets cannot be read; trying again", { agentId: id, error });

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import type { Config } from "../config/config.ts";
 import { BerthError } from "../contract/errors.ts";
+import type { OpenDownload } from "../egress/downstream.ts";
 import type { Egress } from "../egress/egress.ts";
 import { Models } from "../gateway/catalog.ts";
 import { nobody, type Payer } from "../gateway/charge.ts";
@@ -92,7 +93,7 @@ export class ModelAccess {
   }
 
   /** Serves an agent's machine until the connection ends. */
-  serveUplink(agentId: string, socket: Socket): void {
+  serveUplink(agentId: string, socket: Socket, openDownload: OpenDownload): void {
     const { stores, running, egress } = this.#options;
     const account = this.#accountOf(agentId);
     this.#gateway.serve(socket, {
@@ -102,7 +103,7 @@ export class ModelAccess {
       turn: () => running.ofAgent(agentId),
       payer: this.#payerOf(agentId, account),
       mayReachAll: () => egress.mayReachAll(agentId),
-      tunnel: (stream, authority) => void egress.serve(agentId, stream, authority),
+      tunnel: (stream, authority, name) => void egress.serve({ agentId, stream, authority, name, openDownload }),
       otherAgents: (...request) => this.#agents!.serve(agentId, ...request),
     });
   }

@@ -8,6 +8,7 @@ import { BerthError } from "../../src/contract/errors.ts";
 import type { GuestSecrets } from "../../src/contract/guest.ts";
 import { ClientFunctions } from "../../src/guest/client-functions.ts";
 import { killGroup } from "../../src/guest/commands/command-process.ts";
+import { Downloads } from "../../src/guest/downloads.ts";
 import { listenEgressProxy } from "../../src/guest/egress-proxy.ts";
 import { createRunner } from "../../src/guest/runner.ts";
 import { writePlaceholders } from "../../src/guest/secrets.ts";
@@ -26,6 +27,7 @@ import { startOf } from "../../src/platform/process-table.ts";
 import type { Runtime, Session } from "../../src/runtimes/runtime.ts";
 import type { Progress } from "../../src/service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../../src/service/lifecycle/reconciler.ts";
+import { spliceProgram } from "./splice-program.ts";
 
 interface ScriptedMachine {
   spec: MachineSpec;
@@ -383,7 +385,8 @@ export class ScriptedDriver implements Driver {
     const uplink = new Uplink();
     const gateway = uplink.listen(0);
     await once(gateway, "listening");
-    const proxy = listenEgressProxy(uplink, 0);
+    const downloads = new Downloads(spliceProgram);
+    const proxy = listenEgressProxy(uplink, downloads, 0);
     await once(proxy, "listening");
     const functions = new ClientFunctions();
     const functionServer = functions.listen(0);
@@ -405,6 +408,7 @@ export class ScriptedDriver implements Driver {
       },
       journalFolder: join(disk, "turns"),
       uplink,
+      downloads,
       functions,
       identity: null,
       firstToken: `first-${id}`,

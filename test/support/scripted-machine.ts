@@ -4,10 +4,12 @@ import { rename, rm, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { ClientFunctions } from "../../src/guest/client-functions.ts";
+import { Downloads } from "../../src/guest/downloads.ts";
 import { createRunner } from "../../src/guest/runner.ts";
 import { Uplink } from "../../src/guest/uplink.ts";
 import { startOf } from "../../src/platform/process-table.ts";
 import { scriptedRuntimes } from "./scripted-runtime.ts";
+import { spliceProgram } from "./splice-program.ts";
 
 // A machine as a process: the real runner with the scripted runtime. Its argument is the folder that is its disk. It
 // reports its state in two files there: `machine.json` (MachineRecord) and, once adopted, `identity.json`. A second
@@ -72,6 +74,7 @@ const runner = await createRunner({
   },
   journalFolder: file("turns"),
   uplink,
+  downloads: new Downloads(spliceProgram),
   functions,
   identity: null,
   firstToken,

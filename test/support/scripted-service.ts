@@ -43,6 +43,15 @@ async function startBoth(config: Config, parts: ServerParts): Promise<Server> {
   return { ...leader, url: standby.url, [Symbol.asyncDispose]: end };
 }
 
+/** A server that has not ended by then hangs. */
+const lateEndMs = 60_000;
+
+function tellWhatIsOpen(): void {
+  const { libuv } = process.report.getReport() as unknown as { libuv: { type: string; is_active: boolean }[] };
+  const open = libuv.filter(({ type, is_active }) => is_active && type !== "async");
+  console.error("a server does not end; open are", JSON.stringify(open));
+}
+
 /**
  * A whole server with scripted machines. Everything else is real. The machines are in this process, or, in the run that has a
  * cluster, in pods.
@@ -145,7 +154,9 @@ export class ScriptedService implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    const late = setTimeout(tellWhatIsOpen, lateEndMs);
     await this.server[Symbol.asyncDispose]();
+    clearTimeout(late);
     await this.#cleanup.disposeAsync();
     await this.#driver?.[Symbol.asyncDispose]();
     // A runner killed in mid-turn may still write a line or two.

@@ -1,0 +1,80 @@
+import type { ServerHttp2Stream } from "node:http2";
+import type { Socket } from "node:net";
+import { Writable } from "node:stream";
+import { type Download, downloadedHeader } from "../contract/guest.ts";
+
+/** After this many bytes the rest comes over a download. To open one, an emulated machine takes as long as to read these. */
+export const firstBytes = 3 * 1024 * 1024;
+
+/** Opens a download to the machine. Rejects if the machine does not take it. */
+export type OpenDownload = (download: Download) => Promise<Socket>;
+
+/**
+ * The bytes that a tunnel brings into the machine: the first ones over its stream, the rest over a download, if the
+ * machine takes it. The tunnel must be answered with `waitForTrailers`. It is reset if the download breaks.
+ */
+export class Downstream extends Writable {
+  readonly #tunnel: ServerHttp2Stream;
+  #open: (() => Promise<Socket>) | null;
+  #download: Socket | null = null;
+  /** Called when the machine has closed the download, once all is sent. */
+  #ending: (() => void) | null = null;
+  #sent = 0;
+  #downloaded = 0;
+
+  /** `name` is the tunnel's name in the machine. */
+  constructor(tunnel: ServerHttp2Stream, name: string, open: OpenDownload) {
+    super();
+    this.#tunnel = tunnel;
+    this.#open = () => open({ tunnel: name, after: this.#sent });
+    tunnel.once("wantTrailers", () => tunnel.sendTrailers({ [downloadedHeader]: String(this.#downloaded) }));
+    tunnel.once("close", () => this.destroy());
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    const open = this.#sent < firstBytes ? null : this.#open;
+    if (!open) {
+      this.#send(chunk, done);
+      return;
+    }
+    this.#open = null;
+    open()
+      .then((download) => this.#take(download))
+      .catch(() => {}) // All comes over the stream.
+      .then(() => this.#send(chunk, done));
+  }
+
+  /**
+   * The machine closes the download once its program has taken all of it. Only then does the tunnel end, since until then
+   * it alone tells of a break.
+   */
+  override _final(done: (error?: Error | null) => void): void {
+    this.#ending = () => this.#tunnel.end(done);
+    if (this.#download) this.#download.end();
+    else this.#ending();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    if (!this.writableFinished) {
+      this.#download?.destroy();
+      this.#tunnel.destroy(error ?? new Error("the tunnel was broken off"));
+    }
+    done(error);
+  }
+
+  #take(download: Socket): void {
+    this.#download = download;
+    download.resume(); // A machine has nothing to send here; if it does, it is dropped.
+    download.on("error", () => {});
+    download.once("close", () => (this.#ending ? this.#ending() : this.destroy()));
+    if (this.destroyed) download.destroy();
+  }
+
+  #send(chunk: Buffer, done: () => void): void {
+    const to = this.#download ?? this.#tunnel;
+    if (this.#download) this.#downloaded += chunk.length;
+    else this.#sent += chunk.length;
+    if (to.write(chunk)) done();
+    else to.once("drain", done);
+  }
+}
