@@ -177,13 +177,15 @@ test("a package is installed from the npm registry", async () => {
   expect((data as EgressLogEntry[]).some(({ host: asked }) => asked === new URL(registry).hostname)).toBe(true);
 });
 
-test("a large file comes whole, and again after the machine has slept", async () => {
+test("a large file comes whole, through the runner and past it, and again after the machine has slept", async () => {
   const sum = createHash("sha256").update(large).digest("hex");
-  const download = `curl -sf http://${host}/large | sha256sum | cut -d ' ' -f 1`;
-  expect(await inGuest(download)).toBe(sum);
+  const download = (how: string) => inGuest(`curl -sf ${how} http://${host}/large | sha256sum | cut -d ' ' -f 1`);
+  const downloadAll = async () => [await download(""), await download("--proxytunnel")];
+  expect(await downloadAll()).toEqual([sum, sum]);
   expect((await service.client.call("POST", "/agents/ada/suspend")).body.status).toBe("suspended");
   expect((await service.client.call("POST", "/agents/ada/resume?wait=ready")).body.status).toBe("ready");
-  expect(await inGuest(download)).toBe(sum);
+  expect(await downloadAll()).toEqual([sum, sum]);
+  expect(await inGuest("pgrep -fc [s]plice || true")).toBe("0");
 });
 
 test("nothing inside is reached through the proxy, by whatever name", async () => {
