@@ -2,9 +2,10 @@ import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { BerthError } from "../../src/contract/errors.ts";
-import { connectChannel } from "../../src/machines/connect.ts";
+import { connectChannel, dialPort } from "../../src/machines/connect.ts";
 import {
   askKeeper,
   awaitUplink,
@@ -81,6 +82,16 @@ test("the guest is dialled through the keeper, and one that is not there is lost
   socket.destroy();
   await askKeeper(address, "suspend", ["a1"]);
   await expect(dialGuest(address, "a1")).rejects.toMatchObject({ code: "machine_lost" });
+});
+
+test("a connection to the guest ends each way by itself: a download is over when the guest has taken all of it", async () => {
+  const guest = createServer({ allowHalfOpen: true }, async (socket) => socket.end(`${await text(socket)} is taken`));
+  await once(guest.listen(0, "127.0.0.1"), "listening");
+  driver.dial = () => dialPort((guest.address() as AddressInfo).port);
+  const socket = await dialGuest(address, "a1");
+  socket.end("all of it");
+  expect(await text(socket)).toBe("all of it is taken");
+  guest.close();
 });
 
 test("who has not the machine's key, or an older term, is refused, also by a keeper that was started again", async () => {
