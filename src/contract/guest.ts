@@ -18,8 +18,9 @@ import { McpServers } from "./mcp-servers.ts";
  * `verdictHeader`.
  *
  * On `download`, which the server opens for a tunnel with a name (`tunnelHeader`), there is no HTTP/2: the server sends
- * all further bytes of that tunnel as they are, and then ends the connection. The tunnel itself stays open, ends or breaks
- * as before, and tells at its end how many bytes went over the download (`downloadedHeader`).
+ * all further bytes of that tunnel as they are, and ends its side; the guest closes the connection when its program has
+ * taken all. The tunnel itself stays open for the other direction and breaks as before. It ends after the download, and
+ * tells then how many bytes went over that (`downloadedHeader`).
  */
 export const guestPort = 7000;
 

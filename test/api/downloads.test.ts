@@ -171,6 +171,8 @@ test("a download that breaks when its source has ended, but the program has not 
 
 test("more at once than a machine moves come whole, too", async () => {
   const sockets = await Promise.all(Array.from({ length: 24 }, tunnel));
+  for (const socket of sockets) socket.pause();
+  await expect.poll(moving).toBe(16);
   const all = await Promise.all(sockets.map(received));
   expect(all.every(({ bytes, end }) => end === "whole" && bytes.equals(sent))).toBe(true);
   await expect.poll(moving).toBe(0);
