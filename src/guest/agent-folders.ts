@@ -3,6 +3,7 @@ import { access, lstat, mkdir, opendir, readdir, rename, rm } from "node:fs/prom
 import { dirname, join } from "node:path";
 import type { Duplex, Readable } from "node:stream";
 import type { AgentFolder } from "../contract/archives.ts";
+import { SerialQueue } from "../platform/locks.ts";
 import type { RuntimeContext } from "../runtimes/runtime.ts";
 import type { GuestHandlers } from "./control.ts";
 import { archiveEnvironment, flushDisk, outputOf, unpackWith } from "./files/archive-program.ts";
@@ -37,16 +38,14 @@ export function agentFolderHandlers(
   context: RuntimeContext,
   replaced: (task: () => Promise<void>) => Promise<void>,
 ): Pick<GuestHandlers, "exportFolder" | "importFolder" | "listInstalled"> {
-  /** The last import, which may go on although the server that sent it is gone. */
-  let last: Promise<unknown> = Promise.resolve();
+  // An import may continue although the server that sent it is gone.
+  const imports = new SerialQueue();
   return {
     exportFolder: ({ folder }) => sendFolder(context, folder),
     importFolder: async ({ folder }) =>
       new Receiver(context.home, async (bytes) => {
         const receive = folder === "home" ? receiveHome : receiveState;
-        const received = last.catch(() => {}).then(() => receive(context, bytes, replaced));
-        last = received;
-        await received;
+        await imports.run("import", () => receive(context, bytes, replaced));
         return { path: context.home, created: false, etag: null };
       }),
     listInstalled: installed,

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { SerialQueue } from "../platform/locks.ts";
 import { createLink } from "./links.ts";
 import { LocalProvider, type LocalProviderParts } from "./provider.ts";
 import type { Identity, TokenAudience } from "./tokens.ts";
@@ -25,8 +26,8 @@ export class LocalSignIn {
   #publicUrl = "";
   /** Names the keys that the provider has. */
   #known = "";
-  /** The last reading of the keys. One after the other, or an older one might end last and win. */
-  #refreshed: Promise<void> = Promise.resolve();
+  /** Reads the keys one at a time: an older reading must not end last and win. */
+  readonly #readings = new SerialQueue();
 
   constructor(parts: LocalSignInParts) {
     this.#parts = parts;
@@ -42,9 +43,7 @@ export class LocalSignIn {
 
   /** Takes up the keys as they are stored now: another server may have replaced them, or some have retired. */
   refreshKeys(): Promise<void> {
-    const refreshed = this.#refreshed.catch(() => {}).then(() => this.#readKeys());
-    this.#refreshed = refreshed;
-    return refreshed;
+    return this.#readings.run("keys", () => this.#readKeys());
   }
 
   async #readKeys(): Promise<void> {

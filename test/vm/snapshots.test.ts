@@ -49,6 +49,11 @@ async function fork(snapshot: string): Promise<string> {
 /** The names in a folder of the data folder. */
 const namesIn = (...folders: string[]) => readdir(join(vm.dataFolder, ...folders));
 
+async function layersAfterSweep(): Promise<string[]> {
+  await (await vm.machines.driver()).sweep();
+  return namesIn("layers");
+}
+
 test("files, memory and programs are as they were, again and again, and the machine goes on meanwhile", async () => {
   await hold("one");
   const one = await take();
@@ -148,14 +153,7 @@ test("the layers below a disk stay few, whatever was kept is still there, and wh
     if (name === "layers joined" && cuts-- > 0) throw new Error("cut off");
   };
   for (const { snapshot } of taken) await vm.machines.removeSnapshot(snapshot);
-  await expect
-    .poll(() =>
-      vm.machines
-        .driver()
-        .then((driver) => driver.sweep())
-        .then(() => namesIn("layers")),
-    )
-    .toHaveLength(2);
+  await expect.poll(layersAfterSweep).toHaveLength(2);
   expect(await vm.output(id, "cat ~/note; ls ~ | grep -c file-; cat ~/file-* | wc -c")).toBe("11\n12\n1200000");
   expect([cuts < 1, vm.log.some((line) => line.includes("cut off"))]).toEqual([true, true]);
   step = async () => {};
@@ -164,7 +162,7 @@ test("the layers below a disk stay few, whatever was kept is still there, and wh
   await rollBack(kept[0]!.snapshot);
   expect(await vm.output(id, "cat ~/note; ls ~ | grep -c file-; cat ~/file-* | wc -c")).toBe("9\n10\n1000000");
   await vm.machines.removeSnapshot(kept[0]!.snapshot);
-  await expect.poll(() => namesIn("layers")).toHaveLength(1);
+  await expect.poll(layersAfterSweep).toHaveLength(1);
   const { layers, disk } = await vm.record(id);
   expect((await namesIn("layers")).toSorted()).toEqual([...layers].toSorted());
   expect((await namesIn("machines", id, "disks")).map((name) => `disks/${name}`)).toEqual([disk]);

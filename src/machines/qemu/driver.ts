@@ -44,6 +44,9 @@ import {
 /** How often the packet filter of machines is set again. */
 const filterPeriodMs = 30_000;
 
+/** How long after a snapshot's removal the layers that it alone needed are swept. */
+const sweepDelayMs = 60_000;
+
 /** Two clones of the existing template, then one of a new template. */
 const cloneTries = 3;
 
@@ -122,7 +125,9 @@ export class QemuDriver implements Driver {
   readonly #usual: (runtime: string) => Resources;
   readonly #onlyMadeTemplates: boolean;
   readonly #step: Step;
+  readonly #log: (message: string) => void;
   readonly #filter: NodeJS.Timeout;
+  #sweepTimer: NodeJS.Timeout | null = null;
 
   private constructor(parts: Parts) {
     this.#layout = parts.layout;
@@ -145,6 +150,7 @@ export class QemuDriver implements Driver {
     this.#usual = parts.usual;
     this.#onlyMadeTemplates = parts.onlyMadeTemplates;
     this.#step = parts.step;
+    this.#log = parts.log;
     this.#filter = setInterval(() => void this.#blockConnections(parts.log), filterPeriodMs).unref();
   }
 
@@ -252,7 +258,7 @@ export class QemuDriver implements Driver {
 
   /** As `stage`, of a template. Throws `template_failed` where it is not there as it was made. */
   async stageTemplate(template: string, folder: string): Promise<void> {
-    await this.#snapshots.staging(() => this.#templates.stage(template, new Layout(folder)));
+    await this.#snapshots.unswept(() => this.#templates.stage(template, new Layout(folder)));
   }
 
   /** Takes over what another driver has staged, from a folder on the same file system, which is emptied. */
@@ -260,7 +266,7 @@ export class QemuDriver implements Driver {
     const staged = new Layout(folder);
     await requirePlainNames(staged);
     await settleStaged(folder);
-    await this.#snapshots.staging(() => moveStaged(staged, this.#layout));
+    await this.#snapshots.unswept(() => moveStaged(staged, this.#layout));
   }
 
   async create(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine> {
@@ -271,7 +277,7 @@ export class QemuDriver implements Driver {
     for (let tries = cloneTries; ; tries--) {
       const template = await this.#templateFor(spec, image, progress, signal);
       try {
-        return await this.#createFrom(template, image, spec, progress);
+        return await this.#snapshots.unswept(() => this.#createFrom(template, image, spec, progress));
       } catch (error) {
         await this.destroy(spec.id);
         const mayBeOfTemplate = error instanceof BerthError && error.code === "machine_failed" && !isShortage(error);
@@ -363,7 +369,7 @@ export class QemuDriver implements Driver {
 
   async removeSnapshot(snapshot: string): Promise<void> {
     await this.#snapshots.remove(snapshot);
-    await this.sweep();
+    this.#sweepSoon();
   }
 
   async snapshots(): Promise<KeptSnapshot[]> {
@@ -457,6 +463,7 @@ export class QemuDriver implements Driver {
 
   async close(): Promise<void> {
     clearInterval(this.#filter);
+    if (this.#sweepTimer) clearTimeout(this.#sweepTimer);
     this.#guestImages.close();
     this.#running.beginClosing();
     await Promise.all([
@@ -466,6 +473,14 @@ export class QemuDriver implements Driver {
       this.#merging.close(),
     ]);
     this.#running.close();
+  }
+
+  /** Sweeps within a minute: a sweep reads every record of the host, and one suffices for many removed snapshots. */
+  #sweepSoon(): void {
+    this.#sweepTimer ??= setTimeout(() => {
+      this.#sweepTimer = null;
+      this.sweep().catch((error: Error) => this.#log(`unused disk layers are left: ${error.message}`));
+    }, sweepDelayMs).unref();
   }
 
   async #blockConnections(log: (message: string) => void): Promise<void> {

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import type { Resources } from "../../contract/agents.ts";
 import { BerthError } from "../../contract/errors.ts";
+import { SerialQueue } from "../../platform/locks.ts";
 import type { MachineOrigin, RunningMachine } from "../driver.ts";
 import { force, readRecord, writeWhole } from "./files.ts";
 import { firstDisk, type Layout } from "./layout.ts";
@@ -52,7 +53,7 @@ const ofEarlierVersions = { bootImageId: null, restarts: 0, memory: null, disk: 
 /** The machines' records. Changes to a record run one at a time, each starting from what the last one wrote. */
 export class Records {
   readonly #layout: Layout;
-  readonly #changing = new Map<string, Promise<unknown>>();
+  readonly #changes = new SerialQueue();
 
   constructor(layout: Layout) {
     this.#layout = layout;
@@ -77,7 +78,7 @@ export class Records {
 
   /** Writes a machine's first record, or replaces it completely. */
   write(id: string, record: MachineRecord): Promise<MachineRecord> {
-    return this.#alone(id, async () => {
+    return this.#changes.run(id, async () => {
       const { folder, record: file } = this.#layout.machine(id);
       await writeWhole(file, JSON.stringify(record));
       await force(folder);
@@ -87,7 +88,7 @@ export class Records {
 
   /** Merges what `change` returns into a record; null leaves it unchanged. Returns the resulting record. */
   update(id: string, change: (known: MachineRecord) => Partial<MachineRecord> | null): Promise<MachineRecord> {
-    return this.#alone(id, async () => {
+    return this.#changes.run(id, async () => {
       const known = await this.require(id);
       const changes = change(known);
       if (!changes) return known;
@@ -98,17 +99,6 @@ export class Records {
       if (known.memory !== null && record.memory === null) await force(folder);
       return record;
     });
-  }
-
-  async #alone(id: string, action: () => Promise<MachineRecord>): Promise<MachineRecord> {
-    const before = this.#changing.get(id) ?? Promise.resolve();
-    const now = before.catch(() => {}).then(action);
-    this.#changing.set(id, now);
-    try {
-      return await now;
-    } finally {
-      if (this.#changing.get(id) === now) this.#changing.delete(id);
-    }
   }
 }
 

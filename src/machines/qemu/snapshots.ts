@@ -1,6 +1,7 @@
 import { link, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 import { BerthError } from "../../contract/errors.ts";
+import { SharedLock } from "../../platform/locks.ts";
 import type { MachineSpec } from "../../service/lifecycle/reconciler.ts";
 import type { SnapshotFacts } from "../driver.ts";
 import { diskNode } from "./command.ts";
@@ -36,9 +37,8 @@ interface Parts {
  */
 export class Snapshots {
   readonly #parts: Parts;
-  /** How many are being taken or restored. */
-  #underway = 0;
-  #swept: Promise<void> = Promise.resolve();
+  /** Shared by whatever names a layer, an image or a template; alone: the sweep that removes those without a name. */
+  readonly #files = new SharedLock();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -49,7 +49,7 @@ export class Snapshots {
    * memory takes, and goes on. On rejection the machine is as it was, perhaps with an empty disk over its own.
    */
   take(id: string, snapshot: string, withMemory: boolean, qemu: QemuProcess | null): Promise<SnapshotFacts> {
-    return this.#notSwept(() => this.#take(id, snapshot, withMemory, qemu));
+    return this.#files.shared(() => this.#take(id, snapshot, withMemory, qemu));
   }
 
   async #take(id: string, snapshot: string, withMemory: boolean, qemu: QemuProcess | null): Promise<SnapshotFacts> {
@@ -85,7 +85,7 @@ export class Snapshots {
    * written last, so after a crash it is as before or as then. Throws `snapshot_not_found`.
    */
   restore(spec: MachineSpec, known: MachineRecord | null): Promise<void> {
-    return this.#notSwept(() => this.#restore(spec, known));
+    return this.#files.shared(() => this.#restore(spec, known));
   }
 
   async #restore(spec: MachineSpec, known: MachineRecord | null): Promise<void> {
@@ -127,16 +127,16 @@ export class Snapshots {
   /** Gives the snapshots, and all that they lie on, second names in another layout's folders. */
   stage(snapshots: readonly string[], target: Layout): Promise<void> {
     const { layout, kept, compression } = this.#parts;
-    return this.staging(async () => {
+    return this.unswept(async () => {
       using holds = new DisposableStack();
       for (const id of snapshots) holds.use(await compression.hold(kept.holder(id)));
       await stageSnapshots(layout, snapshots, target);
     });
   }
 
-  /** Has `work` give files second names, or bring new ones, while nothing is swept. */
-  staging(work: () => Promise<void>): Promise<void> {
-    return this.#notSwept(work);
+  /** Runs `work`, which names or links shared files or brings new ones, while nothing is swept. */
+  unswept<T>(work: () => Promise<T>): Promise<T> {
+    return this.#files.shared(work);
   }
 
   /**
@@ -145,7 +145,7 @@ export class Snapshots {
    * `snapshot_not_found`, `disk_full`, and what `signal` aborts with.
    */
   pack(snapshot: string, room: number, signal: AbortSignal): Promise<string> {
-    return this.#notSwept(() => this.#pack(snapshot, room, signal));
+    return this.#files.shared(() => this.#pack(snapshot, room, signal));
   }
 
   async #pack(snapshot: string, room: number, signal: AbortSignal): Promise<string> {
@@ -188,25 +188,11 @@ export class Snapshots {
   }
 
   /**
-   * Has `work` sweep what no record names, while no record is about to name anything. Does nothing while snapshots are
-   * taken or restored: it is swept again later.
+   * Runs a sweep of the files that no record names, while no record is about to name any. Returns false, without running
+   * it, while snapshots are taken or restored or another sweep runs.
    */
-  async sweeping(work: () => Promise<void>): Promise<void> {
-    if (this.#underway > 0) return;
-    await this.#swept.catch(() => {}); // Its own caller's.
-    this.#swept = work();
-    this.#swept.catch(() => {}); // The caller's.
-    await this.#swept;
-  }
-
-  async #notSwept<T>(work: () => Promise<T>): Promise<T> {
-    this.#underway++;
-    try {
-      await this.#swept.catch(() => {});
-      return await work();
-    } finally {
-      this.#underway--;
-    }
+  sweeping(work: () => Promise<void>): Promise<boolean> {
+    return this.#files.tryAlone(work);
   }
 
   /** At the server's start: removes what a crash left half made. */
