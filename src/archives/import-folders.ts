@@ -13,6 +13,7 @@ import {
   TranscriptLine,
 } from "../contract/archives.ts";
 import { BerthError } from "../contract/errors.ts";
+import { safeParseValue, textOf } from "../contract/validation.ts";
 import { folderCheck } from "./folder-check.ts";
 import { invalid, parseJson, readArchive } from "./read.ts";
 
@@ -103,7 +104,7 @@ export class ImportFolders {
     let number = 0;
     for await (const line of linesOf(createReadStream(join(this.#folder, id, transcriptFile)))) {
       number++;
-      const parsed = TranscriptLine.safeParse(parseJson(line, `line ${number} of the transcript`));
+      const parsed = safeParseValue(TranscriptLine, parseJson(line, `line ${number} of the transcript`));
       if (!parsed.success) throw invalid(`line ${number} of the transcript is not as it has to be`);
       yield parsed.data;
     }
@@ -170,16 +171,15 @@ function manifestOf(bytes: Buffer): Manifest {
     const message = `The archive has version ${given.version} of its format, and this Berth reads up to ${archiveVersion}: import it with the Berth that wrote it, or a newer one.`;
     throw new BerthError("archive_unsupported", message);
   }
-  const parsed = Manifest.safeParse(given);
+  const parsed = safeParseValue(Manifest, given);
   if (parsed.success) return parsed.data;
-  throw invalid(`berth.json is not as it has to be (${parsed.error.issues[0]!.path.join(".")})`);
+  throw invalid(`berth.json is not as it has to be (${parsed.issues[0]!.field})`);
 }
 
 function settingsOf(bytes: Buffer): ArchivedSettings {
-  const parsed = ArchivedSettings.safeParse(parseJson(bytes, "settings.json"));
+  const parsed = safeParseValue(ArchivedSettings, parseJson(bytes, "settings.json"));
   if (parsed.success) return parsed.data;
-  const { path, message } = parsed.error.issues[0]!;
-  throw invalid(`settings.json is not as it has to be (${path.join(".")}: ${message.slice(0, 200)})`);
+  throw invalid(`settings.json is not as it has to be (${textOf(parsed.issues.slice(0, 1))})`);
 }
 
 async function gathered(bytes: AsyncIterable<Buffer>): Promise<Buffer> {

@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { Header } from "tar";
 import { Checksums } from "../contract/archives.ts";
 import { BerthError } from "../contract/errors.ts";
+import { safeParseValue } from "../contract/validation.ts";
+import { JsonTooComplex, maximumToolDepth, requireSimple } from "../platform/json-structure.ts";
 import { archiveParts, blockBytes, entryName, maximumWhole, type PartName, paddingOf } from "./parts.ts";
 
 /** The most that an entry of a split part may have, in bytes. */
@@ -55,7 +57,7 @@ async function requireSums(entries: Entries, found: Checksums): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of whole(entries, "checksums.json")) chunks.push(chunk);
   const given = parseJson(Buffer.concat(chunks), "checksums.json");
-  const sums = Checksums.safeParse(given);
+  const sums = safeParseValue(Checksums, given);
   if (!sums.success) throw invalid("checksums.json does not have checksums");
   for (const name of new Set([...Object.keys(sums.data), ...Object.keys(found)])) {
     const [told, seen] = [sums.data[name] ?? nothing, found[name] ?? nothing];
@@ -68,8 +70,10 @@ const nothing = { bytes: 0, sha256: createHash("sha256").digest("hex") };
 /** JSON of an archive. Throws `archive_invalid`. */
 export function parseJson(bytes: Buffer, name: string): unknown {
   try {
+    requireSimple(bytes, maximumToolDepth);
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  } catch {
+  } catch (error) {
+    if (error instanceof JsonTooComplex) throw invalid(`${name} is too complex`);
     throw invalid(`${name} is not JSON in UTF-8`);
   }
 }

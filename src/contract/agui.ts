@@ -8,8 +8,9 @@ export const AguiRun = z
     messages: z
       .array(z.looseObject({ role: z.string(), content: z.unknown() }))
       .min(1)
+      .max(10_000)
       .meta({ description: "The last one is the user's, and text." }),
-    tools: z.array(z.unknown()).default([]).meta({ description: "None: an agent uses its own." }),
+    tools: z.array(z.unknown()).max(1_000).default([]).meta({ description: "None: an agent uses its own." }),
   })
   .meta({ id: "AguiRun" });
 export type AguiRun = z.infer<typeof AguiRun>;

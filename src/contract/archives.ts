@@ -3,6 +3,7 @@ import { Agent, AgentName, AutoSnapshot, Fault, WaitQuery } from "./agents.ts";
 import { ChangeEgress } from "./egress.ts";
 import { McpServers } from "./mcp-servers.ts";
 import { SecretHeader, SecretHost, SecretName } from "./secrets.ts";
+import { limitedRecord } from "./validation.ts";
 
 /** The version of the archive's format that this Berth writes, and the newest that it reads. */
 export const archiveVersion = 1;
@@ -140,9 +141,10 @@ export const TranscriptLine = z.discriminatedUnion("type", [
 export type TranscriptLine = z.infer<typeof TranscriptLine>;
 
 /** An archive's last entry: of each part, all of its bytes together. */
-export const Checksums = z.record(
+export const Checksums = limitedRecord(
   z.string(),
   z.strictObject({ bytes: z.int().min(0), sha256: z.string().regex(/^[0-9a-f]{64}$/) }),
+  100,
 );
 export type Checksums = z.infer<typeof Checksums>;
 

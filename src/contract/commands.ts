@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { uuidPattern } from "./ids.ts";
+import { limitedRecord } from "./validation.ts";
 
 /** How many commands of an agent may run at once. */
 export const maximumRunning = 64;
@@ -42,9 +43,12 @@ export const RunCommand = z
       .refine(noNull)
       .optional()
       .meta({ description: "The folder to run in: absolute, or from the home folder, which is the default." }),
-    env: z
-      .record(z.string().regex(/^[^=\0]{1,256}$/, "A variable's name has no =."), Text)
-      .refine((env) => Object.keys(env).length <= 256, "A command has 256 variables at most.")
+    env: limitedRecord(
+      z.string().regex(/^[^=\0]{1,256}$/, "A variable's name has no =."),
+      Text,
+      256,
+      "A command has 256 variables at most.",
+    )
       .optional()
       .meta({ description: "Variables beside those of a login." }),
     stdin: z.string().max(maximumInputBytes).optional().meta({ description: "The command's whole input." }),
@@ -87,7 +91,7 @@ export type CommandExit = z.infer<typeof CommandExit>;
 export const CommandRecord = z
   .object({
     id: z.string(),
-    command: z.union([z.string(), z.array(z.string())]),
+    command: z.union([z.string(), z.array(z.string()).max(1_000)]),
     cwd: z.string(),
     user: MachineUser,
     detached: z.boolean(),

@@ -69,6 +69,7 @@ export const errorStatuses = {
   rate_limited: 429,
   too_many_streams: 429,
   too_many_commands: 429,
+  too_many_requests: 429,
   upgrade_required: 426,
   headers_too_large: 431,
   internal: 500,

@@ -1,10 +1,13 @@
 import { z } from "zod";
+import { limitedRecord } from "./validation.ts";
 
 /** A function that a turn's client carries out. The agent has it as a tool. */
 export const ClientFunction = z.object({
   name: z.string().regex(/^[\w-]{1,64}$/, "A function's name has 1 to 64 letters, digits, underscores and hyphens."),
   description: z.string().max(32_768).nullish(),
-  parameters: z.record(z.string(), z.unknown()).nullish().meta({ description: "JSON Schema of its arguments." }),
+  parameters: limitedRecord(z.string(), z.unknown(), 1_000)
+    .nullish()
+    .meta({ description: "JSON Schema of its arguments." }),
 });
 export type ClientFunction = z.infer<typeof ClientFunction>;
 

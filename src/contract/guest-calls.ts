@@ -1,7 +1,15 @@
 import type { Duplex } from "node:stream";
 import { z } from "zod";
 import { AgentFolder, Installed } from "./archives.ts";
-import { CommandRecord, NumberedCommandEvent, RunCommand, SignalCommand, TerminalSize } from "./commands.ts";
+import {
+  CommandRecord,
+  maximumEnded,
+  maximumRunning,
+  NumberedCommandEvent,
+  RunCommand,
+  SignalCommand,
+  TerminalSize,
+} from "./commands.ts";
 import {
   ArchiveFolder,
   ChangeFile,
@@ -38,6 +46,8 @@ interface Call<Request extends z.ZodType = z.ZodType, Response extends z.ZodType
   response: Response;
   /** How long the server waits for the response by default. */
   timeoutMs(request: z.output<Request>): number;
+  /** The most that the server accepts of the response, in bytes. */
+  maximumBytes(request: z.output<Request>): number;
   /** The call sets the guest's clock itself, so it is not advanced before. */
   setsClock: boolean;
 }
@@ -64,15 +74,27 @@ function call<Request extends z.ZodType, Response extends z.ZodType>({
   request,
   response,
   timeoutMs,
+  maximumBytes,
   setsClock = false,
 }: {
   request: Request;
   response: Response;
   timeoutMs: number | ((request: z.output<Request>) => number);
+  maximumBytes: number | ((request: z.output<Request>) => number);
   setsClock?: boolean;
 }): Call<Request, Response> {
-  const limit = typeof timeoutMs === "number" ? () => timeoutMs : timeoutMs;
-  return { kind: "call", request, response, timeoutMs: limit, setsClock };
+  return {
+    kind: "call",
+    request,
+    response,
+    timeoutMs: always(timeoutMs),
+    maximumBytes: always(maximumBytes),
+    setsClock,
+  };
+}
+
+function always<Argument>(value: number | ((of: Argument) => number)): (of: Argument) => number {
+  return typeof value === "number" ? () => value : value;
 }
 
 function lines<Request extends z.ZodType, Item extends z.ZodType>({
@@ -93,6 +115,12 @@ export function duplex<Request extends z.ZodType>({ request }: { request: Reques
 }
 
 const nothing = z.object({});
+/** Sizes of responses, in bytes of JSON. `few`: fixed fields; a field of text may be escaped to six times its length. */
+const noBytes = 1024;
+const fewBytes = 128 * 1024;
+/** For one command with its arguments: a request has 1 MiB. */
+const commandBytes = 2 * 1024 * 1024;
+const mostBytes = 16 * 1024 * 1024;
 /** For calls that the guest answers at once. */
 const quickTimeoutMs = 10_000;
 /** For a look into a folder, which may have very many entries, and be the first thing done after a wake. */
@@ -111,25 +139,26 @@ const spawnTimeoutMs = 60_000;
  */
 export const guestCalls = {
   /** Makes the guest its agent's own. A booting machine takes the longest to answer. */
-  adopt: call({ request: Adoption, response: Health, timeoutMs: 180_000, setsClock: true }),
+  adopt: call({ request: Adoption, response: Health, timeoutMs: 180_000, maximumBytes: fewBytes, setsClock: true }),
   /**
    * Starts the runtime if it is not running; answers when it is ready or has failed. The slowest runtime takes 20 CPU
    * seconds to start, and twenty times as long under emulation.
    */
-  startRuntime: call({ request: nothing, response: Health, timeoutMs: 1_800_000 }),
+  startRuntime: call({ request: nothing, response: Health, timeoutMs: 1_800_000, maximumBytes: fewBytes }),
   /** Starts the runtime and runs its throwaway turns. Under emulation up to four minutes; for OpenClaw, fifteen. */
-  warmUp: call({ request: nothing, response: Health, timeoutMs: 2_700_000 }),
+  warmUp: call({ request: nothing, response: Health, timeoutMs: 2_700_000, maximumBytes: fewBytes }),
   /** Begins the turn with this id, or finds it begun. Returns its events from the first to the last. */
   prompt: lines({ request: Prompt.extend({ turnId }), item: JournalEntry }),
   /** A turn's events after `after`, up to its end. Fails with `turn_unknown`. */
   turnEvents: lines({ request: z.object({ turnId, after: z.int().min(0) }), item: JournalEntry }),
   /** Interrupts a turn, which then emits its last event. A turn whose prompt arrives later does nothing. */
-  cancel: call({ request: z.object({ turnId }), response: nothing, timeoutMs: quickTimeoutMs }),
+  cancel: call({ request: z.object({ turnId }), response: nothing, timeoutMs: quickTimeoutMs, maximumBytes: noBytes }),
   /** What a client's function returned for a turn that waits for it. Fails with `function_not_waiting`. */
   answerFunction: call({
     request: z.object({ turnId, callId: z.string().max(200), output: z.string() }),
     response: nothing,
     timeoutMs: quickTimeoutMs,
+    maximumBytes: noBytes,
   }),
   /**
    * Switches an idle runtime to this conversation, an empty one, if it is in another. If it is not idle, the next
@@ -139,23 +168,29 @@ export const guestCalls = {
     request: z.object({ conversation: z.int() }),
     response: nothing,
     timeoutMs: 60_000,
+    maximumBytes: noBytes,
   }),
   /** Replaces the machine's placeholders and authority for the agent's secrets. */
-  provideSecrets: call({ request: GuestSecrets, response: nothing, timeoutMs: quickTimeoutMs }),
+  provideSecrets: call({ request: GuestSecrets, response: nothing, timeoutMs: quickTimeoutMs, maximumBytes: noBytes }),
   /**
    * Flushes all writes to disk before the machine is suspended or stopped. With `endRuntime`, first lets the runtime
    * end in order.
    */
-  quiesce: call({ request: z.object({ endRuntime: z.boolean() }), response: Quiesced, timeoutMs: 20_000 }),
+  quiesce: call({
+    request: z.object({ endRuntime: z.boolean() }),
+    response: Quiesced,
+    timeoutMs: 20_000,
+    maximumBytes: 8 * maximumLogBytes,
+  }),
   /** Observes processes for a second. */
-  activity: call({ request: nothing, response: Activity, timeoutMs: quickTimeoutMs }),
+  activity: call({ request: nothing, response: Activity, timeoutMs: quickTimeoutMs, maximumBytes: noBytes }),
   /**
    * The last `tail` lines of the runner's and runtime's output and, with `follow`, new lines until the server hangs up.
    * Without it, the limit is the largest JSON encoding of a log of `maximumLogBytes`.
    */
   log: lines({
     request: z.object({ tail: z.int().min(0), follow: z.boolean() }),
-    item: z.object({ lines: z.array(z.string()) }),
+    item: z.object({ lines: z.array(z.string()).max(maximumLogBytes + 1) }),
     maximumBytes: ({ follow }) => (follow ? Number.POSITIVE_INFINITY : 8 * maximumLogBytes),
   }),
   /** Starts a command of the agent's owner, or finds it started. Fails with `too_many_commands`, `command_not_runnable`. */
@@ -163,12 +198,14 @@ export const guestCalls = {
     request: z.object({ id: commandId, run: RunCommand }),
     response: CommandRecord,
     timeoutMs: spawnTimeoutMs,
+    maximumBytes: commandBytes,
   }),
   /** The commands that run and the last that ended, the newest first. */
   listCommands: call({
     request: nothing,
-    response: z.object({ commands: z.array(CommandRecord) }),
+    response: z.object({ commands: z.array(CommandRecord).max(maximumRunning + maximumEnded) }),
     timeoutMs: quickTimeoutMs,
+    maximumBytes: mostBytes,
   }),
   /**
    * A command's events after `after`, up to its end; with `lastBytes`, only those of that much of the latest output.
@@ -186,25 +223,43 @@ export const guestCalls = {
     request: z.object({ id: commandId, inputId: z.string().max(100), data: z.base64(), end: z.boolean() }),
     response: z.object({ accepted: z.boolean() }),
     timeoutMs: quickTimeoutMs,
+    maximumBytes: noBytes,
   }),
   /** Sends a command and its group a signal. Fails with `command_not_found`, `command_exited`. */
   signalCommand: call({
     request: SignalCommand.extend({ id: commandId }),
     response: nothing,
     timeoutMs: quickTimeoutMs,
+    maximumBytes: noBytes,
   }),
   /** Resizes a command's terminal. Fails with `command_not_found`, `command_exited`. */
   resizeCommand: call({
     request: TerminalSize.extend({ id: commandId }),
     response: nothing,
     timeoutMs: quickTimeoutMs,
+    maximumBytes: noBytes,
   }),
   /** What is at a path, links followed. Every call about files refuses with the codes of files in `errors.ts`. */
-  statFile: call({ request: ListFolder.pick({ path: true, user: true }), response: StatResult, timeoutMs: filesMs }),
+  statFile: call({
+    request: ListFolder.pick({ path: true, user: true }),
+    response: StatResult,
+    timeoutMs: filesMs,
+    maximumBytes: fewBytes,
+  }),
   /** A page of a folder. */
-  listFolder: call({ request: ListFolder, response: FolderPage, timeoutMs: filesMs }),
+  listFolder: call({
+    request: ListFolder,
+    response: FolderPage,
+    timeoutMs: filesMs,
+    maximumBytes: ({ limit }) => Math.min(mostBytes, (limit + 1) * fewBytes),
+  }),
   /** Makes a folder with its parents; moves, copies or removes what is at a path. */
-  changeFile: call({ request: ChangeFile, response: z.object({ entry: FileEntry.nullable() }), timeoutMs: changeMs }),
+  changeFile: call({
+    request: ChangeFile,
+    response: z.object({ entry: FileEntry.nullable() }),
+    timeoutMs: changeMs,
+    maximumBytes: fewBytes,
+  }),
   /** The bytes asked for. A file that shrinks meanwhile ends early. */
   readFile: duplex({ request: ReadFile }),
   /**
@@ -224,19 +279,24 @@ export const guestCalls = {
    */
   importFolder: duplex({ request: z.object({ folder: AgentFolder }) }),
   /** What was installed in the machine beside what its image has. */
-  listInstalled: call({ request: nothing, response: Installed, timeoutMs: filesMs }),
+  listInstalled: call({ request: nothing, response: Installed, timeoutMs: filesMs, maximumBytes: mostBytes }),
   /** Changes, after a first item `watching`, until the server hangs up. */
   watchFiles: lines({ request: WatchFiles, item: FileEvent }),
   /** What listens in the machine. */
-  listPorts: call({ request: nothing, response: PortList, timeoutMs: filesMs }),
+  listPorts: call({ request: nothing, response: PortList, timeoutMs: filesMs, maximumBytes: 1024 * 1024 }),
   /** A connection to a port at the machine's own address. Fails with `port_not_listening`. */
   connectPort: duplex({ request: z.object({ port: PortNumber }) }),
   /** The machine's SSH host key, which is made when it is first asked for. */
-  sshHostKey: call({ request: nothing, response: HostKey, timeoutMs: filesMs }),
+  sshHostKey: call({ request: nothing, response: HostKey, timeoutMs: filesMs, maximumBytes: fewBytes }),
   /** A connection to an SSH server, which accepts the authority's certificates for this agent. */
   openSsh: duplex({ request: z.object({ authority: z.string().max(200), agentId }) }),
   /** Runs a command. */
-  exec: call({ request: Exec, response: ExecResult, timeoutMs: ({ timeoutMs }) => timeoutMs + 10_000 }),
+  exec: call({
+    request: Exec,
+    response: ExecResult,
+    timeoutMs: ({ timeoutMs }) => timeoutMs + 10_000,
+    maximumBytes: mostBytes,
+  }),
 } as const satisfies CallTable;
 
 /** Ends a call early: after this time instead of the table's limit, or when its caller aborts. */

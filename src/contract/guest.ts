@@ -3,6 +3,7 @@ import { TurnEvent } from "./chat.ts";
 import type { ErrorCode } from "./errors.ts";
 import { ClientFunction } from "./functions.ts";
 import { McpServers } from "./mcp-servers.ts";
+import { limitedRecord } from "./validation.ts";
 
 /**
  * The protocol between the server and the runner in a guest. The server connects; a connection begins with lines of JSON,
@@ -73,8 +74,8 @@ export const firmwareTokenName = "opt/berth/token";
 /** The longest line that the server accepts from a guest. */
 export const maximumLineBytes = 4 * 1024 * 1024;
 
-/** The largest answer to a call; a command's output is the largest. */
-export const maximumAnswerBytes = 16 * 1024 * 1024;
+/** The largest `GuestFault`. */
+export const maximumFaultBytes = 64 * 1024;
 
 /** The most that the runner returns of its log. */
 export const maximumLogBytes = 64 * 1024;
@@ -119,7 +120,7 @@ export type Welcome = { ok: true } | { ok: false; reason: string };
 /** What a machine receives for the agent's secrets: never their values. */
 export const GuestSecrets = z.object({
   /** Placeholders by variable name. */
-  placeholders: z.record(z.string(), z.string()),
+  placeholders: limitedRecord(z.string(), z.string(), 1_000),
   /** The certificate, in PEM, of the authority that signs for hosts that may receive secrets; null without any. */
   authority: z.string().nullable(),
 });
@@ -175,7 +176,7 @@ export const Prompt = z.object({
   /** The conversation's number; a different one than in the previous turn begins an empty conversation. */
   conversation: z.int(),
   /** Functions of the turn's client that the runtime may call; runners of older images know none. */
-  functions: z.array(ClientFunction).optional(),
+  functions: z.array(ClientFunction).max(1_000).optional(),
   /** Whose tools the runtime has, with the names of secrets in place of their values. */
   mcpServers: McpServers.optional(),
   /** The runtime has the tools by which it asks other agents (see `agentsPath`). */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { functionServer } from "./functions.ts";
+import { limitedRecord } from "./validation.ts";
 
 /** The server by which an agent asks the others that its owner allows. */
 export const agentsServer = "agents";
@@ -29,9 +30,7 @@ const Remote = z.strictObject({
     .max(2_000)
     .refine((text) => !/^https?:\/\/[^/]*@/.test(text), "An address has no credentials in it; use headers.")
     .meta({ description: "Its address, over streamable HTTP. The agent's network rules have to allow its host." }),
-  headers: z
-    .record(HeaderName, Value)
-    .refine((headers) => Object.keys(headers).length <= 20, "20 headers are allowed.")
+  headers: limitedRecord(HeaderName, Value, 20, "20 headers are allowed.")
     .refine(
       (headers) =>
         Object.entries(headers).every(([name, value]) => !credentials.test(name) || value.search(reference) >= 0),
@@ -57,8 +56,12 @@ const Local = z.strictObject({
     )
     .max(100)
     .optional(),
-  env: z
-    .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, "A variable has letters, digits and underscores."), Value)
+  env: limitedRecord(
+    z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, "A variable has letters, digits and underscores."),
+    Value,
+    100,
+    "100 variables are allowed.",
+  )
     .optional()
     .meta({ description: `\`${form}\` stands for the agent's secret NAME.` }),
 });
@@ -67,16 +70,15 @@ const McpServer = z.union([Remote, Local], "A server has a url (a remote one) or
 export type McpServer = z.infer<typeof McpServer>;
 
 /** An agent's MCP servers, by name. */
-export const McpServers = z
-  .record(
-    z
-      .string()
-      .regex(/^[a-z][a-z0-9-]{0,31}$/, "A server's name has 1 to 32 lowercase letters, digits and hyphens.")
-      .refine((name) => !reserved.includes(name), `These names are the service's own: ${reserved.join(", ")}.`),
-    McpServer,
-  )
-  .refine((servers) => Object.keys(servers).length <= maximumServers, `${maximumServers} servers are allowed.`)
-  .meta({ id: "McpServers", description: "MCP servers whose tools the agent has, by name." });
+export const McpServers = limitedRecord(
+  z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{0,31}$/, "A server's name has 1 to 32 lowercase letters, digits and hyphens.")
+    .refine((name) => !reserved.includes(name), `These names are the service's own: ${reserved.join(", ")}.`),
+  McpServer,
+  maximumServers,
+  `${maximumServers} servers are allowed.`,
+).meta({ id: "McpServers", description: "MCP servers whose tools the agent has, by name." });
 export type McpServers = z.infer<typeof McpServers>;
 
 /** The servers with `values` in place of the secrets' names. One that names a secret without a value is left out. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ChatRequest } from "./chat.ts";
 import { ClientFunction } from "./functions.ts";
+import { limitedRecord } from "./validation.ts";
 
 // The requests of OpenAI's APIs that agents answer: Responses, after the Open Responses specification
 // (https://www.openresponses.org), and Chat Completions (https://platform.openai.com/docs/api-reference). What an agent
@@ -20,9 +21,7 @@ export const OpenAiHeaders = z.looseObject({
 });
 
 /** Metadata as OpenAI has it: up to 16 pairs. */
-const Metadata = z
-  .record(z.string().max(64), z.string().max(512))
-  .refine((pairs) => Object.keys(pairs).length <= 16, "metadata has 16 pairs at most.");
+const Metadata = limitedRecord(z.string().max(64), z.string().max(512), 16, "metadata has 16 pairs at most.");
 
 /** A field that may be left at its default, and nothing else. */
 function onlyDefault<const Value extends string | number | boolean>(name: string, ...values: Value[]) {
@@ -142,8 +141,8 @@ const ToolCall = z.looseObject({
 
 const ChatMessage = z.looseObject({
   role: z.string(),
-  content: z.union([z.string(), z.array(Item)]).nullish(),
-  tool_calls: z.array(ToolCall).nullish(),
+  content: z.union([z.string(), z.array(Item).max(10_000)]).nullish(),
+  tool_calls: z.array(ToolCall).max(1_000).nullish(),
   tool_call_id: z.string().max(200).nullish(),
 });
 export type ChatMessage = z.infer<typeof ChatMessage>;

@@ -2,7 +2,8 @@ import { lookup } from "node:dns";
 import { request } from "node:https";
 import type { LookupFunction } from "node:net";
 import { isIP } from "node:net";
-import { text } from "node:stream/consumers";
+import { buffer } from "node:stream/consumers";
+import { parseJson } from "../platform/json-structure.ts";
 import { isOnLink, isOwn, isPublic } from "./addresses.ts";
 
 const timeoutMs = 5_000;
@@ -31,7 +32,7 @@ export async function fetchPublicDocument(url: string): Promise<unknown> {
       size += chunk.length;
       if (size > maximumBytes) response.destroy(new Error("the document is too large"));
     });
-    return JSON.parse(await text(response));
+    return parseJson(await buffer(response));
   } finally {
     response.destroy();
   }

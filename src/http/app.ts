@@ -8,12 +8,14 @@ import fastify, {
   type FastifyRequest,
   LogController,
 } from "fastify";
-import { serializerCompiler, validatorCompiler } from "fastify-type-provider-zod";
+import { serializerCompiler } from "fastify-type-provider-zod";
+import type { z } from "zod";
 import { routes } from "../api/routes.ts";
 import type { Capacity } from "../contract/capacity.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { Readiness } from "../contract/health.ts";
 import { type ProtectedResource, signInPrefix } from "../contract/sign-in.ts";
+import { InvalidValue, safeParseValue } from "../contract/validation.ts";
 import type { AccountEvents } from "../service/account-events.ts";
 import type { Agents } from "../service/agents.ts";
 import type { Backups } from "../service/backups.ts";
@@ -66,6 +68,7 @@ import { countRequest, guard, type LimitAddress } from "./guard.ts";
 import { handle, matchTable } from "./handle.ts";
 import { healthRoutes, type MetricsText } from "./health.ts";
 import { Idempotency } from "./idempotency.ts";
+import { readJsonBodies } from "./json-bodies.ts";
 import { keyRoutes } from "./keys.ts";
 import { mcpRoutes } from "./mcp/routes.ts";
 import { mcpHandler, mcpServers } from "./mcp/server.ts";
@@ -180,6 +183,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     await passing?.drain(drainMs);
     previewServer.close();
   });
+  readJsonBodies(app);
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.removeContentTypeParser("text/plain"); // Fastify's own: bodies are JSON.
@@ -294,6 +298,14 @@ async function addWires(app: FastifyInstance, options: AppOptions, sockets: Sock
   await app.register(mcpRoutes({ handler, streams, count, corsOrigins, publicUrl }));
   const facts = () => ({ version, publicUrl: publicUrl(), issuer: protectedResource("").authorization_servers[0]! });
   await app.register(a2aRoutes({ agents, turns, operations, streams, facts }));
+}
+
+/** Checks a part of a request against the schema of its route. */
+function validatorCompiler({ schema }: { schema: z.ZodType }) {
+  return (data: unknown) => {
+    const parsed = safeParseValue(schema, data);
+    return parsed.success ? { value: parsed.data } : { error: new InvalidValue(parsed.issues) };
+  };
 }
 
 /** Responses are data, never pages: they may load nothing, and nothing may frame them. */

@@ -2,10 +2,11 @@ import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
-import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
 import { routes } from "../api/routes.ts";
 import type { ErrorBody } from "../contract/agents.ts";
 import { BerthError, type ErrorCode } from "../contract/errors.ts";
+import { InvalidValue } from "../contract/validation.ts";
+import { JsonTooComplex } from "../platform/json-structure.ts";
 import { openAiError } from "./openai/errors.ts";
 
 declare module "fastify" {
@@ -76,7 +77,9 @@ const clientErrors: Readonly<Record<string, BerthError>> = {
 /** A parser, validation or other error as a `BerthError`. */
 function toBerthError(thrown: FastifyError, request: FastifyRequest): BerthError {
   if (thrown instanceof BerthError) return thrown;
-  if (hasZodFastifySchemaValidationErrors(thrown)) return invalidRequest(thrown, request);
+  if (thrown instanceof InvalidValue) return invalidRequest(thrown, request);
+  if (thrown instanceof JsonTooComplex)
+    return new BerthError("request_invalid", `The body is too complex. ${thrown.message}`);
   switch (thrown.code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
       return new BerthError("body_too_large", `A request's body can have at most ${mostMiB(request)} MiB.`);
@@ -99,29 +102,15 @@ function mostMiB({ routeOptions }: FastifyRequest): number {
   return (routeOptions.bodyLimit ?? 1024 * 1024) / (1024 * 1024);
 }
 
-interface Complaint {
-  instancePath?: string;
-  message?: string;
-  params?: { issue?: { code?: string; keys?: string[]; path?: PropertyKey[] } };
-}
-
-interface Invalid {
-  validation: readonly Complaint[];
-  /** The invalid part of the request. */
-  validationContext?: string;
-}
-
-/** Lists each invalid field and what is allowed. */
-function invalidRequest({ validation, validationContext }: Invalid, request: FastifyRequest): BerthError {
+/** Lists invalid fields and what is allowed. `validationContext`: the invalid part of the request, by Fastify. */
+function invalidRequest(
+  { issues, message, validationContext }: InvalidValue & { validationContext?: string },
+  request: FastifyRequest,
+): BerthError {
   if (request.body === undefined && validationContext === "body") {
     return new BerthError("request_invalid", "The request has no body; a JSON object is expected.");
   }
-  const issues = validation.map(({ instancePath = "", message = "" }) => ({
-    field: instancePath.slice(1).replaceAll("/", "."),
-    message,
-  }));
-  const text = issues.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)).join("; ");
   const ofAgent = request.routeOptions.config.route === routes.createAgent;
   const onlyName = ofAgent && issues.length > 0 && issues.every(({ field }) => field === "name");
-  return new BerthError(onlyName ? "agent_name_invalid" : "request_invalid", text, { details: { issues } });
+  return new BerthError(onlyName ? "agent_name_invalid" : "request_invalid", message, { details: { issues } });
 }

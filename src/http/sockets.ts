@@ -3,8 +3,11 @@ import type { Server } from "node:http";
 import websocket from "@fastify/websocket";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { WebSocket } from "ws";
+import type { z } from "zod";
 import type { Route } from "../api/route.ts";
 import { asBerthError, BerthError } from "../contract/errors.ts";
+import { parseValue } from "../contract/validation.ts";
+import { parseJson } from "../platform/json-structure.ts";
 import { errorBody } from "./errors.ts";
 import { optionsOf, type RequestOf } from "./handle.ts";
 import { isOriginOf } from "./origins.ts";
@@ -96,6 +99,16 @@ export function handleSocket<R extends Route, Prepared>(
 function upgradeRequired(reply: FastifyReply): BerthError {
   reply.header("upgrade", "websocket");
   return new BerthError("upgrade_required", "This is a WebSocket: ask for it with `upgrade: websocket`.");
+}
+
+/** A frame that a client sent. Throws `request_invalid`; `example` is a valid frame. */
+export function parseFrame<Schema extends z.ZodType>(schema: Schema, frame: Buffer, example: string): z.output<Schema> {
+  try {
+    return parseValue(schema, parseJson(frame));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw new BerthError("request_invalid", (error as Error).message);
+    throw new BerthError("request_invalid", `A frame is JSON, such as ${example}.`);
+  }
 }
 
 /** Sends a frame of JSON, and waits until it has left. A socket that has closed takes it silently. */

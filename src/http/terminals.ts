@@ -1,6 +1,5 @@
 import type { FastifyPluginAsync } from "fastify";
 import type { RawData, WebSocket } from "ws";
-import { z } from "zod";
 import { routes } from "../api/routes.ts";
 import { BerthError } from "../contract/errors.ts";
 import { type TerminalFrame, TerminalInput } from "../contract/terminals.ts";
@@ -8,7 +7,7 @@ import type { Agents } from "../service/agents.ts";
 import type { Commands } from "../service/commands.ts";
 import { type TerminalSession, Terminals } from "../service/terminals.ts";
 import { findAgent } from "./agents.ts";
-import { handleSocket, type SocketParts, sendFrame } from "./sockets.ts";
+import { handleSocket, parseFrame, type SocketParts, sendFrame } from "./sockets.ts";
 
 /** How many frames of a viewer, and how many bytes, may wait for the machine before no more are read. */
 const maximumWaiting = 32;
@@ -93,13 +92,5 @@ class Frames {
 }
 
 function parseInput(data: RawData): TerminalInput {
-  let value: unknown;
-  try {
-    value = JSON.parse(String(data));
-  } catch {
-    throw new BerthError("request_invalid", 'A frame is JSON, such as {"type": "input", "text": "ls\\n"}.');
-  }
-  const parsed = TerminalInput.safeParse(value);
-  if (!parsed.success) throw new BerthError("request_invalid", z.prettifyError(parsed.error));
-  return parsed.data;
+  return parseFrame(TerminalInput, data as Buffer, '{"type": "input", "text": "ls\\n"}');
 }

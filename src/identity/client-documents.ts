@@ -1,3 +1,4 @@
+import { parseValue } from "../contract/validation.ts";
 import { clientOf, ProgramMetadata } from "./program-clients.ts";
 
 /** Fetches a JSON document from the public internet; rejects what is not there, is no JSON, too large or too slow. */
@@ -19,7 +20,7 @@ export function clientDocuments(fetchDocument: FetchDocument): (url: string | UR
     fetching += 1;
     try {
       const document = await fetchDocument(url);
-      const metadata = ProgramMetadata.parse(document);
+      const metadata = parseValue(ProgramMetadata, document);
       const { client_id } = document as { client_id?: unknown };
       // The provider compares it with the address.
       return Response.json(clientOf(String(client_id), metadata), { headers: { "cache-control": "max-age=300" } });

@@ -1,5 +1,6 @@
-import { text } from "node:stream/consumers";
-import { z } from "zod";
+import { buffer } from "node:stream/consumers";
+import { safeParseValue, textOf } from "../contract/validation.ts";
+import { parseJson } from "../platform/json-structure.ts";
 import type { Context } from "./page-requests.ts";
 import { clientOf, ProgramMetadata, registeredId } from "./program-clients.ts";
 
@@ -14,13 +15,13 @@ const maximumBodyBytes = 16 * 1024;
 export async function register(ctx: Context, keys: readonly string[]): Promise<void> {
   ctx.set("cache-control", "no-store");
   const length = Number(ctx.get("content-length") || Number.NaN);
-  const body = ctx.is("application/json") && length <= maximumBodyBytes ? parsed(await text(ctx.req)) : undefined;
-  const metadata = ProgramMetadata.safeParse(body);
+  const body = ctx.is("application/json") && length <= maximumBodyBytes ? parsed(await buffer(ctx.req)) : undefined;
+  const metadata = safeParseValue(ProgramMetadata, body);
   if (!metadata.success) {
-    const { issues } = metadata.error;
-    const error = issues.some(({ path }) => path[0] === "redirect_uris") ? "redirect_uri" : "client_metadata";
+    const { issues } = metadata;
+    const error = issues.some(({ field }) => /^redirect_uris\b/.test(field)) ? "redirect_uri" : "client_metadata";
     ctx.status = 400;
-    ctx.body = { error: `invalid_${error}`, error_description: z.prettifyError(metadata.error).slice(0, 1_000) };
+    ctx.body = { error: `invalid_${error}`, error_description: textOf(issues).slice(0, 1_000) };
     return;
   }
   ctx.status = 201;
@@ -30,9 +31,9 @@ export async function register(ctx: Context, keys: readonly string[]): Promise<v
   };
 }
 
-function parsed(body: string): unknown {
+function parsed(body: Buffer): unknown {
   try {
-    return JSON.parse(body);
+    return parseJson(body);
   } catch {
     return undefined;
   }

@@ -68,7 +68,7 @@ export class Connections {
     this.disconnect(id);
     this.#unadopted.set(id, null);
     const { socket, token } = await this.#dial(id, "control", tokens, timeoutMs);
-    const control = new GuestConnection(socket);
+    const control = new GuestConnection(id, socket);
     this.#controls.set(id, Promise.resolve(control));
     this.#unadopted.set(id, { control, token });
     return { guest: control.guest, token };
@@ -143,7 +143,7 @@ export class Connections {
     const token = await (await this.#driver()).token(id);
     const { socket } = await this.#dial(id, "control", [token], dialTimeoutMs);
     if (!this.#uplinks.has(id)) void this.keepUplink(id, token);
-    return new GuestConnection(socket);
+    return new GuestConnection(id, socket);
   }
 
   /** Tries once: what is not taken goes another way. */

@@ -5,7 +5,7 @@ import {
   connectionWindowBytes,
   GuestFault,
   GuestRefusalCode,
-  maximumAnswerBytes,
+  maximumFaultBytes,
   maximumLineBytes,
   maximumSessionMegabytes as maxSessionMemory,
   requestHeader,
@@ -19,22 +19,28 @@ import {
   type GuestClient,
   guestCalls,
 } from "../contract/guest-calls.ts";
+import { parseValue } from "../contract/validation.ts";
+import { Budget, type Held } from "../platform/budget.ts";
+import { maximumToolDepth, parseJson } from "../platform/json-structure.ts";
 
 /** How long a guest may take to begin a call with bytes in both directions. A worker for files is started meanwhile. */
 const acceptMs = 60_000;
+
+/** Bytes of guests' responses that are not complete yet, by machine: three of the largest responses. */
+const receiving = new Budget({ total: 256 * 1024 * 1024, perHolder: 48 * 1024 * 1024 });
 
 /** A control channel and its calls. */
 export class GuestConnection implements Disposable {
   readonly guest: GuestClient;
   readonly #session: ClientHttp2Session;
 
-  /** Takes a socket on which the hello has been exchanged. */
-  constructor(socket: Socket) {
+  /** Takes a socket on which the hello has been exchanged with the machine `id`. */
+  constructor(id: string, socket: Socket) {
     const settings = { initialWindowSize: streamWindowBytes };
     this.#session = connect("http://guest", { createConnection: () => socket, settings, maxSessionMemory });
     this.#session.on("error", () => {});
     this.#session.once("connect", (session) => session.setLocalWindowSize(connectionWindowBytes));
-    this.guest = clientOf(guestCalls, this.#session);
+    this.guest = clientOf(guestCalls, this.#session, id);
   }
 
   get open(): boolean {
@@ -55,27 +61,33 @@ export class GuestConnection implements Disposable {
   }
 }
 
-/** The client for a table's calls. Responses from the other end are not trusted. */
-export function clientOf<Table extends CallTable>(table: Table, session: ClientHttp2Session): ClientOf<Table> {
-  const functions = Object.keys(table).map((name) => [name, functionOf(table, name, session)]);
+/** The client for a table's calls. Responses from the other end, which is the machine `id`, are not trusted. */
+export function clientOf<Table extends CallTable>(
+  table: Table,
+  session: ClientHttp2Session,
+  id: string,
+): ClientOf<Table> {
+  const functions = Object.keys(table).map((name) => [name, functionOf(table, name, session, id)]);
   return Object.fromEntries(functions) as ClientOf<Table>;
 }
 
-function functionOf(table: CallTable, name: string, session: ClientHttp2Session) {
+function functionOf(table: CallTable, name: string, session: ClientHttp2Session, id: string) {
   const guestCall = table[name]!;
   switch (guestCall.kind) {
     case "call":
       return async (request: unknown, { timeoutMs = guestCall.timeoutMs(request), signal }: GuestCallOptions = {}) => {
         const stream = post(session, name, JSON.stringify(request), signal);
-        const answer = await answerOf(stream, name, timeoutMs);
-        return guestCall.response.parse(JSON.parse(answer));
+        using held = heldBy(id);
+        const answer = await answerOf(stream, name, { timeoutMs, maximumBytes: guestCall.maximumBytes(request), held });
+        return parseValue(guestCall.response, parseJson(answer));
       };
     case "lines":
       return async function* (request: unknown, { signal }: Pick<GuestCallOptions, "signal"> = {}) {
         const stream = post(session, name, JSON.stringify(request), signal);
         try {
-          for await (const lines of linesOf(stream, name, guestCall.maximumBytes(request)))
-            yield lines.map((line) => guestCall.item.parse(JSON.parse(line)));
+          using held = heldBy(id);
+          for await (const lines of linesOf(stream, name, guestCall.maximumBytes(request), held))
+            yield lines.map((line) => parseValue(guestCall.item, parseJson(line, maximumToolDepth)));
         } catch (error) {
           if (!signal?.aborted) throw error;
         } finally {
@@ -90,6 +102,17 @@ function functionOf(table: CallTable, name: string, session: ClientHttp2Session)
         return stream;
       };
   }
+}
+
+function heldBy(id: string): Held {
+  return receiving.take(id, 0)!;
+}
+
+/** Throws `too_many_requests` where the machine's responses that are not complete have too many bytes. */
+function hold(held: Held, bytes: number): void {
+  if (held.resize(bytes)) return;
+  const message = "The agent's machine is sending too many large responses at once; try again when they are complete.";
+  throw new BerthError("too_many_requests", message);
 }
 
 function post(session: ClientHttp2Session, name: string, body: string, signal?: AbortSignal): ClientHttp2Stream {
@@ -111,12 +134,16 @@ function start(
 }
 
 /** A call's whole response. */
-function answerOf(stream: ClientHttp2Stream, name: string, timeoutMs: number): Promise<string> {
+function answerOf(
+  stream: ClientHttp2Stream,
+  name: string,
+  { timeoutMs, maximumBytes, held }: { timeoutMs: number; maximumBytes: number; held: Held },
+): Promise<Buffer> {
   return within(
     timeoutMs,
     stream,
     name,
-    accepted(stream, name).then(() => textOf(stream)),
+    accepted(stream, name).then(() => bytesOf(stream, maximumBytes, held)),
   );
 }
 
@@ -141,7 +168,8 @@ async function* linesOf(
   stream: ClientHttp2Stream,
   name: string,
   maximumBytes: number,
-): AsyncGenerator<string[], undefined> {
+  held: Held,
+): AsyncGenerator<Buffer[], undefined> {
   const lines = new LineSplitter();
   let size = 0;
   await accepted(stream, name);
@@ -149,6 +177,7 @@ async function* linesOf(
     size += chunk.length;
     if (size > maximumBytes) return;
     const whole = lines.add(chunk);
+    hold(held, lines.pendingBytes);
     if (whole.length > 0) yield whole;
   }
 }
@@ -156,12 +185,12 @@ async function* linesOf(
 /** Resolves when the guest has accepted a call. Rejects with the guest's fault, or if the connection ends first. */
 async function accepted(stream: ClientHttp2Stream, name: string): Promise<void> {
   const headers = await headersOf(stream);
-  if (Number(headers[":status"]) >= 400) throw faultOf(name, await textOf(stream));
+  if (Number(headers[":status"]) >= 400) throw faultOf(name, await bytesOf(stream, maximumFaultBytes));
 }
 
 /** The guest's error for a failed call. A refusal is its caller's; an unknown turn is left to the turn's reader. */
-function faultOf(name: string, body: string): Error {
-  const { code, message } = GuestFault.parse(JSON.parse(body));
+function faultOf(name: string, body: Buffer): Error {
+  const { code, message } = parseValue(GuestFault, parseJson(body));
   const refusal = GuestRefusalCode.safeParse(code);
   if (refusal.success) return new BerthError(refusal.data, message);
   if (code === "turn_unknown")
@@ -182,16 +211,17 @@ function headersOf(stream: ClientHttp2Stream): Promise<Record<string, unknown>> 
   });
 }
 
-/** A whole response body. Rejects if it is larger than a guest may send. */
-async function textOf(stream: ClientHttp2Stream): Promise<string> {
+/** A whole response body. Rejects if it is larger than `maximumBytes`. */
+async function bytesOf(stream: ClientHttp2Stream, maximumBytes: number, held?: Held): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > maximumAnswerBytes) throw new Error("the guest sent an answer that is too long");
+    if (size > maximumBytes) throw new Error(`the guest sent more than ${maximumBytes} bytes`);
+    if (held) hold(held, size);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return Buffer.concat(chunks);
 }
 
 /** Splits a stream's chunks into lines. */
@@ -200,14 +230,17 @@ class LineSplitter {
   #pending: Buffer[] = [];
   #size = 0;
 
+  /** The size of the unfinished line. */
+  get pendingBytes(): number {
+    return this.#size;
+  }
+
   /** Returns the lines that end in this chunk. Throws if a line grows longer than a guest may send. */
-  add(chunk: Buffer): string[] {
-    const whole: string[] = [];
+  add(chunk: Buffer): Buffer[] {
+    const whole: Buffer[] = [];
     let start = 0;
     for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, start)) {
-      whole.push(
-        this.#pending.length === 0 ? chunk.toString("utf8", start, end) : this.#joined(chunk.subarray(0, end)),
-      );
+      whole.push(this.#pending.length === 0 ? chunk.subarray(start, end) : this.#joined(chunk.subarray(0, end)));
       start = end + 1;
     }
     if (start < chunk.length) {
@@ -218,8 +251,8 @@ class LineSplitter {
     return whole;
   }
 
-  #joined(rest: Buffer): string {
-    const line = Buffer.concat([...this.#pending, rest]).toString("utf8");
+  #joined(rest: Buffer): Buffer {
+    const line = Buffer.concat([...this.#pending, rest]);
     this.#pending = [];
     this.#size = 0;
     return line;

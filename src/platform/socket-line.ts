@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
+import { parseJson } from "./json-structure.ts";
 
 const maximumBytes = 1024;
 
@@ -18,7 +19,7 @@ export async function readJsonLine(socket: Socket, signal: AbortSignal): Promise
   }
   const end = received.indexOf(0x0a);
   if (received.length > end + 1) socket.unshift(received.subarray(end + 1));
-  return JSON.parse(received.subarray(0, end).toString("utf8"));
+  return parseJson(received.subarray(0, end));
 }
 
 /** Sends a line of JSON. */

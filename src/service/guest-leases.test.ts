@@ -1,22 +1,12 @@
-import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { BerthError, type ErrorCode } from "../contract/errors.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
 import type { AgentState } from "./agent.ts";
 import { GuestLeases } from "./guest-leases.ts";
 
-const agent = { id: "1", isHere: true, status: "ready" } as AgentState;
-const caller = { accountId: "1", keyId: null };
-
-/** Leases of a machine whose connection fails with these codes first. */
-function leasesThatFail(...codes: ErrorCode[]): GuestLeases {
+function leases(): GuestLeases {
   return new GuestLeases({
     machines: {
-      guest: async () => {
-        const code = codes.shift();
-        if (code) throw new BerthError(code, code);
-        return {} as GuestClient;
-      },
+      guest: async () => ({}) as GuestClient,
       isRunning: async () => true,
       ended: () => new Promise(() => {}),
     },
@@ -31,16 +21,19 @@ function leasesThatFail(...codes: ErrorCode[]): GuestLeases {
   });
 }
 
-test("a call is made again where the machine has just ended, and nobody has noticed yet", async () => {
-  const leases = leasesThatFail("machine_lost", "machine_failed");
-  expect(await leases.use(agent, caller, async () => "done", "again")).toBe("done");
-  const opened = await leasesThatFail("machine_lost").open(agent, caller, async () => new PassThrough());
-  opened.held[Symbol.dispose]();
-});
+const agentOf = (id: string) => ({ id, status: "ready", desired: "running", isHere: true }) as AgentState;
+const caller = { accountId: "a", keyId: null };
 
-test("a call that may be made once only is not made again, and a refusal is an answer", async () => {
-  const once = leasesThatFail("machine_lost").use(agent, caller, async () => "done", "once");
-  await expect(once).rejects.toMatchObject({ code: "machine_lost" });
-  const refused = leasesThatFail("file_not_found").use(agent, caller, async () => "done", "again");
-  await expect(refused).rejects.toMatchObject({ code: "file_not_found" });
+test("requests beyond an agent's share of calls are refused, and only those", async () => {
+  const all = leases();
+  const answered = Promise.withResolvers<string>();
+  const waiting = Array.from({ length: 100 }, () => all.use(agentOf("ada"), caller, () => answered.promise, "once"));
+  await expect(all.use(agentOf("ada"), caller, async () => "late", "once")).rejects.toMatchObject({
+    code: "too_many_requests",
+    status: 429,
+  });
+  expect(await all.use(agentOf("bob"), caller, async () => "other", "once")).toBe("other");
+  answered.resolve("done");
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set(["done"]));
+  expect(await all.use(agentOf("ada"), caller, async () => "again", "once")).toBe("again");
 });

@@ -1,6 +1,7 @@
 import type { Duplex } from "node:stream";
 import { asBerthError, BerthError } from "../contract/errors.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
+import { Budget } from "../platform/budget.ts";
 import { pause } from "../platform/retry.ts";
 import { type AgentState, requireAllowed } from "./agent.ts";
 import type { Caller } from "./caller.ts";
@@ -41,9 +42,14 @@ interface LeaseOptions {
 const callTries = 6;
 const firstRetryMs = 300;
 
+/** How many calls of one agent may wait for its guest at once: no limit on streams counts them. */
+const maximumCalls = 100;
+
 /** The only way to use an agent's guest: checks credits, wakes the machine, keeps it awake, and connects. */
 export class GuestLeases {
   readonly #options: LeaseOptions;
+  /** The calls that `use` makes, by agent. */
+  readonly #calls = new Budget({ total: 10_000, perHolder: maximumCalls });
 
   constructor(options: LeaseOptions) {
     this.#options = options;
@@ -83,7 +89,7 @@ export class GuestLeases {
   /**
    * Admits the caller, wakes the agent's machine and calls its guest, which is in use until `call` settles. A call that
    * may be made more than once (`again`) is made again where the connection or the machine was lost. Throws as `admit`
-   * and `acquire`, what the guest refuses, and `machine_failed`.
+   * and `acquire`, what the guest refuses, `too_many_requests` and `machine_failed`.
    */
   async use<Result>(
     agent: AgentState,
@@ -91,6 +97,7 @@ export class GuestLeases {
     call: (guest: GuestClient) => Promise<Result>,
     repeat: "again" | "once",
   ): Promise<Result> {
+    using _ = this.#enter(agent.id);
     await this.admit(agent, caller);
     const tries = repeat === "again" ? callTries : 1;
     for (let attempt = 1; ; attempt++) {
@@ -102,6 +109,14 @@ export class GuestLeases {
       }
       await pause(firstRetryMs * 2 ** (attempt - 1));
     }
+  }
+
+  /** Counts a call until it is answered. */
+  #enter(agentId: string): Disposable {
+    const entered = this.#calls.take(agentId, 1);
+    if (entered) return entered;
+    const message = `Up to ${maximumCalls} requests can use an agent's machine at once; try again when earlier ones are answered.`;
+    throw new BerthError("too_many_requests", message);
   }
 
   /**

@@ -4,7 +4,9 @@ import type { Duplex, Readable, Writable } from "node:stream";
 import { BerthError } from "../contract/errors.ts";
 import { ReceivedFile, type WrittenFile } from "../contract/files.ts";
 import { GuestFault, GuestRefusalCode } from "../contract/guest.ts";
+import { parseValue, safeParseValue } from "../contract/validation.ts";
 import { toFrames } from "../platform/frames.ts";
+import { parseJson } from "../platform/json-structure.ts";
 import { lostError } from "./guest-leases.ts";
 
 // Bytes from and to a guest, on streams that its calls open.
@@ -70,17 +72,17 @@ async function pump(bytes: Readable, to: Writable, over: AbortSignal, seen: (chu
 
 /** The guest's last line: what it has, or why it refused. */
 async function answerOf(stream: Duplex): Promise<ReceivedFile> {
-  let text = "";
+  let text = Buffer.alloc(0);
   for await (const chunk of stream as AsyncIterable<Buffer>) {
-    text += chunk.toString("utf8");
+    text = Buffer.concat([text, chunk]);
     if (text.length > maximumAnswer) throw new Error("the guest's answer is too long");
-    if (text.endsWith("\n")) break;
+    if (text.at(-1) === 0x0a) break;
   }
-  if (text === "") throw new Error("the guest ended the connection");
-  const answer: unknown = JSON.parse(text);
-  const whole = ReceivedFile.safeParse(answer);
+  if (text.length === 0) throw new Error("the guest ended the connection");
+  const answer = parseJson(text);
+  const whole = safeParseValue(ReceivedFile, answer);
   if (whole.success) return whole.data;
-  const { code, message } = GuestFault.parse(answer);
+  const { code, message } = parseValue(GuestFault, answer);
   const refusal = GuestRefusalCode.safeParse(code);
   throw refusal.success ? new BerthError(refusal.data, message) : new Error(`in the guest: ${message}`);
 }

@@ -20,3 +20,19 @@ openLogger({ logLevel: "info", logFormat: "${logFormat}" }).info({ turnId: "7" }
   const { stderr } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program]);
   expect(stderr).toMatch(line);
 });
+
+test("an entry about an invalid value names few of its issues", async () => {
+  const program = `import { z } from "zod";
+import { openLogger } from "${new URL("logger.ts", import.meta.url)}";
+const { error } = z.array(z.string()).safeParse(Array(5_000).fill(0));
+const logger = openLogger({ logLevel: "info", logFormat: "json" });
+logger.info({ err: error }, "plain");
+logger.info({ err: new Error("outer", { cause: error }), cause: error }, "as a cause");`;
+  const { stderr } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], {
+    cwd: import.meta.dirname,
+  });
+  const [plain, asCause] = stderr.trim().split("\n");
+  expect(plain).toContain("expected string, received number");
+  expect(asCause).toMatch(/outer: .*expected string, received number/);
+  expect(stderr.length).toBeLessThan(20_000);
+});

@@ -189,3 +189,30 @@ test("a long text that looks like the beginning of many tokens is refused at onc
   const token = `eyJ${"a".repeat(20)}.b.c`;
   expectError(await client.call("POST", "/keys", { [token]: 1 }), 400, "request_invalid", /^Unrecognized key: "…"$/);
 });
+
+/** JSON of up to 1 MiB, the most that a body may have. */
+const million = 345_000;
+
+test.each([
+  ["/agents/ada/agui", { threadId: "t", runId: "r", messages: Array(million).fill({}) }],
+  ["/agents/ada/agui", { threadId: "t", runId: "r", messages: Array(30_000).fill({}) }],
+  ["/agents/ada/agui", { threadId: "t", runId: "r", messages: Array(9_000).fill({}) }],
+  ["/agents/ada/agui", { threadId: "t", runId: "r", messages: Array(50).fill({}) }],
+  ["/agents", { name: "bob", mcpServers: Object.fromEntries(Array.from({ length: 90_000 }, (_, at) => [at, 0])) }],
+  ["/agents", Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`field-${at}`, 0]))],
+  ["/v1/chat/completions", { model: "ada", messages: Array(9_000).fill({ tool_calls: Array(9).fill(0) }) }],
+  [
+    "/agents/ada/commands",
+    { command: "ls", env: Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => [at, 0])) },
+  ],
+])("a body to %s with very many mistakes has few of them in its answer (%#)", async (path, body) => {
+  const answer = await client.call("POST", path, body);
+  expect(answer.status).toBe(400);
+  expect(JSON.stringify(answer.body).length).toBeLessThan(15_000);
+  expect(answer.body.details?.issues.length ?? 1).toBeLessThanOrEqual(10);
+});
+
+test("a body with very many levels is refused before it is parsed", async () => {
+  const answer = await client.call("POST", "/agents", `{"name":${"[".repeat(400_000)}${"]".repeat(400_000)}}`);
+  expectError(answer, 400, "request_invalid", /100000 JSON values and 200 levels/);
+});

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { noSecrets } from "../../src/contract/guest.ts";
 import { type CallTable, type ClientOf, duplex, guestCalls } from "../../src/contract/guest-calls.ts";
+import { InvalidValue } from "../../src/contract/validation.ts";
 import { GuestError, type GuestHandlers, type HandlersOf, serveCalls } from "../../src/guest/control.ts";
 import { clientOf } from "../../src/machines/guest-client.ts";
 
@@ -34,7 +35,7 @@ async function connected<Table extends CallTable>(table: Table, handlers: Handle
   const socket = connect(port, "127.0.0.1");
   const session = connectHttp2("http://guest", { createConnection: () => socket });
   resources.defer(() => session.destroy());
-  return clientOf(table, session);
+  return clientOf(table, session, "ada");
 }
 
 const failing = async () => {
@@ -68,7 +69,7 @@ test("a request that does not fit the table does not come to its handler", async
 
 test("a response that does not fit the table does not come to the server", async () => {
   const guest = await guestWith({ activity: async () => ({ busy: "very" }) as unknown as { busy: boolean } });
-  await expect(guest.activity({})).rejects.toThrow(z.ZodError);
+  await expect(guest.activity({})).rejects.toThrow(InvalidValue);
 });
 
 test("a turn that the guest does not know is lost, and another failure is told in the guest's words", async () => {
@@ -89,7 +90,7 @@ test("a call that the runner does not have is refused", async () => {
   const port = await listening(createServer((socket) => http2.emit("connection", socket)));
   const session = connectHttp2("http://guest", { createConnection: () => connect(port, "127.0.0.1") });
   resources.defer(() => session.destroy());
-  await expect(clientOf(guestCalls, session).quiesce({ endRuntime: false })).rejects.toThrow(
+  await expect(clientOf(guestCalls, session, "ada").quiesce({ endRuntime: false })).rejects.toThrow(
     "started by an earlier Berth",
   );
 });

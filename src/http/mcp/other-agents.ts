@@ -1,6 +1,6 @@
 import type { ServerHttp2Stream } from "node:http2";
 import { Readable } from "node:stream";
-import { json } from "node:stream/consumers";
+import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import {
   type CallToolResult,
@@ -12,6 +12,7 @@ import {
 import { asBerthError, BerthError } from "../../contract/errors.ts";
 import { OtherAgents, OtherAnswer, StartTurnArguments } from "../../contract/mcp.ts";
 import { agentsServer, alwaysOffered } from "../../contract/mcp-servers.ts";
+import { parseJson } from "../../platform/json-structure.ts";
 import type { AgentState } from "../../service/agent.ts";
 import type { Asking } from "../../service/asking.ts";
 import type { TurnState } from "../../service/turn.ts";
@@ -171,7 +172,9 @@ async function bodyOf(stream: ServerHttp2Stream, read: (bytes: number) => void):
       yield chunk;
     }
   };
-  return json(bounded()).catch(() => null);
+  return buffer(bounded())
+    .then(parseJson)
+    .catch(() => null);
 }
 
 function refuse(stream: ServerHttp2Stream): void {

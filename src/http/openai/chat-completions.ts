@@ -8,7 +8,6 @@ import { goneOf } from "../gone.ts";
 import { handle } from "../handle.ts";
 import { type SseEvent, sendEvents } from "../sse.ts";
 import { beginAsked } from "./begin.ts";
-import { limitValues } from "./body-parser.ts";
 import { ChatStream } from "./chat-stream.ts";
 import { askedOfMessages } from "./input.ts";
 import type { OpenAiParts } from "./parts.ts";
@@ -19,7 +18,6 @@ import { readFrom } from "./stretch-usage.ts";
 export function chatCompletionRoutes(parts: OpenAiParts): FastifyPluginAsync {
   const { agents, turns, streams, begun } = parts;
   return async (app) => {
-    limitValues(app);
     handle(app, routes.createChatCompletion, async (request, reply) => {
       const { model, messages, tools, stream, stream_options: options } = request.body;
       const agent = await findAgent(agents, request, model);

@@ -10,8 +10,7 @@ import { CreateResponse } from "../../contract/openai.ts";
 import type { CarriedOperations, Carrier } from "../carried-operations.ts";
 import { errorBody } from "../errors.ts";
 import type { Passing } from "../passing/passing.ts";
-import { handleSocket, type SocketParts, sendFrame } from "../sockets.ts";
-import { requireFewValues } from "./body-parser.ts";
+import { handleSocket, parseFrame, type SocketParts, sendFrame } from "../sockets.ts";
 import { createResponse } from "./create.ts";
 import { openAiError } from "./errors.ts";
 import type { OpenAiParts } from "./parts.ts";
@@ -113,14 +112,5 @@ function brokenOff(cause: unknown): BerthError {
 }
 
 function parse(frame: Buffer): z.output<typeof Frame> {
-  requireFewValues(frame);
-  let value: unknown;
-  try {
-    value = JSON.parse(String(frame));
-  } catch {
-    throw new BerthError("request_invalid", 'A frame is JSON, such as {"type": "response.create", "model": "ada", …}.');
-  }
-  const parsed = Frame.safeParse(value);
-  if (!parsed.success) throw new BerthError("request_invalid", z.prettifyError(parsed.error));
-  return parsed.data;
+  return parseFrame(Frame, frame, '{"type": "response.create", "model": "ada", …}');
 }

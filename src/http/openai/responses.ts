@@ -6,7 +6,6 @@ import { requireOwnTurn } from "../authorize.ts";
 import { goneOf } from "../gone.ts";
 import { handle } from "../handle.ts";
 import { sendEvents } from "../sse.ts";
-import { limitValues } from "./body-parser.ts";
 import { createResponse } from "./create.ts";
 import { inputItemPage } from "./input-items.ts";
 import type { OpenAiParts } from "./parts.ts";
@@ -20,7 +19,6 @@ const cancelMs = 5_000;
 export function responseRoutes(parts: OpenAiParts): FastifyPluginAsync {
   const { agents, turns, responses, streams, begun } = parts;
   return async (app) => {
-    limitValues(app);
     handle(app, routes.createResponse, async (request, reply) => {
       const { model, stream, background } = request.body;
       const agent = await findAgent(agents, request, model);

@@ -2,6 +2,8 @@ import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import type { Socket } from "node:net";
 import { pipeline } from "node:stream/promises";
 import { BerthError } from "../../contract/errors.ts";
+import { parseValue } from "../../contract/validation.ts";
+import { parseJson } from "../../platform/json-structure.ts";
 import type { Progress } from "../../service/lifecycle/provisioning.ts";
 import { changing } from "../fenced-driver.ts";
 import { AnswerLine, linesOf, Refusal, resultOf } from "./keeper-answers.ts";
@@ -78,7 +80,7 @@ async function answerTo<Result>(
   try {
     for await (const text of linesOf(await responseTo(asked))) {
       if (text === "") continue;
-      const line = AnswerLine.parse(JSON.parse(text));
+      const line = parseValue(AnswerLine, parseJson(Buffer.from(text)));
       if ("plan" in line) progress?.plan(line.plan);
       else if ("begin" in line) progress?.begin(line.begin);
       else if ("error" in line) throw new BerthError(line.error.code, line.error.message);
@@ -215,7 +217,7 @@ async function* atMost(source: AsyncIterable<Buffer>, maximum: number): AsyncGen
 async function refusalIn(response: IncomingMessage): Promise<BerthError> {
   let text = "";
   for await (const piece of atMost(response, maximumRefusal)) text += piece;
-  const { code, message } = Refusal.parse(JSON.parse(text));
+  const { code, message } = parseValue(Refusal, parseJson(Buffer.from(text)));
   return new BerthError(code, message);
 }
 

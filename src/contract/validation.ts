@@ -1,0 +1,103 @@
+import { z } from "zod";
+
+/** An invalid field, and what is allowed. */
+export interface Issue {
+  /** Its path, with points between; empty for the whole value. */
+  field: string;
+  message: string;
+}
+
+/** The most issues that an error names. */
+export const maximumIssues = 10;
+/** Limits of an issue's texts, in characters: both may repeat what was sent. */
+const maximumField = 200;
+const maximumMessage = 1_000;
+/** A value with more values in it is checked up to its first issue only: each issue costs about 1 KiB. */
+const maximumValuesForAll = 1_000;
+
+/** A value that does not fit its schema. The message names the first issues. */
+export class InvalidValue extends Error {
+  override readonly name = "InvalidValue";
+  readonly issues: readonly Issue[];
+
+  constructor(issues: readonly Issue[]) {
+    super(textOf(issues));
+    this.issues = issues;
+  }
+}
+
+/** Checks a value of others. Throws `InvalidValue` with up to ten issues; for a large value, with the first alone. */
+export function parseValue<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const parsed = safeParseValue(schema, value);
+  if (parsed.success) return parsed.data;
+  throw new InvalidValue(parsed.issues);
+}
+
+/** As `parseValue`, but returns the issues. */
+export function safeParseValue<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): { success: true; data: z.output<Schema> } | { success: false; issues: Issue[] } {
+  // Zod's own `validate` sets this option; its type leaves it out.
+  const first = schema.safeParse(value, { abortEarly: true } as z.core.ParseContext<z.core.$ZodIssue>);
+  if (first.success) return first;
+  const all = hasFewValues(value) ? schema.safeParse(value) : first;
+  return { success: false, issues: issuesOf(all.error ?? first.error) };
+}
+
+/** The first issues of an error. */
+export function issuesOf(error: z.core.$ZodError): Issue[] {
+  return error.issues.slice(0, maximumIssues).map(({ path, message }) => ({
+    field: shortened(path.map(String).join("."), maximumField),
+    message: shortened(message, maximumMessage),
+  }));
+}
+
+/** Issues as one text: `name: too short; model: unknown`. */
+export function textOf(issues: readonly Issue[]): string {
+  return issues.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)).join("; ");
+}
+
+function shortened(text: string, maximum: number): string {
+  return text.length <= maximum ? text : `${text.slice(0, maximum).toWellFormed()}…`;
+}
+
+function hasFewValues(value: unknown): boolean {
+  const values = [value];
+  for (const each of values) {
+    if (typeof each !== "object" || each === null) continue;
+    for (const inner of Object.values(each)) if (values.push(inner) > maximumValuesForAll) return false;
+  }
+  return true;
+}
+
+interface LimitedRecordDef extends z.core.$ZodRecordDef {
+  maximum: number;
+  message: string;
+}
+
+const LimitedRecord = z.core.$constructor<z.ZodRecord, LimitedRecordDef>("LimitedRecord", (schema, def) => {
+  z.ZodRecord.init(schema, def);
+  const { parse } = schema._zod;
+  schema._zod.parse = (payload, context) => {
+    const { value } = payload;
+    if (typeof value !== "object" || value === null || Object.keys(value).length <= def.maximum)
+      return parse(payload, context);
+    payload.issues.push({ code: "custom", input: value, inst: schema, message: def.message });
+    return payload;
+  };
+});
+
+/**
+ * A record with up to `maximum` entries, which are counted before any is checked: zod's own checks them all, even after
+ * the first issue.
+ */
+export function limitedRecord<Key extends z.core.$ZodRecordKey, Value extends z.ZodType>(
+  keyType: Key,
+  valueType: Value,
+  maximum: number,
+  message = `${maximum} entries are allowed.`,
+): z.ZodRecord<Key, Value> {
+  const def: LimitedRecordDef = { type: "record", keyType, valueType, maximum, message };
+  return new LimitedRecord(def) as z.ZodRecord<Key, Value>;
+}
