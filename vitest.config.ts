@@ -30,6 +30,10 @@ export default defineConfig({
           name: "fast",
           include: fast,
           exclude: ["test/faults/{soak,year}.test.ts"],
+          // What stands still for a minute fails and says where. A test that needs longer declares it.
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          expect: { poll: { timeout: 45_000 } },
           // More than cores: most of a test's time is waiting.
           maxWorkers: 3,
           sequence: { groupOrder: 0 },

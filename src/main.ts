@@ -16,10 +16,17 @@ try {
   void announce(server);
   const isDeposed = await Promise.race([signals.then(() => false), server.deposed.then(() => true)]);
   if (isDeposed) endAtOnce();
-  setTimeout(() => process.exit(0), exitDeadlineMs).unref();
+  setTimeout(giveUp, exitDeadlineMs, server).unref();
 } catch (error) {
   console.error(error instanceof ConfigError || error instanceof Error ? `berth: ${error.message}` : error);
   process.exitCode = 1;
+}
+
+/** Ends without what has not stopped by now. */
+function giveUp(server: Server): never {
+  const parts = server.stopping().join(", ") || "connections";
+  console.error(`berth: the stop took more than ${exitDeadlineMs / 1000} s; given up: ${parts}`);
+  process.exit(0);
 }
 
 /** Another server has what this one led: nothing that is under way here may still be done. */

@@ -41,6 +41,8 @@ export interface Server extends AsyncDisposable {
   /** Resolves when another server has taken over what this one led: its process has to end. */
   readonly deposed: Promise<void>;
   readiness(): Promise<Readiness>;
+  /** The parts that are stopping, once it is being disposed. */
+  stopping(): string[];
 }
 
 /**
@@ -59,7 +61,8 @@ export async function createServer(
 ): Promise<Server> {
   await using cleanup = new AsyncDisposableStack();
   const foundation = await openFoundation(config, fetchDocument, cleanup);
-  const { sharing, isShared, host, leases, log, database, stores, metrics, address, signIn, secretKey } = foundation;
+  const { sharing, isShared, host, leases, log, stops, database, stores, metrics, address, signIn, secretKey } =
+    foundation;
   const leading = cleanup.use(new AsyncDisposableStack());
   const confirm = async () => leadership?.confirm();
   const epoch = () => leadership?.term?.epoch ?? 0;
@@ -90,7 +93,7 @@ export async function createServer(
     database: foundation.connections,
   });
   const app = await openHttp({ ...foundation, ...leader, readiness, streams, passing });
-  cleanup.defer(() => app.close());
+  cleanup.defer(stops.of("requests", () => app.close()));
   const url = await app.listen({ host: config.host, port: config.port });
   address.listensAt(url);
   const firstSignIn = signIn && (await signIn.open(address.public));
@@ -111,5 +114,7 @@ export async function createServer(
     }
     await stack.disposeAsync();
   };
-  return { url, firstSignIn, machines, readiness, deposed: leadership?.deposed ?? never, [Symbol.asyncDispose]: end };
+  const deposed = leadership?.deposed ?? never;
+  const stopping = () => stops.underWay;
+  return { url, firstSignIn, machines, readiness, stopping, deposed, [Symbol.asyncDispose]: end };
 }

@@ -25,6 +25,8 @@ import { maximumToolDepth, parseJson } from "../platform/json-structure.ts";
 
 /** How long a guest may take to begin a call with bytes in both directions. A worker for files is started meanwhile. */
 const acceptMs = 60_000;
+/** How long a guest may take to end its streams before the connection closes. */
+const closeMs = 10_000;
 
 /** Bytes of guests' responses that are not complete yet, by machine: three of the largest responses. */
 const receiving = new Budget({ total: 256 * 1024 * 1024, perHolder: 48 * 1024 * 1024 });
@@ -53,11 +55,13 @@ export class GuestConnection implements Disposable {
     setImmediate(() => this.#session.destroy());
   }
 
-  /** Closes the connection once its streams have ended. */
+  /** Closes the connection once its streams have ended, or the guest has not ended them in time. */
   async close(): Promise<void> {
     if (!this.open) return;
     this.#session.close();
+    const late = setTimeout(() => this.#session.destroy(), closeMs);
     await new Promise((resolve) => this.#session.once("close", resolve));
+    clearTimeout(late);
   }
 }
 

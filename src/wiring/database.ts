@@ -9,6 +9,7 @@ import { type Database, databaseOf, migrate, openDatabase, openPool } from "../s
 import { startEmbeddedPostgres } from "../store/embedded.ts";
 import { admitSessions, type SessionOwner } from "../store/host-leases.ts";
 import { supervise } from "../store/supervise.ts";
+import type { Stops } from "./stops.ts";
 
 /** Queries that take longer than this fail as `database_unavailable`. */
 const queryTimeoutMs = 10_000;
@@ -36,23 +37,26 @@ export async function openDatabases(
   config: Config,
   logger: Logger,
   cleanup: AsyncDisposableStack,
-  sessions: SessionOwner | null = null,
+  { stops, sessions = null }: { stops: Stops; sessions?: SessionOwner | null },
 ): Promise<Databases> {
   const embedded =
     config.databaseUrl === null ? await startEmbeddedPostgres(join(config.dataFolder, "postgres")) : null;
-  if (embedded) cleanup.use(supervise(embedded, (message, error) => logger.error({ err: error }, message)));
+  if (embedded) {
+    // It has a time limit of its own.
+    cleanup.use(supervise(embedded, (message, error) => logger.error({ err: error }, message)));
+  }
   const connection: pg.PoolConfig = embedded?.config ?? { connectionString: config.databaseUrl! };
   // No other server can reach a built-in database.
   const admitted = embedded || !sessions ? connection : { ...connection, onConnect: admitSessions(sessions) };
   const failed = (error: Error) => logger.warn({ err: error }, "a database connection was lost");
   const maintenance = openDatabase({ ...admitted, max: 1 }, failed);
-  cleanup.defer(() => maintenance.destroy());
+  cleanup.defer(stops.of("long queries", () => maintenance.destroy()));
   await migrate(maintenance);
   const leases = openDatabase({ ...connection, max: 2, query_timeout: leaseTimeoutMs }, failed);
-  cleanup.defer(() => leases.destroy());
+  cleanup.defer(stops.of("leases", () => leases.destroy()));
   const pool = openPool({ ...admitted, query_timeout: queryTimeoutMs }, failed);
   const database = databaseOf(pool);
-  cleanup.defer(() => database.destroy());
+  cleanup.defer(stops.of("database", () => database.destroy()));
   const connections = () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount });
   return { database, maintenance, leases, connections, connection };
 }

@@ -11,6 +11,7 @@ import { makeOperator, openDatabases } from "./database.ts";
 import { Sharing } from "./leadership.ts";
 import { openLogger } from "./logger.ts";
 import { openLocalSignIn } from "./sign-in.ts";
+import { Stops } from "./stops.ts";
 import { openStores } from "./stores.ts";
 import { openTracer } from "./tracer.ts";
 import { readVersion } from "./version.ts";
@@ -29,7 +30,8 @@ export async function openFoundation(config: Config, fetchDocument: FetchDocumen
   const version = await readVersion();
   const log = (message: string, { error, ...fields }: Record<string, unknown>) =>
     logger.warn(error === undefined ? fields : { ...fields, err: error }, message);
-  const databases = await openDatabases(config, logger, cleanup, sharing);
+  const stops = new Stops(log);
+  const databases = await openDatabases(config, logger, cleanup, { stops, sessions: sharing });
   const isShared = config.databaseUrl !== null;
   if (isShared) await sharing.requireShared(host, databases.leases);
   const secretKey = config.secretKey ?? (await secretKeyOf(config.dataFolder));
@@ -38,7 +40,7 @@ export async function openFoundation(config: Config, fetchDocument: FetchDocumen
   await makeOperator(stores.accounts, config.dataFolder, logger);
   await stores.accounts.startCredits();
   const ledger = new PostgresLedger(databases.database, log);
-  cleanup.defer(() => ledger.close());
+  cleanup.defer(stops.of("ledger", () => ledger.close()));
   await ledger.sweep();
   return {
     config,
@@ -47,8 +49,9 @@ export async function openFoundation(config: Config, fetchDocument: FetchDocumen
     host,
     logger,
     log,
+    stops,
     metrics: new Metrics(config.serverName, version),
-    tracer: await openTracer(config, version, log, cleanup),
+    tracer: await openTracer(config, version, { log, stops, cleanup }),
     address: new ServiceAddress(config.publicUrl),
     ...databases,
     secretKey,

@@ -34,20 +34,20 @@ export async function openLeading(
   { openDriver, runtimes, confirm, epoch }: LeadingOptions,
   stack: AsyncDisposableStack,
 ) {
-  const { config, host, log, metrics, stores, address, ledger } = foundation;
+  const { config, host, log, stops, metrics, stores, address, ledger } = foundation;
   const running = new RunningTurns();
   const egress = openEgress({ config, address, stores, metrics, log });
-  stack.defer(() => egress.close());
+  stack.defer(stops.of("egress", () => egress.close()));
   const models = await ModelAccess.open({ config, runtimes, stores, ledger, running, egress, metrics, log });
-  stack.defer(() => models.close());
+  stack.defer(stops.of("model calls", () => models.close()));
   const usual = (runtime: string) => resourcesOf(runtimes, runtime);
   const reserve = new DiskReserve(config.dataFolder, config.diskReserveBytes);
   const archives = new ImportFolders(join(config.dataFolder, "imports"), () => reserve.require());
   const { secrets } = stores;
   const machines = openMachines({ ...foundation, openDriver, usual, models, secrets, archives, confirm, epoch });
-  stack.defer(() => machines.close());
+  stack.defer(stops.of("machines", () => machines.close()));
   const timers = await Timers.open(foundation.database, host, (error) => log("the timers have a fault", { error }));
-  stack.defer(() => timers.close());
+  stack.defer(stops.of("timers", () => timers.close()));
 
   const { choice } = models;
   const version = await readVersion();
@@ -56,17 +56,17 @@ export async function openLeading(
   const { lifecycle, turns, asking } = service;
   const positionOf = (agentId: string) => lifecycle.slots.positionOf(agentId);
   const otherAgents = new OtherAgentsServer({ asking, turns, positionOf, log });
-  stack.defer(() => otherAgents.close());
+  stack.defer(stops.of("agents' questions", () => otherAgents.close()));
   models.connectAgents({
     serve: (...request) => otherAgents.serve(...request),
     requireCredits: (turn) => asking.requireCredits(turn),
   });
   const files = new BackupStaging(config.dataFolder);
   const backups = await openBackups({ ...foundation, files, machines, service });
-  stack.defer(() => backups.stop());
-  stack.defer(() => lifecycle.stop());
-  stack.defer(() => lifecycle.spares.stop());
-  stack.defer(() => turns.stop());
+  stack.defer(stops.of("backups", () => backups.stop()));
+  stack.defer(stops.of("lifecycle", () => lifecycle.stop()));
+  stack.defer(stops.of("spares", () => lifecycle.spares.stop()));
+  stack.defer(stops.of("turns", () => turns.stop()));
 
   /** Removes what the leader before left half made. Nothing may be received meanwhile. */
   const prepare = async () => {

@@ -2,7 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import type { Agent } from "../../src/contract/agents.ts";
 import { BerthError } from "../../src/contract/errors.ts";
+import type { Runtime, Session } from "../../src/runtimes/runtime.ts";
 import { eventsOf, type TestClient } from "../support/client.ts";
+import { scriptedRuntime } from "../support/scripted-runtime.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 let service: ScriptedService;
@@ -178,6 +180,30 @@ test("a deletion does not wait for a machine that is being made", async () => {
   gate.resolve();
   expect((await deleted).status).toBe(204);
   expect(await service.server.machines.list()).toEqual([]);
+});
+
+test("deleting an agent ends a runtime that is still starting", async () => {
+  const begun = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const sessions: Session[] = [];
+  const slow: Runtime = {
+    ...scriptedRuntime("claude-code"),
+    start: async (context) => {
+      begun.resolve();
+      await gate.promise;
+      const session = await scriptedRuntime("claude-code").start(context);
+      sessions.push(session);
+      return session;
+    },
+  };
+  service = await ScriptedService.start({}, { runtimes: [slow] });
+  client = service.client;
+  await client.call("POST", "/agents", { name: "ada" });
+  await begun.promise;
+  expect((await client.call("DELETE", "/agents/ada")).status).toBe(204);
+  gate.resolve();
+  await expect.poll(() => sessions.length).toBe(1);
+  await sessions[0]!.ended;
 });
 
 test("when memory is short, idle agents make room for the one that is needed", async () => {

@@ -48,7 +48,9 @@ test("a server that is killed in mid-stream costs nothing: the answer is whole a
   await page.getByText("The service does not answer").waitFor({ state: "detached", timeout: waitMs });
 });
 
-test("over a slow line that loses things, everything works, what is typed shows at once, and a cut costs nothing", async () => {
+test("over a slow line that loses things, everything works, what is typed shows at once, and a cut costs nothing", {
+  timeout: 180_000,
+}, async () => {
   const port = await freePort();
   using network = await PoorNetwork.start(port);
   await using dashboard = await Dashboard.of(await ScriptedService.start({ port, publicUrl: network.url }));

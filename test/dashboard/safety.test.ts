@@ -84,7 +84,7 @@ test("the page says nothing that a link tells it to say", async () => {
   await context.close();
 });
 
-test("no view breaks the page's policy", async () => {
+test("no view breaks the page's policy", { timeout: 120_000 }, async () => {
   for (const path of viewsOf("ada")) {
     await openView(page, dashboard.url, path);
     expect(await violations(), path).toEqual([]);
@@ -96,7 +96,7 @@ test("no view breaks the page's policy", async () => {
   expect(await violations()).toEqual([]);
 });
 
-test("axe finds nothing serious in any view, light or dark", async () => {
+test("axe finds nothing serious in any view, light or dark", { timeout: 180_000 }, async () => {
   const { context, page: bypassing } = await dashboard.signedIn({ bypassCSP: true });
   const found: string[] = [];
   const look = async (where: string) => {

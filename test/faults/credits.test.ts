@@ -32,7 +32,7 @@ async function sumOf(database: Database) {
   return { seconds: Number(seconds), passed: Number(passed), model: Number(model), off: Number(off) };
 }
 
-test("whatever dies, each second of a machine and each model call is charged once", async () => {
+test("whatever dies, each second of a machine and each model call is charged once", { timeout: 300_000 }, async () => {
   await using service = await KillableService.start({ machinePrice: "3600", startingCredits: "1000000" });
   await service.client.createAgent("ada");
   const database = await connect(service);

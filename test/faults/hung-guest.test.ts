@@ -25,7 +25,9 @@ async function create(name: string): Promise<{ id: string; pid: number }> {
   return { id, pid: (await service.machines.record(id))!.pid };
 }
 
-test.concurrent("a machine that hangs in a tool call is lost, and the agent answers again", async ({ expect }) => {
+test.concurrent("a machine that hangs in a tool call is lost, and the agent answers again", {
+  timeout: 300_000,
+}, async ({ expect }) => {
   const response = await client.fetch("POST", "/agents/ada/chat", { message: "tool hang", include: ["tools"] });
   let last = "";
   for await (const { event } of eventsOf(response)) {
@@ -38,9 +40,9 @@ test.concurrent("a machine that hangs in a tool call is lost, and the agent answ
   expect(await client.ask("ada", "are you back?")).toBe("are you back?");
 });
 
-test.concurrent("a machine that hangs while its agent is idle is ended, started again and suspended", async ({
-  expect,
-}) => {
+test.concurrent("a machine that hangs while its agent is idle is ended, started again and suspended", {
+  timeout: 500_000,
+}, async ({ expect }) => {
   const { id, pid } = machines.bob;
   process.kill(pid, "SIGSTOP");
   await expect.poll(async () => (await service.machines.record(id))?.pid, { timeout: 200_000 }).not.toBe(pid);

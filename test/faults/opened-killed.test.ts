@@ -45,7 +45,7 @@ test("a command goes on, and no line of its output is missing or there twice", a
   expect([text, last]).toEqual([lines(200), expect.objectContaining({ type: "command.exited", exitCode: 0 })]);
 });
 
-test("what is typed in a terminal meanwhile is read once", async () => {
+test("what is typed in a terminal meanwhile is read once", { timeout: 120_000 }, async () => {
   const terminal = berth.agent("ada").terminal();
   let text = "";
   const reading = (async () => {

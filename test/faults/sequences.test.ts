@@ -147,7 +147,9 @@ async function checkAll(model: Model): Promise<void> {
 
 const step: fc.Arbitrary<Step> = fc.record({ does: fc.constantFrom(...Object.keys(steps)), agent: fc.nat(2) });
 
-test("whatever is asked of agents and happens to them, none is stuck, lost or started twice", async () => {
+test("whatever is asked of agents and happens to them, none is stuck, lost or started twice", {
+  timeout: 600_000,
+}, async () => {
   const sequence = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 15 }), async (all) => {
     const model = new Model();
     for (const { does, agent } of all) {

@@ -183,7 +183,7 @@ test("a database that is away for longer than a lease changes no leader, and nev
   await check(readings);
 });
 
-test("a rolling restart of all three loses no request and no event", async () => {
+test("a rolling restart of all three loses no request and no event", { timeout: 300_000 }, async () => {
   const over = new AbortController();
   const lost: string[] = [];
   const names = ["una", "vic", "wes"];

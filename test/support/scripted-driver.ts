@@ -58,8 +58,10 @@ export class ScriptedDriver implements Driver {
   readonly #logs = new Map<string, string>();
   /** How often each machine was restored. */
   readonly #restores = new Map<string, number>();
-  /** Each machine's sessions, by its home. Real runtimes are processes, which end with their machine. */
+  /** Each running machine's sessions, by its home. Real runtimes are processes, which end with their machine. */
   readonly #sessions = new Map<string, Session[]>();
+  /** The ends of all sessions. */
+  readonly #sessionEnds: Promise<void>[] = [];
   /** The image that machines get at their next boot. */
   imageId = "scripted";
   readonly #images = new Map<string, string>();
@@ -95,7 +97,10 @@ export class ScriptedDriver implements Driver {
       ...runtime,
       start: async (context) => {
         const session = await runtime.start(context);
-        this.#sessions.get(context.home)?.push(session);
+        this.#sessionEnds.push(session.ended);
+        const sessions = this.#sessions.get(context.home);
+        if (sessions) sessions.push(session);
+        else session.stop(); // Its machine was killed while it started.
         return session;
       },
     }));
@@ -245,7 +250,9 @@ export class ScriptedDriver implements Driver {
       server.close();
       server.closeAllConnections();
     }
-    for (const session of this.#sessions.get(join(this.#folder, id)) ?? []) session.stop();
+    const home = join(this.#folder, id);
+    for (const session of this.#sessions.get(home) ?? []) session.stop();
+    this.#sessions.delete(home);
     for (const socket of machine.sockets) socket.destroy();
     killCommands(join(this.#folder, id, "commands"));
     machine.ended.resolve();
@@ -331,8 +338,9 @@ export class ScriptedDriver implements Driver {
 
   /** Ends all machines and the processes of real runtimes. */
   async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.allSettled(this.#starting.values());
     for (const id of [...this.running, ...this.suspended]) this.kill(id);
-    await Promise.all([...this.#sessions.values()].flat().map(({ ended }) => ended));
+    await Promise.all(this.#sessionEnds);
   }
 
   /** Waits for the gate, and fails if the test asked for it. */

@@ -43,13 +43,18 @@ async function startBoth(config: Config, parts: ServerParts): Promise<Server> {
   return { ...leader, url: standby.url, [Symbol.asyncDispose]: end };
 }
 
-/** A server that has not ended by then hangs. */
-const lateEndMs = 60_000;
+/** Below the hooks' limit, whose message does not say what hangs. */
+const lateEndMs = 45_000;
 
-function tellWhatIsOpen(): void {
-  const { libuv } = process.report.getReport() as unknown as { libuv: { type: string; is_active: boolean }[] };
-  const open = libuv.filter(({ type, is_active }) => is_active && type !== "async");
-  console.error("a server does not end; open are", JSON.stringify(open));
+/** Waits for the end of one of a service's parts. Rejects with what is open if it does not end. */
+async function endOf(part: string, ending: PromiseLike<unknown>): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    const { libuv } = process.report.getReport() as unknown as { libuv: { type: string; is_active: boolean }[] };
+    const open = libuv.filter(({ type, is_active }) => is_active && type !== "async");
+    late.reject(new Error(`${part} did not end; open are ${JSON.stringify(open)}`));
+  }, lateEndMs);
+  await Promise.race([ending, late.promise]).finally(() => clearTimeout(timer));
 }
 
 /**
@@ -154,11 +159,9 @@ export class ScriptedService implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const late = setTimeout(tellWhatIsOpen, lateEndMs);
-    await this.server[Symbol.asyncDispose]();
-    clearTimeout(late);
-    await this.#cleanup.disposeAsync();
-    await this.#driver?.[Symbol.asyncDispose]();
+    await endOf("the server", this.server[Symbol.asyncDispose]());
+    await endOf("the namespace or the shared database", this.#cleanup.disposeAsync());
+    if (this.#driver) await endOf("the scripted driver", this.#driver[Symbol.asyncDispose]());
     // A runner killed in mid-turn may still write a line or two.
     await rm(this.config.dataFolder, { recursive: true, force: true, maxRetries: 10 });
   }

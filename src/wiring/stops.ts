@@ -1,0 +1,41 @@
+/** How long one part may take to stop. */
+const partMs = 10_000;
+
+type Log = (message: string, fields: Record<string, unknown>) => void;
+
+/** The stops of a server's parts. Each ends in time: a part that does not stop is given up, and logged. */
+export class Stops {
+  readonly #log: Log;
+  readonly #partMs: number;
+  readonly #underWay = new Set<string>();
+
+  constructor(log: Log, maximumMs = partMs) {
+    this.#log = log;
+    this.#partMs = maximumMs;
+  }
+
+  /** The parts that are stopping. */
+  get underWay(): string[] {
+    return [...this.#underWay];
+  }
+
+  /** The stop of a part, for an `AsyncDisposableStack`. */
+  of(part: string, stop: () => unknown): () => Promise<void> {
+    return async () => {
+      this.#underWay.add(part);
+      const late = Promise.withResolvers<void>();
+      const timer = setTimeout(() => {
+        this.#log("a part of the server did not stop in time; it was given up", { part, withinMs: this.#partMs });
+        late.resolve();
+      }, this.#partMs);
+      const stopped = Promise.resolve().then(stop);
+      stopped.catch(() => {}); // If it was given up, nobody awaits it.
+      try {
+        await Promise.race([stopped, late.promise]);
+      } finally {
+        clearTimeout(timer);
+        this.#underWay.delete(part);
+      }
+    };
+  }
+}
