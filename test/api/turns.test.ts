@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { followEvents } from "../../packages/client/src/events.ts";
 import { BerthError } from "../../src/contract/errors.ts";
 import { eventsOf, type Reply, type TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
@@ -110,6 +111,20 @@ test("a cursor that no event has is answered sensibly, and rubbish is refused or
   expectGapless(ahead!, 16);
   expect(beyond!.events).toEqual(ahead!.events.slice(-1));
   await running.text();
+});
+
+test("a client gets the end of a turn whose last events were lost with server and machine", async () => {
+  const { turnId } = await client.chat("ada", "one");
+  // What the lost server sent, and never stored.
+  const sent = [1, 2, 3, 4, 5, 6].map((id) => `id: ${id}\ndata: {"type":"response.output_text.delta"}\n\n`).join("");
+  const before = new Response(sent, { headers: { "content-type": "text/event-stream" } });
+  const open = (lastId: string | null) =>
+    lastId === null
+      ? Promise.resolve(before)
+      : client.fetch("GET", `/agents/ada/turns/${turnId}/events?after=${lastId}`);
+  const isLast = ({ type }: { type: string }) => type === "response.completed";
+  const events = await Array.fromAsync(followEvents<{ type: string }>(open, { isLast, delaysMs: [1] }));
+  expect([events.length, events.at(-1)]).toEqual([7, { type: "response.completed" }]);
 });
 
 test("cancel ends the turn, and the next turn is fine", async () => {

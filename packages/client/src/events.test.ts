@@ -90,6 +90,11 @@ test("a stream that breaks off is gone on with from its last id, without a gap o
   expect(paths).toEqual([0, 2, 2, 2, 3].map(at));
 });
 
+test("the last event is taken although its id is lower than that of an event before it", async () => {
+  const { client } = await serve(stream([1, 2, 5], "break"), stream([4]));
+  expect(await numbers(follow(client))).toEqual([1, 2, 5, 4]);
+});
+
 test("after a few tries it is given up", async () => {
   const { client, paths } = await serve(stream([1]), refuse(503));
   await expect(numbers(follow(client))).rejects.toThrow("broke off");

@@ -34,13 +34,15 @@ export async function* followEvents<Event>(
       tries = 0;
     };
     for await (const { id, data } of response ? messages(response, signal, isAlive) : []) {
-      // Never repeat an event, whatever the service sends.
-      if (id !== undefined && lastId !== null && Number(id) <= Number(lastId)) continue;
+      const event = parse<Event>(data);
+      const isLast = options.isLast(event);
+      // Never repeat an event, whatever the service sends. The last one may have a lower id than events before it: of a
+      // server and a machine that were lost together, some events were sent and never stored.
+      if (!isLast && id !== undefined && lastId !== null && Number(id) <= Number(lastId)) continue;
       lastId = id ?? lastId;
       isAlive();
-      const event = parse<Event>(data);
       yield event;
-      if (options.isLast(event)) return;
+      if (isLast) return;
     }
     const delayMs = delaysMs[tries];
     if (delayMs === undefined) throw new UnreachableError("The stream broke off, and the service does not answer.");
