@@ -45,6 +45,27 @@ test("a large input and a large output pass whole", { timeout: 60_000 }, async (
   expect([code, stdout === input.toString()]).toEqual([0, true]);
 });
 
+test("no output is lost to a reader that is slower than the command", async () => {
+  const child = start(["exec", "ada", "yes 0123456789abcdef | head -c 60000000"]);
+  child.stdin!.end();
+  const written = async () => {
+    const { data } = (await service.client.call("GET", "/agents/ada/commands")).body;
+    return data[0]?.outputBytes ?? 0;
+  };
+  await expect.poll(written).toBeGreaterThan(8_000_000);
+  let bytes = 0;
+  child.stdout!.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+  });
+  const [code] = await once(child, "close");
+  expect([code, bytes]).toEqual([0, 60_000_000]);
+});
+
+test("a command that reads late gets all of its input, and its end", async () => {
+  const input = Buffer.alloc(4_000_000, "0123456789abcdef\n");
+  expect(await berth(["exec", "ada", "sleep 8; wc -c"], input)).toEqual({ code: 0, stdout: "4000000\n", stderr: "" });
+});
+
 test("a signal's exit code is a shell's, and a time limit's is timeout's", async () => {
   expect((await berth(["exec", "ada", "kill -TERM $$"])).code).toBe(143);
   expect((await berth(["exec", "--timeout", "1", "ada", "sleep 100"])).code).toBe(124);

@@ -2,11 +2,12 @@ import type { Command as CommandRecord, CommandResult } from "@berth/client";
 import { outputBytes } from "@berth/client";
 import { type Command, Option } from "commander";
 import { commandSignals } from "../../contract/commands.ts";
+import { printOutput, sendInput } from "../command-streams.ts";
 import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
 import { formatFields, formatTable } from "../table.ts";
-import { cut, printable, withoutControls, writeJson, writeText } from "../terminal.ts";
+import { cut, printable, writeJson, writeText } from "../terminal.ts";
 import { localTime } from "../time.ts";
 
 /** How many columns of a command are shown in a list. */
@@ -36,8 +37,8 @@ export function register(commands: Command): void {
     .action(async (name: string, id: string, { json }: CommonOptions) => {
       for await (const event of connect(readEnvironment()).agent(name).commands.events(id)) {
         if (json) writeText(process.stdout, `${JSON.stringify(event)}\n`);
-        else if (event.type === "command.stdout") print(process.stdout, outputBytes(event));
-        else if (event.type === "command.stderr") print(process.stderr, outputBytes(event));
+        else if (event.type === "command.stdout") await printOutput(process.stdout, outputBytes(event));
+        else if (event.type === "command.stderr") await printOutput(process.stderr, outputBytes(event));
         else if (event.type === "command.output_dropped")
           console.error(`${event.bytes} bytes of older output are gone.`);
       }
@@ -46,10 +47,7 @@ export function register(commands: Command): void {
     .option("--end", "close the command's input afterwards")
     .action(async (name: string, id: string, { end }: { end?: true }) => {
       const agent = connect(readEnvironment()).agent(name);
-      for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
-        await agent.commands.write(id, new Uint8Array(chunk));
-      }
-      if (end) await agent.commands.write(id, "", { end: true });
+      await sendInput(agent, id, { end: end ?? false });
     });
   one(commands, "signal", "send a signal to a command and what it has started")
     .addOption(new Option("-s, --signal <signal>", "the signal").choices(commandSignals).default("SIGTERM"))
@@ -71,10 +69,6 @@ function one(commands: Command, verb: string, description: string): Command {
     .description(description)
     .argument("<agent>", "the agent's name")
     .argument("<command>", "the command's id");
-}
-
-function print(output: NodeJS.WriteStream, bytes: Uint8Array): void {
-  output.write(output.isTTY ? withoutControls(Buffer.from(bytes).toString("utf8")) : bytes);
 }
 
 function rowOf(command: CommandRecord): string[] {

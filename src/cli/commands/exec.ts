@@ -1,12 +1,13 @@
 import type { AgentHandle, CommandLine, RunningCommand } from "@berth/client";
-import { outputBytes } from "@berth/client";
+import { ApiError, outputBytes } from "@berth/client";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { attachTerminal, exitCodeOf, terminalSize } from "../attached-terminal.ts";
+import { printOutput, sendInput } from "../command-streams.ts";
 import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";
 import { type CommonOptions, jsonOption, positiveNumber } from "../options.ts";
-import { printable, withoutControls, writeJson } from "../terminal.ts";
+import { printable, writeJson } from "../terminal.ts";
 
 interface ExecOptions extends CommonOptions {
   cwd?: string;
@@ -72,15 +73,39 @@ function lineOf(words: readonly string[], options: ExecOptions): CommandLine {
 
 /** Runs the command with this terminal's or pipe's streams. Returns the exit code for the shell. */
 async function attached(agent: AgentHandle, line: CommandLine, { stdin }: ExecOptions): Promise<number> {
-  const running = agent.commands.stream(line, { onBroken: () => console.error("The connection broke; trying again.") });
-  using _ = new SignalRelay(agent, running);
   const over = new AbortController();
-  if (stdin) void running.id.then((id) => sendInput(agent, id, over.signal)).catch(() => {});
+  const running = agent.commands.stream(line, {
+    onBroken: () => console.error("The connection broke; trying again."),
+    signal: over.signal,
+  });
+  using _ = new SignalRelay(agent, running);
+  let inputFault: CliError | null = null;
+  if (stdin) {
+    running.id
+      .then((id) => sendInput(agent, id, { end: true, signal: over.signal }))
+      .catch(async (error: Error) => {
+        if (over.signal.aborted || isExited(error)) return;
+        inputFault = new CliError(`The command's input could not be sent: ${error.message}`);
+        // It must not take a part of its input for all of it.
+        await agent.commands.signal(await running.id, "SIGKILL");
+      })
+      .catch((error: Error) => {
+        if (!isExited(error)) over.abort(inputFault);
+      });
+  }
+  let dropped = 0;
   try {
     for await (const event of running) {
-      if (event.type === "command.exited") return exitCodeOf(event);
-      if (event.type === "command.output_dropped") console.error(`${event.bytes} bytes of older output are gone.`);
-      else await print(event.type === "command.stderr" ? process.stderr : process.stdout, outputBytes(event));
+      if (event.type === "command.exited") {
+        if (inputFault) throw inputFault;
+        const code = exitCodeOf(event);
+        if (code !== 0 || dropped === 0) return code;
+        throw new CliError(`The command's output is incomplete: ${dropped} bytes are lost.`);
+      }
+      if (event.type === "command.output_dropped") {
+        dropped += event.bytes;
+        console.error(`${event.bytes} bytes of older output are gone.`);
+      } else await printOutput(event.type === "command.stderr" ? process.stderr : process.stdout, outputBytes(event));
     }
   } finally {
     over.abort();
@@ -89,19 +114,8 @@ async function attached(agent: AgentHandle, line: CommandLine, { stdin }: ExecOp
   throw new CliError("The command's output broke off.");
 }
 
-/** Passes standard input on, piece by piece, and its end. */
-async function sendInput({ commands }: AgentHandle, id: string, over: AbortSignal): Promise<void> {
-  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
-    // A pipe of large pieces: what one request may carry is more than a stream's chunk, which is 64 KiB.
-    await commands.write(id, new Uint8Array(chunk), { signal: over });
-  }
-  await commands.write(id, "", { end: true, signal: over });
-}
-
-/** Writes output as it is: on a terminal without what would command it. */
-async function print(output: NodeJS.WriteStream, bytes: Uint8Array): Promise<void> {
-  const shown = output.isTTY ? withoutControls(Buffer.from(bytes).toString("utf8")) : bytes;
-  if (!output.write(shown)) await new Promise((resolve) => output.once("drain", resolve));
+function isExited(error: Error): boolean {
+  return error instanceof ApiError && error.code === "command_exited";
 }
 
 /** Passes Ctrl-C on to the command. The second kills it; the third ends this program alone. */

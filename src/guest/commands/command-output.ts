@@ -5,6 +5,10 @@ import { bytesOf, type CommandEvent, maximumOutputBytes, type NumberedCommandEve
 
 /** From this size, in bytes of output, a segment is closed and the next one begins. */
 const segmentBytes = 256 * 1024;
+/** How much output may wait for its reader before the command waits, too. Leaves room for what its pipes still hold. */
+const maximumUnreadBytes = maximumOutputBytes / 2;
+/** How long a command waits for a reader to come, or to come back. */
+const absenceMs = 60_000;
 
 /** Consecutive events. `events` is null for a closed segment whose file has them. */
 interface Segment {
@@ -15,23 +19,40 @@ interface Segment {
   events: NumberedCommandEvent[] | null;
 }
 
+interface Reader {
+  /** The last event that it has read. */
+  cursor: number;
+  wake: () => void;
+}
+
 /**
  * A command's events, numbered without gaps, in files of JSON lines, each named for its first event. Memory holds the
  * events of the newest. The oldest files go when there are more than 16 MiB of output; what was lost to a full disk
- * goes with them.
+ * goes with them. A command whose reader is behind is asked to wait before that: of several readers, the one that has
+ * read most counts, so that no other holds the command up.
  */
 export class CommandOutput {
   readonly #folder: string;
   readonly #segments: Segment[] = [];
-  readonly #readers = new Set<() => void>();
+  readonly #readers = new Set<Reader>();
+  /** The last event that the readers who have left had read, and the end of the wait for them; null: none is awaited. */
+  #awaited: { cursor: number; timer: NodeJS.Timeout } | null = null;
+  /** Called with whether the command is to wait. */
+  readonly #flow: (waits: boolean) => void;
   #last = 0;
   #bytes = 0;
   #dropped = 0;
   #ended = false;
 
-  /** `folder` exists. */
-  constructor(folder: string) {
+  /** `folder` exists. `flow` is called, after each change, with whether the command is to wait for its reader. */
+  constructor(folder: string, flow: (waits: boolean) => void = () => {}) {
     this.#folder = folder;
+    this.#flow = flow;
+  }
+
+  /** A reader of all of it will come soon. */
+  awaitReader(): void {
+    this.#await(0);
   }
 
   /** The output that an earlier runner has written, of `total` bytes. A line that it did not finish is left out. */
@@ -74,7 +95,8 @@ export class CommandOutput {
       // Readers who are here get it all the same.
     }
     this.#trim();
-    for (const wake of this.#readers) wake();
+    for (const { wake } of this.#readers) wake();
+    this.#flow(this.#isFull);
   }
 
   /**
@@ -82,26 +104,52 @@ export class CommandOutput {
    * of output before the end.
    */
   async *read(after: number, gone: AbortSignal, lastBytes = Number.POSITIVE_INFINITY) {
-    let wake = () => {};
-    const notice = () => wake();
+    const reader: Reader = { cursor: Math.max(after, this.#before(lastBytes)), wake: () => {} };
+    const notice = () => reader.wake();
     gone.addEventListener("abort", notice);
-    this.#readers.add(notice);
+    this.#readers.add(reader);
     try {
-      for (let cursor = Math.max(after, this.#before(lastBytes)); !gone.aborted; ) {
+      while (!gone.aborted) {
+        this.#flow(this.#isFull);
         const woken = new Promise<void>((resolve) => {
-          wake = resolve;
+          reader.wake = resolve;
         });
-        const page = await this.#page(cursor);
+        const page = await this.#page(reader.cursor);
         if (page.length > 0) {
-          cursor = page.at(-1)!.seq;
           yield page;
+          reader.cursor = page.at(-1)!.seq; // Now that it has been taken.
         } else if (this.#ended) return;
         else if (!gone.aborted) await woken;
       }
     } finally {
       gone.removeEventListener("abort", notice);
-      this.#readers.delete(notice);
+      this.#readers.delete(reader);
+      this.#await(reader.cursor);
     }
+  }
+
+  /** Awaits a reader who has read up to there, for a while. */
+  #await(cursor: number): void {
+    clearTimeout(this.#awaited?.timer);
+    this.#awaited = null;
+    if (!this.#ended) {
+      const timer = setTimeout(() => {
+        this.#awaited = null;
+        this.#flow(this.#isFull);
+      }, absenceMs).unref();
+      this.#awaited = { cursor, timer };
+    }
+    this.#flow(this.#isFull);
+  }
+
+  /** Whether too much output waits for a reader. */
+  get #isFull(): boolean {
+    const cursors = [...this.#readers].map(({ cursor }) => cursor);
+    if (cursors.length === 0 && this.#awaited) cursors.push(this.#awaited.cursor);
+    if (cursors.length === 0) return false;
+    const furthest = Math.max(...cursors);
+    const unread = this.#segments.reduce((sum, { last, bytes }) => sum + (last > furthest ? bytes : 0), 0);
+    return unread > maximumUnreadBytes;
   }
 
   /** The number of the event after which at most that many bytes of output follow. */

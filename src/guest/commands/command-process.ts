@@ -27,6 +27,8 @@ export interface CommandProcess {
   write(data: Buffer): boolean;
   /** Closes its input. */
   end(): void;
+  /** Whether its output waits to be read: a program whose pipe is full waits, too. */
+  hold(waits: boolean): void;
   resize(size: TerminalSize): void;
 }
 
@@ -80,6 +82,12 @@ function onPipes(child: ChildProcess, run: RunCommand, listener: ProcessListener
   stdout!.on("data", (chunk: Buffer) => listener.output("stdout", chunk));
   stderr!.on("data", (chunk: Buffer) => listener.output("stderr", chunk));
   let open = true;
+  const hold = (waits: boolean) => {
+    for (const stream of [stdout!, stderr!]) {
+      if (waits) stream.pause();
+      else stream.resume();
+    }
+  };
   const exited = () => {
     if (!open) return;
     open = false;
@@ -89,6 +97,7 @@ function onPipes(child: ChildProcess, run: RunCommand, listener: ProcessListener
   };
   child.once("exit", () => {
     if (!run.detach) killGroup(child.pid!, "SIGKILL");
+    hold(false); // Its last words are in the pipes, which hold little.
     setTimeout(exited, lastWordsMs).unref();
   });
   child.once("close", exited);
@@ -103,6 +112,7 @@ function onPipes(child: ChildProcess, run: RunCommand, listener: ProcessListener
       return true;
     },
     end: () => void stdin!.end(),
+    hold: (waits) => hold(waits && child.exitCode === null && child.signalCode === null),
     resize: () => {},
   };
 }
@@ -142,6 +152,8 @@ function onTerminal(
       return true;
     },
     end: () => pty.write(endOfInput),
+    // Whoever looks at a terminal wants its newest output. node-pty drops what a paused one still holds at its end.
+    hold: () => {},
     resize: ({ cols, rows }) => pty.resize(cols, rows),
   };
 }

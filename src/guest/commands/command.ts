@@ -58,7 +58,9 @@ export class Command {
       lost: false,
       outputBytes: 0,
     };
-    const command = new Command(folder, record, new CommandOutput(folder));
+    const output = new CommandOutput(folder, (waits) => command.#process?.hold(waits));
+    const command: Command = new Command(folder, record, output);
+    if (!run.detach) output.awaitReader();
     await command.#begin(run, context);
     return command;
   }
