@@ -211,7 +211,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   await describeRoutes(app, options.version);
   await acceptSockets(app, front.upgrades, options.corsOrigins);
   guard(app, options, limitAddress);
-  const idempotency = new Idempotency(options.idempotencyKeys);
+  const idempotency = new Idempotency(options.idempotencyKeys, options.streams);
   // In this order, so that the audit log records the final response.
   idempotency.addTo(app);
   audit(app, options.auditLog);

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { ErrorBody } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
+import { Backoff, pause } from "../platform/retry.ts";
 import {
   type Attempt,
   type Claim,
@@ -10,7 +10,10 @@ import {
   type IdempotencyRows,
   isKept,
   type KeptAnswer,
+  type KeyedRequest,
 } from "../service/idempotency.ts";
+import { goneOf } from "./gone.ts";
+import type { Streams } from "./streams.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -19,7 +22,11 @@ declare module "fastify" {
   }
 }
 
-const pollMs = 100;
+/** How often to look whether another server has answered a request. */
+const leastLookMs = 100;
+const mostLookMs = 3_000;
+/** How many requests may wait for the answer of another one with their key. */
+const maximumWaiting = 2;
 const renewMs = 3_000;
 /** Longer than any handler takes to answer. */
 const usualWaitMs = 70_000;
@@ -28,6 +35,8 @@ const keptHeaders = ["location", "content-type", "cache-control"];
 interface Held {
   claim: Claim;
   renewal: NodeJS.Timeout;
+  /** Resolves when the answer is stored, or the work was given up. */
+  settled: PromiseWithResolvers<void>;
 }
 
 /**
@@ -36,11 +45,18 @@ interface Held {
  */
 export class Idempotency {
   readonly #rows: IdempotencyRows;
+  readonly #streams: Pick<Streams, "enter">;
   readonly #waitMs: number;
   readonly #held = new WeakMap<FastifyRequest, Held>();
+  /** Claims that are held here, by the name of their keys. */
+  readonly #settling = new Map<string, Promise<void>>();
+  /** How many requests wait here, by the name of their keys. */
+  readonly #waiting = new Map<string, number>();
 
-  constructor(rows: IdempotencyRows, waitMs = usualWaitMs) {
+  /** Requests that wait count as streams. */
+  constructor(rows: IdempotencyRows, streams: Pick<Streams, "enter">, waitMs = usualWaitMs) {
     this.#rows = rows;
+    this.#streams = streams;
     this.#waitMs = waitMs;
   }
 
@@ -70,7 +86,7 @@ export class Idempotency {
     // Bytes that are still to come cannot be compared.
     const isStream = request.routeOptions.config.route?.takesBytes === "stream";
     const fingerprint = fingerprintOf(request.method, request.url, isStream ? null : request.body);
-    const found = await this.#settled({ accountId, keyId, key, fingerprint }, request);
+    const found = await this.#settled({ accountId, keyId, key, fingerprint }, request, reply);
     if (found.state === "claimed") {
       const { claim, again } = found;
       this.#hold(request, claim);
@@ -89,22 +105,55 @@ export class Idempotency {
     return undefined;
   }
 
-  /** Waits for an answer while another request with this key is being processed. */
-  async #settled(keyed: Claim["request"], request: FastifyRequest) {
-    for (const until = performance.now() + this.#waitMs; ; await sleep(pollMs)) {
-      const found = await this.#rows.claim(keyed);
-      if (found.state === "claimed" || found.state === "answered") return found;
-      if (found.state === "reused") {
+  /** The claim, or the answer of another request with this key, which is waited for. */
+  async #settled(keyed: KeyedRequest, request: FastifyRequest, reply: FastifyReply) {
+    const found = await this.#look(keyed);
+    if (found) return found;
+    using _waiting = this.#wait(nameOf(keyed));
+    using _stream = this.#streams.enter(request);
+    const over = AbortSignal.any([AbortSignal.timeout(this.#waitMs), goneOf(reply)]);
+    for (const backoff = new Backoff(leastLookMs, mostLookMs); !over.aborted; ) {
+      const here = this.#settling.get(nameOf(keyed));
+      await (here ? untilEither(here, over) : pause(backoff.next(), over));
+      const next = await this.#look(keyed);
+      if (next) return next;
+    }
+    throw inUse();
+  }
+
+  /** Null while another request with this key is being processed. */
+  async #look(keyed: KeyedRequest) {
+    const found = await this.#rows.claim(keyed);
+    switch (found.state) {
+      case "claimed":
+      case "answered":
+        return found;
+      case "running":
+        return null;
+      case "reused": {
         const message = "This Idempotency-Key was used for another request, with another path or body: take a new one.";
         throw new BerthError("idempotency_key_reused", message);
       }
-      if (found.state === "unreadable") {
+      case "unreadable": {
         const message =
           "The first request with this Idempotency-Key was done, but its answer was sealed with another secret key than this server's.";
         throw new BerthError("idempotency_answer_unreadable", message);
       }
-      if (performance.now() > until || request.raw.socket.destroyed) throw inUse();
     }
+  }
+
+  /** Counts a request that waits. Throws `idempotency_key_in_use` where enough wait already. */
+  #wait(name: string): Disposable {
+    const waiting = this.#waiting.get(name) ?? 0;
+    if (waiting >= maximumWaiting) throw inUse();
+    this.#waiting.set(name, waiting + 1);
+    return {
+      [Symbol.dispose]: () => {
+        const left = this.#waiting.get(name)! - 1;
+        if (left > 0) this.#waiting.set(name, left);
+        else this.#waiting.delete(name);
+      },
+    };
   }
 
   #hold(request: FastifyRequest, claim: Claim): void {
@@ -113,7 +162,9 @@ export class Idempotency {
         request.log.warn({ err: error }, "the claim of an idempotency key could not be renewed");
       });
     }, renewMs).unref();
-    this.#held.set(request, { claim, renewal });
+    const settled = Promise.withResolvers<void>();
+    this.#held.set(request, { claim, renewal, settled });
+    this.#settling.set(nameOf(claim.request), settled.promise);
   }
 
   /**
@@ -121,26 +172,45 @@ export class Idempotency {
    * one, with a new secret. Throws `database_unavailable`, and `idempotency_key_in_use` if the work was taken over.
    */
   async #keep(request: FastifyRequest, answer: KeptAnswer): Promise<void> {
-    const claim = this.#let(request);
-    if (claim && !(await this.#rows.answer(claim, answer))) throw inUse();
-  }
-
-  async #giveUp(request: FastifyRequest): Promise<void> {
-    const claim = this.#let(request);
-    if (!claim) return;
-    await this.#rows.release(claim).catch((error: unknown) => {
-      request.log.warn({ err: error }, "the claim of an idempotency key ends later");
+    await this.#settle(request, async (claim) => {
+      if (!(await this.#rows.answer(claim, answer))) throw inUse();
     });
   }
 
-  /** Removes and returns the request's claim. */
-  #let(request: FastifyRequest): Claim | null {
+  async #giveUp(request: FastifyRequest): Promise<void> {
+    await this.#settle(request, async (claim) => {
+      await this.#rows.release(claim).catch((error: unknown) => {
+        request.log.warn({ err: error }, "the claim of an idempotency key ends later");
+      });
+    });
+  }
+
+  /** Ends the request's claim, if it has one, with `end`. Those that wait for it look again. */
+  async #settle(request: FastifyRequest, end: (claim: Claim) => Promise<void>): Promise<void> {
     const held = this.#held.get(request);
-    if (!held) return null;
+    if (!held) return;
     this.#held.delete(request);
     clearInterval(held.renewal);
-    return held.claim;
+    try {
+      await end(held.claim);
+    } finally {
+      const name = nameOf(held.claim.request);
+      if (this.#settling.get(name) === held.settled.promise) this.#settling.delete(name);
+      held.settled.resolve();
+    }
   }
+}
+
+function nameOf({ accountId, keyId, key }: KeyedRequest): string {
+  return JSON.stringify([accountId, keyId, key]);
+}
+
+/** Resolves with `settled`, or when `over` aborts. */
+async function untilEither(settled: Promise<void>, over: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  over.addEventListener("abort", () => resolve(), { once: true });
+  if (over.aborted) resolve();
+  await Promise.race([settled, promise]);
 }
 
 /** The request's key, already validated; null without one. */

@@ -97,6 +97,7 @@ export class Leadership {
   #lookingSince = Number.POSITIVE_INFINITY;
   #renewing: Promise<void> | null = null;
   #leases: readonly HostLease[] = [];
+  #reading: Promise<void> | null = null;
   #told = "";
   #running: Promise<void> = Promise.resolve();
 
@@ -169,7 +170,7 @@ export class Leadership {
       if (again) {
         if (gone.aborted || performance.now() > until) throw nobodyLeads();
         await pause(waitPollMs, gone);
-        await this.#read().catch(() => {});
+        await this.#readTogether().catch(() => {});
         if (this.#isForsaken(host)) throw nobodyLeads();
       }
       const lease = this.known(host);
@@ -210,6 +211,14 @@ export class Leadership {
       this.#told = message;
       if (!this.leads) await pause(refusedMs, this.#stop.signal);
     }
+  }
+
+  /** As `#read`, once for all requests that wait. */
+  #readTogether(): Promise<void> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = null;
+    });
+    return this.#reading;
   }
 
   async #read(): Promise<void> {

@@ -2,7 +2,7 @@ import { type LastEvent, type SequencedEvent, statusAfter, type TurnStatus } fro
 import { asBerthError, BerthError, type ErrorCode } from "../contract/errors.ts";
 import { EventLog } from "../contract/event-log.ts";
 import { isUuid } from "../contract/ids.ts";
-import { isTransient, pause } from "../platform/retry.ts";
+import { Backoff, isTransient, pause } from "../platform/retry.ts";
 import { type AgentState, requireHere } from "./agent.ts";
 import type { Caller } from "./caller.ts";
 import type { GuestLeases } from "./guest-leases.ts";
@@ -92,7 +92,8 @@ export interface TurnOptions {
 
 /** How long a guest has to end a cancelled turn before the server ends it for its reader. */
 const cancelGraceMs = 1_500;
-const pollMs = 200;
+const leastPollMs = 200;
+const mostPollMs = 1_000;
 /** The highest event number: the database stores 32 bits. */
 const lastPossible = 2 ** 31 - 1;
 const databaseRetryMs = 500;
@@ -200,6 +201,7 @@ export class Turns {
    */
   async *events({ id, agentId }: TurnState, after: number, signal: AbortSignal): AsyncGenerator<SequencedEvent[]> {
     const { rows } = this.#options;
+    const backoff = new Backoff(leastPollMs, mostPollMs);
     for (let cursor = Math.min(after, lastPossible); !signal.aborted; ) {
       const running = this.#running.get(id);
       if (running) {
@@ -212,13 +214,14 @@ export class Turns {
       const page = await rows.events(id, cursor);
       if (page.length > 0) {
         cursor = page.at(-1)!.seq;
+        backoff.reset();
         yield page;
         if (statusAfter(page.at(-1)!.event) !== "running") return;
       } else if (turn?.status !== "running") {
         if (turn && cursor > 0) yield this.#lastOf(id, cursor);
         return;
       } else {
-        await pause(pollMs);
+        await pause(backoff.next(), signal);
       }
     }
   }
@@ -287,7 +290,8 @@ export class Turns {
 
   /** A running turn, once this server has resumed it; null if it has ended. */
   async #takenUp(turn: TurnState): Promise<RunningTurn | null> {
-    for (let status = turn.status; ; await pause(pollMs)) {
+    const backoff = new Backoff(leastPollMs, mostPollMs);
+    for (let status = turn.status; ; await pause(backoff.next())) {
       const running = this.#running.get(turn.id);
       if (running) return running;
       if (status !== "running" || this.#stopped) return null;

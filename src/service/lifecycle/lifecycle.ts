@@ -106,7 +106,7 @@ export class Lifecycle {
 
   /** Begins to make the machine of an agent that `store` stores. Throws `no_capacity`. */
   async begin(agent: AgentState, store: () => Promise<void>): Promise<void> {
-    this.slots.requireQueue();
+    this.slots.requireQueue(slotOf(agent));
     await store();
     void this.#reconciler.reconcile(agent);
   }
@@ -139,9 +139,9 @@ export class Lifecycle {
     }
   }
 
-  /** Throws `no_capacity` when the agent's machine does not run and the queue for a slot is full. */
-  requireSlot({ status }: AgentState): void {
-    if (status === "suspended") this.slots.requireQueue();
+  /** Throws `no_capacity` when the agent's machine does not run, and may not wait for a slot. */
+  requireSlot(agent: AgentState): void {
+    if (agent.status === "suspended") this.slots.requireQueue(slotOf(agent));
   }
 
   /** Yields the agent at once and after each change, until `signal` is aborted or the agent is deleted. */

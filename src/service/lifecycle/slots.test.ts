@@ -139,10 +139,10 @@ test("who gives up waiting, waits too long or can never fit is told so, and is o
 test("a queue that is full takes no more", async () => {
   const slots = open({ machines: 1, waiting: 1 });
   await slots.acquire(slot("1"), () => {}, nobody);
-  slots.requireQueue();
+  slots.requireQueue(slot("2"));
   const waiting = slots.acquire(slot("2"), () => {}, nobody);
   await turn();
-  expect(() => slots.requireQueue()).toThrow(/waiting for one: 1/);
+  expect(() => slots.requireQueue(slot("3"))).toThrow("1 of its machines wait");
   slots.release("1");
   await waiting;
 });
@@ -160,4 +160,24 @@ test("while nobody can say whether there are other accounts, who waits goes on w
   expect([log, slots.waiting]).toEqual([["1"], 1]);
   slots.release("1");
   await Promise.all(all);
+});
+
+test("an account at its share leaves slots and queue to others", async () => {
+  const slots = open({ machines: 10, accountShare: 0.8, waiting: 10 });
+  const log: string[] = [];
+  const admit = (asked: Slot) => {
+    slots.requireQueue(asked);
+    return acquire(slots, asked, log);
+  };
+  for (let id = 1; id <= 16; id++) void admit(slot(String(id), "greedy"));
+  await turn();
+  expect([slots.used, slots.waiting]).toEqual([8, 8]);
+  expect(() => slots.requireQueue(slot("17", "greedy"))).toThrow("8 of its machines wait");
+  await Promise.all([admit(slot("first", "modest")), admit(slot("second", "modest"))]);
+  expect(log).toContain("second");
+  // Now all are in use: others wait, and those that wait for their own share do not count.
+  for (let id = 1; id <= 8; id++) void admit(slot(`late-${id}`, "modest"));
+  void admit(slot("third", "other"));
+  await turn();
+  expect(slots.waiting).toBe(17);
 });

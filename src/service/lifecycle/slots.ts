@@ -68,7 +68,7 @@ export class Slots {
   /** What is taken of what there is. */
   capacity(): Omit<Capacity, "spares"> {
     const { memoryMiB, machines, waiting } = this.#options;
-    const used = this.#sum(() => true);
+    const used = sumOf(this.#used.values());
     return {
       machines: { used: used.machines, limit: machines },
       memoryMiB: { used: used.memory, limit: memoryMiB },
@@ -82,13 +82,39 @@ export class Slots {
     return index < 0 ? null : index + 1;
   }
 
-  /** Throws `no_capacity` when the queue is full. */
-  requireQueue(): void {
-    if (this.#queue.length < this.#options.waiting) return;
-    throw new BerthError(
-      "no_capacity",
-      `All slots for machines are taken; waiting for one: ${this.#queue.length}. Try again later.`,
-    );
+  /**
+   * Throws `no_capacity` if this machine would have to wait and may not: its account has its share of the queue, or the
+   * queue is full. Those that wait because their account has its share of slots leave the queue free for others.
+   */
+  requireQueue(slot: Slot): void {
+    if (this.#used.has(slot.agentId)) return;
+    const { waiting, accountShare } = this.#options;
+    const { taken, left } = this.#afterNextPass();
+    const isWithin = this.#isWithinShare(slot, taken);
+    const ahead = left.filter((each) => this.#isWithinShare(each, taken));
+    if (isWithin && ahead.length === 0 && this.#fits(slot, taken)) return;
+    const own = left.filter(({ accountId }) => accountId === slot.accountId).length;
+    if (own >= Math.max(1, Math.floor(waiting * accountShare))) {
+      const message = `All of the account's slots are in use, and ${own} of its machines wait for one. Try again later.`;
+      throw new BerthError("no_capacity", message);
+    }
+    const counted = isWithin ? ahead.length : left.length;
+    if (counted < waiting) return;
+    throw new BerthError("no_capacity", `All slots are in use, and ${counted} machines wait for one. Try again later.`);
+  }
+
+  /** The slots in use once those of the queue are granted that can be, and those that are left waiting. */
+  #afterNextPass(): { taken: Slot[]; left: Slot[] } {
+    const taken = [...this.#used.values()];
+    const left: Slot[] = [];
+    let isBlocked = false;
+    for (const { slot } of this.#queue) {
+      const isWithin = this.#isWithinShare(slot, taken);
+      const isGranted = isWithin && !isBlocked && this.#fits(slot, taken);
+      (isGranted ? taken : left).push(slot);
+      if (isWithin && !isGranted) isBlocked = true;
+    }
+    return { taken, left };
   }
 
   /** Takes a slot for a machine that already runs, even if there is no room. */
@@ -145,7 +171,10 @@ export class Slots {
   }
 
   #waitedTooLong(): BerthError {
-    return new BerthError("no_capacity", `No slot came free within ${Math.round(this.#options.waitMs / 1000)} s.`);
+    return new BerthError(
+      "no_capacity",
+      `No machine slot became available within ${Math.round(this.#options.waitMs / 1000)} s.`,
+    );
   }
 
   /** One pass at a time over the queue, and another when something has changed meanwhile. */
@@ -197,29 +226,33 @@ export class Slots {
     entry.grant();
   }
 
-  #fits({ memoryMiB }: Slot): boolean {
-    const { memory, machines } = this.#sum(() => true);
+  #fits({ memoryMiB }: Slot, taken: Iterable<Slot> = this.#used.values()): boolean {
+    const { memory, machines } = sumOf(taken);
     return memory + memoryMiB <= this.#options.memoryMiB && machines < this.#options.machines;
   }
 
-  async #isOverShare({ accountId, memoryMiB }: Slot): Promise<boolean> {
-    const { accountShare, memoryMiB: allMemory, machines: allMachines, shared } = this.#options;
-    const { memory, machines } = this.#sum((slot) => slot.accountId === accountId);
-    // The first is let in whatever its size.
-    if (machines === 0) return false;
-    const within = memory + memoryMiB <= allMemory * accountShare && machines + 1 <= allMachines * accountShare;
+  async #isOverShare(slot: Slot): Promise<boolean> {
     // Unknown while the database is down; the request keeps waiting.
-    return !within && (await shared(accountId).catch(() => true));
+    return !this.#isWithinShare(slot) && (await this.#options.shared(slot.accountId).catch(() => true));
   }
 
-  #sum(counts: (slot: Slot) => boolean): { memory: number; machines: number } {
-    let memory = 0;
-    let machines = 0;
-    for (const slot of this.#used.values()) {
-      if (!counts(slot)) continue;
-      memory += slot.memoryMiB;
-      machines += 1;
-    }
-    return { memory, machines };
+  #isWithinShare({ accountId, memoryMiB }: Slot, taken: Iterable<Slot> = this.#used.values()): boolean {
+    const { accountShare, memoryMiB: allMemory, machines: allMachines } = this.#options;
+    const { memory, machines } = sumOf(taken, accountId);
+    // The first is let in whatever its size.
+    if (machines === 0) return true;
+    return memory + memoryMiB <= allMemory * accountShare && machines + 1 <= allMachines * accountShare;
   }
+}
+
+/** What these slots take; with an account, those of it. */
+function sumOf(slots: Iterable<Slot>, accountId?: string): { memory: number; machines: number } {
+  let memory = 0;
+  let machines = 0;
+  for (const slot of slots) {
+    if (accountId !== undefined && slot.accountId !== accountId) continue;
+    memory += slot.memoryMiB;
+    machines += 1;
+  }
+  return { memory, machines };
 }
