@@ -1,8 +1,11 @@
+import { createSocket } from "node:dgram";
+import { getServers, setServers } from "node:dns";
+import { lookup } from "node:dns/promises";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
-import { fetchPublicDocument, lookupPublic } from "./documents.ts";
+import { fetchPublicDocument, publicAddresses } from "./documents.ts";
 
 test("only documents of the public internet are fetched", async () => {
   const connected: unknown[] = [];
@@ -25,8 +28,28 @@ test("only documents of the public internet are fetched", async () => {
   server.close();
 });
 
-test("a name is resolved to public addresses or not at all", async () => {
-  const found = Promise.withResolvers<Error | null>();
-  lookupPublic("localhost", { all: true }, (error) => found.resolve(error));
-  expect((await found.promise)?.message).toBe("localhost is not on the public internet");
+test("a name without public addresses is refused", async () => {
+  const never = new AbortController().signal;
+  await expect(publicAddresses("localhost", never)).rejects.toThrow();
+});
+
+test("look-ups of names that strangers give occupy no thread, and end with their time", async () => {
+  const silent = createSocket("udp4");
+  silent.bind(0, "127.0.0.1");
+  await once(silent, "listening");
+  const before = getServers();
+  setServers([`127.0.0.1:${silent.address().port}`]);
+  try {
+    const over = new AbortController();
+    const slow = Array.from({ length: 20 }, (_, at) => publicAddresses(`${at}.slow.example`, over.signal));
+    const failed = Promise.allSettled(slow);
+    await once(silent, "message");
+    // The threads, of which there are four, are free for the names of the operator.
+    expect(await lookup("localhost")).toBeTruthy();
+    over.abort();
+    for (const { status } of await failed) expect(status).toBe("rejected");
+  } finally {
+    setServers(before);
+    silent.close();
+  }
 });

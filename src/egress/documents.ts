@@ -1,10 +1,10 @@
-import { lookup } from "node:dns";
 import { request } from "node:https";
 import type { LookupFunction } from "node:net";
 import { isIP } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { parseJson } from "../platform/json-structure.ts";
 import { isOnLink, isOwn, isPublic } from "./addresses.ts";
+import { resolvePublic } from "./names.ts";
 
 const timeoutMs = 5_000;
 const maximumBytes = 8 * 1024;
@@ -20,7 +20,9 @@ export async function fetchPublicDocument(url: string): Promise<unknown> {
   if (isIP(hostname.replace(/^\[|\]$/g, ""))) throw new Error("a document's address has a name");
   if (port !== "") throw new Error("a document is fetched from the usual port only");
   const signal = AbortSignal.timeout(timeoutMs);
-  const asked = request(url, { lookup: lookupPublic, signal, agent: false, headers: { accept: "application/json" } });
+  const lookup = answering(await publicAddresses(hostname, signal));
+  signal.throwIfAborted();
+  const asked = request(url, { lookup, signal, agent: false, headers: { accept: "application/json" } });
   asked.end();
   const { promise, resolve, reject } = Promise.withResolvers<import("node:http").IncomingMessage>();
   asked.on("response", resolve).on("error", reject);
@@ -38,17 +40,19 @@ export async function fetchPublicDocument(url: string): Promise<unknown> {
   }
 }
 
-/** Resolves a name, if all its addresses are public. */
-export const lookupPublic: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error) return callback(error, []);
-    const isAllowed = ({ address }: { address: string }) => isPublic(address) && !isOwn(address) && !isOnLink(address);
-    if (addresses.length > 0 && addresses.every(isAllowed)) return answer(addresses);
-    callback(new Error(`${hostname} is not on the public internet`), []);
-  });
+/** The addresses of a name, all of which are public. Rejects for any other name, and when `signal` aborts. */
+export async function publicAddresses(hostname: string, signal: AbortSignal): Promise<string[]> {
+  const addresses = await resolvePublic(hostname, signal);
+  const isAllowed = (address: string) => isPublic(address) && !isOwn(address) && !isOnLink(address);
+  if (addresses.length > 0 && addresses.every(isAllowed)) return addresses;
+  throw new Error(`${hostname} is not on the public internet`);
+}
 
-  function answer(addresses: { address: string; family: number }[]): void {
-    if (options.all) callback(null, addresses);
-    else callback(null, addresses[0]!.address, addresses[0]!.family);
-  }
-};
+/** A look-up that has these addresses already. */
+function answering(addresses: string[]): LookupFunction {
+  const all = addresses.map((address) => ({ address, family: isIP(address) }));
+  return (_hostname, options, callback) => {
+    if (options.all) callback(null, all);
+    else callback(null, all[0]!.address, all[0]!.family);
+  };
+}

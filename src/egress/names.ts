@@ -1,4 +1,4 @@
-import { lookup, Resolver } from "node:dns/promises";
+import { getServers, lookup, Resolver } from "node:dns/promises";
 
 /** Returns all addresses of a name, or none if it has none. Rejects if that cannot be determined. */
 export type Resolve = (name: string) => Promise<string[]>;
@@ -11,17 +11,21 @@ const absent = new Set(["ENOTFOUND", "ENODATA"]);
 
 /**
  * Asks DNS for exactly this name. Ignores `/etc/hosts` and search domains, which are private. Does not occupy one of
- * Node's four threads, which slow names could exhaust.
+ * Node's four threads, which slow names could exhaust. When `signal` aborts, the queries are cancelled.
  */
-export const resolvePublic: Resolve = async (name) => {
+export async function resolvePublic(name: string, signal?: AbortSignal): Promise<string[]> {
   const resolver = new Resolver({ timeout: timeoutMs, tries: 2 });
+  resolver.setServers(getServers()); // A new one has those of the host, whatever the process has set.
+  const cancel = () => resolver.cancel();
+  signal?.addEventListener("abort", cancel);
   const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  signal?.removeEventListener("abort", cancel);
   const addresses = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
   const faults = answers.flatMap((answer) => (answer.status === "rejected" ? [answer.reason] : []));
   const fault = faults.find(({ code }) => !absent.has(code));
   if (addresses.length === 0 && fault) throw fault;
   return addresses;
-};
+}
 
 /** Resolves as the host's own programs do. Used for names that the operator has listed. */
 export const resolveHere: Resolve = async (name) => {
