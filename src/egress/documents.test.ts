@@ -1,5 +1,5 @@
 import { createSocket } from "node:dgram";
-import { getServers, setServers } from "node:dns";
+import dns from "node:dns";
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -37,8 +37,8 @@ test("look-ups of names that strangers give occupy no thread, and end with their
   const silent = createSocket("udp4");
   silent.bind(0, "127.0.0.1");
   await once(silent, "listening");
-  const before = getServers();
-  setServers([`127.0.0.1:${silent.address().port}`]);
+  const before = dns.getServers();
+  dns.setServers([`127.0.0.1:${silent.address().port}`]);
   try {
     const over = new AbortController();
     const slow = Array.from({ length: 20 }, (_, at) => publicAddresses(`${at}.slow.example`, over.signal));
@@ -49,7 +49,7 @@ test("look-ups of names that strangers give occupy no thread, and end with their
     over.abort();
     for (const { status } of await failed) expect(status).toBe("rejected");
   } finally {
-    setServers(before);
+    dns.setServers(before);
     silent.close();
   }
 });

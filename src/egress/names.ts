@@ -1,4 +1,5 @@
-import { getServers, lookup, Resolver } from "node:dns/promises";
+import dns from "node:dns";
+import { lookup, Resolver } from "node:dns/promises";
 
 /** Returns all addresses of a name, or none if it has none. Rejects if that cannot be determined. */
 export type Resolve = (name: string) => Promise<string[]>;
@@ -15,7 +16,7 @@ const absent = new Set(["ENOTFOUND", "ENODATA"]);
  */
 export async function resolvePublic(name: string, signal?: AbortSignal): Promise<string[]> {
   const resolver = new Resolver({ timeout: timeoutMs, tries: 2 });
-  resolver.setServers(getServers()); // A new one has those of the host, whatever the process has set.
+  resolver.setServers(dns.getServers()); // A new one has those of the host, whatever the process has set.
   const cancel = () => resolver.cancel();
   signal?.addEventListener("abort", cancel);
   const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
