@@ -23,6 +23,7 @@ export function listeningMachines(ports: number[]): Driver {
     restores: 0,
     phase: phaseOf(id),
     image: null,
+    isUnused: false,
   });
   return {
     prepare: async () => null,
@@ -55,6 +56,12 @@ export function listeningMachines(ports: number[]): Driver {
     sweep: async () => {},
     endHung: async () => {},
     destroy: async () => {},
+    quarantine: async () => {},
+    quarantineSnapshot: async () => {},
+    quarantined: async () => [],
+    quarantinedMachine: () => Promise.reject(new Error("nothing is in the quarantine")),
+    releaseQuarantined: async () => {},
+    removeQuarantined: async () => {},
     invalidate: async () => {},
     observe: async (id) => observed(id),
     // Otherwise the service would look after machines that it believes lost, once a minute.

@@ -58,7 +58,7 @@ test("memory does not grow with the archive", async () => {
   const before = process.memoryUsage().rss;
   await folders.receive("id", watched(archive(1_000)), async () => {});
   expect(most - before).toBeLessThan(300 * 1024 ** 2);
-  expect((await readdir(join(folder, "id"))).sort()).toEqual(["home.tar", "state.tar", "transcript.jsonl"]);
+  expect((await readdir(join(folder, "imports/id"))).sort()).toEqual(["home.tar", "state.tar", "transcript.jsonl"]);
 });
 
 test("a disk that fills up meanwhile ends it, and leaves nothing", async () => {
@@ -67,7 +67,7 @@ test("a disk that fills up meanwhile ends it, and leaves nothing", async () => {
     if (++looks === 3) throw new Error("full");
   });
   await expect(folders.receive("id", archive(1_000), async () => {})).rejects.toThrow("full");
-  expect(await readdir(folder)).toEqual([]);
+  expect(await readdir(join(folder, "imports"))).toEqual([]);
 });
 
 test("what was received is there under its id alone, and what was not goes at the next start", async () => {
@@ -75,10 +75,10 @@ test("what was received is there under its id alone, and what was not goes at th
   await folders.receive("one", archive(1), async () => {});
   const gate = Promise.withResolvers<void>();
   const refused = folders.receive("two", archive(1), () => gate.promise);
-  await expect.poll(() => readdir(folder)).toHaveLength(2);
+  await expect.poll(() => readdir(join(folder, "imports"))).toHaveLength(2);
   expect(await folders.ids()).toEqual(["one"]);
   await folders.removeHalfReceived();
   gate.reject(new Error("not this one"));
   await expect(refused).rejects.toThrow("not this one");
-  expect(await readdir(folder)).toEqual(["one"]);
+  expect(await readdir(join(folder, "imports"))).toEqual(["one"]);
 });

@@ -14,15 +14,24 @@ import {
 } from "../contract/archives.ts";
 import { BerthError } from "../contract/errors.ts";
 import { safeParseValue, textOf } from "../contract/validation.ts";
+import { Quarantine, type Quarantined } from "../platform/quarantine.ts";
 import { folderCheck } from "./folder-check.ts";
 import { invalid, parseJson, readArchive } from "./read.ts";
 
+/** The folder of a data folder that holds received archives. */
+const importsFolder = "imports";
 const partialEnding = ".partial-";
 const transcriptFile = "transcript.jsonl";
 const maximumTranscript = 1024 ** 3;
 const maximumState = 64 * 1024 ** 2;
 /** How much is written between two looks at the host's disk. */
 const lookEvery = 64 * 1024 ** 2;
+
+/** The ids of the archives in a data folder that were received completely. */
+export async function receivedIn(dataFolder: string): Promise<string[]> {
+  const names = await readdir(join(dataFolder, importsFolder)).catch(() => []);
+  return names.filter((name) => !name.includes(partialEnding));
+}
 
 /** What an archive says of itself, once the rest of it is received. */
 export interface ReceivedArchive {
@@ -36,12 +45,16 @@ export interface ReceivedArchive {
  * whole.
  */
 export class ImportFolders {
+  readonly #dataFolder: string;
   readonly #folder: string;
+  readonly #quarantine: Quarantine;
   readonly #requireSpace: () => Promise<void>;
 
   /** `requireSpace` throws `disk_full` when the host's disk is too full for anything new. */
-  constructor(folder: string, requireSpace: () => Promise<void>) {
-    this.#folder = folder;
+  constructor(dataFolder: string, requireSpace: () => Promise<void>) {
+    this.#dataFolder = dataFolder;
+    this.#folder = join(dataFolder, importsFolder);
+    this.#quarantine = new Quarantine(dataFolder);
     this.#requireSpace = requireSpace;
   }
 
@@ -120,10 +133,23 @@ export class ImportFolders {
     await rm(join(this.#folder, id), { recursive: true, force: true });
   }
 
+  /** Moves an archive to the quarantine. */
+  async quarantine(id: string): Promise<void> {
+    await this.#quarantine.add(join(this.#folder, id), { id, kind: "import", agent: null, runtime: null });
+  }
+
+  /** The archives in the quarantine. */
+  async quarantined(): Promise<Quarantined[]> {
+    return (await this.#quarantine.list()).filter(({ kind }) => kind === "import");
+  }
+
+  async removeQuarantined(id: string): Promise<void> {
+    await this.#quarantine.remove(id, "import");
+  }
+
   /** The ids of all that are whole. */
-  async ids(): Promise<string[]> {
-    const names = await readdir(this.#folder).catch(() => []);
-    return names.filter((name) => !name.includes(partialEnding));
+  ids(): Promise<string[]> {
+    return receivedIn(this.#dataFolder);
   }
 
   /** At the server's start: removes what a crash left half received. */

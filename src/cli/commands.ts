@@ -22,6 +22,7 @@ export const groups: Readonly<Record<string, string>> = {
   "admin users": "manage users",
   "admin signing-keys": "manage the keys that sign tokens",
   "admin credits": "list and grant credits",
+  "admin orphans": "list, give back and remove quarantined files",
 };
 
 const commands: Load = () => import("./commands/commands.ts");
@@ -33,6 +34,7 @@ const snapshots: Load = () => import("./commands/snapshots.ts");
 const service: Load = () => import("./commands/service.ts");
 const sshParts: Load = () => import("./commands/ssh-parts.ts");
 const turns: Load = () => import("./commands/turns.ts");
+const adminOrphans: Load = () => import("./commands/admin-orphans.ts");
 const adminRestore: Load = () => import("./commands/admin-restore.ts");
 const adminUsersDisable: Load = () => import("./commands/admin-users-disable.ts");
 
@@ -126,6 +128,10 @@ const loads: Readonly<Record<string, Load>> = {
   api: () => import("./commands/api.ts"),
   "admin capacity": () => import("./commands/admin-capacity.ts"),
   "admin backup": () => import("./commands/admin-backup.ts"),
+  "admin adopt-host": () => import("./commands/admin-adopt-host.ts"),
+  "admin orphans list": adminOrphans,
+  "admin orphans give-back": adminOrphans,
+  "admin orphans remove": adminOrphans,
   "admin restore": adminRestore,
   "admin verify": adminRestore,
   "admin users list": () => import("./commands/admin-users-list.ts"),

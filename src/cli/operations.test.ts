@@ -101,6 +101,9 @@ const commands: Record<string, string> = {
   "POST /admin/signing-keys": "admin signing-keys replace",
   "GET /admin/capacity": "admin capacity",
   "POST /admin/backups": "admin backup -",
+  "GET /admin/orphans": "admin orphans list",
+  "POST /admin/orphans/{id}/give-back": `admin orphans give-back ${id} ada`,
+  "DELETE /admin/orphans/{id}": `admin orphans remove ${id} --yes`,
   "GET /admin/credits": "admin credits list",
   "POST /admin/credits/grants": "admin credits grant bea 10",
 };

@@ -102,6 +102,8 @@ export interface Config {
   allowUnpriced: boolean;
   /** Free space of the data folder's disk below which nothing new begins, in bytes. */
   diskReserveBytes: number;
+  /** How many days files without a row stay in the quarantine. */
+  quarantineDays: number;
   /** How long finished turns are kept; 0: for ever. */
   turnDays: number;
   /** How many bytes an account's finished turns may take, beyond which the oldest go; 0: no limit. */

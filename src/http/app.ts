@@ -30,6 +30,7 @@ import type { IdempotencyRows } from "../service/idempotency.ts";
 import type { Imports } from "../service/imports.ts";
 import type { Keys } from "../service/keys.ts";
 import type { ModelChoice } from "../service/models.ts";
+import type { Orphans } from "../service/orphans.ts";
 import type { Ports } from "../service/ports.ts";
 import type { Previews } from "../service/previews.ts";
 import type { Principals } from "../service/principals.ts";
@@ -77,6 +78,7 @@ import { openAiModelRoutes } from "./openai/models.ts";
 import { responseSocketRoutes } from "./openai/response-socket.ts";
 import { responseRoutes } from "./openai/responses.ts";
 import { describeRoutes } from "./openapi.ts";
+import { orphanRoutes } from "./orphans.ts";
 import type { Passing } from "./passing/passing.ts";
 import { paymentEventRoutes, topUpRoutes } from "./payments.ts";
 import { portRoutes } from "./ports.ts";
@@ -134,6 +136,7 @@ export interface AppOptions {
   signIn: { handle: HandleSignIn } | null;
   capacity: () => Capacity;
   backups: Backups;
+  orphans: Orphans;
   readiness: () => Promise<Readiness>;
   metrics: MetricsText;
   /** Called with the status of each request that is answered. */
@@ -276,6 +279,7 @@ async function addRoutes(
   await app.register(creditRoutes(billing));
   await app.register(capacityRoutes(options.capacity));
   await app.register(backupRoutes(options.backups));
+  await app.register(orphanRoutes(options.orphans, agents));
   await addWires(app, options, { streams, begun });
 }
 

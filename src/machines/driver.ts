@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { Quarantined } from "../platform/quarantine.ts";
 import type { MachinePhase } from "../service/lifecycle/plan.ts";
 import type { Progress } from "../service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../service/lifecycle/reconciler.ts";
@@ -12,7 +13,12 @@ export interface MachineObservation {
   phase: MachinePhase;
   /** The image whose runtimes it runs; null where there is no machine. */
   image: string | null;
+  /** No agent has used it yet: a spare, or a machine whose creation was cut off. */
+  isUnused: boolean;
 }
+
+/** What the row of an agent needs that gets a machine out of the quarantine. */
+export type QuarantinedMachine = Pick<MachineSpec, "runtime" | "resources" | "generation" | "restarts" | "restores">;
 
 /** How a machine's current run began: cloned warm from its template, booted from its disk, or woken with its memory. */
 export type MachineOrigin = "clone" | "boot" | "wake";
@@ -118,6 +124,21 @@ export interface Driver {
   endHung(id: string): Promise<void>;
   /** Ends the run and removes every byte. Does nothing if the machine does not exist. */
   destroy(id: string): Promise<void>;
+  /**
+   * Moves a machine's files to the quarantine. Its run ends, with its memory kept where that is possible. Does nothing if
+   * the machine does not exist.
+   */
+  quarantine(id: string): Promise<void>;
+  /** Moves a snapshot's files to the quarantine. */
+  quarantineSnapshot(snapshot: string): Promise<void>;
+  /** The machines and snapshots in the quarantine. */
+  quarantined(): Promise<Quarantined[]>;
+  /** The quarantined machine, or the machine that the quarantined snapshot is of. Throws `orphan_not_found`. */
+  quarantinedMachine(id: string): Promise<QuarantinedMachine>;
+  /** Takes a machine, suspended or stopped, or a snapshot out of the quarantine. Throws `orphan_not_found`. */
+  releaseQuarantined(id: string): Promise<void>;
+  /** Removes every byte. Does nothing if there is no such machine or snapshot in the quarantine. */
+  removeQuarantined(id: string): Promise<void>;
   /** Keeps the end of the guest's own log after the run. */
   keepLog(id: string, log: string): Promise<void>;
   /** The log last kept; empty if there is none. */

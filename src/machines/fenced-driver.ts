@@ -10,6 +10,8 @@ export const changing = new Set<string | symbol>([
   "attach",
   "invalidate",
   "adopting",
+  "adopted",
+  "keepLog",
   "suspend",
   "snapshot",
   "restore",
@@ -19,6 +21,10 @@ export const changing = new Set<string | symbol>([
   "stop",
   "endHung",
   "destroy",
+  "quarantine",
+  "quarantineSnapshot",
+  "releaseQuarantined",
+  "removeQuarantined",
 ] satisfies (keyof Driver)[]);
 
 /** A driver that changes nothing unless `confirm` resolves: this server leads the host's machines. */

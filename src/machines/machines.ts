@@ -6,12 +6,20 @@ import { type GuestSecrets, type Health, noSecrets } from "../contract/guest.ts"
 import type { GuestClient } from "../contract/guest-calls.ts";
 import { hexOf } from "../contract/ids.ts";
 import { unlessAborted } from "../platform/abort.ts";
+import type { Quarantined } from "../platform/quarantine.ts";
 import type { StartFrom } from "../service/lifecycle/plan.ts";
 import type { Progress } from "../service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../service/lifecycle/reconciler.ts";
 import { newAdoption, newToken } from "./adoption.ts";
 import { Connections, type ServeUplink } from "./connections.ts";
-import type { Driver, KeptSnapshot, MachineObservation, RunningMachine, SnapshotFacts } from "./driver.ts";
+import type {
+  Driver,
+  KeptSnapshot,
+  MachineObservation,
+  QuarantinedMachine,
+  RunningMachine,
+  SnapshotFacts,
+} from "./driver.ts";
 
 import { startMachine } from "./start.ts";
 
@@ -261,6 +269,35 @@ export class Machines {
   async destroy(id: string): Promise<void> {
     this.#connections.disconnect(id);
     await (await this.driver()).destroy(id);
+  }
+
+  /** Moves a machine without an agent to the quarantine. Its run ends. */
+  async quarantine(id: string): Promise<void> {
+    this.#connections.disconnect(id);
+    await (await this.driver()).quarantine(id);
+  }
+
+  /** Moves a snapshot without a row to the quarantine. */
+  async quarantineSnapshot(snapshot: string): Promise<void> {
+    await (await this.driver()).quarantineSnapshot(snapshot);
+  }
+
+  /** The machines and snapshots in the quarantine. */
+  async quarantined(): Promise<Quarantined[]> {
+    return (await this.driver()).quarantined();
+  }
+
+  async quarantinedMachine(id: string): Promise<QuarantinedMachine> {
+    return (await this.driver()).quarantinedMachine(id);
+  }
+
+  /** Takes a machine or a snapshot out of the quarantine. */
+  async releaseQuarantined(id: string): Promise<void> {
+    await (await this.driver()).releaseQuarantined(id);
+  }
+
+  async removeQuarantined(id: string): Promise<void> {
+    await (await this.driver()).removeQuarantined(id);
   }
 
   /** Disconnects all machines. They keep running. */

@@ -1,6 +1,7 @@
 import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { BerthError } from "../contract/errors.ts";
+import { Quarantine } from "./quarantine.ts";
 
 const mebibyte = 1024 ** 2;
 
@@ -11,10 +12,12 @@ const mebibyte = 1024 ** 2;
 export class DiskReserve {
   readonly #folder: string;
   readonly #bytes: number;
+  readonly #quarantine: Quarantine;
 
   constructor(folder: string, bytes: number) {
     this.#folder = folder;
     this.#bytes = bytes;
+    this.#quarantine = new Quarantine(folder);
   }
 
   /** Whether less than the reserve is free. */
@@ -26,10 +29,12 @@ export class DiskReserve {
   async require(): Promise<void> {
     const free = await this.#free();
     if (free >= this.#bytes) return;
+    const quarantined = Math.ceil((await this.#quarantine.bytes()) / mebibyte);
     throw new BerthError(
       "disk_full",
       `The service's disk is nearly full: ${Math.floor(free / mebibyte)} MiB are free, and ` +
-        `${Math.ceil(this.#bytes / mebibyte)} MiB are kept for what runs already. Nothing new begins until there is more.`,
+        `${Math.ceil(this.#bytes / mebibyte)} MiB are reserved for running machines. Nothing new starts until more is free.` +
+        (quarantined > 0 ? ` The quarantine holds ${quarantined} MiB: see \`berth admin orphans list\`.` : ""),
     );
   }
 

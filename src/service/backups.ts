@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type { BackupHeader, Backup as BackupView, KeptMachine } from "../contract/backups.ts";
 import { asBerthError, BerthError, type ErrorCode, isShortage } from "../contract/errors.ts";
 import type { AgentState } from "./agent.ts";
+import type { HostFiles } from "./host-files.ts";
 import type { HeldSnapshot, Snapshots } from "./snapshots.ts";
 
 /** How many agents are kept at the same time. One that waits for a slot holds up only its place. */
@@ -32,8 +33,7 @@ interface BackupsOptions {
   /** This host's agents. */
   agents: () => Promise<AgentState[]>;
   snapshots: Pick<Snapshots, "hold" | "sweep">;
-  /** The ids of the snapshots that rows name. */
-  named: () => Promise<ReadonlySet<string>>;
+  hostFiles: Pick<HostFiles, "statesOf">;
   machines: {
     /** The ids of all snapshots on this host. */
     snapshots(): Promise<{ id: string }[]>;
@@ -155,16 +155,21 @@ export class Backups {
   }
 
   async #make(id: string): Promise<BackupView> {
-    const { files, machines, named, dump, about, snapshots, log } = this.#options;
+    const { files, machines, hostFiles, dump, about, snapshots, log } = this.#options;
     const folder = await files.begin(id);
     const createdAt = new Date().toISOString();
     const { held, kept, leftOut } = await this.#holdAll();
     try {
       // After the machines: a turn that ends between the two has its row, and is undone by the restoration.
       await dump(folder);
-      const here = new Set((await machines.snapshots()).map(({ id }) => id));
-      const needed = [...(await named()), ...kept.map(({ snapshot }) => snapshot)].filter((each) => here.has(each));
-      await machines.stage([...new Set(needed)], folder);
+      const here = await machines.snapshots();
+      const states = await hostFiles.statesOf(here);
+      const moments = new Set(kept.map(({ snapshot }) => snapshot));
+      const needed = here.filter(({ id }) => states.get(id) === "named" || moments.has(id));
+      await machines.stage(
+        needed.map(({ id }) => id),
+        folder,
+      );
     } finally {
       for (const each of held) each[Symbol.dispose]();
       void snapshots.sweep().catch((error: unknown) => log("what a backup was made of is removed later", { error }));

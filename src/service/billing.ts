@@ -156,13 +156,18 @@ export class Billing {
     to: { account: string } | { user: string },
     grant: { micro: number; note: string | null; reference: string },
   ): Promise<{ account: AccountState; entry: EntryState }> {
-    const { rows, accountOfUser } = this.#options;
-    const accountId = "user" in to ? await accountOfUser(to.user) : to.account;
-    if (!(await rows.account(accountId))) {
-      throw new BerthError("account_not_found", `There is no account ${accountId}.`);
-    }
+    const { rows } = this.#options;
+    const accountId = await this.accountOf(to);
     const entry = await rows.grant({ accountId, ...grant });
     return { account: (await rows.account(accountId))!, entry };
+  }
+
+  /** The id of an account. Throws `account_not_found`, `user_not_found`, `users_managed_elsewhere`. */
+  async accountOf(named: { account: string } | { user: string }): Promise<string> {
+    const { rows, accountOfUser } = this.#options;
+    const accountId = "user" in named ? await accountOfUser(named.user) : named.account;
+    if (await rows.account(accountId)) return accountId;
+    throw new BerthError("account_not_found", `There is no account ${accountId}.`);
   }
 
   /** Creates a payment page for the account. Throws `payments_not_configured`, `payments_unavailable`. */

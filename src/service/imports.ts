@@ -12,6 +12,7 @@ import { BerthError } from "../contract/errors.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
 import type { AgentState } from "./agent.ts";
 import type { Agents } from "./agents.ts";
+import type { HostFiles } from "./host-files.ts";
 import type { Attempt } from "./idempotency.ts";
 import type { Lifecycle } from "./lifecycle/lifecycle.ts";
 import { storableValue } from "./storable.ts";
@@ -32,6 +33,8 @@ export interface ReceivedArchives {
   transcript(id: string): AsyncIterable<TranscriptLine>;
   open(id: string, folder: AgentFolder): Promise<Readable>;
   remove(id: string): Promise<void>;
+  /** Moves an archive whose agent the database does not know to the quarantine. */
+  quarantine(id: string): Promise<void>;
   ids(): Promise<string[]>;
 }
 
@@ -45,6 +48,7 @@ interface ImportOptions {
     importing(): Promise<ReadonlySet<string>>;
   };
   archives: ReceivedArchives;
+  files: HostFiles;
   /** Stores an agent with what comes with it and its history: all of it or nothing. Throws `agent_exists`. */
   insert: (agent: AgentState, settings: ImportedSettings, history: AsyncIterable<ImportedItem>) => Promise<void>;
   lifecycle: Lifecycle;
@@ -107,14 +111,22 @@ export class Imports {
     }
   }
 
-  /** Called now and then, and at the start: removes what no agent waits for. */
+  /**
+   * Called by the timer and at the start: removes the archives that no agent waits for, and moves those of agents that
+   * the database does not know to the quarantine.
+   */
   async sweep(): Promise<void> {
-    const { rows, archives } = this.#options;
+    const { rows, files, archives } = this.#options;
     // In this order: an agent is younger than its files.
     const found = await archives.ids();
     const kept = new Set(this.#underway);
     const needed = await rows.importing();
-    for (const id of found) if (!kept.has(id) && !needed.has(id)) await archives.remove(id);
+    const states = await files.statesOf(found.map((id) => ({ id })));
+    for (const id of found) {
+      if (kept.has(id) || needed.has(id)) continue;
+      if (states.get(id) === "unknown") await archives.quarantine(id);
+      else await archives.remove(id);
+    }
   }
 
   async #requireCreatable(accountId: string, settings: CreateAgent): Promise<void> {

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { BerthError } from "../contract/errors.ts";
 import { type CreateSnapshot, maximumSnapshots, type Snapshot, type SnapshotReason } from "../contract/snapshots.ts";
 import { type AgentState, requireAllowed } from "./agent.ts";
+import type { HostFiles } from "./host-files.ts";
 import type { Attempt } from "./idempotency.ts";
 import type { Lifecycle } from "./lifecycle/lifecycle.ts";
 import type { Turns } from "./turns.ts";
@@ -36,7 +37,7 @@ export function toSnapshotView({ agentId: _, retold: __, createdAt, ...snapshot 
   return { ...snapshot, createdAt: createdAt.toISOString() };
 }
 
-/** The snapshots' rows. A snapshot's files are older than its row, and outlive it. */
+/** The snapshots' rows. A snapshot's files are made before its row and removed after it. */
 export interface SnapshotRows {
   /** The time now, and the agent's turn that runs. */
   moment(agentId: string): Promise<{ at: Date; turnId: string | null }>;
@@ -46,10 +47,8 @@ export interface SnapshotRows {
   list(agentId: string): Promise<SnapshotState[]>;
   /** By name or id. */
   find(agentId: string, reference: string): Promise<SnapshotState | null>;
-  /** False if it is gone already. */
+  /** False if it is gone already. Its files may go from then on. */
   remove(id: string): Promise<boolean>;
-  /** The ids of those that have a row, or that an agent is being made from. */
-  needed(): Promise<ReadonlySet<string>>;
   /** Stores what these take now. */
   resize(found: readonly { id: string; bytes: number }[]): Promise<void>;
 }
@@ -70,12 +69,14 @@ interface MachinesOfSnapshots {
   /** Keeps this moment of the agent's machine. Throws `machine_lost` if there is none. */
   snapshot(id: string, snapshot: string, options: { memory: boolean }): Promise<{ bytes: number; hasMemory: boolean }>;
   removeSnapshot(snapshot: string): Promise<void>;
+  quarantineSnapshot(snapshot: string): Promise<void>;
   /** All on this host. */
   snapshots(): Promise<{ id: string; bytes: number }[]>;
 }
 
 interface SnapshotOptions {
   rows: SnapshotRows;
+  files: HostFiles;
   machines: MachinesOfSnapshots;
   lifecycle: Lifecycle;
   turns: Turns;
@@ -89,8 +90,8 @@ interface SnapshotOptions {
 /** Moments of agents: kept, gone back to, and removed. */
 export class Snapshots {
   readonly #options: SnapshotOptions;
-  /** Those whose files may be there before anything names them. */
-  readonly #underway = new Set<string>();
+  /** How often each snapshot is in use by something that no row says yet: its files stay. */
+  readonly #inUse = new Map<string, number>();
 
   constructor(options: SnapshotOptions) {
     this.#options = options;
@@ -162,20 +163,43 @@ export class Snapshots {
 
   /** Keeps this moment of the agent until it is disposed. Its files are removed some time later. */
   async hold({ id: agentId }: AgentState): Promise<HeldSnapshot> {
-    const { rows, machines, lifecycle } = this.#options;
+    const { rows, files, machines, lifecycle } = this.#options;
     const id = randomUUID();
-    this.#underway.add(id);
-    const release = () => void this.#underway.delete(id);
+    const use = this.#use(id);
     try {
+      await files.expect(id);
       return await lifecycle.alone(agentId, async (agent) => {
         const { at } = await rows.moment(agentId);
         await machines.snapshot(agentId, id, { memory: true });
-        return { id, agent, at, [Symbol.dispose]: release };
+        return { id, agent, at, [Symbol.dispose]: () => use[Symbol.dispose]() };
       });
     } catch (error) {
-      release();
+      use[Symbol.dispose]();
       throw error;
     }
+  }
+
+  /**
+   * Runs `task` with a snapshot whose files stay until it is done, whoever removes the snapshot. Throws
+   * `snapshot_not_found`.
+   */
+  async using<T>(agent: AgentState, reference: string, task: (snapshot: SnapshotState) => Promise<T>): Promise<T> {
+    const { id } = await this.find(agent, reference);
+    using _ = this.#use(id);
+    // A removal that began before the line above has taken the row by now.
+    return await task(await this.find(agent, id));
+  }
+
+  /** Keeps the sweep and removals from the snapshot's files until disposed. */
+  #use(id: string): Disposable {
+    this.#inUse.set(id, (this.#inUse.get(id) ?? 0) + 1);
+    return {
+      [Symbol.dispose]: () => {
+        const others = this.#inUse.get(id)! - 1;
+        if (others > 0) this.#inUse.set(id, others);
+        else this.#inUse.delete(id);
+      },
+    };
   }
 
   /**
@@ -183,15 +207,15 @@ export class Snapshots {
    * removed afterwards.
    */
   async ofDisk<T>(agent: AgentState, use: (snapshot: string) => Promise<T>): Promise<T> {
-    const { machines } = this.#options;
+    const { machines, files } = this.#options;
     const id = randomUUID();
-    this.#underway.add(id);
+    using _ = this.#use(id);
+    await files.expect(id);
     try {
       await machines.snapshot(agent.id, id, { memory: false });
       return await use(id);
     } finally {
       await machines.removeSnapshot(id).catch((error: unknown) => this.#left(id, error));
-      this.#underway.delete(id);
     }
   }
 
@@ -202,13 +226,11 @@ export class Snapshots {
    */
   async rollBack(agent: AgentState, reference: string): Promise<AgentState> {
     await this.#requireStartable(agent);
-    const snapshot = await this.find(agent, reference);
-    const before = {
-      reason: "rollback",
-      label: `before the rollback to ${snapshot.name}`,
-      kept: keptBeforeRollbacks,
-    } as const;
-    return this.#anew(agent, before, () => this.#options.lifecycle.rollBack(agent.id, snapshot));
+    return this.using(agent, reference, (snapshot) => {
+      const label = `before the rollback to ${snapshot.name}`;
+      const before = { reason: "rollback", label, kept: keptBeforeRollbacks } as const;
+      return this.#anew(agent, before, () => this.#options.lifecycle.rollBack(agent.id, snapshot));
+    });
   }
 
   /**
@@ -259,14 +281,24 @@ export class Snapshots {
     await this.#discard(id);
   }
 
-  /** Called now and then, and at the start: removes files that nothing needs, and notes what the others take. */
+  /**
+   * Called by the timer and at the start: removes the files of snapshots that were removed, moves those that the database
+   * does not know to the quarantine, and notes what the others take.
+   */
   async sweep(): Promise<void> {
-    const { rows, machines } = this.#options;
+    const { rows, files, machines, log } = this.#options;
     // In this order: a row is younger than its files.
     const found = await machines.snapshots();
-    const kept = new Set(this.#underway);
-    const needed = await rows.needed();
-    for (const { id } of found) if (!kept.has(id) && !needed.has(id)) await machines.removeSnapshot(id);
+    const inUse = new Set(this.#inUse.keys());
+    const states = await files.statesOf(found);
+    for (const { id } of found) {
+      if (inUse.has(id)) continue;
+      if (states.get(id) === "removed") await machines.removeSnapshot(id);
+      else if (states.get(id) === "unknown") {
+        await machines.quarantineSnapshot(id);
+        log("a snapshot without a row was moved to the quarantine", { snapshot: id });
+      }
+    }
     await rows.resize(found);
   }
 
@@ -276,21 +308,21 @@ export class Snapshots {
     { name, reason, memory }: { name: string; reason: SnapshotReason; memory: boolean },
   ): Promise<SnapshotState> {
     const { rows, machines } = this.#options;
-    this.#underway.add(id);
+    using _ = this.#use(id);
+    const { at, turnId } = await rows.moment(agent.id);
+    const facts = await machines.snapshot(agent.id, id, { memory });
+    const { runtime, conversation, retold } = agent;
+    const then = { runtime, conversation, retold, turnId, createdAt: at };
+    const snapshot = { id, agentId: agent.id, name, reason, ...then, ...facts };
     try {
-      const { at, turnId } = await rows.moment(agent.id);
-      const facts = await machines.snapshot(agent.id, id, { memory });
-      const { runtime, conversation, retold } = agent;
-      const then = { runtime, conversation, retold, turnId, createdAt: at };
-      const snapshot = { id, agentId: agent.id, name, reason, ...then, ...facts };
       await rows.insert(snapshot);
-      return snapshot;
     } catch (error) {
-      await machines.removeSnapshot(id).catch((fault: unknown) => this.#left(id, fault));
+      // Any other error leaves open whether there is a row: the sweep decides by what is stored.
+      const isRefused = error instanceof BerthError && error.code === "snapshot_exists";
+      if (isRefused) await machines.removeSnapshot(id).catch((fault: unknown) => this.#left(id, fault));
       throw error;
-    } finally {
-      this.#underway.delete(id);
     }
+    return snapshot;
   }
 
   /** What an agent is before it starts anew; null where its machine is lost, so that there is nothing to keep. */
@@ -308,11 +340,11 @@ export class Snapshots {
     for (const { id } of made.slice(0, -kept)) await this.#discard(id);
   }
 
-  /** The row first: what has one can be gone back to. Files that something is made of now are swept later. */
+  /** The row first: a snapshot with a row can be restored. Files that are in use are swept later. */
   async #discard(id: string): Promise<void> {
-    const { rows, machines } = this.#options;
+    const { rows, files, machines } = this.#options;
     await rows.remove(id);
-    if ((await rows.needed()).has(id)) return;
+    if (this.#inUse.has(id) || (await files.statesOf([{ id }])).get(id) === "named") return;
     await machines.removeSnapshot(id).catch((error: unknown) => this.#left(id, error));
   }
 

@@ -283,6 +283,9 @@ export interface Tables {
     expires_at: Date;
   };
   tickets: { hash: string; admission: JSONColumnType<StoredAdmission>; expires_at: Date };
+  hosts: { id: string; known_since: Generated<Date> };
+  removals: { id: string; removed_at: Generated<Date> };
+  accepted_orphans: { id: string; accepted_at: Generated<Date> };
 }
 
 /** How long to wait for connections to end. */

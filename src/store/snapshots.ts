@@ -66,15 +66,6 @@ export class SnapshotStore implements SnapshotRows {
     return numDeletedRows > 0n;
   }
 
-  async needed(): Promise<Set<string>> {
-    const kept = this.#database.selectFrom("snapshots").select("id");
-    const pending = this.#database
-      .selectFrom("agents")
-      .select(({ ref }) => ref("snapshot").$notNull().as("id"))
-      .where("snapshot", "is not", null);
-    return new Set((await kept.union(pending).execute()).map(({ id }) => id));
-  }
-
   async resize(found: readonly { id: string; bytes: number }[]): Promise<void> {
     const [ids, bytes] = [found.map(({ id }) => id), found.map((each) => each.bytes)];
     await sql`

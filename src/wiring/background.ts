@@ -6,6 +6,7 @@ import type { Machines } from "../machines/machines.ts";
 import type { Imports } from "../service/imports.ts";
 import type { Lifecycle } from "../service/lifecycle/lifecycle.ts";
 import { chargeMachines } from "../service/machine-charges.ts";
+import type { Orphans } from "../service/orphans.ts";
 import type { Snapshots } from "../service/snapshots.ts";
 import { startUp } from "../service/start-up.ts";
 import type { Turns } from "../service/turns.ts";
@@ -27,6 +28,7 @@ interface BackgroundParts extends Pick<Databases, "maintenance"> {
   turns: Turns;
   snapshots: Snapshots;
   imports: Imports;
+  orphans: Orphans;
   /** The runtime whose template is made before the first agent. */
   runtime: string;
   logger: Logger;
@@ -44,6 +46,7 @@ export function startBackground(parts: BackgroundParts): Disposable {
       () => turns.recover(),
       () => parts.snapshots.sweep(),
       () => parts.imports.sweep(),
+      () => parts.orphans.expire(),
       () => listen(parts),
     ],
     runtime,
@@ -71,6 +74,7 @@ function listen({
   turns,
   snapshots,
   imports,
+  orphans,
   maintenance,
   log,
 }: BackgroundParts): Promise<void> {
@@ -88,6 +92,9 @@ function listen({
         signIn?.refreshKeys(),
       ]),
     cleanUp: () => cleanUp(maintenance, config),
-    tidy: async () => (await machines.driver()).sweep(),
+    tidy: async () => {
+      await orphans.expire();
+      await (await machines.driver()).sweep();
+    },
   });
 }

@@ -21,7 +21,7 @@ interface BackupParts {
   connection: pg.PoolConfig;
   stores: Stores;
   machines: Machines;
-  service: Pick<ReturnType<typeof openService>, "snapshots">;
+  service: Pick<ReturnType<typeof openService>, "snapshots" | "hostFiles">;
   log: (message: string, fields: Record<string, unknown>) => void;
 }
 
@@ -33,7 +33,7 @@ export async function openBackups(parts: BackupParts): Promise<Backups> {
     files,
     agents: () => stores.agents.all(),
     snapshots: service.snapshots,
-    named: () => stores.snapshots.needed(),
+    hostFiles: service.hostFiles,
     machines,
     dump: (folder) => dumpDatabase(connection, join(folder, "database")),
     about: {

@@ -68,9 +68,17 @@ export async function makeOperator(accounts: AccountStore, dataFolder: string, l
   const partial = `${file}.${process.pid}.partial`;
   await writeFile(partial, `${key}\n`, { mode: 0o600, flush: true });
   // The file is renamed within the account's transaction: a crash leaves neither, or a file that is replaced.
-  const made = await accounts.createOperator(stored, () => rename(partial, file));
+  const made = await accounts.createOperator(stored, async () => {
+    // The key of another database, which may come back.
+    await rename(file, `${file}.previous`).catch(unlessMissing);
+    await rename(partial, file);
+  });
   if (made) return;
   await rm(partial, { force: true });
   const here = await stat(file).catch(() => null);
   if (!here) logger.warn(`the operator's key is not in ${file}: this database was set up from another data folder`);
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== "ENOENT") throw error;
 }

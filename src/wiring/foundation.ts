@@ -5,9 +5,11 @@ import { secretKeyOf } from "../config/secret-key.ts";
 import type { FetchDocument } from "../identity/client-documents.ts";
 import { Sealer } from "../identity/sealing.ts";
 import { SshAuthority } from "../identity/ssh-authority.ts";
+import { HostFiles } from "../service/host-files.ts";
 import { PostgresLedger } from "../store/ledger.ts";
 import { Metrics } from "../telemetry/metrics.ts";
 import { makeOperator, openDatabases } from "./database.ts";
+import { filesIn } from "./host-files.ts";
 import { Sharing } from "./leadership.ts";
 import { openLogger } from "./logger.ts";
 import { openLocalSignIn } from "./sign-in.ts";
@@ -37,6 +39,9 @@ export async function openFoundation(config: Config, fetchDocument: FetchDocumen
   const secretKey = config.secretKey ?? (await secretKeyOf(config.dataFolder));
   const sealer = new Sealer(secretKey);
   const stores = openStores(databases.database, host, sealer, config);
+  const hostFiles = new HostFiles(stores.hostFiles);
+  // Before anything is written: the database may be another one. Machines in a cluster are looked for by their driver.
+  if (config.kubernetes === null) await hostFiles.requireRows(await filesIn(config.dataFolder));
   await makeOperator(stores.accounts, config.dataFolder, logger);
   await stores.accounts.startCredits();
   const ledger = new PostgresLedger(databases.database, log);
@@ -58,6 +63,7 @@ export async function openFoundation(config: Config, fetchDocument: FetchDocumen
     sealer,
     sshAuthority: new SshAuthority(secretKey),
     stores,
+    hostFiles,
     ledger,
     signIn: await openLocalSignIn(config, databases.database, stores.users, sealer, logger, fetchDocument),
   };

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { ImportFolders } from "../archives/import-folders.ts";
 import { BackupStaging } from "../backup/staging.ts";
 import { OtherAgentsServer } from "../http/mcp/other-agents.ts";
@@ -42,7 +41,7 @@ export async function openLeading(
   stack.defer(stops.of("model calls", () => models.close()));
   const usual = (runtime: string) => resourcesOf(runtimes, runtime);
   const reserve = new DiskReserve(config.dataFolder, config.diskReserveBytes);
-  const archives = new ImportFolders(join(config.dataFolder, "imports"), () => reserve.require());
+  const archives = new ImportFolders(config.dataFolder, () => reserve.require());
   const { secrets } = stores;
   const machines = openMachines({ ...foundation, openDriver, usual, models, secrets, archives, confirm, epoch });
   stack.defer(stops.of("machines", () => machines.close()));

@@ -32,12 +32,14 @@ import { Exports } from "../service/exports.ts";
 import { Files } from "../service/files.ts";
 import { Forks } from "../service/forks.ts";
 import { GuestLeases } from "../service/guest-leases.ts";
+import type { HostFiles } from "../service/host-files.ts";
 import { Imports } from "../service/imports.ts";
 import { Inbox } from "../service/inbox.ts";
 import { Keys } from "../service/keys.ts";
 import type { AgentTimers } from "../service/lifecycle/idleness.ts";
 import { Lifecycle } from "../service/lifecycle/lifecycle.ts";
 import type { ModelChoice } from "../service/models.ts";
+import { Orphans } from "../service/orphans.ts";
 import { Ports } from "../service/ports.ts";
 import { Previews } from "../service/previews.ts";
 import { Principals } from "../service/principals.ts";
@@ -61,6 +63,7 @@ import type { Stores } from "./stores.ts";
 interface ServiceParts {
   config: Config;
   stores: Stores;
+  hostFiles: HostFiles;
   ledger: PostgresLedger;
   timers: AgentTimers;
   running: RunningTurns;
@@ -88,6 +91,7 @@ export function openService(parts: ServiceParts) {
   const {
     config,
     stores,
+    hostFiles,
     ledger,
     machines,
     reserve,
@@ -120,6 +124,7 @@ export function openService(parts: ServiceParts) {
   });
   const snapshots = new Snapshots({
     rows: stores.snapshots,
+    files: hostFiles,
     machines,
     lifecycle,
     turns,
@@ -138,6 +143,7 @@ export function openService(parts: ServiceParts) {
     agents,
     rows: stores.agents,
     archives: parts.archives,
+    files: hostFiles,
     insert: (agent, network, history) => stores.histories.insert(agent, network, history),
     lifecycle,
   });
@@ -161,6 +167,15 @@ export function openService(parts: ServiceParts) {
     accountOfUser: (name) => users.accountOf(name),
     returnUrl: () => address.public,
   });
+  const orphans = new Orphans({
+    agents,
+    rows: stores.agents,
+    machines,
+    archives: parts.archives,
+    billing,
+    keptDays: config.quarantineDays,
+    log,
+  });
   const secrets = new Secrets({
     rows: stores.secrets,
     makeAuthority,
@@ -177,6 +192,8 @@ export function openService(parts: ServiceParts) {
   const tickets = new Tickets(stores.tickets);
   const shares = new Shares(stores.shares);
   return {
+    hostFiles,
+    orphans,
     agents,
     turns,
     asking: new Asking({
@@ -242,10 +259,11 @@ function openExports(
 }
 
 function openLifecycle(parts: ServiceParts): Lifecycle {
-  const { config, stores, machines, reserve, timers, egress, running, runtimes, metrics, log } = parts;
+  const { config, stores, hostFiles, machines, reserve, timers, egress, running, runtimes, metrics, log } = parts;
   return new Lifecycle({
     rows: stores.agents,
     machines,
+    files: hostFiles,
     timers,
     slots: {
       memoryMiB: config.memoryMiB,

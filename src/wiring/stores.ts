@@ -12,6 +12,7 @@ import type { Database } from "../store/database.ts";
 import { EgressLogStore } from "../store/egress-log.ts";
 import { EgressRuleStore } from "../store/egress-rules.ts";
 import { HistoryStore } from "../store/histories.ts";
+import { HostFileStore } from "../store/host-files.ts";
 import { IdempotencyStore } from "../store/idempotency.ts";
 import { KeyStore } from "../store/keys.ts";
 import { MachineTime } from "../store/machine-time.ts";
@@ -43,6 +44,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     dashboardSessions: new DashboardSessionStore(database),
     egressLog: new EgressLogStore(database),
     egressRules: new EgressRuleStore(database),
+    hostFiles: new HostFileStore(database, host),
     histories: new HistoryStore(database, agentStore, turnStore),
     idempotency: new IdempotencyStore(database, sealer),
     keys: new KeyStore(database),

@@ -190,7 +190,7 @@ async function pretender(say: (socket: Socket) => void): Promise<AsyncDisposable
 }
 
 const head = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n";
-const observed = { id: "a1", generation: 1, restarts: 0, restores: 0, phase: "running", image: null };
+const observed = { id: "a1", generation: 1, restarts: 0, restores: 0, phase: "running", image: null, isUnused: false };
 
 test.each([
   ["no JSON", "<html>\n"],

@@ -158,6 +158,9 @@ const expected: Readonly<Record<string, Expected>> = {
   "POST /admin/backups": operator(201),
   "GET /admin/backups/{id}": operator(404),
   "DELETE /admin/backups/{id}": operator(404),
+  "GET /admin/orphans": operator(200),
+  "POST /admin/orphans/{id}/give-back": operator(404),
+  "DELETE /admin/orphans/{id}": operator(404),
   "GET /admin/credits": operator(200),
   "POST /admin/credits/grants": operator(201),
   "POST /admin/signing-keys": operator(201),
@@ -196,6 +199,7 @@ const bodies: Readonly<Record<string, (target: Target) => unknown>> = {
   "POST /billing/top-ups": () => ({ credits: "100" }),
   "PATCH /billing": () => ({ monthlyLimit: null }),
   "POST /admin/credits/grants": ({ user }) => ({ user, credits: "5" }),
+  "POST /admin/orphans/{id}/give-back": () => ({ name: "found" }),
   "POST /admin/signing-keys": () => ({}),
   "POST /admin/users": () => ({ name: `made-${randomUUID().slice(0, 8)}` }),
 };

@@ -1,6 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { sql } from "kysely";
 import { afterEach, expect, test } from "vitest";
+import { databaseOf } from "../support/accounts.ts";
 import type { TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
@@ -291,4 +293,42 @@ test("a turn is answered also where no snapshot can be made before it", async ()
   await writeFile(join(service.config.dataFolder, "snapshots"), "");
   expect(await client.ask("ada", "hello")).toBe("hello");
   expect(await kept()).toEqual([]);
+});
+
+test("removing a snapshot during a rollback to it leaves its files until the rollback is done", async () => {
+  await start();
+  await client.createAgent("ada");
+  await client.chat("ada", "one");
+  await keep({ name: "eins" });
+  await client.chat("ada", "two");
+  const gate = Promise.withResolvers<void>();
+  service.driver.gate = gate.promise;
+  const rolledBack = rollBack("eins");
+  // The rollback has found the snapshot and waits to keep the agent as it is.
+  await expect.poll(() => service.driver.waiting).toBe(1);
+  expect((await client.call("DELETE", "/agents/ada/snapshots/eins")).status).toBe(204);
+  service.driver.gate = Promise.resolve();
+  gate.resolve();
+  expect((await rolledBack).body).toMatchObject({ status: "ready" });
+  expect(await client.ask("ada", "recall")).toBe("one\nrecall\n");
+});
+
+test("a snapshot whose row is stored after its request timed out keeps its files", async () => {
+  await start();
+  await client.createAgent("ada");
+  await client.chat("ada", "one");
+  const database = await databaseOf(service);
+  await sql`create function late() returns trigger language plpgsql as $$
+    begin perform pg_sleep(11); return new; end $$`.execute(database);
+  await sql`create trigger late before insert on snapshots for each row execute function late()`.execute(database);
+  expect(await keep({ name: "eins" })).toMatchObject({ status: 503, body: { code: "database_unavailable" } });
+  await expect.poll(kept).toHaveLength(1);
+  await sql`drop trigger late on snapshots`.execute(database);
+  await database.destroy();
+  const fork = await client.call("POST", "/agents?wait=ready", {
+    name: "fox",
+    from: { agent: "ada", snapshot: "eins" },
+  });
+  expect(fork).toMatchObject({ status: 201, body: { status: "ready" } });
+  expect(await client.ask("fox", "recall")).toBe("one\nrecall\n");
 });

@@ -7,11 +7,13 @@ import { BerthError } from "../../src/contract/errors.ts";
 import { type GuestSecrets, noSecrets } from "../../src/contract/guest.ts";
 import { Machines } from "../../src/machines/machines.ts";
 import type { AgentState } from "../../src/service/agent.ts";
+import { HostFiles } from "../../src/service/host-files.ts";
 import { Lifecycle } from "../../src/service/lifecycle/lifecycle.ts";
 import type { MachineSpec } from "../../src/service/lifecycle/reconciler.ts";
 import { AgentStore } from "../../src/store/agents.ts";
 import { type Database, migrate, openDatabase } from "../../src/store/database.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/embedded.ts";
+import { HostFileStore } from "../../src/store/host-files.ts";
 import { newFolder } from "../support/config.ts";
 import { machineSpec } from "../support/machine-spec.ts";
 import { ScriptedDriver } from "../support/scripted-driver.ts";
@@ -188,6 +190,7 @@ function serverUntil(death: Death, rows = new AgentStore(database, "here", 0)): 
   const lifecycle = new Lifecycle({
     rows: death.at(rows),
     machines,
+    files: new HostFiles(new HostFileStore(database, "here")),
     slots: {
       memoryMiB: 10_000,
       machines: 10,

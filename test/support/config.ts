@@ -77,6 +77,7 @@ export async function testConfig(changes: Partial<Config> = {}): Promise<Config>
     turnDays: 0,
     maximumStoredBytes: 0,
     diskReserveBytes: 0,
+    quarantineDays: 14,
     maximumTurnBytes: 64 * 1024 ** 2,
     anthropic: null,
     openai: null,

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { cp, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import type { Socket } from "node:net";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BerthError } from "../../src/contract/errors.ts";
 import { dialPort, type Handshake } from "../../src/machines/connect.ts";
@@ -13,6 +13,7 @@ import type {
   RunningMachine,
   SnapshotFacts,
 } from "../../src/machines/driver.ts";
+import { Quarantine, type Quarantined } from "../../src/platform/quarantine.ts";
 import type { Progress } from "../../src/service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../../src/service/lifecycle/reconciler.ts";
 import { isAlive, kill } from "./process-table.ts";
@@ -43,9 +44,11 @@ export class ProcessDriver implements Driver {
   readonly imageId = "scripted";
   readonly accelerator = "none";
   readonly #folder: string;
+  readonly #quarantine: Quarantine;
 
   constructor(folder: string) {
     this.#folder = folder;
+    this.#quarantine = new Quarantine(dirname(folder));
   }
 
   async prepare(): Promise<null> {
@@ -163,13 +166,39 @@ export class ProcessDriver implements Driver {
     await this.destroy(id);
   }
 
+  async quarantine(id: string): Promise<void> {
+    await this.stop(id);
+    await this.#quarantine.add(join(this.#folder, id), { id, kind: "machine", agent: null, runtime: null });
+  }
+
+  async quarantineSnapshot(id: string): Promise<void> {
+    await this.#quarantine.add(this.#snapshot(id), { id, kind: "snapshot", agent: null, runtime: null });
+  }
+
+  async quarantined(): Promise<Quarantined[]> {
+    return this.#quarantine.list();
+  }
+
+  async quarantinedMachine(): Promise<never> {
+    throw new BerthError("not_supported_here", "A machine of this driver cannot be given back.");
+  }
+
+  async releaseQuarantined(): Promise<never> {
+    return this.quarantinedMachine();
+  }
+
+  async removeQuarantined(id: string): Promise<void> {
+    for (const kind of ["machine", "snapshot"] as const) await this.#quarantine.remove(id, kind);
+  }
+
   async observe(id: string): Promise<MachineObservation> {
     const there = await stat(join(this.#folder, id)).catch(() => null);
     const desired = await readJson<DesiredState>(join(this.#folder, id, "desired.json"));
     const { generation, restarts, restores, suspended } = desired ?? noDesire;
     const off = suspended ? "suspended" : there ? "stopped" : "absent";
     const phase = (await this.#running(id)) ? "running" : off;
-    return { id, generation, restarts, restores, phase, image: phase === "absent" ? null : this.imageId };
+    const image = phase === "absent" ? null : this.imageId;
+    return { id, generation, restarts, restores, phase, image, isUnused: false };
   }
 
   async list(): Promise<MachineObservation[]> {

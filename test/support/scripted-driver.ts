@@ -19,11 +19,13 @@ import type {
   KeptSnapshot,
   MachineObservation,
   MachineOrigin,
+  QuarantinedMachine,
   RunningMachine,
   SnapshotFacts,
 } from "../../src/machines/driver.ts";
 import { freePort } from "../../src/platform/ports.ts";
 import { startOf } from "../../src/platform/process-table.ts";
+import { Quarantine, type Quarantined } from "../../src/platform/quarantine.ts";
 import type { Runtime, Session } from "../../src/runtimes/runtime.ts";
 import type { Progress } from "../../src/service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../../src/service/lifecycle/reconciler.ts";
@@ -56,6 +58,11 @@ export class ScriptedDriver implements Driver {
   /** Suspended machines: they do not listen, and their runners are unchanged. */
   readonly #suspended = new Map<string, ScriptedMachine>();
   readonly #logs = new Map<string, string>();
+  /** Of each machine's last start. */
+  readonly #specs = new Map<string, MachineSpec>();
+  /** Those that have had an agent. */
+  readonly #used = new Set<string>();
+  readonly #quarantine: Quarantine;
   /** How often each machine was restored. */
   readonly #restores = new Map<string, number>();
   /** Each running machine's sessions, by its home. Real runtimes are processes, which end with their machine. */
@@ -83,8 +90,10 @@ export class ScriptedDriver implements Driver {
   looking = false;
   /** The agent's secrets as each machine received them, by machine id. */
   readonly provided = new Map<string, GuestSecrets>();
-  /** Creating a machine waits for this. */
+  /** Starting a machine and taking a snapshot wait for this. */
   gate: Promise<void> = Promise.resolve();
+  /** How many calls wait for the gate. */
+  waiting = 0;
 
   constructor(
     folder: string,
@@ -92,6 +101,7 @@ export class ScriptedDriver implements Driver {
     packages = join(import.meta.dirname, "../../node_modules"),
   ) {
     this.#folder = folder;
+    this.#quarantine = new Quarantine(dirname(folder));
     this.#packages = packages;
     this.#runtimes = runtimes.map((runtime) => ({
       ...runtime,
@@ -144,6 +154,7 @@ export class ScriptedDriver implements Driver {
 
   #taken(spec: MachineSpec, machine: ScriptedMachine): RunningMachine {
     machine.spec = { ...machine.spec, generation: spec.generation };
+    this.#specs.set(spec.id, spec);
     const { origin, token, nextToken, unadopted } = machine;
     return { id: spec.id, origin, tokens: nextToken === null ? [token] : [token, nextToken], unadopted };
   }
@@ -161,6 +172,7 @@ export class ScriptedDriver implements Driver {
   async adopted(id: string): Promise<void> {
     const machine = this.#require(id);
     Object.assign(machine, { token: machine.nextToken, nextToken: null, unadopted: false });
+    this.#used.add(id);
   }
 
   async token(id: string): Promise<string> {
@@ -239,6 +251,38 @@ export class ScriptedDriver implements Driver {
     this.kill(id);
   }
 
+  /** The disk is all that is kept of a scripted machine. */
+  async quarantine(id: string): Promise<void> {
+    const { hostname: agent, runtime } = this.#specs.get(id) ?? { hostname: null, runtime: null };
+    this.kill(id);
+    await this.#quarantine.add(join(this.#folder, id), { id, kind: "machine", agent, runtime });
+  }
+
+  async quarantineSnapshot(id: string): Promise<void> {
+    await this.#quarantine.add(this.#snapshot(id), { id, kind: "snapshot", agent: null, runtime: null });
+  }
+
+  async quarantined(): Promise<Quarantined[]> {
+    return (await this.#quarantine.list()).filter(({ kind }) => kind !== "import");
+  }
+
+  async quarantinedMachine(id: string): Promise<QuarantinedMachine> {
+    const found = (await this.quarantined()).find((each) => each.id === id);
+    if (!found) throw new BerthError("orphan_not_found", "The quarantine has no machine or snapshot of this id.");
+    const runtime = this.#runtimes[0]!.name;
+    const resources = { cpus: 1, memoryMiB: 1024, diskGiB: 4 };
+    return this.#specs.get(id) ?? { runtime, resources, generation: 0, restarts: 0, restores: 0 };
+  }
+
+  async releaseQuarantined(id: string): Promise<void> {
+    const { kind } = (await this.quarantined()).find((each) => each.id === id)!;
+    await this.#quarantine.release(id, kind, kind === "machine" ? join(this.#folder, id) : this.#snapshot(id));
+  }
+
+  async removeQuarantined(id: string): Promise<void> {
+    for (const kind of ["machine", "snapshot"] as const) await this.#quarantine.remove(id, kind);
+  }
+
   /** Ends the machine as if its process had been killed or its memory lost. */
   kill(id: string): void {
     const machine = this.#machines.get(id) ?? this.#suspended.get(id);
@@ -296,7 +340,8 @@ export class ScriptedDriver implements Driver {
     const phase = this.#machines.has(id) ? "running" : machine ? "suspended" : hasDisk ? "stopped" : "absent";
     const { generation, restarts } = machine?.spec ?? { generation: 0, restarts: 0 };
     const image = phase === "absent" ? null : (this.#images.get(id) ?? this.imageId);
-    return { id, generation, restarts, restores: this.#restores.get(id) ?? 0, phase, image };
+    const isUnused = machine !== undefined && !this.#used.has(id);
+    return { id, generation, restarts, restores: this.#restores.get(id) ?? 0, phase, image, isUnused };
   }
 
   async keepLog(id: string, log: string): Promise<void> {
@@ -345,7 +390,9 @@ export class ScriptedDriver implements Driver {
 
   /** Waits for the gate, and fails if the test asked for it. */
   async #gated(): Promise<void> {
+    this.waiting++;
     await this.gate;
+    this.waiting--;
     const failure = this.failures.shift();
     if (failure) throw failure;
   }

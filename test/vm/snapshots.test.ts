@@ -240,3 +240,26 @@ test("a server that ends between any two steps leaves the machine as it was or a
     await sleep(200);
   }
 });
+
+test("a quarantined machine comes back with its memory, and a sweep leaves the layers that it needs", async () => {
+  await hold("kept");
+  const snapshot = await take();
+  await vm.machines.quarantine(id);
+  await vm.machines.quarantineSnapshot(snapshot);
+  expect(await namesIn("machines")).not.toContain(id);
+  expect((await vm.machines.quarantined()).map(({ kind, agent }) => ({ kind, agent }))).toEqual([
+    { kind: "machine", agent: "ada" },
+    { kind: "snapshot", agent: null },
+  ]);
+  await layersAfterSweep();
+  const facts = await vm.machines.quarantinedMachine(id);
+  for (const each of [id, snapshot]) await vm.machines.releaseQuarantined(each);
+  await vm.ensure(id, { restores, restarts: facts.restarts, generation: ++generation });
+  expect(await held()).toEqual(["kept", "kept", "kept"]);
+  await hold("later");
+  await rollBack(snapshot);
+  expect(await held()).toEqual(["kept", "kept", "kept"]);
+  await vm.machines.quarantine(id);
+  await vm.machines.removeQuarantined(id);
+  expect(await vm.machines.quarantined()).toEqual([]);
+});

@@ -26,10 +26,12 @@ import type {
   CreateUser,
   CreditEntry,
   CreditGrant,
+  GiveBackOrphan,
   GrantCredits,
   Import,
   Key,
   Model,
+  Orphan,
   Program,
   ReplaceSigningKeys,
   Runtime,
@@ -246,6 +248,21 @@ class Admin {
 
   async removeBackup(id: string, options: RequestOptions = {}): Promise<void> {
     await this.#connection.call("removeBackup", { path: { id }, ...options });
+  }
+
+  /** The quarantine of the server's host, the oldest first. */
+  async orphans(options: RequestOptions = {}): Promise<Orphan[]> {
+    return (await this.#connection.call("listOrphans", options)).data;
+  }
+
+  /** Makes an agent of a quarantined machine or snapshot. */
+  giveBackOrphan(id: string, body: Sendable<GiveBackOrphan>, options: RequestOptions = {}): Promise<Agent> {
+    return this.#connection.call("giveBackOrphan", { path: { id }, body, ...options });
+  }
+
+  /** Removes files from the quarantine for good. */
+  async removeOrphan(id: string, options: RequestOptions = {}): Promise<void> {
+    await this.#connection.call("removeOrphan", { path: { id }, ...options });
   }
 
   credits(options: RequestOptions = {}): Pages<AccountCredits> {

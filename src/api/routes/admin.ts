@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { ListQuery } from "../../contract/agents.ts";
+import { Agent, ListQuery } from "../../contract/agents.ts";
 import { Backup, BackupParams } from "../../contract/backups.ts";
 import { AccountCreditsList, CreditGrant, GrantCredits } from "../../contract/billing.ts";
 import { Capacity } from "../../contract/capacity.ts";
+import { GiveBackOrphan, OrphanList, OrphanParams } from "../../contract/orphans.ts";
 import {
   CreateUser,
   ReplaceSigningKeys,
@@ -101,6 +102,37 @@ export const adminRoutes = {
     path: "/admin/backups/{id}",
     summary: "Remove a backup that waits to be read",
     params: BackupParams,
+    responses: { 204: z.null() },
+    permission: operatorOnly,
+    by: "own leader",
+  }),
+  listOrphans: route({
+    method: "GET",
+    path: "/admin/orphans",
+    summary: "List the quarantine",
+    description:
+      "Files on the host of this server that no row of the database named: machines, snapshots and received archives.",
+    responses: { 200: OrphanList },
+    permission: operatorOnly,
+    by: "own leader",
+  }),
+  giveBackOrphan: route({
+    method: "POST",
+    path: "/admin/orphans/{id}/give-back",
+    summary: "Make an agent of a quarantined machine or snapshot",
+    description:
+      "The agent sleeps and belongs to the account. Its files are as they were. Its settings, secrets and history were in the database and are not restored.",
+    params: OrphanParams,
+    body: GiveBackOrphan,
+    responses: { 201: Agent },
+    permission: operatorOnly,
+    by: "own leader",
+  }),
+  removeOrphan: route({
+    method: "DELETE",
+    path: "/admin/orphans/{id}",
+    summary: "Remove files from the quarantine for good",
+    params: OrphanParams,
     responses: { 204: z.null() },
     permission: operatorOnly,
     by: "own leader",

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { V1Pod, V1StatefulSet } from "@kubernetes/client-node";
 import type { Resources } from "../../contract/agents.ts";
 import { BerthError } from "../../contract/errors.ts";
+import type { Quarantined } from "../../platform/quarantine.ts";
 import type { Progress } from "../../service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../../service/lifecycle/reconciler.ts";
 import type { Handshake } from "../connect.ts";
@@ -11,7 +12,13 @@ import type { MachineObjects } from "./cluster.ts";
 import type { KeeperCall, Outcome, Sent } from "./keeper-calls.ts";
 import { type CallOptions, dialGuest } from "./keeper-client.ts";
 import { observedOf, snapshotsOf } from "./notes.ts";
-import { observedAnnotation, snapshotsAnnotation, volumeBytesOf, volumeMiBOf } from "./objects.ts";
+import {
+  observedAnnotation,
+  quarantinedAnnotation,
+  snapshotsAnnotation,
+  volumeBytesOf,
+  volumeMiBOf,
+} from "./objects.ts";
 import type { PackedDisks } from "./packed-disks.ts";
 import { runOf } from "./pod-state.ts";
 import type { Pods } from "./pods.ts";
@@ -202,7 +209,8 @@ export class KubernetesDriver implements Driver {
   }
 
   async snapshots(): Promise<KeptSnapshot[]> {
-    return (await this.#objects.sets()).flatMap((set) => this.#keptBy(set));
+    const sets = (await this.#objects.sets()).filter((set) => !isQuarantined(set));
+    return sets.flatMap((set) => this.#keptBy(set));
   }
 
   async stage(): Promise<void> {
@@ -250,6 +258,48 @@ export class KubernetesDriver implements Driver {
     await this.#pods.remove(id);
   }
 
+  /** Its volume stays as it is. */
+  async quarantine(id: string): Promise<void> {
+    const set = await this.#objects.set(id);
+    if (!set || isQuarantined(set)) return;
+    if (set.spec?.replicas === 1) {
+      const lost = ({ message }: Error) =>
+        this.#log(`machine ${id} goes to the quarantine without its memory: ${message}`);
+      await this.suspend(id).catch(lost);
+    }
+    await this.#pods.rest(id);
+    await this.#objects.annotate(id, { [quarantinedAnnotation]: new Date().toISOString() });
+  }
+
+  /** It stays in the volume of its machine, and goes with that. */
+  async quarantineSnapshot(): Promise<void> {}
+
+  async quarantined(): Promise<Quarantined[]> {
+    const sets = (await this.#objects.sets()).filter(isQuarantined);
+    return sets.map((set) => ({
+      id: this.#objects.idOf(set),
+      kind: "machine",
+      quarantinedAt: set.metadata!.annotations![quarantinedAnnotation]!,
+      agent: null,
+      runtime: null,
+      bytes: volumeBytesOf(set),
+    }));
+  }
+
+  async quarantinedMachine(): Promise<never> {
+    const message = "A machine on Kubernetes cannot be given back to an account: copy the files out of its volume.";
+    throw new BerthError("not_supported_here", message);
+  }
+
+  async releaseQuarantined(): Promise<never> {
+    return this.quarantinedMachine();
+  }
+
+  async removeQuarantined(id: string): Promise<void> {
+    const set = await this.#objects.set(id);
+    if (set && isQuarantined(set)) await this.destroy(id);
+  }
+
   async observe(id: string): Promise<MachineObservation> {
     const set = await this.#objects.set(id).catch((error: unknown) => {
       // While the API server is away, the keeper knows what is with a machine that runs.
@@ -261,7 +311,7 @@ export class KubernetesDriver implements Driver {
   }
 
   async list(): Promise<MachineObservation[]> {
-    const sets = await this.#objects.sets();
+    const sets = (await this.#objects.sets()).filter((set) => !isQuarantined(set));
     const seen: MachineObservation[] = [];
     const one = async () => {
       for (let set = sets.pop(); set; set = sets.pop()) seen.push(await this.#look(set));
@@ -379,7 +429,11 @@ export class KubernetesDriver implements Driver {
 }
 
 function nothingOf(id: string) {
-  return { id, generation: 0, restarts: 0, restores: 0, image: null };
+  return { id, generation: 0, restarts: 0, restores: 0, image: null, isUnused: false };
+}
+
+function isQuarantined({ metadata }: V1StatefulSet): boolean {
+  return metadata?.annotations?.[quarantinedAnnotation] !== undefined;
 }
 
 function notThere(): BerthError {

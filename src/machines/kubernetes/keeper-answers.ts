@@ -23,6 +23,8 @@ export const Observation = z.object({
   restores: count,
   phase: z.enum(["absent", "stopped", "suspended", "running"]),
   image: short.nullable(),
+  // Keepers and notes of earlier versions do not say: the machine counts as used.
+  isUnused: z.boolean().default(false),
 });
 /** The snapshots that it has. */
 export const KeptSnapshots = z.array(z.object({ id: short, bytes: count })).max(2 * maximumSnapshots);

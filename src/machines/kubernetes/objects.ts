@@ -15,6 +15,8 @@ export function labelOf(kind: Kind): string {
 /** The observation that the machine's keeper told last, as JSON, and its snapshots: only those that a server asked it for. */
 export const observedAnnotation = "berth.dev/observed";
 export const snapshotsAnnotation = "berth.dev/snapshots";
+/** When the machine was quarantined, in ISO 8601. */
+export const quarantinedAnnotation = "berth.dev/quarantined";
 /** The name of the template that a template's machine has made, and when one was last wanted, in ISO 8601. */
 export const templateAnnotation = "berth.dev/made";
 export const wantedAnnotation = "berth.dev/wanted";

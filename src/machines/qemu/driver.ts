@@ -5,11 +5,19 @@ import type { Resources } from "../../contract/agents.ts";
 import { BerthError, isShortage } from "../../contract/errors.ts";
 import { unlessAborted } from "../../platform/abort.ts";
 import type { DiskReserve } from "../../platform/disk-reserve.ts";
+import { Quarantine, type Quarantined } from "../../platform/quarantine.ts";
 import type { Progress } from "../../service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../../service/lifecycle/reconciler.ts";
 import { newToken } from "../adoption.ts";
 import { dialPort, type Handshake } from "../connect.ts";
-import type { Driver, KeptSnapshot, MachineObservation, RunningMachine, SnapshotFacts } from "../driver.ts";
+import type {
+  Driver,
+  KeptSnapshot,
+  MachineObservation,
+  QuarantinedMachine,
+  RunningMachine,
+  SnapshotFacts,
+} from "../driver.ts";
 import type { Accelerator } from "./command.ts";
 import { Compression, sleeper } from "./compression.ts";
 import { nullWhereMissing, nullWhereUnreadable, writeWhole } from "./files.ts";
@@ -24,8 +32,9 @@ import { MemoryImages, type Step } from "./memory-image.ts";
 import { PageJobs } from "./page-jobs.ts";
 import { type AcceleratorChoice, chooseAccelerator, hostKhz, hostProcessor } from "./probe.ts";
 import { copyDisk, createOverlay, qemuVersion } from "./process.ts";
-import { describe, imageOfRun, type MachineRecord, Records } from "./record.ts";
-import { recover, removeUnused } from "./recovery.ts";
+import { readQuarantined } from "./quarantined.ts";
+import { describe, imageOfRun, isUnused, type MachineRecord, Records } from "./record.ts";
+import { giveUser, recover, removeUnused } from "./recovery.ts";
 import { Sandbox } from "./sandbox.ts";
 import { SnapshotRecords } from "./snapshot-records.ts";
 import { Snapshots } from "./snapshots.ts";
@@ -96,6 +105,7 @@ interface Parts {
   merging: LayerMerging;
   usual: (runtime: string) => Resources;
   onlyMadeTemplates: boolean;
+  quarantine: Quarantine;
   step: Step;
   log: (message: string) => void;
 }
@@ -125,6 +135,7 @@ export class QemuDriver implements Driver {
   readonly #usual: (runtime: string) => Resources;
   readonly #onlyMadeTemplates: boolean;
   readonly #step: Step;
+  readonly #quarantine: Quarantine;
   readonly #log: (message: string) => void;
   readonly #filter: NodeJS.Timeout;
   #sweepTimer: NodeJS.Timeout | null = null;
@@ -150,6 +161,7 @@ export class QemuDriver implements Driver {
     this.#usual = parts.usual;
     this.#onlyMadeTemplates = parts.onlyMadeTemplates;
     this.#step = parts.step;
+    this.#quarantine = parts.quarantine;
     this.#log = parts.log;
     this.#filter = setInterval(() => void this.#blockConnections(parts.log), filterPeriodMs).unref();
   }
@@ -192,7 +204,9 @@ export class QemuDriver implements Driver {
     const kept = new SnapshotRecords(layout);
     const snapshots = new Snapshots({ layout, sandbox, records, kept, layers, suspension, compression, step, log });
     const merging = new LayerMerging({ layout, records, kept, layers, snapshots, step, log });
+    const quarantine = new Quarantine(options.dataFolder);
     const made = {
+      quarantine,
       kept,
       layers,
       snapshots,
@@ -224,10 +238,13 @@ export class QemuDriver implements Driver {
 
   async sweep(): Promise<void> {
     const parts = { layout: this.#layout, records: this.#records, templates: this.#templates };
-    await removeUnused(
-      { ...parts, kept: this.#kept, layers: this.#layers, snapshots: this.#snapshots },
-      this.#guestImages.ids,
-    );
+    const { kept, layers, snapshots, quarantine } = {
+      kept: this.#kept,
+      layers: this.#layers,
+      snapshots: this.#snapshots,
+      quarantine: this.#quarantine,
+    };
+    await removeUnused({ ...parts, kept, layers, snapshots, quarantine }, this.#guestImages.ids);
     this.#merging.begin();
   }
 
@@ -297,6 +314,7 @@ export class QemuDriver implements Driver {
       generation,
       // Another runtime may need more memory.
       runtime: spec.runtime,
+      hostname: spec.hostname,
       resources: spec.resources,
       restarts: Math.max(known.restarts, restarts),
       bootImageId: image.id,
@@ -318,7 +336,7 @@ export class QemuDriver implements Driver {
 
   async attach(spec: MachineSpec): Promise<RunningMachine> {
     const { generation } = await this.#known(spec);
-    const changes = generation < spec.generation ? { generation: spec.generation } : null;
+    const changes = { hostname: spec.hostname, generation: Math.max(generation, spec.generation) };
     return describe(spec.id, await this.#records.update(spec.id, () => changes));
   }
 
@@ -411,6 +429,59 @@ export class QemuDriver implements Driver {
     await this.#sandbox.removeGroup(machineName(id));
   }
 
+  async quarantine(id: string): Promise<void> {
+    if (this.#running.get(id)) await this.suspend(id).catch((error: Error) => this.#log(lostMemory(id, error)));
+    await this.#end(id);
+    const record = await this.#records.read(id).catch(nullWhereUnreadable);
+    const { hostname: agent = null, runtime = null, user = null } = record ?? {};
+    await this.#snapshots.unswept(async () => {
+      await this.#quarantine.add(this.#layout.machine(id).folder, { id, kind: "machine", agent, runtime });
+    });
+    await this.#sandbox.releaseUser(user, id);
+    await this.#sandbox.removeGroup(machineName(id));
+  }
+
+  async quarantineSnapshot(snapshot: string): Promise<void> {
+    await this.#compression.cancel(snapshot);
+    const record = await this.#kept.read(snapshot).catch(nullWhereUnreadable);
+    const facts = { id: snapshot, kind: "snapshot", agent: null, runtime: record?.runtime ?? null } as const;
+    await this.#snapshots.unswept(() => this.#quarantine.add(this.#layout.snapshot(snapshot).folder, facts));
+  }
+
+  async quarantined(): Promise<Quarantined[]> {
+    return (await this.#quarantine.list()).filter(({ kind }) => kind !== "import");
+  }
+
+  async quarantinedMachine(id: string): Promise<QuarantinedMachine> {
+    const { record } = await this.#inQuarantine(id);
+    const { runtime, resources } = record;
+    const { generation, restarts, restores } = { generation: 0, restarts: 0, restores: 0, ...record };
+    return { runtime, resources, generation, restarts, restores };
+  }
+
+  async releaseQuarantined(id: string): Promise<void> {
+    const { kind } = await this.#inQuarantine(id);
+    const target = kind === "machine" ? this.#layout.machine(id) : this.#layout.snapshot(id);
+    await this.#snapshots.unswept(() => this.#quarantine.release(id, kind, target.folder));
+    if (kind === "machine")
+      await giveUser({ layout: this.#layout, records: this.#records, sandbox: this.#sandbox }, id);
+  }
+
+  async removeQuarantined(id: string): Promise<void> {
+    for (const kind of ["machine", "snapshot"] as const) await this.#quarantine.remove(id, kind);
+    this.#sweepSoon();
+  }
+
+  /** Throws `orphan_not_found`, also for files without a readable record. */
+  async #inQuarantine(id: string) {
+    const kept = (await readQuarantined(this.#quarantine)).find((each) => each.id === id);
+    if (kept) return kept;
+    throw new BerthError(
+      "orphan_not_found",
+      "The quarantine has no machine or snapshot of this id with a readable record.",
+    );
+  }
+
   async invalidate(id: string): Promise<void> {
     const { origin, template } = await this.#records.require(id);
     // Waking used up its memory, so the next start is from its disk.
@@ -421,7 +492,7 @@ export class QemuDriver implements Driver {
 
   async observe(id: string): Promise<MachineObservation> {
     const record = await this.#records.read(id).catch(nullWhereUnreadable);
-    if (!record) return { id, generation: 0, restarts: 0, restores: 0, phase: "absent", image: null };
+    if (!record) return { id, generation: 0, restarts: 0, restores: 0, phase: "absent", image: null, isUnused: false };
     const { generation, restarts, restores, memory, hasDisk } = record;
     const phase = this.#running.has(id) ? "running" : memory ? "suspended" : hasDisk ? "stopped" : "absent";
     return {
@@ -431,6 +502,7 @@ export class QemuDriver implements Driver {
       restores,
       phase,
       image: phase === "absent" ? null : releaseOf(imageOfRun(record)),
+      isUnused: isUnused(record),
     };
   }
 
@@ -515,6 +587,7 @@ export class QemuDriver implements Driver {
       generation: spec.generation,
       restarts: spec.restarts,
       runtime: spec.runtime,
+      hostname: spec.hostname,
       resources: spec.resources,
       imageId: image.id,
       bootImageId: image.id,
@@ -590,6 +663,10 @@ export class QemuDriver implements Driver {
     const usual = this.#usual(runtime);
     return cpus === usual.cpus && memoryMiB === usual.memoryMiB && diskGiB === usual.diskGiB;
   }
+}
+
+function lostMemory(id: string, { message }: Error): string {
+  return `machine ${id} goes to the quarantine without its memory: ${message}`;
 }
 
 function superseded(): BerthError {

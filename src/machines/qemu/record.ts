@@ -14,6 +14,8 @@ export interface MachineRecord {
   /** The desired restart count that the machine has reached. */
   restarts: number;
   runtime: string;
+  /** The agent's name at the machine's last start; null: a server of an earlier version did not write it. */
+  hostname: string | null;
   resources: Resources;
   /** The image that its disk is based on. */
   imageId: string;
@@ -48,7 +50,15 @@ export interface MachineRecord {
 }
 
 /** What servers of earlier versions did not write. */
-const ofEarlierVersions = { bootImageId: null, restarts: 0, memory: null, disk: firstDisk, layers: [], restores: 0 };
+const ofEarlierVersions = {
+  hostname: null,
+  bootImageId: null,
+  restarts: 0,
+  memory: null,
+  disk: firstDisk,
+  layers: [],
+  restores: 0,
+};
 
 /** The machines' records. Changes to a record run one at a time, each starting from what the last one wrote. */
 export class Records {
@@ -100,6 +110,11 @@ export class Records {
       return record;
     });
   }
+}
+
+/** Whether no agent has used the machine: it has no disk yet, or is a clone that still awaits its first agent. */
+export function isUnused({ hasDisk, origin, unadopted }: MachineRecord): boolean {
+  return !hasDisk || (origin === "clone" && unadopted);
 }
 
 /** The image whose runtimes a machine runs. */

@@ -1,12 +1,15 @@
-import { rm } from "node:fs/promises";
+import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { Quarantine } from "../../platform/quarantine.ts";
 import { type Compression, sleeper } from "./compression.ts";
+import { nullWhereMissing } from "./files.ts";
 import { sweepImages } from "./image.ts";
 import type { Layers } from "./layers.ts";
-import type { Layout } from "./layout.ts";
+import type { Layout, MachineFiles } from "./layout.ts";
 import type { MachineProcesses } from "./machine-processes.ts";
 import type { MemoryImages } from "./memory-image.ts";
 import { killByMonitor, qemuProcesses } from "./process.ts";
+import { readQuarantined } from "./quarantined.ts";
 import type { MachineRecord, Records } from "./record.ts";
 import type { MachineUser, Sandbox } from "./sandbox.ts";
 import type { SnapshotRecords } from "./snapshot-records.ts";
@@ -27,6 +30,7 @@ interface Parts {
   kept: SnapshotRecords;
   layers: Layers;
   snapshots: Snapshots;
+  quarantine: Quarantine;
   log: (message: string) => void;
 }
 
@@ -46,6 +50,11 @@ export async function recover(parts: Parts, currentImages: ReadonlySet<string>):
       // Its owner decides what becomes of it. What its disk is based on is not known, so nothing of that is removed.
       parts.log(`the record of machine ${id} cannot be read; its folder is kept: ${record.message}`);
       await killByMonitor(files.qmp);
+      isComplete = false;
+      continue;
+    }
+    if (!record && (await hasDisk(files))) {
+      parts.log(`machine ${id} has a disk and no record; its folder is kept`);
       isComplete = false;
       continue;
     }
@@ -72,7 +81,7 @@ export async function recover(parts: Parts, currentImages: ReadonlySet<string>):
 
 /** Called now and then while machines run: removes templates and images that none of them needs any more. */
 export async function removeUnused(
-  parts: Pick<Parts, "layout" | "records" | "templates" | "kept" | "layers" | "snapshots">,
+  parts: Pick<Parts, "layout" | "records" | "templates" | "kept" | "layers" | "snapshots" | "quarantine">,
   currentImages: ReadonlySet<string>,
 ): Promise<void> {
   await parts.snapshots.sweeping(async () => {
@@ -87,7 +96,13 @@ export async function removeUnused(
 
 /** Removes the templates, images and layers that none of these machines, which are all, no snapshot and no new one needs. */
 async function removeUnneeded(
-  { layout, templates, kept, layers }: Pick<Parts, "layout" | "templates" | "kept" | "layers">,
+  {
+    layout,
+    templates,
+    kept,
+    layers,
+    quarantine,
+  }: Pick<Parts, "layout" | "templates" | "kept" | "layers" | "quarantine">,
   machines: readonly MachineRecord[],
   currentImages: ReadonlySet<string>,
 ): Promise<void> {
@@ -96,6 +111,7 @@ async function removeUnneeded(
     const record = await kept.read(id);
     if (record) needing.push(record);
   }
+  for (const { record } of await readQuarantined(quarantine)) needing.push(record);
   const inUse = new Set(currentImages);
   for (const { template, imageId, bootImageId } of needing) {
     if (template) inUse.add(template);
@@ -105,6 +121,12 @@ async function removeUnneeded(
   await templates.sweep(inUse, currentImages);
   await layers.sweep(new Set(needing.flatMap((each) => each.layers)));
   await sweepImages(layout, inUse);
+}
+
+/** Whether a machine's folder has a disk, which a record always comes before. */
+async function hasDisk({ disk, disks }: MachineFiles): Promise<boolean> {
+  const found = await Promise.all([disk, disks].map((path) => stat(path).catch(nullWhereMissing)));
+  return found.some((each) => each !== null);
 }
 
 async function removeHalfMade({ layout, sandbox }: Parts, id: string, user: MachineUser | null): Promise<void> {
@@ -119,7 +141,10 @@ async function keepUser({ sandbox }: Parts, id: string, user: MachineUser | null
 }
 
 /** Makes a machine's folder that of a user of its own. Its QEMU, if it runs, is ended. */
-async function giveUser({ layout, records, sandbox }: Parts, id: string): Promise<void> {
+export async function giveUser(
+  { layout, records, sandbox }: Pick<Parts, "layout" | "records" | "sandbox">,
+  id: string,
+): Promise<void> {
   const { folder, qmp } = layout.machine(id);
   await killByMonitor(qmp);
   const user = await sandbox.newUser(id);

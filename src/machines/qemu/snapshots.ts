@@ -99,6 +99,7 @@ export class Snapshots {
     const files = layout.machine(spec.id);
     const start = {
       ...from,
+      hostname: spec.hostname,
       generation: spec.generation,
       restarts: spec.restarts,
       restores: spec.restores,

@@ -3,16 +3,24 @@ import type { Capacity } from "../../contract/capacity.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { pause } from "../../platform/retry.ts";
 import type { AgentState } from "../agent.ts";
+import type { HostFiles } from "../host-files.ts";
 import type { AgentRows, PastMoment, RuntimeChange } from "./agent-rows.ts";
 import { HungGuests } from "./hung-guests.ts";
 import { type AgentTimers, Idleness } from "./idleness.ts";
-import { type MachinesOfLifecycle, Reconciler, type ReconcilerOptions, slotOf } from "./reconciler.ts";
+import {
+  type FoundMachine,
+  type MachinesOfLifecycle,
+  Reconciler,
+  type ReconcilerOptions,
+  slotOf,
+} from "./reconciler.ts";
 import { Slots, type SlotsOptions } from "./slots.ts";
 import { Spares, type SparesOptions } from "./spares.ts";
 
 export interface LifecycleOptions extends Pick<ReconcilerOptions, "measured" | "log"> {
   rows: AgentRows;
   machines: MachinesOfLifecycle & SparesOptions["machines"];
+  files: HostFiles;
   slots: Omit<SlotsOptions, "evictIdle">;
   spares: Omit<SparesOptions, "machines" | "slots" | "log">;
   timers: AgentTimers;
@@ -35,6 +43,7 @@ export class Lifecycle {
   readonly #rows: AgentRows;
   readonly #machines: MachinesOfLifecycle;
   readonly #reconciler: Reconciler;
+  readonly #files: HostFiles;
   readonly #isDiskShort: () => Promise<boolean>;
   readonly #log: LifecycleOptions["log"];
   readonly #changes = new EventEmitter<Record<string, []>>().setMaxListeners(0);
@@ -50,6 +59,7 @@ export class Lifecycle {
 
   constructor(options: LifecycleOptions) {
     const { rows, machines, timers, idleMs, isBusyOutside, isDiskShort, measured, log, slots } = options;
+    this.#files = options.files;
     this.#isDiskShort = isDiskShort;
     this.#log = log;
     this.#rows = rows;
@@ -261,21 +271,22 @@ export class Lifecycle {
   }
 
   /**
-   * After a start of the server: goes on where the one before it ended. Machines without a row are removed. An agent
-   * whose machine has ended meanwhile (the host was started again) is not booted before it is needed.
+   * Continues after a start of the server. Machines without a row are quarantined, unless no agent has used them or they
+   * were removed on request. An agent whose machine has stopped since (a reboot of the host) is not booted before it is
+   * needed. Rejects where machines are orphans that the operator has not accepted.
    */
   async recover(): Promise<void> {
     // In this order: a row is always older than its machine.
     const found = await this.#machines.list();
     const agents = await this.#current(found);
     const byId = new Map(agents.map((agent) => [agent.id, agent]));
+    await this.#removeOrphans(found.filter(({ id }) => !byId.has(id)));
     const running = new Set<string>();
     for (const { id, phase } of found) {
       const agent = byId.get(id);
-      if (!agent) await this.#machines.destroy(id);
-      else if (phase !== "running") continue;
+      if (!agent || phase !== "running") continue;
       // The previous server did not get to it.
-      else if (agent.status === "failed") await this.#machines.stop(id);
+      if (agent.status === "failed") await this.#machines.stop(id);
       else {
         running.add(id);
         this.slots.hold(slotOf(agent));
@@ -293,6 +304,22 @@ export class Lifecycle {
       }
     }
     this.#reconciler.begin();
+  }
+
+  async #removeOrphans(found: readonly FoundMachine[]): Promise<void> {
+    const used = found.filter(({ isUnused }) => !isUnused);
+    await this.#files.requireRows(used.map(({ id }) => ({ id, kind: "machine" })));
+    const states = await this.#files.statesOf(found);
+    for (const { id, isUnused } of found) {
+      const state = states.get(id);
+      if (state === "named")
+        this.#log("a machine belongs to an agent of another host; it is left as it is", { agentId: id });
+      else if (isUnused || state === "removed") await this.#machines.destroy(id);
+      else {
+        await this.#machines.quarantine(id);
+        this.#log("a machine without a row was moved to the quarantine", { agentId: id });
+      }
+    }
   }
 
   /** The rows of earlier versions do not say which image their machines have. */

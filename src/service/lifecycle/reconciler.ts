@@ -31,6 +31,17 @@ export interface MachineSpec {
 }
 
 /** The machine operations of the lifecycle. Each may be repeated after a crash at any point. */
+/** A machine on this host. */
+export interface FoundMachine {
+  id: string;
+  phase: MachinePhase;
+  generation: number;
+  restores: number;
+  image: string | null;
+  /** No agent has used it yet. */
+  isUnused: boolean;
+}
+
 export interface MachinesOfLifecycle {
   observe(id: string): Promise<ObservedMachine & { image: string | null }>;
   /** Makes the machine run, with its runtime ready for a message. An unusable memory image counts as none. */
@@ -49,7 +60,9 @@ export interface MachinesOfLifecycle {
   ended(id: string): Promise<void>;
   /** The guest of a running machine. `busy`: a process of the agent is busy. */
   guest(id: string): Promise<{ activity(request: object): Promise<{ busy: boolean }> }>;
-  list(): Promise<{ id: string; phase: MachinePhase; generation: number; restores: number; image: string | null }[]>;
+  list(): Promise<FoundMachine[]>;
+  /** Moves the files of a machine without an agent to the quarantine. */
+  quarantine(id: string): Promise<void>;
 }
 
 export interface ReconcilerOptions {

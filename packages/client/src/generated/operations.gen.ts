@@ -91,6 +91,9 @@ export const operations = {
   createBackup: { method: "POST", path: "/admin/backups" },
   readBackup: { method: "GET", path: "/admin/backups/{id}" },
   removeBackup: { method: "DELETE", path: "/admin/backups/{id}" },
+  listOrphans: { method: "GET", path: "/admin/orphans" },
+  giveBackOrphan: { method: "POST", path: "/admin/orphans/{id}/give-back" },
+  removeOrphan: { method: "DELETE", path: "/admin/orphans/{id}" },
   listCredits: { method: "GET", path: "/admin/credits" },
   grantCredits: { method: "POST", path: "/admin/credits/grants" },
   mcp: { method: "POST", path: "/mcp" },
@@ -189,6 +192,9 @@ export interface Operations {
   createBackup: { data: types.CreateBackupData; answer: types.Backup; event: null };
   readBackup: { data: types.ReadBackupData; answer: null; event: null };
   removeBackup: { data: types.RemoveBackupData; answer: null; event: null };
+  listOrphans: { data: types.ListOrphansData; answer: types.OrphanList; event: null };
+  giveBackOrphan: { data: types.GiveBackOrphanData; answer: types.Agent; event: null };
+  removeOrphan: { data: types.RemoveOrphanData; answer: null; event: null };
   listCredits: { data: types.ListCreditsData; answer: types.AccountCreditsList; event: null };
   grantCredits: { data: types.GrantCreditsData; answer: types.CreditGrant; event: null };
   mcp: { data: types.McpData; answer: types.McpResponses[200]; event: null };

@@ -1,0 +1,222 @@
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type Database, openDatabase } from "../../src/store/database.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/embedded.ts";
+import { acceptOrphans } from "../../src/wiring/host-files.ts";
+import { newFolder } from "../support/config.ts";
+import { newDatabase } from "../support/new-database.ts";
+import { ScriptedService } from "../support/scripted-service.ts";
+
+// Which files of a data folder a server keeps, refuses to touch, or quarantines, by what its database says of them.
+
+let folder: string;
+let postgres: EmbeddedPostgres;
+let databases = 0;
+let stack: AsyncDisposableStack;
+let service: ScriptedService;
+
+beforeAll(async () => {
+  folder = await newFolder();
+  postgres = await startEmbeddedPostgres(folder);
+});
+afterAll(async () => {
+  await postgres.stop();
+  await rm(folder, { recursive: true });
+});
+afterEach(() => stack.disposeAsync());
+
+/** A database of its own, and its address. */
+async function emptyDatabase(): Promise<{ database: Database; databaseUrl: string }> {
+  const { pool, databaseUrl } = await newDatabase(postgres, folder, `host${databases++}`);
+  const database = openDatabase({ ...pool, max: 2 }, () => {});
+  stack.defer(() => database.destroy());
+  return { database, databaseUrl };
+}
+
+/** A service on a database of its own. */
+async function start(): Promise<Database> {
+  stack = new AsyncDisposableStack();
+  const { database, databaseUrl } = await emptyDatabase();
+  service = stack.use(await ScriptedService.start({ databaseUrl }));
+  return database;
+}
+
+/** The database forgets these agents, as one does that was restored from an older copy. */
+async function forget(database: Database, name: string): Promise<string> {
+  const { id } = await database.selectFrom("agents").select("id").where("name", "=", name).executeTakeFirstOrThrow();
+  await database.deleteFrom("agents").where("id", "=", id).execute();
+  await sql`delete from removals`.execute(database);
+  return id;
+}
+
+const machines = async () => (await readdir(join(service.config.dataFolder, "machines"))).toSorted();
+const operatorKey = () => readFile(join(service.config.dataFolder, "operator.key"), "utf8");
+const orphans = async () => (await service.client.call("GET", "/admin/orphans")).body.data;
+
+describe("a folder without machines", () => {
+  test("is a new host of an empty database", async () => {
+    const database = await start();
+    const hostId = (await readFile(join(service.config.dataFolder, "host.id"), "utf8")).trim();
+    expect(await database.selectFrom("hosts").select("id").execute()).toEqual([{ id: hostId }]);
+  });
+
+  test("is a new host of a database that knows other hosts", async () => {
+    const database = await start();
+    await service.client.createAgent("ada");
+    const { databaseUrl, secretKey } = service.config;
+    const key = secretKey ?? (await readFile(join(service.config.dataFolder, "secret.key"), "utf8")).trim();
+    const second = stack.use(await ScriptedService.start({ databaseUrl, secretKey: key }));
+    expect(await database.selectFrom("hosts").select("id").execute()).toHaveLength(2);
+    expect(await second.server.machines.list()).toEqual([]);
+  });
+
+  test("is a known host whose agents have lost their machines", async () => {
+    await start();
+    await service.client.createAgent("ada");
+    await service.restart(async () => {
+      for (const id of service.driver.running) await service.driver.destroy(id);
+    });
+    expect((await service.client.call("GET", "/agents/ada")).status).toBe(200);
+    const answer = await service.client.call("POST", "/agents/ada/chat", { message: "hello" });
+    expect(JSON.stringify(answer.body)).toContain("machine_lost");
+  });
+});
+
+describe("a folder with machines", () => {
+  test("is served by the database that has all their rows", async () => {
+    await start();
+    await service.client.createAgent("ada");
+    await service.restart();
+    expect(await service.client.ask("ada", "hello")).toBe("hello");
+  });
+
+  test("is adopted silently by a database of an earlier version that has all their rows", async () => {
+    const database = await start();
+    await service.client.createAgent("ada");
+    await service.restart(async () => void (await sql`delete from hosts`.execute(database)));
+    expect(await service.client.ask("ada", "hello")).toBe("hello");
+    expect(await database.selectFrom("hosts").selectAll().execute()).toHaveLength(1);
+  });
+
+  test.each(["empty", "knows other hosts"])("is not touched by a database that is another one (%s)", async (which) => {
+    await start();
+    await service.client.createAgent("ada");
+    const before = { machines: await machines(), key: await operatorKey() };
+    const other = await emptyDatabase();
+    if (which !== "empty") stack.use(await ScriptedService.start({ databaseUrl: other.databaseUrl }));
+    const restarted = service.restart(async () => {
+      service.config.databaseUrl = other.databaseUrl;
+    });
+    await expect(restarted).rejects.toThrow(/no row of the database names \(1 machine\).*berth admin adopt-host/s);
+    expect({ machines: await machines(), key: await operatorKey() }).toEqual(before);
+    expect(service.driver.running).toHaveLength(1);
+  });
+
+  test("is not touched by an older copy of its database", async () => {
+    const database = await start();
+    await service.client.createAgent("ada");
+    await service.client.createAgent("bea");
+    const before = await machines();
+    let id = "";
+    const restarted = service.restart(async () => {
+      id = await forget(database, "bea");
+    });
+    await expect(restarted).rejects.toThrow(/machine/);
+    await expect(restarted).rejects.toThrow(id);
+    expect(await machines()).toEqual(before);
+  });
+
+  test("loses spares and machines of deleted agents without a question", async () => {
+    const database = await start();
+    await service.client.createAgent("ada");
+    const id = await database.selectFrom("agents").select("id").executeTakeFirstOrThrow();
+    await service.restart(async () => void (await database.deleteFrom("agents").execute()));
+    await expect.poll(machines).toEqual([]);
+    expect(await orphans()).toEqual([]);
+    expect(await database.selectFrom("removals").select("id").execute()).toEqual([id]);
+  });
+});
+
+describe("the quarantine", () => {
+  /** Has the server start with ada's machine, which no row names, in the quarantine. */
+  async function quarantine(): Promise<string> {
+    const database = await start();
+    await service.client.createAgent("ada");
+    await service.client.ask("ada", "remember this");
+    let id = "";
+    await service.restart(async () => {
+      id = await forget(database, "ada");
+      expect(await acceptOrphans(service.config, { accept: false })).toEqual([{ id, kind: "machine" }]);
+      expect(await acceptOrphans(service.config, { accept: true })).toHaveLength(1);
+    });
+    await expect.poll(orphans).toHaveLength(1);
+    return id;
+  }
+
+  test("takes the machines that the operator has accepted, and gives them back", async () => {
+    const id = await quarantine();
+    expect(await machines()).toEqual([]);
+    expect(await orphans()).toEqual([
+      {
+        id,
+        kind: "machine",
+        agent: "ada",
+        runtime: "claude-code",
+        bytes: expect.any(Number),
+        quarantinedAt: expect.any(String),
+        removedAt: expect.any(String),
+      },
+    ]);
+    const refused = await service.client.call("POST", `/admin/orphans/${id}/give-back`, { name: "x" });
+    expect(refused.status).toBe(400);
+    const given = await service.client.call("POST", `/admin/orphans/${id}/give-back`, { name: "found" });
+    expect(given).toMatchObject({ status: 201, body: { name: "found", status: "suspended" } });
+    expect(await orphans()).toEqual([]);
+    expect(await service.client.ask("found", "recall")).toBe("remember this\nrecall\n");
+    const again = await service.client.call("POST", `/admin/orphans/${id}/give-back`, { name: "twice" });
+    expect(again.body.code).toBe("orphan_not_found");
+    await service.restart();
+    expect(await service.client.ask("found", "recall")).toContain("remember this");
+  });
+
+  test("is emptied on request", async () => {
+    const id = await quarantine();
+    expect((await service.client.call("DELETE", `/admin/orphans/${id}`)).status).toBe(204);
+    expect(await orphans()).toEqual([]);
+    expect((await service.client.call("DELETE", `/admin/orphans/${id}`)).status).toBe(404);
+  });
+
+  test("is emptied by age alone, and named where the disk is full", async () => {
+    const id = await quarantine();
+    const file = join(service.config.dataFolder, `quarantine/machine-${id}/manifest.json`);
+    const age = (days: number) =>
+      service.restart(async () => {
+        const quarantinedAt = new Date(Date.now() - days * 86_400_000).toISOString();
+        await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, "utf8")), quarantinedAt }));
+      });
+    service.config.diskReserveBytes = 2 ** 60;
+    await age(13);
+    const refused = await service.client.call("POST", "/agents", { name: "bea" });
+    expect(refused.body).toMatchObject({ code: "disk_full", message: expect.stringContaining("The quarantine holds") });
+    expect(await orphans()).toHaveLength(1);
+    await age(15);
+    await expect.poll(orphans).toEqual([]);
+  });
+
+  test("takes a snapshot that no row names, and gives it back as an agent", async () => {
+    const database = await start();
+    await service.client.createAgent("ada");
+    await service.client.ask("ada", "remember this");
+    const { id } = (await service.client.call("POST", "/agents/ada/snapshots", {})).body;
+    await service.restart(async () => {
+      await database.deleteFrom("snapshots").execute();
+      await sql`delete from removals`.execute(database);
+    });
+    await expect.poll(orphans).toMatchObject([{ id, kind: "snapshot" }]);
+    const given = await service.client.call("POST", `/admin/orphans/${id}/give-back`, { name: "found" });
+    expect(given.status).toBe(201);
+    expect(await service.client.ask("found", "recall")).toBe("remember this\nrecall\n");
+  });
+});
