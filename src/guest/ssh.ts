@@ -1,11 +1,12 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdir, readFile, rm } from "node:fs/promises";
-import { Duplex } from "node:stream";
+import type { Duplex } from "node:stream";
 import { promisify } from "node:util";
 import { loginEnvironment, replaceFile } from "../runtimes/process.ts";
 import type { RuntimeContext } from "../runtimes/runtime.ts";
 import type { GuestHandlers } from "./control.ts";
+import { joined } from "./joined.ts";
 
 const run = promisify(execFile);
 
@@ -86,7 +87,7 @@ export class Ssh {
     child.stderr.on("data", (text: Buffer) => this.#context.log(`sshd: ${text.toString().trim()}`));
     child.stdin.on("error", () => {});
     await once(child, "spawn");
-    const connection = Duplex.from({ readable: child.stdout, writable: child.stdin });
+    const connection = joined(child.stdout, child.stdin);
     connection.on("error", () => {});
     connection.on("close", () => {
       const timer = setTimeout(() => child.kill("SIGKILL"), lastWordsMs);

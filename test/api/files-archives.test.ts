@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,6 +42,33 @@ test.each(["application/gzip", "application/x-tar", "application/zip"])("a folde
   expect(await readFile(join(local, "side/f"), "utf8")).toBe("content");
   await rm(local, { recursive: true });
 });
+
+test.each(["application/gzip", "application/x-tar", "application/zip"])(
+  "the programs that make %s end with the client",
+  async (accept) => {
+    await writeFile(join(here, "large"), randomBytes(50_000_000));
+    const gone = new AbortController();
+    const { url, key } = files.client;
+    const headers = { authorization: `Bearer ${key}`, accept };
+    const answer = await fetch(`${url}/agents/ada/files/${folder}`, { headers, signal: gone.signal });
+    await answer.body!.getReader().read();
+    const programs = () => processesIn(here);
+    expect(programs().length).toBeGreaterThan(0);
+    gone.abort();
+    await expect.poll(programs).toEqual([]);
+  },
+);
+
+/** The processes whose working folder that is. */
+function processesIn(path: string): string[] {
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`) === path;
+    } catch {
+      return false; // It has ended.
+    }
+  });
+}
 
 test("an archive is unpacked into a folder, beside what is there", async () => {
   await mkdir(join(here, "source/sub"), { recursive: true });

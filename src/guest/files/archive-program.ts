@@ -1,10 +1,11 @@
 import { type ChildProcess, execFile } from "node:child_process";
 import { once } from "node:events";
 import { statfs } from "node:fs/promises";
-import { Duplex, pipeline, Readable, Transform, Writable } from "node:stream";
+import { type Duplex, pipeline, Readable, Transform, Writable } from "node:stream";
 import { pipeline as piped } from "node:stream/promises";
 import { promisify } from "node:util";
 import { toFrames } from "../../platform/frames.ts";
+import { joined } from "../joined.ts";
 import { FileFault } from "./faults.ts";
 
 // The machine's own programs for archives, with a stream at one end.
@@ -29,17 +30,18 @@ export async function outputOf(child: ChildProcess, whole: readonly number[]): P
   exited.catch(() => {});
   await once(child, "spawn");
   async function* bytes() {
-    try {
-      yield* child.stdout as AsyncIterable<Buffer>;
-      const [code] = (await exited) as [number | null];
-      if (!whole.includes(code ?? -1)) throw new Error(`${child.spawnfile} ended with ${code}: ${output()}`);
-    } finally {
-      child.kill("SIGKILL");
-    }
+    yield* child.stdout as AsyncIterable<Buffer>;
+    const [code] = (await exited) as [number | null];
+    if (!whole.includes(code ?? -1)) throw new Error(`${child.spawnfile} ended with ${code}: ${output()}`);
   }
   const frames = toFrames();
   pipeline(Readable.from(bytes()), frames, () => {});
-  return Duplex.from({ readable: frames, writable: new Writable({ write: (_chunk, _encoding, done) => done() }) });
+  // Not left to the generator, which may wait for a program that is silent.
+  frames.once("close", () => {
+    child.kill("SIGKILL");
+    child.stdout!.destroy(); // Ends what compresses, which the program has started.
+  });
+  return joined(frames, new Writable({ write: (_chunk, _encoding, done) => done() }));
 }
 
 /**
