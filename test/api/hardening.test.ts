@@ -86,6 +86,18 @@ async function answerTo(bytes: string): Promise<{ status: number; body: ErrorBod
   return { status: Number(/^HTTP\/1.1 (\d+)/.exec(answer)![1]), body: ErrorBody.parse(body) };
 }
 
+test("a response that its client waits for counts as a stream", async () => {
+  const waiting = client.call("POST", "/v1/responses", { model: "ada", input: "hang" });
+  const newest = async () => (await client.call("GET", "/agents/ada/turns?limit=1")).body.data[0];
+  await expect.poll(async () => (await newest()).message).toBe("hang");
+  const open = () => client.fetch("GET", "/agents/ada/logs?follow=true");
+  const [first, second] = [await open(), await open()];
+  expect([first.status, second.status]).toEqual([200, 429]);
+  await Promise.all([first.body!.cancel(), second.body!.cancel()]);
+  await client.call("POST", `/agents/ada/turns/${(await newest()).id}/cancel`);
+  expect((await waiting).body.status).toBe("cancelled");
+});
+
 test("headers without an end, and too many of them, are answered and closed", async () => {
   const large = `GET /agents HTTP/1.1\r\nhost: x\r\nx-large: ${"x".repeat(20_000)}\r\n\r\n`;
   expect(await answerTo(large)).toMatchObject({ status: 431, body: { code: "headers_too_large" } });

@@ -49,6 +49,22 @@ describe.each(mcpRevisions)("revision %s", (revision) => {
     expect(told.some((message) => message.startsWith("Writes: "))).toBe(true);
   });
 
+  test("a silent turn is reported again and again", async () => {
+    const client = await connect(owner, revision);
+    const again = Promise.withResolvers<void>();
+    let reports = 0;
+    const onprogress = () => {
+      reports++;
+      // The first tells of its beginning.
+      if (reports === 2) again.resolve();
+    };
+    const asking = client.callTool({ name: "ask_agent", arguments: { agent: "ada", message: "hang" } }, { onprogress });
+    await again.promise;
+    const [turn] = (await owner.call("GET", "/agents/ada/turns?limit=1")).body.data;
+    await owner.call("POST", `/agents/ada/turns/${turn.id}/cancel`);
+    expect((await asking).structuredContent).toMatchObject({ status: "cancelled" });
+  });
+
   test("a turn is begun, read and cancelled", async () => {
     const client = await connect(owner, revision);
     const { turnId, status } = await callTool(client, "start_turn", { agent: "ada", message: "hang" });

@@ -48,7 +48,7 @@ async function sent(client: Berth, file: string, query: { name?: string; model?:
     if (process.stderr.isTTY) progress.show(`${file}: ${(bytes / 1_000_000).toFixed(1)} MB`);
   });
   const bytes = pipeline(await opened(file), seen, () => {});
-  return client.agents.import(Readable.toWeb(bytes) as ReadableStream<Uint8Array>, query);
+  return await client.agents.import(Readable.toWeb(bytes) as ReadableStream<Uint8Array>, query);
 }
 
 async function opened(file: string): Promise<Readable> {

@@ -60,7 +60,7 @@ export function tool<Input extends z.ZodType, Output extends z.ZodType>(
         using progress = new Progress(mcpReq);
         const { caller } = carrier.request;
         const call = { carrier, caller, progress, gone: mcpReq.signal };
-        return operations
+        return await operations
           .perform(route, carrier, async (operation) =>
             toResult(await run(given as z.output<Input>, { ...call, operation })),
           )

@@ -31,7 +31,7 @@ export function responseRoutes(parts: OpenAiParts): FastifyPluginAsync {
         return reply;
       }
       reply.header("x-turn-id", turnId);
-      return readResponse(turns, place, background ? "so far" : goneOf(reply));
+      return await readResponse(turns, place, background ? "so far" : goneOf(reply));
     });
 
     handle(app, routes.getResponse, async (request, reply) => {
