@@ -13,6 +13,7 @@ import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import { functionServer } from "../contract/functions.ts";
 import type { McpServer } from "../contract/mcp-servers.ts";
+import { asText } from "./message-text.ts";
 import { killTree, spawnRuntime } from "./process.ts";
 import type { Prompt, Session, StartContext } from "./runtime.ts";
 
@@ -158,7 +159,7 @@ class AcpSession implements Session, AcpConnection {
     try {
       if (!signal.aborted) await this.#choose(prompt.model);
       if (signal.aborted) return { type: "response.cancelled" };
-      const stopReason = await this.#ask(prompt.message, (update) => text.take(eventOf(update)));
+      const stopReason = await this.#ask(asText(prompt.message), (update) => text.take(eventOf(update)));
       text.flush();
       return lastEventOf(stopReason, signal);
     } catch (error) {

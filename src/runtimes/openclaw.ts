@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { LastEvent, TurnEvent } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
+import { asText } from "./message-text.ts";
 import { environment, routeOf, writeConfiguration } from "./openclaw-configuration.ts";
 import { OpenclawGateway } from "./openclaw-gateway.ts";
 import { clearLeftovers } from "./openclaw-leftovers.ts";
@@ -109,7 +110,8 @@ class OpenclawSession implements Session {
     };
     signal.addEventListener("abort", cancel, { once: true });
     try {
-      const run = { message, ...routeOf(model), sessionKey: this.#sessionKey, idempotencyKey: runId, deliver: false };
+      const text = { message: asText(message), idempotencyKey: runId };
+      const run = { ...text, ...routeOf(model), sessionKey: this.#sessionKey, deliver: false };
       const end = this.#gateway
         .request("agent", run)
         .then((answer) => lastEventOf(RunEnd.parse(answer), reader, signal));

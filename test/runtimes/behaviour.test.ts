@@ -102,6 +102,30 @@ describe.each(cases)("$name", ({ agent, runtime, known, unknown }) => {
     if (last.type === "response.completed") expect(last.usage!.inputTokens).toBeGreaterThan(1000);
   });
 
+  test("a message that begins with a slash is text, not a command of the runtime", async () => {
+    const before = await client.ask(agent, "My dog is called Rex.");
+    const number = messageNumberIn(before)!;
+    const messages = [
+      "/clear",
+      " /compact",
+      "/help",
+      "/new",
+      "/reset",
+      "/status",
+      "/model demo",
+      "/init",
+      "//clear",
+      "/",
+      "What are /status, /think high and /new?",
+    ];
+    for (const [index, message] of messages.entries()) {
+      const reply = await client.ask(agent, message);
+      expect([message, messageNumberIn(reply)]).toEqual([message, number + 1 + index]);
+      expect(reply).toContain(message.trim());
+    }
+    expect(JSON.stringify(proxy.asked.at(-1)!.body)).toContain("My dog is called Rex.");
+  });
+
   test("a tool call has its events, and what it wrote is there in the next turn", async () => {
     const reply = await client.chat(agent, "run: echo kept > note.txt && cat note.txt", ["tools"]);
     const calls = reply.events.map(({ event }) => event).filter(isToolEvent);
