@@ -40,6 +40,8 @@ export interface Config {
   accountShare: number;
   /** How many agents may wait for a slot, and for how long. */
   maximumWaiting: number;
+  /** How many agents an account may have. */
+  maximumAgentsPerAccount: number;
   waitMs: number;
   /** Fail a turn after this many silent milliseconds, unless a tool is running. */
   stallMs: number;

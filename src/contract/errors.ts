@@ -52,6 +52,7 @@ export const errorStatuses = {
   snapshot_exists: 409,
   backup_in_progress: 409,
   too_many_snapshots: 409,
+  too_many_agents: 409,
   user_exists: 409,
   operator_not_disabled: 409,
   users_managed_elsewhere: 409,

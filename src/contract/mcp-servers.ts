@@ -59,8 +59,8 @@ const Local = z.strictObject({
   env: limitedRecord(
     z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, "A variable has letters, digits and underscores."),
     Value,
-    100,
-    "100 variables are allowed.",
+    1_000,
+    "1000 variables are allowed.",
   )
     .optional()
     .meta({ description: `\`${form}\` stands for the agent's secret NAME.` }),

@@ -3,7 +3,7 @@ import type { FastifyPluginAsync } from "fastify";
 import { routes } from "../api/routes.ts";
 import type { Agents } from "../service/agents.ts";
 import type { Exports } from "../service/exports.ts";
-import { type Imports, toImport } from "../service/imports.ts";
+import type { Imports } from "../service/imports.ts";
 import { findAgent } from "./agents.ts";
 import { sendHead } from "./files.ts";
 import { goneOf } from "./gone.ts";
@@ -52,7 +52,7 @@ export function archiveRoutes({ agents, exports, imports, streams }: ArchivePart
           request.agent = agent;
           reply.header("location", `/agents/${agent.name}`);
           const latest = request.query.wait ? await agents.settled(agent) : agent;
-          return { agent: agents.view(latest), ...toImport(agent) };
+          return { agent: agents.view(latest), ...(await imports.detail(agent)) };
         } finally {
           // Whoever still sends is answered when all has arrived.
           body.resume();

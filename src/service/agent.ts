@@ -7,7 +7,6 @@ import type {
   InstallStep,
   Resources,
 } from "../contract/agents.ts";
-import type { Import } from "../contract/archives.ts";
 import type { ErrorCode } from "../contract/errors.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
@@ -51,8 +50,8 @@ export interface AgentState {
   snapshot: string | null;
   /** Where a fork comes from, by the names then; null: it is no fork. */
   forkedFrom: ForkedFrom | null;
-  /** Where an import comes from, with what its owner is told of it; null: it is no import. */
-  imported: (ImportedFrom & Pick<Import, "installed" | "secrets" | "agents" | "hadDisk">) | null;
+  /** Where an import comes from; null: it is no import. */
+  imported: ImportedFrom | null;
   /** Whether its machine is still to be given the files of an import. */
   isImporting: boolean;
   error: Fault | null;
@@ -162,7 +161,7 @@ export function toAgentView(agent: AgentState, { queuePosition, newestImage }: A
     conversation: agent.conversation,
     error: agent.error,
     forkedFrom: agent.forkedFrom,
-    importedFrom: agent.imported && { agent: agent.imported.agent, exportedAt: agent.imported.exportedAt },
+    importedFrom: agent.imported,
     queuePosition,
     resources: agent.resources,
     image:

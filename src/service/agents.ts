@@ -7,6 +7,7 @@ import {
   type Resources,
 } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
+import type { McpServers } from "../contract/mcp-servers.ts";
 import { type AgentSettings, type AgentState, requireAllowed, toAgentView } from "./agent.ts";
 import type { GuestLeases } from "./guest-leases.ts";
 import type { Attempt } from "./idempotency.ts";
@@ -17,6 +18,7 @@ import type { Turns } from "./turns.ts";
 /** The agents' rows: what owners read and change. */
 interface OwnedAgentRows {
   byId(id: string): Promise<AgentState | null>;
+  countOf(accountId: string): Promise<number>;
   byName(accountId: string, name: string): Promise<AgentState | null>;
   /** Those that exist. */
   byNames(accountId: string, names: readonly string[]): Promise<{ id: string; name: string }[]>;
@@ -48,6 +50,8 @@ interface AgentOptions {
   requireCredits: (accountId: string) => Promise<void>;
   /** Throws `disk_full` if the host's disk is too full for anything new. */
   requireSpace: () => Promise<void>;
+  /** How many agents an account may have. */
+  maximumAgents: number;
   /** The names of the available runtimes. */
   runtimes: readonly string[];
   /** The default size of a runtime's machine. */
@@ -59,6 +63,9 @@ interface AgentOptions {
 
 /** The runtime of an agent that is created without one. */
 const defaultRuntime = "claude-code";
+
+/** The most that an agent's settings may have together, in bytes of JSON: every look-up of the agent reads them. */
+const maximumSettings = 256 * 1024;
 
 /** How long a caller waits for an agent to be ready. */
 const settleMs = 60_000;
@@ -115,9 +122,19 @@ export class Agents {
   /** Throws what `create` throws before it makes anything. */
   async requireCreatable(accountId: string, asked: CreateAgent): Promise<void> {
     const { runtime = defaultRuntime } = asked;
+    requireSmall(asked);
+    await this.#requireFew(accountId, asked.count ?? 1);
     await this.#requireRunnable(accountId, runtime);
     await this.#options.checkModel(asked.model ?? null, runtime);
     await this.#requireOthers({ accountId, name: asked.name }, asked.agents);
+  }
+
+  /** Throws `too_many_agents`. */
+  async #requireFew(accountId: string, more: number): Promise<void> {
+    const { rows, maximumAgents } = this.#options;
+    if ((await rows.countOf(accountId)) + more <= maximumAgents) return;
+    const message = `An account can have up to ${maximumAgents} agents; delete one first.`;
+    throw new BerthError("too_many_agents", message);
   }
 
   async #requireRunnable(accountId: string, runtime: string): Promise<void> {
@@ -163,6 +180,7 @@ export class Agents {
       await this.#options.checkModel(model === undefined ? agent.model : model, runtime);
     }
     await this.#requireOthers(agent, agents);
+    requireSmall({ ...agent, ...asked });
     const settings = {
       ...(model === undefined ? {} : { model }),
       ...(instructions === undefined ? {} : { instructions: instructions || null }),
@@ -320,4 +338,17 @@ function given(asked: CreateAgent["resources"] = {}): Partial<Resources> {
 /** Throws the error for an agent that is being deleted. */
 function deleting({ name }: AgentState): never {
   throw new BerthError("agent_deleting", `The agent ${name} is being deleted.`);
+}
+
+/** Throws `request_invalid` for settings that are too large together. */
+function requireSmall({
+  instructions,
+  mcpServers,
+}: {
+  instructions?: string | null | undefined;
+  mcpServers?: McpServers | undefined;
+}): void {
+  if (Buffer.byteLength(JSON.stringify({ instructions, mcpServers })) <= maximumSettings) return;
+  const message = `instructions and mcpServers together are limited to ${maximumSettings / 1024} KiB of JSON.`;
+  throw new BerthError("request_invalid", message);
 }

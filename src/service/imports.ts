@@ -44,6 +44,7 @@ interface ImportOptions {
     byId(id: string): Promise<AgentState | null>;
     byName(accountId: string, name: string): Promise<AgentState | null>;
     byNames(accountId: string, names: readonly string[]): Promise<{ name: string }[]>;
+    importDetail(id: string): Promise<ImportDetail | null>;
     /** The ids of this host's agents whose machines are still to be given their files. */
     importing(): Promise<ReadonlySet<string>>;
   };
@@ -54,8 +55,11 @@ interface ImportOptions {
   lifecycle: Lifecycle;
 }
 
+/** What the owner of an import is told of it. */
+export type ImportDetail = Omit<Import, "agent">;
+
 /** What an imported agent has beside its own row. */
-export type ImportedSettings = Pick<ArchivedSettings, "network" | "retold">;
+export type ImportedSettings = Pick<ArchivedSettings, "network" | "retold"> & { detail: ImportDetail };
 
 /** New agents from archives of others. */
 export class Imports {
@@ -96,10 +100,11 @@ export class Imports {
         }),
         conversation: manifest.conversation,
         isImporting: true,
-        imported: importedOf(manifest, settings, agents),
+        imported: { agent: manifest.agent, exportedAt: manifest.exportedAt },
       };
+      const detail = detailOf(manifest, settings, agents);
       const history = fromLines(archives.transcript(resourceId), new Date());
-      await lifecycle.begin(agent, () => insert(agent, settings, history));
+      await lifecycle.begin(agent, () => insert(agent, { ...settings, detail }, history));
       return agent;
     } catch (error) {
       // A row whose storing was not heard of needs its files.
@@ -109,6 +114,13 @@ export class Imports {
     } finally {
       this.#underway.delete(resourceId);
     }
+  }
+
+  /** What the owner of the agent is told of its import. Throws `agent_not_found` where it is gone. */
+  async detail(agent: AgentState): Promise<ImportDetail> {
+    const detail = await this.#options.rows.importDetail(agent.id);
+    if (!detail) throw new BerthError("agent_not_found", `There is no agent ${agent.name}.`);
+    return detail;
   }
 
   /**
@@ -172,19 +184,12 @@ export async function pourInto(
   }
 }
 
-/** The import as its owner sees it. */
-export function toImport({ imported }: AgentState): Omit<Import, "agent"> {
-  const { installed, secrets, agents, hadDisk } = imported!;
-  return { installed, secrets, agents, hadDisk };
-}
-
-function importedOf(
-  { agent, exportedAt, installed, hasDisk }: Manifest,
-  settings: ArchivedSettings,
+function detailOf(
+  { installed, hasDisk }: Manifest,
+  { agents, secrets }: ArchivedSettings,
   found: readonly string[],
-): NonNullable<AgentState["imported"]> {
-  const agents = settings.agents.filter((name) => !found.includes(name));
-  return { agent, exportedAt, installed, secrets: settings.secrets, agents, hadDisk: hasDisk };
+): ImportDetail {
+  return { installed, secrets, agents: agents.filter((name) => !found.includes(name)), hadDisk: hasDisk };
 }
 
 /** The bytes of an upload, which stays open: the one who sends is still to be answered. */

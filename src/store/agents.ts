@@ -3,10 +3,47 @@ import { type ExpressionBuilder, type Selectable, sql, type UpdateQueryBuilder, 
 import { BerthError } from "../contract/errors.ts";
 import { uuidOf } from "../contract/ids.ts";
 import type { AgentSettings, AgentState } from "../service/agent.ts";
+import type { ImportDetail } from "../service/imports.ts";
 import type { AgentChange, AgentRows, PastMoment, RuntimeChange } from "../service/lifecycle/agent-rows.ts";
 import { retelling } from "../service/retelling.ts";
 import { type Database, isDuplicate, type Tables } from "./database.ts";
 import { saidIn } from "./turns.ts";
+
+/** What is read of agents: all that is small. */
+const agentColumns = [
+  "id",
+  "account_id",
+  "name",
+  "runtime",
+  "model",
+  "instructions",
+  "mcp_servers",
+  "agents",
+  "auto_snapshot",
+  "retold",
+  "conversation",
+  "resources",
+  "image",
+  "host",
+  "has_machine",
+  "desired",
+  "status",
+  "generation",
+  "restarts",
+  "restores",
+  "snapshot",
+  "forked_from",
+  "imported",
+  "importing",
+  "error",
+  "install_steps",
+  "created_at",
+  "last_active_at",
+] as const satisfies (keyof Tables["agents"])[];
+type AgentRow = Pick<Selectable<Tables["agents"]>, (typeof agentColumns)[number]>;
+
+/** How many agents are read at a time. */
+const page = 500;
 
 /** The agents' rows. */
 export class AgentStore implements AgentRows {
@@ -82,14 +119,14 @@ export class AgentStore implements AgentRows {
   }
 
   async byId(id: string): Promise<AgentState | null> {
-    const row = await this.#database.selectFrom("agents").selectAll().where("id", "=", id).executeTakeFirst();
+    const row = await this.#database.selectFrom("agents").select(agentColumns).where("id", "=", id).executeTakeFirst();
     return row ? this.#toState(row) : null;
   }
 
   async byName(accountId: string, name: string): Promise<AgentState | null> {
     const row = await this.#database
       .selectFrom("agents")
-      .selectAll()
+      .select(agentColumns)
       .where("account_id", "=", accountId)
       .where("name", "=", name)
       .executeTakeFirst();
@@ -100,7 +137,7 @@ export class AgentStore implements AgentRows {
     const id = (rest: string) => uuidOf(digits.padEnd(32, rest));
     const row = await this.#database
       .selectFrom("agents")
-      .selectAll()
+      .select(agentColumns)
       .where("account_id", ">=", id("0"))
       .where("account_id", "<=", id("f"))
       .where("name", "=", name)
@@ -119,7 +156,7 @@ export class AgentStore implements AgentRows {
   ): Promise<AgentState[]> {
     const rows = await this.#database
       .selectFrom("agents")
-      .selectAll()
+      .select(agentColumns)
       .where("account_id", "=", accountId)
       .$if(ids !== null, (query) => query.where("id", "=", sql<string>`any(${ids}::uuid[])`))
       .$if(after !== null, (query) => query.where("name", ">", after))
@@ -130,8 +167,49 @@ export class AgentStore implements AgentRows {
   }
 
   async all(): Promise<AgentState[]> {
-    const rows = await this.#database.selectFrom("agents").selectAll().where("host", "=", this.#host).execute();
-    return rows.map((row) => this.#toState(row));
+    const found: AgentState[] = [];
+    for (let after: string | null = null; ; ) {
+      const rows: AgentRow[] = await this.#database
+        .selectFrom("agents")
+        .select(agentColumns)
+        .where("host", "=", this.#host)
+        .$if(after !== null, (query) => query.where("id", ">", after!))
+        .orderBy("id")
+        .limit(page)
+        .execute();
+      found.push(...rows.map((row) => this.#toState(row)));
+      if (rows.length < page) return found;
+      after = rows.at(-1)!.id;
+    }
+  }
+
+  async runningIds(): Promise<string[]> {
+    const rows = this.#database
+      .selectFrom("agents")
+      .select("id")
+      .where("host", "=", this.#host)
+      .where("status", "=", "ready")
+      .where("desired", "=", "running");
+    return (await rows.execute()).map(({ id }) => id);
+  }
+
+  /** How many agents the account has. */
+  async countOf(accountId: string): Promise<number> {
+    const { count } = await this.#database
+      .selectFrom("agents")
+      .select(({ fn }) => fn.countAll<string>().as("count"))
+      .where("account_id", "=", accountId)
+      .executeTakeFirstOrThrow();
+    return Number(count);
+  }
+
+  async importDetail(id: string): Promise<ImportDetail | null> {
+    const row = await this.#database
+      .selectFrom("agents")
+      .select("import_detail")
+      .where("id", "=", id)
+      .executeTakeFirst();
+    return row?.import_detail ?? null;
   }
 
   /** The ids of this host's agents whose machines are still to be given the files of an import. */
@@ -164,7 +242,7 @@ export class AgentStore implements AgentRows {
   async unsettled(): Promise<AgentState[]> {
     const rows = await this.#database
       .selectFrom("agents")
-      .selectAll()
+      .select(agentColumns)
       .where("host", "=", this.#host)
       .where(({ eb, or, and }) =>
         or([
@@ -180,7 +258,7 @@ export class AgentStore implements AgentRows {
   async idle(accountId: string | null, limit: number): Promise<AgentState[]> {
     const rows = await this.#database
       .selectFrom("agents")
-      .selectAll()
+      .select(agentColumns)
       .where("host", "=", this.#host)
       .where("desired", "=", "running")
       .where("status", "=", "ready")
@@ -224,7 +302,7 @@ export class AgentStore implements AgentRows {
       .set(columnsOf(settings))
       .where("id", "=", id)
       .where("status", "!=", "deleting")
-      .returningAll()
+      .returning(agentColumns)
       .executeTakeFirst();
     return row ? this.#toState(row) : null;
   }
@@ -279,7 +357,7 @@ export class AgentStore implements AgentRows {
       }))
       .where("id", "=", id)
       .where("desired", "!=", "deleted")
-      .returningAll()
+      .returning(agentColumns)
       .executeTakeFirst();
     return row ? this.#toState(row) : null;
   }
@@ -329,7 +407,7 @@ export class AgentStore implements AgentRows {
       .set({ generation: above + 1 })
       .where("id", "=", id)
       .where("generation", "<", above)
-      .returningAll()
+      .returning(agentColumns)
       .executeTakeFirst();
     return row ? this.#toState(row) : this.byId(id);
   }
@@ -349,14 +427,14 @@ export class AgentStore implements AgentRows {
   async #changeAtRest(
     id: string,
     change: (update: AgentUpdate) => AgentUpdate,
-    then: (transaction: Database, changed: Selectable<Tables["agents"]>) => Promise<void> = async () => {},
+    then: (transaction: Database, changed: AgentRow) => Promise<void> = async () => {},
   ): Promise<AgentState | null> {
     return this.#database.transaction().execute(async (transaction) => {
       await transaction.selectFrom("agents").select("id").where("id", "=", id).forUpdate().execute();
       const row = await change(transaction.updateTable("agents"))
         .where("id", "=", id)
         .where(notAnswering)
-        .returningAll()
+        .returning(agentColumns)
         .executeTakeFirst();
       if (row) await then(transaction, row);
       return row ? this.#toState(row) : null;
@@ -368,7 +446,7 @@ export class AgentStore implements AgentRows {
     if (names.length === 0) return [];
     const rows = await this.#database
       .selectFrom("agents")
-      .selectAll()
+      .select(agentColumns)
       .where("account_id", "=", accountId)
       .where("name", "in", names)
       .execute();
@@ -379,7 +457,7 @@ export class AgentStore implements AgentRows {
     await this.#database.deleteFrom("agents").where("id", "=", id).execute();
   }
 
-  #toState(row: Selectable<Tables["agents"]>): AgentState {
+  #toState(row: AgentRow): AgentState {
     return {
       id: row.id,
       accountId: row.account_id,
@@ -427,10 +505,7 @@ async function markUndone(
 }
 
 /** Keeps what was said in the conversation before this one, for the runtime of this one. */
-async function retell(
-  transaction: Database,
-  { id, conversation, retold }: Selectable<Tables["agents"]>,
-): Promise<void> {
+async function retell(transaction: Database, { id, conversation, retold }: AgentRow): Promise<void> {
   const before = retold
     ? await transaction.selectFrom("retold_conversations").select("text").where("id", "=", retold).executeTakeFirst()
     : undefined;

@@ -14,14 +14,15 @@ import {
   sql,
 } from "kysely";
 import pg from "pg";
-import type { AgentStatus, Fault, ForkedFrom, InstallStep, Resources } from "../contract/agents.ts";
+import type { AgentStatus, Fault, ForkedFrom, ImportedFrom, InstallStep, Resources } from "../contract/agents.ts";
 import type { EntryKind } from "../contract/billing.ts";
 import type { TurnEvent, TurnStatus } from "../contract/chat.ts";
 import type { EgressOutcome, EgressRefusal } from "../contract/egress.ts";
 import type { ClientFunction } from "../contract/functions.ts";
 import type { Credential } from "../contract/keys.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
-import type { AgentState, DesiredState } from "../service/agent.ts";
+import type { DesiredState } from "../service/agent.ts";
+import type { ImportDetail } from "../service/imports.ts";
 import type { TokenCounts } from "../service/ledger.ts";
 import type { ResponseRequest } from "../service/responses.ts";
 import type { StoredAdmission } from "../service/tickets.ts";
@@ -115,7 +116,9 @@ export interface Tables {
     restores: Generated<number>;
     snapshot: string | null;
     forked_from: JSONColumnType<ForkedFrom> | null;
-    imported: JSONColumnType<NonNullable<AgentState["imported"]>> | null;
+    imported: JSONColumnType<ImportedFrom> | null;
+    /** Large: no look-up reads it (`agentColumns` of `agents.ts`). */
+    import_detail: JSONColumnType<ImportDetail> | null;
     importing: Generated<boolean>;
     restarts: Generated<number>;
     error: JSONColumnType<Fault> | null;

@@ -93,6 +93,8 @@ export class HistoryStore {
     await this.#agents.insertWith(agent, async (transaction) => {
       await new EgressRuleStore(transaction).set(agent.id, settings.network);
       await keepRetelling(transaction, agent.id, settings.retold);
+      const detail = { import_detail: JSON.stringify(settings.detail) };
+      await transaction.updateTable("agents").set(detail).where("id", "=", agent.id).execute();
       let turnId = "";
       for await (const item of history) {
         if ("turn" in item) turnId = await insertTurn(transaction, agent.id, item.turn);

@@ -91,7 +91,7 @@ function listen({
         ledger.sweep(),
         signIn?.refreshKeys(),
       ]),
-    cleanUp: () => cleanUp(maintenance, config),
+    cleanUp: () => cleanUp(maintenance, config, (step, error) => log("a step of the clean-up failed", { step, error })),
     tidy: async () => {
       await orphans.expire();
       await (await machines.driver()).sweep();

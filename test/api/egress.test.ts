@@ -377,7 +377,7 @@ test("old connections are removed, and those of an agent that is deleted", async
       .values({ ...row, ...times, ...bytes, id: randomUUID(), host })
       .execute();
   }
-  await cleanUp(database, service.config);
+  await cleanUp(database, service.config, expect.unreachable);
   expect((await own(id)).sort()).toEqual(["new", "still"]);
   expect((await service.client.call("DELETE", "/agents/old")).status).toBe(204);
   expect(await own(id)).toEqual([]);

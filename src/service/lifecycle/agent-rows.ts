@@ -34,6 +34,8 @@ export interface AgentRows {
   insert(agent: AgentState): Promise<void>;
   byId(id: string): Promise<AgentState | null>;
   all(): Promise<AgentState[]>;
+  /** The ids of those that are ready and shall be. */
+  runningIds(): Promise<string[]>;
   /** Agents whose status differs from their desired state. */
   unsettled(): Promise<AgentState[]>;
   /** Records that the agent was active until now. */

@@ -360,9 +360,9 @@ export class Lifecycle {
 
   /** Agents that are ready without a machine, because handling its end failed. */
   async #reconcileLost(): Promise<void> {
-    const ready = (await this.#rows.all()).filter(({ status, desired }) => status === "ready" && desired === "running");
+    const running = await this.#rows.runningIds();
     const machines = new Map((await this.#machines.list()).map((machine) => [machine.id, machine.phase]));
-    for (const { id } of ready) {
+    for (const id of running) {
       if (machines.get(id) === "running" || this.#reconciler.isAtWork(id)) continue;
       const agent = await this.#rows.byId(id);
       if (agent?.status === "ready" && agent.desired === "running") void this.#reconciler.reconcile(agent);

@@ -1,0 +1,65 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { cleanUp, connectionCuts, oldKeys } from "../../src/store/clean-up.ts";
+import type { Database } from "../../src/store/database.ts";
+import { databaseOf } from "../support/accounts.ts";
+import { ScriptedService } from "../support/scripted-service.ts";
+
+let service: ScriptedService;
+let database: Database;
+beforeAll(async () => {
+  service = await ScriptedService.start();
+  await service.client.createAgent("ada");
+  await service.client.createAgent("bea");
+  database = await databaseOf(service);
+});
+afterAll(async () => {
+  await database.destroy();
+  await service[Symbol.asyncDispose]();
+});
+
+async function connect(name: string, count: number): Promise<void> {
+  await sql`
+    insert into network_log
+      (id, agent_id, started_at, finished_at, outcome, host, port, bytes_sent, bytes_received, count)
+    select gen_random_uuid(), id, now() - make_interval(secs => at), now(), 'closed', 'example.com', 443, 1, 1, 1
+    from agents, generate_series(1, ${count}::integer) at where name = ${name}`.execute(database);
+}
+
+async function connections(): Promise<Record<string, number>> {
+  const { rows } = await sql<{ name: string; count: number }>`
+    select name, count(*)::integer as count from network_log join agents on agents.id = agent_id
+    group by name`.execute(database);
+  return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
+}
+
+test("each agent keeps its last 100,000 connections", async () => {
+  await connect("ada", 103_500);
+  await connect("bea", 10);
+  await cleanUp(database, service.config, expect.unreachable);
+  expect(await connections()).toEqual({ ada: 100_000, bea: 10 });
+});
+
+test("a step that fails keeps no other from its work", async () => {
+  const failed: string[] = [];
+  await sql`alter table tickets rename to tickets_elsewhere`.execute(database);
+  await sql`update network_log set started_at = now() - interval '100 years'`.execute(database);
+  await cleanUp(database, service.config, (step) => failed.push(step));
+  await sql`alter table tickets_elsewhere rename to tickets`.execute(database);
+  expect(failed).toEqual(["tickets"]);
+  expect(await connections()).toEqual({});
+});
+
+test("the plans of the clean-up look at each row once", async () => {
+  const plan = async (statement: typeof connectionCuts | ReturnType<typeof oldKeys>) =>
+    database.transaction().execute(async (transaction) => {
+      await sql`set local enable_seqscan = off`.execute(transaction);
+      await sql`set local enable_hashjoin = off`.execute(transaction);
+      const { rows } = await sql<Record<string, string>>`explain ${statement}`.execute(transaction);
+      return rows.map((row) => row["QUERY PLAN"]).join("\n");
+    });
+  const cuts = await plan(connectionCuts);
+  expect(cuts).toMatch(/Index.* Scan.*network_log_by_agent/);
+  expect(cuts).not.toMatch(/SubPlan|Join Filter/);
+  expect(await plan(oldKeys(90))).toContain("credit_entries_by_key");
+});
