@@ -4,7 +4,7 @@ import { outputBytes } from "@berth/client";
 import { CliError } from "./errors.ts";
 
 /** What a shell answers for a program that a signal has ended: 128 and the signal's number. */
-const signalBase = 128;
+export const signalBase = 128;
 /** What timeout(1) answers. */
 const timedOutCode = 124;
 

@@ -9,7 +9,8 @@ const { runCommand } = await import("./program.ts");
 
 // A reader that has closed the pipe, such as `head`.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") process.exit(0);
+  // A command that has more to end than this program listens for the signal, which Node itself ignores.
+  if (error.code === "EPIPE") return process.emit("SIGPIPE") || process.exit(0);
   void reportError(error, false).then((code) => process.exit(code));
 });
 process.exitCode = (await runCommand()) ?? process.exitCode;

@@ -79,6 +79,24 @@ test("Ctrl-C goes to the command", async () => {
   expect(await outcome).toMatchObject({ code: 5, stdout: expect.stringContaining("caught") });
 });
 
+test.each(["SIGTERM", "SIGHUP"] as const)("%s goes to the command", async (signal) => {
+  const child = start(["exec", "ada", `trap 'exit 5' ${signal.slice(3)}; echo ready; while true; do sleep 0.1; done`]);
+  const outcome = ended(child);
+  await once(child.stdout!, "data");
+  child.kill(signal);
+  expect((await outcome).code).toBe(5);
+});
+
+test("a command ends when the reader of its output is gone", async () => {
+  const child = start(["exec", "ada", "yes"]);
+  await once(child.stdout!, "data");
+  child.stdout!.destroy();
+  await once(child, "exit");
+  const { data } = (await service.client.call("GET", "/agents/ada/commands")).body;
+  const path = `/agents/ada/commands/${data[0].id}`;
+  await expect.poll(async () => (await service.client.call("GET", path)).body.status).toBe("exited");
+});
+
 test("a detached command is listed, read, written to and ended", async () => {
   const { stdout } = await berth(["exec", "--detach", "ada", "echo started; sleep 1000"]);
   const id = stdout.trim();

@@ -1,7 +1,9 @@
-import type { AgentHandle, CommandLine, RunningCommand } from "@berth/client";
+import { constants } from "node:os";
+import type { AgentHandle, CommandLine } from "@berth/client";
 import { ApiError, outputBytes } from "@berth/client";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { attachTerminal, exitCodeOf, terminalSize } from "../attached-terminal.ts";
+import type { CommandSignal } from "../../contract/commands.ts";
+import { attachTerminal, exitCodeOf, signalBase, terminalSize } from "../attached-terminal.ts";
 import { printOutput, sendInput } from "../command-streams.ts";
 import { connect } from "../connect.ts";
 import { readEnvironment } from "../environment.ts";
@@ -18,9 +20,6 @@ interface ExecOptions extends CommonOptions {
   stdin: boolean;
   tty?: true;
 }
-
-/** What a shell answers for a program that Ctrl-C has ended. */
-const interruptedCode = 130;
 
 /** `berth exec AGENT -- COMMAND…` */
 export function register(program: Command): void {
@@ -49,6 +48,7 @@ export function register(program: Command): void {
 async function onTerminal(agent: AgentHandle, line: CommandLine): Promise<number> {
   const terminal = terminalSize(process.stdout);
   const { id } = await agent.commands.start({ ...line, terminal });
+  using _ = new SignalRelay(agent, Promise.resolve(id));
   return exitCodeOf(await attachTerminal(agent, { session: id }));
 }
 
@@ -78,7 +78,7 @@ async function attached(agent: AgentHandle, line: CommandLine, { stdin }: ExecOp
     onBroken: () => console.error("The connection broke; trying again."),
     signal: over.signal,
   });
-  using _ = new SignalRelay(agent, running);
+  using _ = new SignalRelay(agent, running.id);
   let inputFault: CliError | null = null;
   if (stdin) {
     running.id
@@ -118,23 +118,31 @@ function isExited(error: Error): boolean {
   return error instanceof ApiError && error.code === "command_exited";
 }
 
-/** Passes Ctrl-C on to the command. The second kills it; the third ends this program alone. */
+/**
+ * Passes signals on to the command, which ends this program too. A second signal kills the command, and a third one ends
+ * this program alone. When the reader of the output is gone, the command is ended like a local one.
+ */
 class SignalRelay implements Disposable {
-  #pressed = 0;
-  readonly #listener: () => void;
+  #received = 0;
+  readonly #listeners: [NodeJS.Signals, () => void][];
 
-  constructor({ commands }: AgentHandle, running: RunningCommand) {
-    const signals = ["SIGINT", "SIGKILL"] as const;
-    this.#listener = () => {
-      const signal = signals[this.#pressed++];
-      if (signal === undefined) process.exit(interruptedCode);
-      void running.id.then((id) => commands.signal(id, signal)).catch(() => {});
-    };
-    process.on("SIGINT", this.#listener);
+  constructor({ commands }: AgentHandle, id: Promise<string>) {
+    const send = (signal: CommandSignal) => id.then((id) => commands.signal(id, signal)).catch(() => {});
+    const relayed = (["SIGINT", "SIGTERM", "SIGHUP"] as const).map((signal): [NodeJS.Signals, () => void] => [
+      signal,
+      () => {
+        this.#received += 1;
+        if (this.#received > 2) process.exit(signalBase + constants.signals[signal]);
+        void send(this.#received === 1 ? signal : "SIGKILL");
+      },
+    ]);
+    const readerGone = () => void send("SIGTERM").then(() => process.exit(0));
+    this.#listeners = [...relayed, ["SIGPIPE", readerGone]];
+    for (const [signal, listener] of this.#listeners) process.on(signal, listener);
   }
 
   [Symbol.dispose](): void {
-    process.off("SIGINT", this.#listener);
+    for (const [signal, listener] of this.#listeners) process.off(signal, listener);
   }
 }
 

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { link, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { AgentHandle } from "@berth/client";
@@ -34,20 +34,27 @@ export class SshFiles {
     await replace(join(this.folder, "known_hosts", host), `${host} ${hostKey}\n`);
   }
 
-  /** The key pair of this user and service, which is made once. */
+  /** The key pair of this user and service, which is made once, however many commands need it at the same time. */
   async #publicKey(): Promise<string> {
-    const file = `${this.key}.pub`;
-    const known = await readFile(file, "utf8").catch(() => null);
+    const known = await readFile(`${this.key}.pub`, "utf8").catch(() => null);
     if (known !== null) return known.trim();
+    // Elsewhere first: ssh-keygen would ask whether to replace a key that is there.
+    const fresh = await mkdtemp(join(this.folder, "new-key-"));
     try {
-      await run("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", "berth", "-f", this.key]);
+      const made = join(fresh, "key");
+      await run("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", "berth", "-f", made]);
+      await link(made, this.key).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== "EEXIST") throw error; // Another command was first. Its key counts.
+      });
+      const { stdout } = await run("ssh-keygen", ["-y", "-f", this.key]);
+      await replace(`${this.key}.pub`, stdout);
+      return stdout.trim();
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") throw noSsh();
-      // Another command may have made it in the same moment.
-      const made = await readFile(file, "utf8").catch(() => null);
-      if (made === null) throw new CliError(`No key could be made: ${(error as Error).message}`);
+      const isMissing = (error as NodeJS.ErrnoException).syscall?.startsWith("spawn") === true;
+      throw isMissing ? noSsh() : new CliError(`No key could be made: ${(error as Error).message}`);
+    } finally {
+      await rm(fresh, { recursive: true, force: true });
     }
-    return (await readFile(file, "utf8")).trim();
   }
 }
 
