@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { authoritiesFile } from "../contract/guest.ts";
+import { SerialQueue } from "../platform/locks.ts";
 import { hasEnded, processTable, statOf } from "../platform/process-table.ts";
 import type { RuntimeContext } from "./runtime.ts";
 
@@ -135,9 +136,14 @@ function descendantsOf(root: number): number[] {
   return found;
 }
 
+const replacing = new SerialQueue();
+
 /** Writes a file atomically, even if the machine is cut off. `owner` gets it, with no access for others. */
-export async function replaceFile(path: string, text: string, owner?: { uid: number; gid: number }): Promise<void> {
-  await writeFile(`${path}.new`, text, { mode: owner ? 0o600 : 0o644 });
-  if (owner) await chown(`${path}.new`, owner.uid, owner.gid);
-  await rename(`${path}.new`, path);
+export function replaceFile(path: string, text: string, owner?: { uid: number; gid: number }): Promise<void> {
+  // One at a time: they share the name of the unfinished file.
+  return replacing.run(path, async () => {
+    await writeFile(`${path}.new`, text, { mode: owner ? 0o600 : 0o644 });
+    if (owner) await chown(`${path}.new`, owner.uid, owner.gid);
+    await rename(`${path}.new`, path);
+  });
 }

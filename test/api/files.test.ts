@@ -138,6 +138,20 @@ test("ranges, and what has not changed", async () => {
   expect((await get(`${folder}/f`, { "if-none-match": etag })).status).toBe(200);
 });
 
+test("of many that make or replace the same file, one does", async () => {
+  const once = async (headers: Record<string, string>, expected: number[]) => {
+    const all = await Promise.all(Array.from({ length: 20 }, (_, n) => put(`${folder}/f`, String(n), headers)));
+    expect(all.map(({ status }) => status).sort()).toEqual(expected);
+  };
+  const refused = Array.from({ length: 19 }, () => 412);
+  for (let round = 0; round < 5; round++) {
+    await once({ "if-none-match": "*" }, [201, ...refused]);
+    const etag = (await get(`${folder}/f`)).headers.get("etag")!;
+    await once({ "if-match": etag }, [200, ...refused]);
+    await files.client.call("DELETE", files.at(`${folder}/f`));
+  }
+});
+
 test("if-match and if-none-match guard what is there", async () => {
   const first = await put(`${folder}/f`, "one", { "if-none-match": "*" });
   expect(first.status).toBe(201);

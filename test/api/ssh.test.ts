@@ -81,6 +81,12 @@ test("a name is never a shell's to read, and a machine gets neither the user's a
   expect(own).toMatch(/^ {2}ProxyCommand .* ssh-proxy '%n'$/m);
 });
 
+test.runIf(isRoot)("first connections at the same moment share one key", { timeout: 120_000 }, async () => {
+  await rm(join(home, ".config/berth/ssh"), { recursive: true, force: true });
+  const connections = Array.from({ length: 4 }, () => run("ssh", [...withConfig(), "root@ada.berth", "echo hello"]));
+  for (const outcome of await Promise.all(connections)) expect(outcome).toMatchObject({ code: 0, stdout: "hello\n" });
+});
+
 test.runIf(isRoot)("berth ssh runs a command with its streams and its exit code", { timeout: 60_000 }, async () => {
   const outcome = await run(launcher, ["ssh", "-u", "root", "ada", "--", "tr a-z A-Z; echo bad >&2; exit 7"], "hello");
   expect(outcome).toMatchObject({ code: 7, stdout: "HELLO", stderr: expect.stringContaining("bad") });

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { type FileHandle, lstat, mkdir, open, readlink, realpath, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, link, lstat, mkdir, open, readlink, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { ReceivedFile, WriteFile } from "../../contract/files.ts";
+import { SerialQueue } from "../../platform/locks.ts";
 import { entityTagOf } from "./entries.ts";
 import { FileFault, shortened } from "./faults.ts";
 
@@ -32,6 +33,8 @@ interface Upload {
 /** The uploads under way in a worker. Each writes to an unfinished file, which replaces the target in one step. */
 export class Uploads {
   readonly #open = new Map<string, Upload>();
+  /** Between the look at a file and its replacement, no other upload may replace it. */
+  readonly #commits = new SerialQueue();
 
   /** Makes the parent folders and the unfinished file. The descriptor stays open until the upload ends. */
   async begin(request: WriteFile, temporary: string): Promise<{ descriptor: number }> {
@@ -45,12 +48,17 @@ export class Uploads {
   }
 
   /** Puts the file in its place. On a refusal, the file that was there stays. */
-  async commit(temporary: string): Promise<ReceivedFile> {
-    const { handle, path, request } = this.#open.get(temporary)!;
+  commit(temporary: string): Promise<ReceivedFile> {
+    const upload = this.#open.get(temporary)!;
+    return this.#commits.run(upload.path, () => this.#commit(upload));
+  }
+
+  async #commit({ temporary, handle, path, request }: Upload): Promise<ReceivedFile> {
     try {
       const before = await requireWanted(path, request);
       await handle.chmod(request.mode ?? (before ? Number(before.mode) & 0o7777 : usualMode));
-      await rename(temporary, path);
+      if (request.ifNoneMatch) await placeNew(temporary, path);
+      else await rename(temporary, path);
       const etag = entityTagOf(await handle.stat({ bigint: true }));
       this.#open.delete(temporary);
       await handle.close();
@@ -74,6 +82,18 @@ export class Uploads {
   }
 }
 
+/** Unlike a rename, replaces nothing, whoever makes a file there. */
+async function placeNew(temporary: string, path: string): Promise<void> {
+  await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === "EEXIST" ? fileExists() : error;
+  });
+  await rm(temporary);
+}
+
+function fileExists(): FileFault {
+  return new FileFault("precondition_failed", "The file exists; nothing was changed.");
+}
+
 /** Where a file at `path` is written: a link is followed, so that it stays a link. */
 export async function followed(path: string): Promise<string> {
   const found = await lstat(path).catch(absent);
@@ -95,6 +115,6 @@ async function requireWanted(path: string, { ifMatch, ifNoneMatch }: WriteFile) 
     throw new FileFault("file_not_regular", `This is not a regular file: ${shortened(path)}`);
   const isOther = ifMatch !== null && (!found || !(ifMatch.includes("*") || ifMatch.includes(entityTagOf(found))));
   if (isOther) throw new FileFault("precondition_failed", "The file is not the one of if-match; nothing was changed.");
-  if (ifNoneMatch && found) throw new FileFault("precondition_failed", "The file exists; nothing was changed.");
+  if (ifNoneMatch && found) throw fileExists();
   return found;
 }
