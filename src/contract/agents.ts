@@ -83,7 +83,12 @@ export const Fault = z
 export type Fault = z.infer<typeof Fault>;
 
 /** A snapshot by its name or its id. */
-export const SnapshotReference = z.string().min(1).max(100).meta({ description: "A snapshot's name or id." });
+export const SnapshotReference = z
+  .string()
+  .min(1)
+  .max(100)
+  .refine((text) => !text.includes("\0"), "A name or id has no null character.")
+  .meta({ description: "A snapshot's name or id." });
 
 export const ForkSource = z
   .strictObject({

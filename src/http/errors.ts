@@ -7,7 +7,7 @@ import type { ErrorBody } from "../contract/agents.ts";
 import { BerthError, type ErrorCode } from "../contract/errors.ts";
 import { InvalidValue } from "../contract/validation.ts";
 import { JsonTooComplex } from "../platform/json-structure.ts";
-import { openAiError } from "./openai/errors.ts";
+import { notAgain, openAiError } from "./openai/errors.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -43,15 +43,19 @@ export function handleError(thrown: FastifyError, request: FastifyRequest, reply
   reply.header("x-request-id", request.id); // The router's own errors pass no hook.
   if (error.status === 401 && !reply.hasHeader("www-authenticate")) reply.header("www-authenticate", "Bearer");
   if (error.status === 503) reply.header("retry-after", "5");
+  if (error.status === 409 && isOpenAi(request)) reply.header(...notAgain);
   return reply.status(error.status).type("application/json").send(bodyFor(request, error));
 }
 
 /** The body of an error response, in the shape that the path's clients read. */
-export function bodyFor({ routeOptions, url }: FastifyRequest, error: BerthError): object {
+export function bodyFor(request: FastifyRequest, error: BerthError): object {
   const body = errorBody(error);
+  return isOpenAi(request) ? openAiError(error, body.message) : body;
+}
+
+function isOpenAi({ routeOptions, url }: FastifyRequest): boolean {
   const { route } = routeOptions.config ?? {};
-  const isOpenAi = route ? route.errors === "openai" : url.startsWith("/v1/");
-  return isOpenAi ? openAiError(error, body.message) : body;
+  return route ? route.errors === "openai" : url.startsWith("/v1/");
 }
 
 /** Answers invalid HTTP, and closes the connection. */

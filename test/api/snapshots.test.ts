@@ -119,6 +119,8 @@ test("names are the owner's, once each; what is wrong with them is said", async 
   const { body } = await keep();
   expect(body.name).toMatch(/^20\d\d-/);
   expect(await rollBack("nothing")).toMatchObject({ status: 404, body: { code: "snapshot_not_found" } });
+  expect(await rollBack("a\0b")).toMatchObject({ status: 400, body: { code: "request_invalid" } });
+  expect((await client.call("DELETE", "/agents/ada/snapshots/a%00b")).status).toBe(400);
   const path = `/agents/ada/snapshots/${encodeURIComponent("vor dem Umbau – 下書き 🚧")}`;
   expect((await client.call("DELETE", path)).status).toBe(204);
   expect((await client.call("DELETE", path)).body.code).toBe("snapshot_not_found");

@@ -406,6 +406,27 @@ test("a failed turn is not sent again by a client that retries", async () => {
   expect((await service.client.call("GET", `/agents/${agent}/turns`)).body.data).toHaveLength(2);
 });
 
+test("a message to an agent at work is refused once, and not sent again", async () => {
+  const agent = await newAgent("at-work");
+  const begun = await openai.responses.create({ model: agent, input: "hang", background: true });
+  let requests = 0;
+  const counting = new OpenAI({
+    baseURL: openai.baseURL,
+    apiKey: service.client.key,
+    maxRetries: 3,
+    fetch: (...request) => {
+      requests++;
+      return fetch(...request);
+    },
+  });
+  const messages = [{ role: "user" as const, content: "again" }];
+  const busy = { status: 409, code: "turn_in_progress" };
+  await expect(counting.chat.completions.create({ model: agent, messages })).rejects.toMatchObject(busy);
+  await expect(counting.responses.create({ model: agent, input: "again" })).rejects.toMatchObject(busy);
+  expect(requests).toBe(2);
+  await openai.responses.cancel(begun.id);
+});
+
 test("the models are the agents that the key may use", async () => {
   const names = (await all(await openai.models.list())).map(({ id }) => id);
   expect(names).toContain("ada");

@@ -9,6 +9,7 @@ import { handle } from "../handle.ts";
 import { type SseEvent, sendEvents } from "../sse.ts";
 import { beginAsked } from "./begin.ts";
 import { ChatStream } from "./chat-stream.ts";
+import { notAgain } from "./errors.ts";
 import { askedOfMessages } from "./input.ts";
 import type { OpenAiParts } from "./parts.ts";
 import { streamEnd } from "./read.ts";
@@ -35,15 +36,12 @@ export function chatCompletionRoutes(parts: OpenAiParts): FastifyPluginAsync {
         await sendEvents(reply, { "x-turn-id": turn.id }, (gone) => chunks(turns, { response, turn }, chat, gone));
         return reply;
       }
-      reply.header("x-turn-id", turn.id);
+      reply.header("x-turn-id", turn.id).header(...notAgain);
       for await (const batch of turns.events(turn, readFrom(response), goneOf(reply))) {
         chat.take(batch);
         if (chat.ended) break;
       }
-      if (chat.fault) {
-        reply.header("x-should-retry", "false"); // Clients of OpenAI's would send the message again.
-        throw new BerthError(chat.fault.code, chat.fault.message);
-      }
+      if (chat.fault) throw new BerthError(chat.fault.code, chat.fault.message);
       return chat.object;
     });
   };

@@ -9,6 +9,12 @@ const codes: Partial<Record<ErrorCode, string>> = {
   rate_limited: "rate_limit_exceeded",
 };
 
+/**
+ * The header by which OpenAI's clients do not send a request again. Without it they do after each 409 and 5xx, which
+ * would have the agent do the same work again.
+ */
+export const notAgain = ["x-should-retry", "false"] as const;
+
 /** An error as OpenAI's clients read it (https://platform.openai.com/docs/guides/error-codes). */
 export function openAiError({ code, status, details }: BerthError, message: string) {
   const issues = (details as { issues?: { field: string }[] } | undefined)?.issues;

@@ -7,6 +7,7 @@ import { goneOf } from "../gone.ts";
 import { handle } from "../handle.ts";
 import { sendEvents } from "../sse.ts";
 import { createResponse } from "./create.ts";
+import { notAgain } from "./errors.ts";
 import { inputItemPage } from "./input-items.ts";
 import type { OpenAiParts } from "./parts.ts";
 import { readResponse, responseEvents } from "./read.ts";
@@ -30,7 +31,7 @@ export function responseRoutes(parts: OpenAiParts): FastifyPluginAsync {
         await sendEvents(reply, { "x-turn-id": turnId }, (gone) => responseEvents(turns, place, -1, gone));
         return reply;
       }
-      reply.header("x-turn-id", turnId);
+      reply.header("x-turn-id", turnId).header(...notAgain);
       return await readResponse(turns, place, background ? "so far" : goneOf(reply));
     });
 
