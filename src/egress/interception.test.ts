@@ -185,6 +185,25 @@ test("a placeholder is replaced in no other header, so what servers repeat by st
   expect(await text(program)).toMatch(/access-control-allow-headers: berth-secret-T-1\r\n/);
 });
 
+test("the head of an answer comes before its body, with the host's own bytes", async () => {
+  const snowman = Buffer.from("☃").toString("latin1");
+  const server = createTcpServer((socket) => {
+    socket
+      .on("error", () => {})
+      .once("data", () => {
+        socket.write(`HTTP/1.1 200 OK\r\nX-Own: ${snowman}\r\nContent-Length: 2\r\n\r\n`, "latin1");
+      });
+  });
+  const program = await connected(server);
+  program.write(`GET / HTTP/1.1\r\n${host}\r\n`);
+  let seen = "";
+  for await (const piece of program) {
+    seen += (piece as Buffer).toString("latin1");
+    if (seen.includes("\r\n\r\n")) break;
+  }
+  expect(seen).toContain(`X-Own: ${snowman}\r\n`);
+});
+
 test("a stream is passed on as it comes, though its end may be the beginning of a value", async () => {
   const program = await connected(
     createServer((_incoming, response) => {

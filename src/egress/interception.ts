@@ -13,6 +13,7 @@ import { type Duplex, duplexPair } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { connect as connectTls, createSecureContext, type SecureContext, TLSSocket } from "node:tls";
 import { parseAuthority } from "../contract/egress-rules.ts";
+import { flushHead } from "../platform/http-head.ts";
 import { Concealment } from "./concealment.ts";
 import type { Destination } from "./policy.ts";
 import { type DestinationSecrets, revealed, type Secret } from "./secrets.ts";
@@ -143,6 +144,7 @@ function pass(request: IncomingMessage, response: ServerResponse, agent: Agent, 
       answer.destroy();
       return failed(error);
     }
+    flushHead(response);
     const body = hasBody ? [answer, concealment.body(), response] : [answer, response];
     pipeline(body).catch(() => response.destroy());
   });
@@ -171,7 +173,7 @@ function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, agent: 
   const asked = isFor(request, options.destination) ? ask(request, headers, agent) : null;
   if (!asked) return void socket.destroy();
   asked.on("upgrade", (answer, upstream, rest) => {
-    socket.write(headOf(answer, concealment.headers(answer.rawHeaders)));
+    socket.write(headOf(answer, concealment.headers(answer.rawHeaders)), "latin1");
     if (rest.length > 0) socket.write(rest);
     if (head.length > 0) upstream.write(head);
     Promise.all([pipeline(socket, upstream), pipeline(upstream, socket)]).catch(() => {});
@@ -180,7 +182,7 @@ function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, agent: 
     // The body is no longer chunked here, so it ends with the connection.
     const hasBody = concealment.isNeeded;
     const headers = without(["connection", "transfer-encoding", "content-length"], answer.rawHeaders);
-    socket.write(headOf(answer, [...concealment.headers(headers), "connection", "close"]));
+    socket.write(headOf(answer, [...concealment.headers(headers), "connection", "close"]), "latin1");
     pipeline(hasBody ? [answer, concealment.body(), socket] : [answer, socket]).catch(() => {});
   });
   asked.on("error", () => socket.destroy());

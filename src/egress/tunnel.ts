@@ -8,7 +8,7 @@ const attemptMs = 1_000;
 
 /**
  * Connects to a port of one of these addresses. They have been checked, so nothing is looked up here. Rejects with
- * `Unconnected`.
+ * `Unconnected`, also when `gone` aborts before.
  */
 export function dial(
   addresses: readonly string[],
@@ -23,19 +23,26 @@ export function dial(
       host: "checked",
       allowHalfOpen: true,
       noDelay: true,
-      signal: gone,
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: attemptMs,
       lookup: (_host, _options, answer) => answer(null, found),
     });
     const late = setTimeout(() => socket.destroy(new Unconnected("timeout")), timeoutMs);
+    // Until it is connected: a tunnel that has ended in order lets its connection end in order, too.
+    const left = () => socket.destroy(new Error("the machine has gone"));
+    if (gone.aborted) left();
+    gone.addEventListener("abort", left);
+    const decided = () => {
+      clearTimeout(late);
+      gone.removeEventListener("abort", left);
+    };
     socket.on("error", () => {}); // Once connected, errors are handled by the caller.
     socket.once("connect", () => {
-      clearTimeout(late);
+      decided();
       resolve(socket);
     });
     socket.once("error", (error) => {
-      clearTimeout(late);
+      decided();
       reject(error instanceof Unconnected ? error : new Unconnected("unreachable", { cause: error }));
     });
   });

@@ -1,4 +1,5 @@
 import {
+  type ClientRequest,
   createServer,
   type IncomingMessage,
   request as makeRequest,
@@ -6,10 +7,12 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from "node:http";
+import type { ClientHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import { type Duplex, duplexPair } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { verdictHeader } from "../contract/guest.ts";
+import { flushHead, maximumHeadBytes } from "../platform/http-head.ts";
 import type { Downloads } from "./downloads.ts";
 import type { Refused, Uplink } from "./uplink.ts";
 
@@ -32,7 +35,12 @@ const hopByHop = new Set([
  * server decides where it leads and whether it is allowed.
  */
 export function listenEgressProxy(uplink: Uplink, downloads: Downloads, port: number): Server {
-  const server = createServer((request, response) => void forward(uplink, request, response));
+  const options = {
+    // A request that offers any other protocol is an ordinary one (RFC 9110, 7.8).
+    shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === "websocket",
+  };
+  const server = createServer(options, (request, response) => void forward(uplink, request, response));
+  server.on("upgrade", (request, socket, head) => void upgrade(uplink, request, socket as Socket, head));
   server.on("connect", (request, socket, head) => void tunnel({ uplink, downloads }, request, socket as Socket, head));
   server.requestTimeout = 0;
   return server.listen(port, "127.0.0.1");
@@ -65,59 +73,157 @@ async function tunnel(
   if (ways.some(({ status }) => status === "rejected")) socket.resetAndDestroy();
 }
 
+/** Where a request through the proxy leads, and what the server there is asked for. */
+interface Target {
+  /** `HOST:PORT`. */
+  authority: string;
+  /** As a URL's `host`, for the header. */
+  host: string;
+  /** As the program wrote it: a server may treat `/a/../b` or `%27` as something else than their usual spelling. */
+  path: string;
+}
+
+/** Null for a request that this proxy does not take. */
+function targetOf({ url: given = "" }: IncomingMessage): Target | null {
+  const [, rest] = /^(?:http|ws):\/\/[^/?#]*([^#]*)/i.exec(given) ?? [];
+  if (rest === undefined || !URL.canParse(given)) return null;
+  const { hostname, host, port } = new URL(given);
+  return { authority: `${hostname}:${port || 80}`, host, path: rest.startsWith("/") ? rest : `/${rest}` };
+}
+
+const noTarget: Refused = {
+  status: 400,
+  word: "request_invalid",
+  text: "This is a proxy: it takes CONNECT HOST:PORT, and requests to http:// addresses.",
+};
+
 /** A request to `http://HOST[:PORT]/…`: sent on its own tunnel, with the answer streamed back. */
 async function forward(uplink: Uplink, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const url = URL.canParse(request.url ?? "") ? new URL(request.url!) : null;
-  if (url?.protocol !== "http:") {
-    const text = "This is a proxy: it takes CONNECT HOST:PORT, and requests to http:// addresses.";
-    return refuse(response, { status: 400, word: "request_invalid", text });
-  }
-  const opened = await uplink.tunnel(`${url.hostname}:${url.port || 80}`, goneOf(response));
+  const target = targetOf(request);
+  if (!target) return refuse(response, noTarget);
+  const opened = await uplink.tunnel(target.authority, goneOf(response));
   if (!("stream" in opened)) return refuse(response, opened);
   const { stream } = opened;
-  response.on("close", () => stream.destroy());
-  // Not on the stream itself: Node (24.21) would send freed memory instead of the head, which its HTTP client writes as
-  // a string. The pair turns it into bytes.
-  const [near, far] = duplexPair();
-  Promise.all([pipeline(far, stream), pipeline(stream, far)]).catch((error: Error) => near.destroy(error));
-  const headers = passed(request);
-  headers.push("host", url.host, "connection", "close");
-  if (request.headers["transfer-encoding"]) headers.push("transfer-encoding", "chunked");
-  const asked = makeRequest({
-    createConnection: () => near,
-    method: request.method,
-    path: `${url.pathname}${url.search}`,
-    headers,
-    setHost: false,
-  });
-  const failed = () => {
-    const text = "The server broke the connection off before it answered.";
+  response.on("close", () => endTunnel(stream, response.writableFinished));
+  const headers = [...passed(request), "host", target.host, "connection", "close"];
+  const { "transfer-encoding": encoding, "content-length": length } = request.headers;
+  if (encoding) headers.push("transfer-encoding", "chunked");
+  // Otherwise Node would send a body of no chunks.
+  else if (length === undefined && methodsWithBody.has(request.method!)) headers.push("content-length", "0");
+  const asked = ask(request, target, headers, stream);
+  const failed = (error: Error) => {
     if (response.headersSent) response.destroy();
-    else refuse(response, { status: 502, word: "reset", text });
+    else refuse(response, { status: 502, word: "reset", text: reasonOf(error) });
   };
   asked.on("response", (answer) => {
     try {
       response.writeHead(answer.statusCode!, answer.statusMessage, passed(answer));
-    } catch {
+    } catch (error) {
       // The server may send an invalid answer: a status of 99, or a line with control characters.
       answer.destroy();
-      return failed();
+      return failed(error as Error);
     }
+    flushHead(response);
     // A broken answer breaks this one too.
     pipeline(answer, response).catch(() => response.destroy());
   });
   asked.on("error", failed);
   // A server that switches protocols unasked ends without an error.
   asked.on("close", () => {
-    if (!response.headersSent) failed();
+    if (!response.headersSent) failed(new Error("there was no answer"));
   });
   request.pipe(asked);
+}
+
+/** A request to `http://HOST[:PORT]/…` that asks for a WebSocket, whose bytes pass unchanged. */
+async function upgrade(uplink: Uplink, request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+  socket.on("error", () => {});
+  const target = targetOf(request);
+  if (!target) return void socket.end(responseText(noTarget));
+  const opened = await uplink.tunnel(target.authority, goneOf(socket));
+  if (socket.destroyed) return void ("stream" in opened && opened.stream.destroy());
+  if (!("stream" in opened)) return void socket.end(responseText(opened));
+  const { stream } = opened;
+  socket.once("close", () => endTunnel(stream, socket.writableFinished));
+  const headers = [...passed(request), "host", target.host, "connection", "Upgrade", "upgrade", "websocket"];
+  const asked = ask(request, target, headers, stream);
+  asked.on("upgrade", (answer, server, rest) => {
+    socket.write(headText(answer, answer.rawHeaders), "latin1");
+    if (rest.length > 0) socket.write(rest);
+    if (head.length > 0) server.write(head);
+    Promise.all([pipeline(socket, server), pipeline(server, socket)]).catch(() => socket.destroy());
+  });
+  asked.on("response", (answer) => {
+    // It is no longer chunked here, so it ends with the connection.
+    socket.write(headText(answer, [...passed(answer), "connection", "close"]), "latin1");
+    pipeline(answer, socket).catch(() => socket.destroy());
+  });
+  asked.on("error", (error) => {
+    if (socket.bytesWritten > 0) socket.destroy();
+    else socket.end(responseText({ status: 502, word: "reset", text: reasonOf(error) }));
+  });
+  asked.end();
+}
+
+/** The methods for which a request says that it has no body (RFC 9110, 8.6). */
+const methodsWithBody = new Set(["POST", "PUT", "PATCH"]);
+
+/** A request on a tunnel of its own. The caller sends its body. */
+function ask(request: IncomingMessage, { path }: Target, headers: string[], stream: ClientHttp2Stream): ClientRequest {
+  // Not on the stream itself: Node (24.21) would send freed memory instead of the head, which its HTTP client writes as
+  // a string. The pair turns it into bytes. No pipeline: the client destroys its end as soon as it has the answer, which
+  // must not break the tunnel.
+  const [near, far] = duplexPair();
+  far.on("error", () => {});
+  far.pipe(stream, { end: false });
+  stream.pipe(far);
+  stream.on("error", (error) => near.destroy(error));
+  stream.once("close", () => {
+    if (!stream.readableEnded) near.destroy(new Error("the tunnel was broken off"));
+  });
+  return makeRequest({
+    createConnection: () => near,
+    method: request.method,
+    path,
+    headers,
+    setHost: false,
+    // Nothing else comes over this connection, so that a careless answer can confuse no other.
+    insecureHTTPParser: true,
+    maxHeaderSize: maximumHeadBytes,
+  });
+}
+
+/** How long a server may take to end its side of a tunnel whose request is answered. */
+const endMs = 10_000;
+
+function endTunnel(stream: ClientHttp2Stream, isWhole: boolean): void {
+  if (!isWhole || stream.closed) return void stream.destroy();
+  stream.end();
+  stream.resume();
+  const late = setTimeout(() => stream.destroy(), endMs);
+  stream.once("close", () => clearTimeout(late));
+}
+
+/** Why there is no answer, for the program's user. */
+function reasonOf(error: Error): string {
+  const { code = "" } = error as NodeJS.ErrnoException;
+  if (code === "HPE_HEADER_OVERFLOW") return `The server's headers are larger than ${maximumHeadBytes / 1024} KiB.`;
+  if (code.startsWith("HPE_") || code.startsWith("ERR_"))
+    return `The server's answer is not valid HTTP: ${error.message}.`;
+  return "The server broke the connection off before it answered.";
+}
+
+function headText({ statusCode, statusMessage }: IncomingMessage, rawHeaders: readonly string[]): string {
+  const lines = rawHeaders.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
+  return `HTTP/1.1 ${statusCode} ${statusMessage}\r\n${lines.join("")}\r\n`;
 }
 
 /** A message's raw headers, as alternating names and values, without those of its connection. */
 function passed({ rawHeaders, headers }: IncomingMessage): string[] {
   const named = (headers.connection ?? "").split(",").map((name) => name.trim().toLowerCase());
-  const left = new Set([...hopByHop, ...named, "host"]);
+  // Chunks have their own lengths, whatever a careless server says beside them.
+  const lengths = headers["transfer-encoding"] === undefined ? [] : ["content-length"];
+  const left = new Set([...hopByHop, ...named, ...lengths, "host"]);
   const kept: string[] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {
     if (!left.has(rawHeaders[at]!.toLowerCase())) kept.push(rawHeaders[at]!, rawHeaders[at + 1]!);
@@ -146,8 +252,11 @@ function responseText({ status, word, text }: Refused): string {
   return `${lines.join("\r\n")}\r\n\r\n${body}`;
 }
 
+/** Aborted when the program goes before it has all of its answer. */
 function goneOf(end: Duplex | ServerResponse): AbortSignal {
   const gone = new AbortController();
-  end.once("close", () => gone.abort());
+  end.once("close", () => {
+    if (!end.writableFinished) gone.abort();
+  });
   return gone.signal;
 }

@@ -9,6 +9,7 @@ import {
   tunnelHeader,
   verdictHeader,
 } from "../contract/guest.ts";
+import { flushHead } from "../platform/http-head.ts";
 
 /** How long a call waits for a disconnected server, for example during a restart. */
 const awaySeconds = 60;
@@ -122,7 +123,7 @@ export class Uplink {
     stream.on("response", (headers) => {
       const status = Number(headers[":status"]);
       response.writeHead(status, passed(headers));
-      response.flushHeaders();
+      flushHead(response);
       stream.pipe(response);
     });
     stream.on("error", (error) => {

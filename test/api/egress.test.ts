@@ -118,6 +118,7 @@ test("a request to an http address is made on a tunnel, with its headers and its
   expect(body).not.toMatch(/x-dropped|proxy-authorization/);
   expect(answered["set-cookie"]).toEqual(["a=1", "b=2"]);
   expect(answered["x-hop"]).toBeUndefined();
+  expect((await logged(2))[0]).toMatchObject({ host: "localhost", outcome: "closed" });
 });
 
 test("what is inside is refused, and it is said why; a redirect to it is refused as well", async () => {

@@ -97,6 +97,13 @@ test("no answer of a program ends the service", async () => {
   expect((await service.client.call("GET", "/agents/ada")).status).toBe(200);
 });
 
+test("many headers pass, with the program's own bytes", async () => {
+  const snowman = Buffer.from("☃").toString("latin1");
+  const long = "a".repeat(21_000);
+  answering(`HTTP/1.1 200 OK\r\nX-Own: ${snowman}\r\nX-Long: ${long}\r\nContent-Length: 2\r\n\r\nok`);
+  expect(await page()).toMatch(/^HTTP\/1\.1 200 OK[\s\S]*\r\nX-Own: ☃\r\n[\s\S]*\r\n\r\nok$/);
+});
+
 test("a protocol that nobody asked for is not changed to", async () => {
   answering("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n");
   expect(await page()).toMatch(/^HTTP\/1\.1 502/);

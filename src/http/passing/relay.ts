@@ -8,6 +8,7 @@ import {
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { flushHead } from "../../platform/http-head.ts";
 import { notLeadingHeader } from "./passport.ts";
 
 /** How long the other server has to take a connection. */
@@ -144,7 +145,7 @@ function headed({ response, answerHeaders, isUpgrade }: Passage, answer: Incomin
   }
   if (isUpgrade) response.setHeader("connection", "close");
   response.writeHead(answer.statusCode!);
-  response.flushHeaders();
+  flushHead(response);
   return response;
 }
 

@@ -1,6 +1,7 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { flushHead, maximumHeadBytes } from "../../platform/http-head.ts";
 import { requestHeaders, responseHeaders } from "./forwarded-headers.ts";
 
 /** A client that asks for another protocol: its socket, and what it has sent already. */
@@ -27,6 +28,7 @@ export async function forward(
     path: request.url,
     // A flat list keeps what occurs twice.
     headers: requestHeaders(request, isSecure, upgrade) as unknown as Record<string, string>,
+    maxHeaderSize: maximumHeadBytes,
   });
   response.on("close", () => sent.destroy());
   connection.on("error", (error) => sent.destroy(error));
@@ -60,7 +62,7 @@ function answerTo(sent: ClientRequest): Promise<Answer> {
 /** The program's words for its status are left out: they may be such as no answer can hold. */
 function headed(response: ServerResponse, answer: IncomingMessage): ServerResponse {
   response.writeHead(answer.statusCode!, responseHeaders(answer));
-  response.flushHeaders();
+  flushHead(response);
   return response;
 }
 

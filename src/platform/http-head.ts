@@ -1,0 +1,14 @@
+import type { ServerResponse } from "node:http";
+
+/** The largest head of a response that is passed on, in bytes. Node's own limit is 16 KiB. */
+export const maximumHeadBytes = 256 * 1024;
+
+const nothing = Buffer.alloc(0);
+
+/**
+ * Sends a response's head now, without waiting for its body. `flushHeaders` would write it as UTF-8 (Node 24.21), although
+ * Node reads the bytes of headers as Latin-1.
+ */
+export function flushHead(response: ServerResponse): void {
+  response.write(nothing);
+}
