@@ -11,16 +11,21 @@ import type { SnapshotState, Snapshots } from "./snapshots.ts";
 /** A request for new agents with the state of another. */
 type AskedFork = CreateAgent & { from: ForkSource };
 
+export interface ForkRows {
+  byId(id: string): Promise<AgentState | null>;
+  byNames(accountId: string, names: readonly string[]): Promise<{ name: string }[]>;
+  /**
+   * Stores forks with the network rules of their source and, if asked, its secrets: all of it or nothing. Throws
+   * `agent_exists`.
+   */
+  insert(forks: readonly AgentState[], source: string, options: { secrets: boolean }): Promise<void>;
+}
+
 interface ForkOptions {
   agents: Agents;
-  rows: {
-    byId(id: string): Promise<AgentState | null>;
-    byNames(accountId: string, names: readonly string[]): Promise<{ name: string }[]>;
-  };
+  rows: ForkRows;
   snapshots: Snapshots;
   lifecycle: Lifecycle;
-  /** What an agent has beside its row and its machine. Each is given to an agent as another one has it. */
-  settings: Record<"secrets" | "network", { copy(from: string, to: string): Promise<void> }>;
 }
 
 /** What a fork begins with. */
@@ -47,32 +52,40 @@ export class Forks {
     if (made) return made;
     const source = await agents.find(accountId, asked.from.agent);
     requireAllowed("chat", source);
-    const moment = asked.from.snapshot === undefined ? null : await snapshots.find(source, asked.from.snapshot);
-    const { runtime } = moment ?? source;
+    if (asked.from.snapshot !== undefined) {
+      return snapshots.using(source, asked.from.snapshot, async (moment) => {
+        await this.#requireForkable(source, asked, moment.runtime);
+        return this.#make(source, asked, moment, attempt);
+      });
+    }
+    await this.#requireForkable(source, asked, source.runtime);
+    return snapshots.takeFor(source, (id, { runtime, conversation, retold }) =>
+      this.#make(source, asked, { id, runtime, conversation, retold, name: null }, attempt),
+    );
+  }
+
+  /** Throws whatever forbids the forks, before anything is made. */
+  async #requireForkable(source: AgentState, asked: AskedFork, runtime: string): Promise<void> {
+    const { agents, rows } = this.#options;
+    const { accountId } = source;
     refuseOtherMachine(runtime, asked);
-    const names = namesOf(asked);
-    const taken = await rows.byNames(accountId, names);
-    if (taken.length > 0) throw new BerthError("agent_exists", `There is already an agent ${taken[0]!.name}.`);
-    const whole = { ...settingsOf(source), ...asked, runtime };
-    await agents.requireCreatable(accountId, whole);
-    if (moment) return this.#make(source, names, whole, moment, attempt);
-    const make = (id: string, { runtime, conversation, retold }: AgentState) =>
-      this.#make(source, names, whole, { id, runtime, conversation, retold, name: null }, attempt);
-    return snapshots.takeFor(source, make);
+    const [taken] = await rows.byNames(accountId, namesOf(asked));
+    if (taken) throw new BerthError("agent_exists", `There is already an agent ${taken.name}.`);
+    await agents.requireCreatable(accountId, { ...settingsOf(source), ...asked, runtime });
   }
 
   /** All of them or none. */
   async #make(
     source: AgentState,
-    names: readonly string[],
     asked: AskedFork,
     { id: snapshot, runtime, conversation, retold, name }: Moment,
     { resourceId }: Attempt,
   ): Promise<AgentState> {
-    const { agents, lifecycle, settings } = this.#options;
-    const { id: sourceId, accountId, resources } = source;
-    const forks = names.map((each, index) => ({
-      ...agents.newAgent(idOf(resourceId, index), accountId, { ...asked, runtime, name: each }),
+    const { agents, rows, lifecycle } = this.#options;
+    const { accountId, resources } = source;
+    const settings = { ...settingsOf(source), ...asked, runtime };
+    const forks = namesOf(asked).map((each, index) => ({
+      ...agents.newAgent(idOf(resourceId, index), accountId, { ...settings, name: each }),
       resources,
       conversation,
       retold,
@@ -80,19 +93,7 @@ export class Forks {
       snapshot,
       forkedFrom: { agent: source.name, snapshot: name },
     }));
-    const made: AgentState[] = [];
-    try {
-      for (const fork of forks) {
-        made.push(fork);
-        await lifecycle.create(fork, async () => {
-          await settings.network.copy(sourceId, fork.id);
-          if (asked.from.secrets) await settings.secrets.copy(sourceId, fork.id);
-        });
-      }
-    } catch (error) {
-      for (const { id } of made) await lifecycle.delete(id);
-      throw error;
-    }
+    await lifecycle.begin(forks, () => rows.insert(forks, source.id, { secrets: asked.from.secrets ?? false }));
     return forks[0]!;
   }
 }

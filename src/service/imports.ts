@@ -104,7 +104,7 @@ export class Imports {
       };
       const detail = detailOf(manifest, settings, agents);
       const history = fromLines(archives.transcript(resourceId), new Date());
-      await lifecycle.begin(agent, () => insert(agent, { ...settings, detail }, history));
+      await lifecycle.begin([agent], () => insert(agent, { ...settings, detail }, history));
       return agent;
     } catch (error) {
       // A row whose storing was not heard of needs its files.

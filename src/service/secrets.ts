@@ -35,14 +35,12 @@ export interface Authority {
 export interface SecretRows {
   /** By name. */
   list(agentId: string): Promise<SecretState[]>;
-  /** `made`: the secret is new. Throws `request_invalid` if there are too many, `agent_not_found`. */
+  /** `made`: the secret is new. The agent has an authority afterwards. Throws `request_invalid` if there are too many, `agent_not_found`. */
   set(agentId: string, name: string, secret: SetSecret): Promise<{ secret: SecretState; made: boolean }>;
   /** False if the agent has no such secret. */
   remove(agentId: string, name: string): Promise<boolean>;
   /** Null if the agent has never had a secret. */
   authority(agentId: string): Promise<Authority | null>;
-  /** Stores an authority unless the agent has one. Returns the agent's. */
-  keepAuthority(agentId: string, made: Authority): Promise<Authority>;
 }
 
 /** What the agent's machine receives: placeholders and the authority, never the values. */
@@ -57,18 +55,8 @@ export async function guestSecrets(
   };
 }
 
-/** The agent's authority, created with its first secret. */
-export async function authorityOf(
-  rows: Pick<SecretRows, "authority" | "keepAuthority">,
-  make: (agentId: string) => Promise<Authority>,
-  agentId: string,
-): Promise<Authority> {
-  return (await rows.authority(agentId)) ?? rows.keepAuthority(agentId, await make(agentId));
-}
-
 interface SecretOptions {
   rows: SecretRows;
-  makeAuthority: (agentId: string) => Promise<Authority>;
   /** Updates a running machine. */
   provide: (agentId: string, secrets: GuestSecrets) => Promise<void>;
   log: (message: string, fields: Record<string, unknown>) => void;
@@ -89,9 +77,7 @@ export class Secrets {
 
   /** Creates or changes a secret. Throws `request_invalid` if there are too many, `agent_not_found`. */
   async set(agentId: string, name: string, secret: SetSecret): Promise<{ secret: SecretState; made: boolean }> {
-    const { rows, makeAuthority } = this.#options;
-    const set = await rows.set(agentId, name, secret);
-    await authorityOf(rows, makeAuthority, agentId);
+    const set = await this.#options.rows.set(agentId, name, secret);
     await this.#provide(agentId);
     return set;
   }

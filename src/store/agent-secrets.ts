@@ -19,14 +19,25 @@ export interface OpenedSecret {
   value: string;
 }
 
+/** Makes a certificate authority for an agent. */
+export type MakeAuthority = (agentId: string) => Promise<Authority>;
+
+/** The secrets of one agent, for another one, with the authority that the other one gets. */
+export interface CopiedSecrets {
+  secrets: readonly (SetSecret & { name: string })[];
+  authority: Authority;
+}
+
 /** The agents' secrets. Values and keys are stored encrypted and bound to their rows. */
 export class SecretStore implements SecretRows {
   readonly #database: Database;
   readonly #sealing: Sealing;
+  readonly #makeAuthority: MakeAuthority;
 
-  constructor(database: Database, sealing: Sealing) {
+  constructor(database: Database, sealing: Sealing, makeAuthority: MakeAuthority) {
     this.#database = database;
     this.#sealing = sealing;
+    this.#makeAuthority = makeAuthority;
   }
 
   /** By name. */
@@ -45,6 +56,8 @@ export class SecretStore implements SecretRows {
     { value, hosts, headers }: SetSecret,
   ): Promise<{ secret: SecretState; made: boolean }> {
     const sealed = this.#sealing.seal(value, contextOf("agent_secrets", agentId, name));
+    // Before the transaction: it takes some time to make one.
+    const authority = (await this.authority(agentId)) ?? (await this.#makeAuthority(agentId));
     return this.#database.transaction().execute(async (transaction) => {
       // Serialized, so that the count is correct.
       const agents = transaction.selectFrom("agents").select("id").where("id", "=", agentId);
@@ -76,16 +89,32 @@ export class SecretStore implements SecretRows {
         )
         .returningAll()
         .executeTakeFirstOrThrow();
+      await this.#insertAuthority(transaction, agentId, authority);
       return { secret: fromRow(row), made: row.created_at.getTime() === row.updated_at.getTime() };
     });
   }
 
-  /** Gives an agent the secrets of another one, with placeholders of its own. */
-  async copy(from: string, to: string): Promise<void> {
-    for (const { name, hosts, headers, value: sealed } of await this.#rows(from)) {
+  /** The secrets of an agent that can be decrypted, to be given to a new one. Null if there are none. */
+  async copyOf(from: string, to: string): Promise<CopiedSecrets | null> {
+    const secrets = (await this.#rows(from)).flatMap(({ name, hosts, headers, value: sealed }) => {
       const value = this.#sealing.open(sealed, contextOf("agent_secrets", from, name));
-      if (value !== null) await this.set(to, name, { value, hosts, headers });
-    }
+      return value === null ? [] : [{ name, value, hosts, headers }];
+    });
+    return secrets.length === 0 ? null : { secrets, authority: await this.#makeAuthority(to) };
+  }
+
+  /** Gives a new agent secrets, with placeholders of its own. */
+  async insertCopy(transaction: Database, agentId: string, { secrets, authority }: CopiedSecrets): Promise<void> {
+    const rows = secrets.map(({ name, value, hosts, headers }) => ({
+      agent_id: agentId,
+      name,
+      placeholder: newPlaceholder(name),
+      value: this.#sealing.seal(value, contextOf("agent_secrets", agentId, name)),
+      hosts: JSON.stringify(hosts),
+      headers: JSON.stringify(headers),
+    }));
+    await transaction.insertInto("agent_secrets").values(rows).execute();
+    await this.#insertAuthority(transaction, agentId, authority);
   }
 
   /** False if the agent has no such secret. */
@@ -118,18 +147,29 @@ export class SecretStore implements SecretRows {
     return row && key ? { certificate: row.certificate, key } : null;
   }
 
-  /** Stores an authority for an agent, unless it has a usable one. Returns the agent's. */
-  async keepAuthority(agentId: string, made: Authority): Promise<Authority> {
+  /** The agent's authority. It is made again if it was encrypted with another secret key. */
+  async authorityOf(agentId: string): Promise<Authority> {
     const known = await this.authority(agentId);
     if (known) return known;
-    const key = this.#sealing.seal(made.key, contextOf("agent_authorities", agentId, ""));
-    const row = { certificate: made.certificate, key };
-    await this.#database
+    const made = await this.#makeAuthority(agentId);
+    await this.#insertAuthority(this.#database, agentId, made);
+    return (await this.authority(agentId)) ?? made;
+  }
+
+  /** Keeps the authority that the agent has, unless that was encrypted with another secret key. */
+  async #insertAuthority(database: Database, agentId: string, { certificate, key }: Authority): Promise<void> {
+    const row = { certificate, key: this.#sealing.seal(key, contextOf("agent_authorities", agentId, "")) };
+    const stored = await database
+      .selectFrom("agent_authorities")
+      .select("key")
+      .where("agent_id", "=", agentId)
+      .executeTakeFirst();
+    if (stored && this.#sealing.open(stored.key, contextOf("agent_authorities", agentId, "")) !== null) return;
+    await database
       .insertInto("agent_authorities")
       .values({ agent_id: agentId, ...row })
       .onConflict((conflict) => conflict.column("agent_id").doUpdateSet(row))
       .execute();
-    return (await this.authority(agentId)) ?? made;
   }
 }
 

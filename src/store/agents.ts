@@ -70,10 +70,10 @@ export class AgentStore implements AgentRows {
     return this.#insert(agent, this.#database);
   }
 
-  /** Inserts an agent together with what `then` adds. */
-  async insertWith(agent: AgentState, then: (transaction: Database) => Promise<void>): Promise<void> {
+  /** Inserts agents together with what `then` adds: all of it or nothing. */
+  async insertWith(agents: readonly AgentState[], then: (transaction: Database) => Promise<void>): Promise<void> {
     await this.#database.transaction().execute(async (transaction) => {
-      await this.#insert(agent, transaction);
+      for (const agent of agents) await this.#insert(agent, transaction);
       await then(transaction);
     });
   }

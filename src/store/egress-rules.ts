@@ -18,11 +18,6 @@ export class EgressRuleStore {
     return row ?? usualLists;
   }
 
-  /** Gives an agent the lists of another one. */
-  async copy(from: string, to: string): Promise<void> {
-    await this.set(to, await this.of(from));
-  }
-
   /** Sets both lists. Does nothing if the agent has gone meanwhile. */
   async set(agentId: string, { allow, deny }: EgressLists): Promise<void> {
     const lists = { allow: JSON.stringify(allow), deny: JSON.stringify(deny) };

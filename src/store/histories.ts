@@ -90,7 +90,7 @@ export class HistoryStore {
 
   /** Stores an agent with what comes with it and a whole history: all of it or nothing. Throws `agent_exists`. */
   async insert(agent: AgentState, settings: ImportedSettings, history: AsyncIterable<ImportedItem>): Promise<void> {
-    await this.#agents.insertWith(agent, async (transaction) => {
+    await this.#agents.insertWith([agent], async (transaction) => {
       await new EgressRuleStore(transaction).set(agent.id, settings.network);
       await keepRetelling(transaction, agent.id, settings.retold);
       const detail = { import_detail: JSON.stringify(settings.detail) };

@@ -1,9 +1,7 @@
 import type { ServiceAddress } from "../config/address.ts";
 import type { Config } from "../config/config.ts";
-import { makeAuthority } from "../egress/authority.ts";
 import { Certificates } from "../egress/certificates.ts";
 import { Egress } from "../egress/egress.ts";
-import { authorityOf } from "../service/secrets.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Stores } from "./stores.ts";
 
@@ -18,7 +16,7 @@ interface EgressParts {
 /** Agents' connections to other hosts, subject to policy. */
 export function openEgress({ config, address, stores, metrics, log }: EgressParts): Egress {
   const { egressRules, egressLog, secrets } = stores;
-  const certificates = new Certificates((agentId) => authorityOf(secrets, makeAuthority, agentId));
+  const certificates = new Certificates((agentId) => secrets.authorityOf(agentId));
   return new Egress({
     operator: config.egress,
     inside: config.egressInside,

@@ -7,7 +7,6 @@ import { writeArchive } from "../archives/write.ts";
 import type { ServiceAddress } from "../config/address.ts";
 import type { Config } from "../config/config.ts";
 import { usualResources } from "../contract/agents.ts";
-import { makeAuthority } from "../egress/authority.ts";
 import type { Egress } from "../egress/egress.ts";
 import { createKey, parseKey } from "../identity/keys.ts";
 import { createLink } from "../identity/links.ts";
@@ -135,10 +134,9 @@ export function openService(parts: ServiceParts) {
   });
   const forks = new Forks({
     agents,
-    rows: stores.agents,
+    rows: stores.forks,
     snapshots,
     lifecycle,
-    settings: { secrets: stores.secrets, network: stores.egressRules },
   });
   const imports = new Imports({
     agents,
@@ -179,7 +177,6 @@ export function openService(parts: ServiceParts) {
   });
   const secrets = new Secrets({
     rows: stores.secrets,
-    makeAuthority,
     provide: async (agentId, given) => void (await (await leases.ifRunning(agentId))?.provideSecrets(given)),
     log,
   });

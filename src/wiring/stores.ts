@@ -1,4 +1,5 @@
 import type { Config } from "../config/config.ts";
+import { makeAuthority } from "../egress/authority.ts";
 import type { Sealer } from "../identity/sealing.ts";
 import { fromCredits } from "../service/credits.ts";
 import { AccountEventStore } from "../store/account-events.ts";
@@ -11,6 +12,7 @@ import { DashboardSessionStore } from "../store/dashboard-sessions.ts";
 import type { Database } from "../store/database.ts";
 import { EgressLogStore } from "../store/egress-log.ts";
 import { EgressRuleStore } from "../store/egress-rules.ts";
+import { ForkStore } from "../store/forks.ts";
 import { HistoryStore } from "../store/histories.ts";
 import { HostFileStore } from "../store/host-files.ts";
 import { IdempotencyStore } from "../store/idempotency.ts";
@@ -34,6 +36,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
   const machinePrice = fromCredits(config.machinePrice);
   const { requests, account, address, agents, keys } = config.rateLimits;
   const agentStore = new AgentStore(database, host, machinePrice);
+  const secretStore = new SecretStore(database, sealer, makeAuthority);
   const turnStore = new TurnStore(database, host);
   return {
     accountEvents: new AccountEventStore(database),
@@ -44,6 +47,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     dashboardSessions: new DashboardSessionStore(database),
     egressLog: new EgressLogStore(database),
     egressRules: new EgressRuleStore(database),
+    forks: new ForkStore(agentStore, secretStore),
     hostFiles: new HostFileStore(database, host),
     histories: new HistoryStore(database, agentStore, turnStore),
     idempotency: new IdempotencyStore(database, sealer),
@@ -59,7 +63,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
     payments: new Payments(database),
     programs: new ProgramStore(database),
     responses: new ResponseStore(database),
-    secrets: new SecretStore(database, sealer),
+    secrets: secretStore,
     shares: new ShareStore(database),
     snapshots: new SnapshotStore(database),
     tickets: new TicketStore(database),

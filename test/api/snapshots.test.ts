@@ -216,6 +216,46 @@ test("a fork of a snapshot has what that has, and its own settings where they ar
   expect(await client.ask("bea", "recall")).toBe("one\nrecall\nrecall\n");
 });
 
+test("a fork's machine trusts the authority of its secrets from the start", async () => {
+  await start();
+  await client.createAgent("ada");
+  await client.call("PUT", "/agents/ada/secrets/TOKEN", { value: "s3cret-value-of-ada", hosts: ["example.com"] });
+  const from = { agent: "ada", secrets: true };
+  await client.call("POST", "/agents?wait=ready", { name: "bea", from });
+  const given = [...service.driver.provided.values()].map(({ authority }) => authority);
+  expect(given).toHaveLength(2);
+  expect(given.every((authority) => authority?.includes("BEGIN CERTIFICATE"))).toBe(true);
+  expect(given[0]).not.toBe(given[1]);
+});
+
+test("a fork that is cut off leaves no agent, and its retry makes all of them with their rules", async () => {
+  await start();
+  await client.createAgent("ada");
+  await client.call("PUT", "/agents/ada/network", { allow: ["example.com"], deny: [] });
+  const database = await databaseOf(service);
+  await sql`create function cut() returns trigger language plpgsql as $$
+    begin raise exception 'cut off' using errcode = '57P01'; end $$`.execute(database);
+  await sql`create trigger cut before insert on network_rules for each row
+    when (new.allow = '["example.com"]') execute function cut()`.execute(database);
+  const fork = () =>
+    client.call("POST", "/agents", { name: "fox", count: 2, from: { agent: "ada" } }, { "idempotency-key": "fox" });
+  expect(await fork()).toMatchObject({ status: 503, body: { code: "database_unavailable" } });
+  await sql`drop trigger cut on network_rules`.execute(database);
+  await database.destroy();
+  await service.restart();
+  client = service.client;
+  const names = async () => (await client.call("GET", "/agents")).body.data.map(({ name }: { name: string }) => name);
+  expect(await names()).toEqual(["ada"]);
+  expect((await fork()).status).toBe(201);
+  expect(await names()).toEqual(["ada", "fox-1", "fox-2"]);
+  for (const name of ["fox-1", "fox-2"]) {
+    expect((await client.call("GET", `/agents/${name}/network`)).body).toMatchObject({
+      allow: ["example.com"],
+      deny: [],
+    });
+  }
+});
+
 test("what a fork cannot be is said, and nothing is made", async () => {
   await start();
   await client.createAgent("ada");

@@ -104,21 +104,16 @@ export class Lifecycle {
     return { ...this.slots.capacity(), spares: this.spares.count };
   }
 
-  /**
-   * Stores a new agent and begins to make its machine, once `stored` is done. Throws `agent_exists`, `no_capacity`.
-   */
-  async create(agent: AgentState, stored: () => Promise<void> = async () => {}): Promise<void> {
-    await this.begin(agent, async () => {
-      await this.#rows.insert(agent);
-      await stored();
-    });
+  /** Stores a new agent and begins to make its machine. Throws `agent_exists`, `no_capacity`. */
+  async create(agent: AgentState): Promise<void> {
+    await this.begin([agent], () => this.#rows.insert(agent));
   }
 
-  /** Begins to make the machine of an agent that `store` stores. Throws `no_capacity`. */
-  async begin(agent: AgentState, store: () => Promise<void>): Promise<void> {
-    this.slots.requireQueue(slotOf(agent));
+  /** Begins to make the machines of agents that `store` stores. Throws `no_capacity`. */
+  async begin(agents: readonly AgentState[], store: () => Promise<void>): Promise<void> {
+    for (const agent of agents) this.slots.requireQueue(slotOf(agent));
     await store();
-    void this.#reconciler.reconcile(agent);
+    for (const agent of agents) void this.#reconciler.reconcile(agent);
   }
 
   /**
