@@ -10,16 +10,24 @@ export class MachineTime {
   readonly #host: string;
   readonly #price: number;
 
-  /** `host`: whose machines `unpaid` lists. `price`: micro-credits per GiB of memory and hour. */
+  /** `host`: the one that this server leads, whose machines are charged. `price`: micro-credits per GiB of memory and hour. */
   constructor(database: Database, host: string, price: number) {
     this.#database = database;
     this.#host = host;
     this.#price = price;
   }
 
-  /** Charges the machines of all ready agents up to now. Concurrent servers charge none twice. */
+  /**
+   * Charges this host's machines of ready agents up to now. Other hosts' servers charge theirs: a host that has lost its
+   * server may have lost its machines. Concurrent servers charge none twice.
+   */
   async charge(): Promise<void> {
-    const ready = await this.#database.selectFrom("agents").select("id").where("status", "=", "ready").execute();
+    const ready = await this.#database
+      .selectFrom("agents")
+      .select("id")
+      .where("host", "=", this.#host)
+      .where("status", "=", "ready")
+      .execute();
     // Sequential: each locks its agent and its account.
     for (const { id } of ready) {
       await this.#database

@@ -29,7 +29,7 @@ beforeAll(async () => {
   database = await databaseOf(service);
   client = service.client;
   host = (await readFile(join(service.config.dataFolder, "host.id"), "utf8")).trim();
-  machineTime = new MachineTime(database, "here", fromCredits(price));
+  machineTime = new MachineTime(database, host, fromCredits(price));
 });
 afterAll(async () => {
   await database.destroy();
@@ -106,7 +106,7 @@ test("many that charge at once, and a status that changes meanwhile, charge each
 test("a restart and a deletion charge what has run, and a price holds from when it is known", async () => {
   await client.createAgent("cleo");
   await runFor("cleo", 10);
-  await new MachineTime(database, "here", 0).charge();
+  await new MachineTime(database, host, 0).charge();
   expect(secondsIn(await entriesOf("cleo"))).toBeGreaterThanOrEqual(10);
   await runFor("cleo", 10_000);
   await machineTime.charge();
@@ -192,4 +192,13 @@ test("the timer of every minute releases what servers that are gone have held", 
   expect(await held()).toBe("5");
   await ring(database, `agent-sweep-${host}`);
   await expect.poll(held).toBe("0");
+});
+
+test("another host's agents are not charged by this host's server", async () => {
+  await client.createAgent("elsewhere");
+  const before = await meteredUntil("elsewhere");
+  await new MachineTime(database, "another host", fromCredits(price)).charge();
+  expect(await meteredUntil("elsewhere")).toEqual(before);
+  await machineTime.charge();
+  expect(await meteredUntil("elsewhere")).not.toEqual(before);
 });
