@@ -102,6 +102,22 @@ test("while machines are asked for room, which may take long, slots that are fre
   await Promise.all(greedy);
 });
 
+test("a machine that grows waits for the difference, and keeps its slot in the meantime", async () => {
+  const slots = open({ memoryMiB: 100, machines: 10 });
+  await slots.acquire(slot("1", "a", 30), () => {}, nobody);
+  await slots.acquire(slot("2", "a", 50), () => {}, nobody);
+  const log: string[] = [];
+  const grown = acquire(slots, slot("1", "a", 60), log);
+  await turn();
+  expect([log, slots.capacity().memoryMiB.used]).toEqual([[], 80]);
+  slots.release("2");
+  await grown;
+  expect(slots.capacity().memoryMiB.used).toBe(60);
+  expect(slots.tryHold(slot("3", "a", 50))).toBe(false);
+  await slots.acquire(slot("1", "a", 20), () => {}, nobody);
+  expect(slots.capacity().memoryMiB.used).toBe(20);
+});
+
 test("an account that is alone may have all slots", async () => {
   const slots = open({ accountShare: 0.5, shared: async () => false });
   await slots.acquire(slot("1"), () => {}, nobody);

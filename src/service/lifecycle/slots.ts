@@ -130,11 +130,13 @@ export class Slots {
   }
 
   /**
-   * Acquires a slot, waiting in order when all are taken. `moved` is called with the position in the queue. Throws
-   * `no_capacity` if the machine can never fit or the wait times out. Rejects when `signal` is aborted.
+   * Acquires a slot, waiting in order when all are taken. A machine that has a smaller one keeps it in the meantime. `moved`
+   * is called with the position in the queue. Throws `no_capacity` if the machine can never fit or the wait times out.
+   * Rejects when `signal` is aborted.
    */
   async acquire(slot: Slot, moved: (position: number) => void, signal: AbortSignal): Promise<void> {
-    if (this.#used.has(slot.agentId)) return;
+    const own = this.#used.get(slot.agentId);
+    if (own && own.memoryMiB >= slot.memoryMiB) return this.hold(slot);
     signal.throwIfAborted();
     this.#requirePossible(slot);
     const granted = Promise.withResolvers<void>();
@@ -226,8 +228,9 @@ export class Slots {
     entry.grant();
   }
 
-  #fits({ memoryMiB }: Slot, taken: Iterable<Slot> = this.#used.values()): boolean {
-    const { memory, machines } = sumOf(taken);
+  #fits(slot: Slot, taken: Iterable<Slot> = this.#used.values()): boolean {
+    const { memoryMiB } = slot;
+    const { memory, machines } = sumOf(othersThan(slot, taken));
     return memory + memoryMiB <= this.#options.memoryMiB && machines < this.#options.machines;
   }
 
@@ -236,13 +239,19 @@ export class Slots {
     return !this.#isWithinShare(slot) && (await this.#options.shared(slot.accountId).catch(() => true));
   }
 
-  #isWithinShare({ accountId, memoryMiB }: Slot, taken: Iterable<Slot> = this.#used.values()): boolean {
+  #isWithinShare(slot: Slot, taken: Iterable<Slot> = this.#used.values()): boolean {
+    const { accountId, memoryMiB } = slot;
     const { accountShare, memoryMiB: allMemory, machines: allMachines } = this.#options;
-    const { memory, machines } = sumOf(taken, accountId);
+    const { memory, machines } = sumOf(othersThan(slot, taken), accountId);
     // The first is let in whatever its size.
     if (machines === 0) return true;
     return memory + memoryMiB <= allMemory * accountShare && machines + 1 <= allMachines * accountShare;
   }
+}
+
+/** These slots without a smaller one that the agent has already. */
+function othersThan({ agentId }: Slot, slots: Iterable<Slot>): Slot[] {
+  return [...slots].filter((each) => each.agentId !== agentId);
 }
 
 /** What these slots take; with an account, those of it. */
