@@ -8,7 +8,6 @@ import {
   type TurnEvent,
   type TurnParams,
 } from "../contract/chat.ts";
-import { uuidPattern } from "../contract/ids.ts";
 import type { AgentState } from "../service/agent.ts";
 import type { Agents } from "../service/agents.ts";
 import { type TurnState, toTurnSummary, toTurnView } from "../service/turn.ts";
@@ -16,7 +15,7 @@ import type { Turns } from "../service/turns.ts";
 import { findAgent } from "./agents.ts";
 import { requireOwnTurn } from "./authorize.ts";
 import { handle } from "./handle.ts";
-import { fromCursor, pageOf } from "./paging.ts";
+import { fromCursor, pageOf, timedKey, timedPattern } from "./paging.ts";
 import { lastEventId, type SseEvent, sendEvents } from "./sse.ts";
 import type { Streams } from "./streams.ts";
 
@@ -69,17 +68,17 @@ export function turnRoutes(agents: Agents, turns: Turns, streams: Streams): Fast
     handle(app, routes.listTurns, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
       const { limit, cursor } = request.query;
-      const after = fromCursor(cursor, uuidPattern);
+      const after = fromCursor(cursor, timedPattern);
       const page = await turns.list(agent.id, limit + 1, after);
-      return pageOf(page.map(toTurnView), limit, ({ id }) => id);
+      return pageOf(page.map(toTurnView), limit, timedKey);
     });
 
     handle(app, routes.listAccountTurns, async ({ query, caller }) => {
       const { limit, cursor, since } = query;
-      const after = fromCursor(cursor, uuidPattern);
+      const after = fromCursor(cursor, timedPattern);
       const from = since === undefined ? null : new Date(since);
       const page = await turns.listOfAccount(caller.accountId, limit + 1, after, from);
-      return pageOf(page.map(toTurnSummary), limit, ({ id }) => id);
+      return pageOf(page.map(toTurnSummary), limit, timedKey);
     });
 
     handle(app, routes.getTurn, async (request) => {

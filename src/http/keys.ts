@@ -1,19 +1,19 @@
 import type { FastifyPluginAsync } from "fastify";
 import { routes } from "../api/routes.ts";
 import { BerthError } from "../contract/errors.ts";
-import { isUuid, uuidPattern } from "../contract/ids.ts";
+import { isUuid } from "../contract/ids.ts";
 import { type Keys, toKeyView } from "../service/keys.ts";
 import { handle } from "./handle.ts";
-import { fromCursor, pageOf } from "./paging.ts";
+import { fromCursor, pageOf, timedKey, timedPattern } from "./paging.ts";
 
 /** `/keys`: the account's API keys. */
 export function keyRoutes(keys: Keys): FastifyPluginAsync {
   return async (app) => {
     handle(app, routes.listKeys, async (request) => {
       const { limit, cursor } = request.query;
-      const after = fromCursor(cursor, uuidPattern);
+      const after = fromCursor(cursor, timedPattern);
       const page = await keys.list(request.caller.accountId, limit + 1, after);
-      return pageOf(page.map(toKeyView), limit, ({ id }) => id);
+      return pageOf(page.map(toKeyView), limit, timedKey);
     });
 
     handle(app, routes.createKey, async (request, reply) => {

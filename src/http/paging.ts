@@ -1,4 +1,5 @@
 import { BerthError } from "../contract/errors.ts";
+import { uuidPattern } from "../contract/ids.ts";
 
 /** A part of a list, and where the next one begins. */
 export interface Page<Item> {
@@ -19,6 +20,12 @@ export function fromCursor(cursor: string | undefined, pattern: RegExp): string 
   if (pattern.test(key)) return key;
   throw new BerthError("request_invalid", "cursor: not from a response of this list.");
 }
+
+/** The key of a row in a list by creation time, and its pattern: `ID@MILLISECONDS`, which outlives the row. */
+export function timedKey({ id, createdAt }: { id: string; createdAt: Date | string }): string {
+  return `${id}@${new Date(createdAt).getTime()}`;
+}
+export const timedPattern = new RegExp(`${uuidPattern.source.slice(0, -1)}@\\d{1,15}$`);
 
 function toCursor(key: string): string {
   return Buffer.from(key).toString("base64url");

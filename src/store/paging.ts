@@ -1,6 +1,12 @@
 import { sql } from "kysely";
 
-/** The condition that a row is older than the one with this id, so comes after it in a newest-first list. */
-export function olderThan(table: "api_keys" | "turns", id: string) {
-  return sql<boolean>`(created_at, id) < (select created_at, id from ${sql.table(table)} where id = ${id})`;
+/**
+ * The condition that a row comes after the cursor `ID@MILLISECONDS` in a newest-first list. The row of the cursor has the
+ * exact time, in microseconds; once it was deleted, the end of its millisecond stands for it.
+ */
+export function olderThan(table: "api_keys" | "turns", cursor: string) {
+  const [id, milliseconds] = cursor.split("@");
+  const exact = sql`(select created_at from ${sql.table(table)} where id = ${id})`;
+  const about = sql`to_timestamp(${milliseconds}::bigint / 1000.0) + interval '999 microseconds'`;
+  return sql<boolean>`(created_at, id) < (coalesce(${exact}, ${about}), ${id}::uuid)`;
 }

@@ -71,7 +71,7 @@ test("another account sees none of them", async () => {
   await other.createAgent("ada");
   expect(await turnsOf(other)).toEqual([]);
   const [turn] = await turnsOf(owner, "limit=1");
-  const cursor = Buffer.from(turn!.id).toString("base64url");
+  const cursor = Buffer.from(`${turn!.id}@${Date.parse(turn!.createdAt)}`).toString("base64url");
   expect(await turnsOf(other, `cursor=${cursor}`)).toEqual([]);
 });
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { followEvents } from "../../packages/client/src/events.ts";
 import { BerthError } from "../../src/contract/errors.ts";
+import { databaseOf } from "../support/accounts.ts";
 import { eventsOf, type Reply, type TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
@@ -269,4 +270,18 @@ test("a long reply is cut in the list of turns, which says so; its events have a
     { reply: "short", replyTruncated: false },
     { reply: "é".repeat(65_536), replyTruncated: true },
   ]);
+});
+
+test("a page continues after a turn that was deleted", async () => {
+  await client.createAgent("paula");
+  for (const message of ["one", "two", "three", "four"]) await client.ask("paula", message);
+  const page = async (cursor: string) => (await client.call("GET", `/agents/paula/turns?limit=2${cursor}`)).body;
+  const first = await page("");
+  const database = await databaseOf(service);
+  await database.deleteFrom("turns").where("id", "=", first.data[1].id).execute();
+  await database.destroy();
+  const second = await page(`&cursor=${first.nextCursor}`);
+  const messages = [...first.data, ...second.data].map(({ message }: { message: string }) => message);
+  expect(messages).toEqual(["four", "three", "two", "one"]);
+  expect(second.nextCursor).toBeNull();
 });

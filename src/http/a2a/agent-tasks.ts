@@ -23,14 +23,13 @@ import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import type { Route } from "../../api/route.ts";
 import { routes } from "../../api/routes.ts";
 import { BerthError } from "../../contract/errors.ts";
-import { uuidPattern } from "../../contract/ids.ts";
 import type { AgentState } from "../../service/agent.ts";
 import type { TurnState } from "../../service/turn.ts";
 import type { Turns } from "../../service/turns.ts";
 import { requireOwnTurn } from "../authorize.ts";
 import type { CarriedOperation, CarriedOperations, Carrier } from "../carried-operations.ts";
 import { errorBody } from "../errors.ts";
-import { fromCursor, pageOf } from "../paging.ts";
+import { fromCursor, pageOf, timedKey, timedPattern } from "../paging.ts";
 import { messageFor } from "./messages.ts";
 import { taskOf, updatesOf } from "./tasks.ts";
 
@@ -88,8 +87,8 @@ export class AgentTasks implements A2ARequestHandler {
     const limit = Math.min(Math.max(pageSize || usualPage, 1), 100);
     return this.#perform(routes.listTurns, async (operation) => {
       const { id } = this.#agentOf(operation);
-      const found = await this.#parts.turns.list(id, limit + 1, fromCursor(pageToken || undefined, uuidPattern));
-      const page = pageOf(found, limit, (turn) => turn.id);
+      const found = await this.#parts.turns.list(id, limit + 1, fromCursor(pageToken || undefined, timedPattern));
+      const page = pageOf(found, limit, timedKey);
       const tasks = page.data
         .map((turn) => taskOf(turn, { historyLength: historyLength ?? 0, withReply: includeArtifacts ?? false }))
         .filter((task) => contextId === "" || task.contextId === contextId)
