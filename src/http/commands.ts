@@ -6,7 +6,7 @@ import type { AgentState } from "../service/agent.ts";
 import type { Agents } from "../service/agents.ts";
 import { type Commands, resultOf } from "../service/commands.ts";
 import { findAgent } from "./agents.ts";
-import { goneOf } from "./gone.ts";
+import { clientGone, goneOf } from "./gone.ts";
 import { handle } from "./handle.ts";
 import { lastEventId, type SseEvent, sendEvents } from "./sse.ts";
 import type { Streams } from "./streams.ts";
@@ -36,8 +36,10 @@ export function commandRoutes(
         await sendEvents(reply, {}, (gone) => toSse(read(gone)));
         return reply;
       }
-      const result = await resultOf(id, read(goneOf(reply)));
+      const gone = goneOf(reply);
+      const result = await resultOf(id, read(gone));
       if (result) return result;
+      if (gone.aborted) throw clientGone();
       throw new BerthError("machine_failed", "The command's output broke off.");
     });
 

@@ -69,7 +69,7 @@ export class Idempotency {
     });
     app.addHook("onSend", async (request, reply, payload) => {
       const body = typeof payload === "string" ? payload : "";
-      if (isKept(reply.statusCode))
+      if (isKept(reply.statusCode, request.errorCode ?? null))
         await this.#keep(request, { status: reply.statusCode, headers: headersOf(reply), body });
       else await this.#giveUp(request);
     });

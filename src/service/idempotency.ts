@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { ErrorCode } from "../contract/errors.ts";
 
 /** A request with an `Idempotency-Key`. */
 export interface KeyedRequest {
@@ -68,7 +69,17 @@ export function fingerprintOf(method: string, url: string, body: unknown): Buffe
     .digest();
 }
 
-/** Whether answers with this status are replayed: not those that a retry or other credentials may change. */
-export function isKept(status: number): boolean {
-  return status < 500 && ![401, 402, 403, 429].includes(status);
+/** Refusals after which nothing was done, and which pass without a change of the request. */
+const passing: ReadonlySet<ErrorCode> = new Set([
+  "agent_deleting",
+  "backup_in_progress",
+  "command_input_full",
+  "function_not_waiting",
+  "request_timeout",
+  "turn_in_progress",
+]);
+
+/** Whether an answer is replayed: not one that a retry or other credentials may change. `code`: of an error. */
+export function isKept(status: number, code: ErrorCode | null): boolean {
+  return status < 500 && ![401, 402, 403, 429].includes(status) && !(code !== null && passing.has(code));
 }

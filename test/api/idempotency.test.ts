@@ -265,3 +265,40 @@ test("the interface's document names the header of each POST", async () => {
     expect(header).toMatchObject({ in: "header", required: false });
   }
 });
+
+test.each([
+  ["/v1/chat/completions", { messages: [{ role: "user", content: "count 20 50" }] }],
+  ["/v1/responses", { input: "count 20 50" }],
+])("a client that leaves before the answer is complete gets all of it on its retry: %s", async (path, asked) => {
+  const headers = { "idempotency-key": newIdempotencyKey() };
+  const body = { model: "bea", ...asked };
+  const left = new AbortController();
+  const first = fetch(`${client.url}${path}`, {
+    method: "POST",
+    headers: { ...headers, authorization: `Bearer ${client.key}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+    signal: left.signal,
+  }).catch(() => "left");
+  await expect.poll(() => statusOfLastTurn("bea")).toBe("running");
+  left.abort();
+  expect(await first).toBe("left");
+  const second = await client.call("POST", path, body, headers);
+  expect(second.status).toBe(200);
+  expect(JSON.stringify(second.body)).toContain("17 18 19 20");
+  expect((await client.call("POST", path, body, headers)).body).toEqual(second.body);
+});
+
+test("a refusal because of a running turn is not the answer of the retry", async () => {
+  const key = newIdempotencyKey();
+  const running = client.chat("bea", "count 20 50");
+  await expect.poll(() => statusOfLastTurn("bea")).toBe("running");
+  const asked = { model: "bea", input: "hello" };
+  expect((await post(client, key, "/v1/responses", asked)).body.error.code).toBe("turn_in_progress");
+  await running;
+  const second = await post(client, key, "/v1/responses", asked);
+  expect([second.status, isReplayed(second)]).toEqual([200, false]);
+});
+
+async function statusOfLastTurn(name: string): Promise<string | undefined> {
+  return (await client.call("GET", `/agents/${name}/turns?limit=1`)).body.data[0]?.status;
+}

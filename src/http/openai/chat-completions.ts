@@ -4,7 +4,7 @@ import { BerthError } from "../../contract/errors.ts";
 import type { BegunResponse } from "../../service/responses.ts";
 import type { Turns } from "../../service/turns.ts";
 import { findAgent } from "../agents.ts";
-import { goneOf } from "../gone.ts";
+import { clientGone, goneOf } from "../gone.ts";
 import { handle } from "../handle.ts";
 import { type SseEvent, sendEvents } from "../sse.ts";
 import { beginAsked } from "./begin.ts";
@@ -42,6 +42,7 @@ export function chatCompletionRoutes(parts: OpenAiParts): FastifyPluginAsync {
         if (chat.ended) break;
       }
       if (chat.fault) throw new BerthError(chat.fault.code, chat.fault.message);
+      if (!chat.ended) throw clientGone();
       return chat.object;
     });
   };

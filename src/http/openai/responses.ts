@@ -3,7 +3,7 @@ import { routes } from "../../api/routes.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { findAgent } from "../agents.ts";
 import { requireOwnTurn } from "../authorize.ts";
-import { goneOf } from "../gone.ts";
+import { clientGone, goneOf } from "../gone.ts";
 import { handle } from "../handle.ts";
 import { sendEvents } from "../sse.ts";
 import { createResponse } from "./create.ts";
@@ -32,7 +32,10 @@ export function responseRoutes(parts: OpenAiParts): FastifyPluginAsync {
         return reply;
       }
       reply.header("x-turn-id", turnId).header(...notAgain);
-      return await readResponse(turns, place, background ? "so far" : goneOf(reply));
+      if (background) return await readResponse(turns, place, "so far");
+      const response = await readResponse(turns, place, goneOf(reply));
+      if (response.status === "in_progress") throw clientGone();
+      return response;
     });
 
     handle(app, routes.getResponse, async (request, reply) => {
