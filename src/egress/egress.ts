@@ -256,7 +256,7 @@ export class Egress {
   #intercepted(agentId: string, destination: Destination, secrets: DestinationSecrets, socket: Socket): Duplex {
     const { secrets: keeper, warn } = this.#options;
     const certificate = () => keeper.certificate(agentId, destination.host);
-    return intercept(socket, { destination, secrets, certificate, warn });
+    return intercept(socket, { agentId, destination, secrets, certificate, warn });
   }
 
   /** All addresses of a destination; empty if the name has none or DNS does not answer. */

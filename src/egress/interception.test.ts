@@ -27,6 +27,7 @@ async function connected(server: Server): Promise<Duplex> {
   closing.push(() => dialled.destroy());
   closing.push(() => server.close());
   return intercept(dialled, {
+    agentId: "ada",
     destination: { host: { kind: "name", text: "api.example.com" }, port: 80 },
     secrets: { tls: [], plain: [secret] },
     certificate: () => Promise.reject(new Error("without TLS")),
@@ -218,4 +219,40 @@ test("a stream is passed on as it comes, though its end may be the beginning of 
     if (seen.includes("data: one\n\n")) break;
   }
   expect(seen).toContain("data: one\n\n");
+});
+
+test("headers that values make too long are refused, and not built", async () => {
+  secret.value = "v".repeat(4_096);
+  closing.push(() => {
+    secret.value = "the-value";
+  });
+  const many = Array(300).fill(secret.placeholder).join(",");
+  const { heads, answer } = await exchange(
+    `GET / HTTP/1.1\r\nHost: api.example.com\r\nConnection: close\r\nX-Token: ${many}\r\n\r\n`,
+  );
+  expect(heads).toEqual([]);
+  expect(answer).toContain("431 Request Header Fields Too Large");
+});
+
+test("pipelined requests get their values when it is their turn", async () => {
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const tokens: unknown[] = [];
+  const program = await connected(
+    createServer(async ({ headers }, response) => {
+      tokens.push(headers["x-token"]);
+      await gates[tokens.length - 1]!.promise;
+      response.end("reached");
+    }),
+  );
+  const answers = text(program);
+  const request = "GET / HTTP/1.1\r\nHost: api.example.com\r\nX-Token: berth-secret-T-1\r\n";
+  program.write(`${request}\r\n${request}Connection: close\r\n\r\n`);
+  await expect.poll(() => tokens).toEqual(["the-value"]);
+  secret.value = "the-other";
+  closing.push(() => {
+    secret.value = "the-value";
+  });
+  for (const { resolve } of gates) resolve();
+  expect(await answers).toMatch(/reached.*reached/s);
+  expect(tokens).toEqual(["the-value", "the-other"]);
 });

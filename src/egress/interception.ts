@@ -13,19 +13,24 @@ import { type Duplex, duplexPair } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { connect as connectTls, createSecureContext, type SecureContext, TLSSocket } from "node:tls";
 import { parseAuthority } from "../contract/egress-rules.ts";
+import { Budget, type Held } from "../platform/budget.ts";
 import { flushHead } from "../platform/http-head.ts";
 import { Concealment } from "./concealment.ts";
 import type { Destination } from "./policy.ts";
-import { type DestinationSecrets, revealed, type Secret } from "./secrets.ts";
+import { type DestinationSecrets, maximumRevealed, revealed, type Secret } from "./secrets.ts";
 
 /** The first byte of a TLS connection: a handshake record (RFC 8446, 5.1). */
 const handshake = 0x16;
 /** The beginning of an HTTP/1.1 request. */
 const method = /^[A-Z]{3,10}[ A-Z]/;
+/** Characters of requests' headers that are held at once, by agent. */
+const holding = new Budget({ total: 128 * 1024 * 1024, perHolder: 32 * 1024 * 1024 });
 /** Limit on pipelined requests per connection: each takes memory, and few programs pipeline at all. */
 const maximumWaiting = 16;
 
 export interface InterceptionOptions {
+  /** Whose program it is. */
+  agentId: string;
   destination: Destination;
   /** The secrets that the destination may receive. */
   secrets: DestinationSecrets;
@@ -96,6 +101,8 @@ function serve(program: Duplex, host: Socket, options: ServingOptions): void {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   agent.createConnection = () => host;
   let waiting = 0;
+  /** Resolves when the request before is answered. */
+  let before: Promise<unknown> = Promise.resolve();
   // An answer that has arrived is still delivered after the host has gone.
   const endOf = () => {
     if (host.destroyed && waiting === 0) program.end();
@@ -106,8 +113,16 @@ function serve(program: Duplex, host: Socket, options: ServingOptions): void {
       waiting--;
       endOf();
     });
-    if (waiting > maximumWaiting) return void program.destroy();
-    pass(request, response, agent, options);
+    const held = holding.take(options.agentId, sizeOf(request.rawHeaders));
+    if (waiting > maximumWaiting || !held) {
+      held?.[Symbol.dispose]();
+      return void program.destroy();
+    }
+    const answered = new Promise((resolve) => response.once("close", resolve));
+    void answered.then(() => held[Symbol.dispose]());
+    // Values are put in when it is its turn: until then it takes no more than what came.
+    void before.then(() => response.closed || pass(request, response, agent, held, options));
+    before = answered;
   });
   server.on("upgrade", (request, socket, head) => upgrade(request, socket, head, agent, options));
   server.on("clientError", () => program.destroy());
@@ -120,9 +135,20 @@ function serve(program: Duplex, host: Socket, options: ServingOptions): void {
   server.emit("connection", program);
 }
 
-function pass(request: IncomingMessage, response: ServerResponse, agent: Agent, options: ServingOptions): void {
+function pass(
+  request: IncomingMessage,
+  response: ServerResponse,
+  agent: Agent,
+  held: Held,
+  options: ServingOptions,
+): void {
   if (!isFor(request, options.destination)) return void refuse(response, 421, "Another host was asked for.");
   const { headers, hasValue } = headersFor(request, options.secrets);
+  if (!headers)
+    return void refuse(response, 431, `With the secrets' values, headers can have ${maximumRevealed} bytes.`);
+  if (!held.resize(sizeOf(request.rawHeaders) + sizeOf(headers))) {
+    return void refuse(response, 429, "The agent's requests with secrets have too many bytes at once.");
+  }
   const asked = ask(request, headers, agent);
   if (!asked) return void refuse(response, 400, "The request cannot be passed on.");
   const failed = (error: unknown) => {
@@ -170,7 +196,7 @@ function refuse(response: ServerResponse, status: number, text: string): void {
 function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, agent: Agent, options: ServingOptions): void {
   const { headers, hasValue } = headersFor(request, options.secrets);
   const concealment = new Concealment(options.secrets, { keepLength: !hasValue });
-  const asked = isFor(request, options.destination) ? ask(request, headers, agent) : null;
+  const asked = headers && isFor(request, options.destination) ? ask(request, headers, agent) : null;
   if (!asked) return void socket.destroy();
   asked.on("upgrade", (answer, upstream, rest) => {
     socket.write(headOf(answer, concealment.headers(answer.rawHeaders)), "latin1");
@@ -201,14 +227,19 @@ function isFor({ headers, rawHeaders, url = "" }: IncomingMessage, { host, port 
 }
 
 /**
- * The request's headers, and whether values are in them. Answers are asked for whole and uncompressed: they may repeat
+ * The request's headers, null where they are too long, and whether values are in them. Answers are asked for whole and uncompressed: they may repeat
  * these values or those of an earlier request.
  */
 function headersFor({ rawHeaders }: IncomingMessage, secrets: readonly Secret[]) {
   const passed = without(["trailer", "accept-encoding", "range", "if-range"], rawHeaders);
   const headers = revealed(passed, secrets);
+  if (!headers) return { hasValue: true, headers: null };
   const hasValue = headers.some((text, index) => text !== passed[index]);
   return { hasValue, headers: [...headers, "accept-encoding", "identity"] };
+}
+
+function sizeOf(rawHeaders: readonly string[]): number {
+  return rawHeaders.reduce((sum, { length }) => sum + length, 0);
 }
 
 /** Null for what Node does not send. Trailers stay behind, and so does their announcement. */

@@ -31,27 +31,45 @@ function mayHave(text: string, { host, port }: Destination, isPlain: boolean): b
   return host.text === (rule.kind === "name" ? rule.name : rule.address);
 }
 
-/** A request's headers, name and value in turn, with the secrets' values where their placeholders may be replaced. */
-export function revealed(rawHeaders: readonly string[], secrets: readonly Secret[]): string[] {
-  return rawHeaders.map((text, index) => {
-    if (index % 2 === 0) return text;
-    const name = rawHeaders[index - 1]!.toLowerCase();
-    return revealedIn(
-      text,
-      secrets.filter(({ headers }) => headers.includes(name)),
-    );
-  });
+/** The most characters that a request's headers may have with the values in them; hosts accept less. */
+export const maximumRevealed = 64 * 1024;
+
+/**
+ * A request's headers, name and value in turn, with the secrets' values where their placeholders may be replaced. Null
+ * where they would be longer than `maximumRevealed`: a value may be a hundred times as long as its placeholder.
+ */
+export function revealed(rawHeaders: readonly string[], secrets: readonly Secret[]): string[] | null {
+  const told: string[] = [];
+  let left = maximumRevealed;
+  for (const [index, text] of rawHeaders.entries()) {
+    const name = rawHeaders[index - (index % 2)]!.toLowerCase();
+    const allowed = index % 2 === 0 ? [] : secrets.filter(({ headers }) => headers.includes(name));
+    const value = revealedIn(text, allowed, left);
+    if (value === null || value.length > left) return null;
+    left -= value.length;
+    told.push(value);
+  }
+  return told;
 }
 
-function revealedIn(value: string, secrets: readonly Secret[]): string {
+/** Null where it would be longer than `maximum`. */
+function revealedIn(value: string, secrets: readonly Secret[], maximum: number): string | null {
   const [, scheme, credentials] = /^(basic +)([A-Za-z0-9+/=]+)$/i.exec(value) ?? [];
-  if (scheme === undefined || credentials === undefined) return replaced(value, secrets);
+  if (scheme === undefined || credentials === undefined) return replaced(value, secrets, maximum);
   // A user name and password in base64 (RFC 7617): git and pip send their tokens this way.
   const plain = Buffer.from(credentials, "base64").toString("utf8");
-  const told = replaced(plain, secrets);
+  const told = replaced(plain, secrets, maximum);
+  if (told === null) return null;
   return told === plain ? value : scheme + Buffer.from(told).toString("base64");
 }
 
-function replaced(text: string, secrets: readonly Secret[]): string {
-  return secrets.reduce((told, { placeholder, value }) => told.replaceAll(placeholder, () => value), text);
+function replaced(text: string, secrets: readonly Secret[], maximum: number): string | null {
+  let told = text;
+  for (const { placeholder, value } of secrets) {
+    const parts = told.split(placeholder);
+    // Before it is built: a value may hold the placeholder of the next secret.
+    if (told.length + (parts.length - 1) * (value.length - placeholder.length) > maximum) return null;
+    told = parts.join(value);
+  }
+  return told;
 }
