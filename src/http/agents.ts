@@ -1,8 +1,10 @@
 import type { FastifyPluginAsync, FastifyRequest } from "fastify";
 import { routes } from "../api/routes.ts";
+import type { Agent } from "../contract/agents.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { AgentState } from "../service/agent.ts";
 import type { Agents } from "../service/agents.ts";
+import type { Caller } from "../service/caller.ts";
 import type { Forks } from "../service/forks.ts";
 import { requireNamed } from "./authorize.ts";
 import { handle } from "./handle.ts";
@@ -41,7 +43,7 @@ export function agentRoutes(agents: Agents, forks: Forks): FastifyPluginAsync {
       const { accountId, agentIds } = request.caller;
       const page = await agents.list(accountId, limit + 1, after, agentIds);
       return pageOf(
-        page.map((agent) => agents.view(agent)),
+        page.map((agent) => viewFor(request.caller, agents.view(agent))),
         limit,
         ({ name }) => name,
       );
@@ -58,7 +60,9 @@ export function agentRoutes(agents: Agents, forks: Forks): FastifyPluginAsync {
       return agents.view(request.query.wait ? await agents.settled(agent) : agent);
     });
 
-    handle(app, routes.getAgent, async (request) => agents.view(await findAgent(agents, request, request.params.name)));
+    handle(app, routes.getAgent, async (request) =>
+      viewFor(request.caller, agents.view(await findAgent(agents, request, request.params.name))),
+    );
 
     handle(app, routes.changeAgent, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
@@ -76,4 +80,9 @@ export function agentRoutes(agents: Agents, forks: Forks): FastifyPluginAsync {
       return null;
     });
   };
+}
+
+/** The agent as the caller may see it. Settings, which may hold credentials, are not for external agent keys. */
+function viewFor({ credential }: Caller, agent: Agent): Agent {
+  return credential === "agent" ? { ...agent, instructions: null, mcpServers: {}, agents: [] } : agent;
 }

@@ -85,6 +85,7 @@ import { portRoutes } from "./ports.ts";
 import type { PreviewHosts } from "./previews/hosts.ts";
 import { PreviewServer } from "./previews/preview-server.ts";
 import { clientOf, limit, type RateLimiters } from "./rate-limits.ts";
+import { limitReads } from "./read-gate.ts";
 import { limitReceiving } from "./receiving.ts";
 import { secretRoutes } from "./secrets.ts";
 import { type HandleSignIn, protectedResourceRoutes, providerMetadataRoutes, signInRoutes } from "./sign-in.ts";
@@ -218,6 +219,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   // In this order, so that the audit log records the final response.
   idempotency.addTo(app);
   audit(app, options.auditLog);
+  limitReads(app);
   // After validation and idempotency: invalid requests and replayed answers create nothing.
   app.addHook("preHandler", async (request, reply) => {
     const made = request.routeOptions.config.route?.limit;
@@ -291,7 +293,7 @@ async function addWires(app: FastifyInstance, options: AppOptions, sockets: Sock
   await app.register(aguiRoutes(agents, turns, streams, begun));
   const operations = new CarriedOperations({ agents, auditLog, limiters });
   const count = (request: FastifyRequest, reply: FastifyReply) => countRequest(request, reply, limiters);
-  const openAi = { agents, turns, responses, ...sockets };
+  const openAi = { agents, turns, responses, auditLog, ...sockets };
   await app.register(responseRoutes(openAi));
   const countFrame = ({ request, reply }: Carrier) => count(request, reply);
   await app.register(responseSocketRoutes(openAi, sockets, { operations, count: countFrame, passing }));

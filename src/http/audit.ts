@@ -39,7 +39,7 @@ export async function writeEntry(rows: AuditRows, request: FastifyRequest, reply
 /** Writes the entry for an operation that was answered so, if its row asks for one. Never rejects. */
 export async function writeOperation(
   rows: Pick<AuditRows, "write">,
-  { caller, ip, id, log }: FastifyRequest,
+  { caller, ip, id, log }: Pick<FastifyRequest, "caller" | "ip" | "id" | "log">,
   route: Route,
   answered: Pick<AuditEntryState, "agent" | "agentId" | "status" | "code">,
 ): Promise<void> {

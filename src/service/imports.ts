@@ -10,6 +10,7 @@ import type {
 } from "../contract/archives.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
+import { SerialQueue } from "../platform/locks.ts";
 import type { AgentState } from "./agent.ts";
 import type { Agents } from "./agents.ts";
 import type { HostFiles } from "./host-files.ts";
@@ -66,6 +67,8 @@ export class Imports {
   readonly #options: ImportOptions;
   /** Those whose files may be there before their rows. */
   readonly #underway = new Set<string>();
+  /** A history is stored in one transaction, which may take minutes: one of each account, so that connections are left. */
+  readonly #storing = new SerialQueue();
 
   constructor(options: ImportOptions) {
     this.#options = options;
@@ -104,7 +107,8 @@ export class Imports {
       };
       const detail = detailOf(manifest, settings, agents);
       const history = fromLines(archives.transcript(resourceId), new Date());
-      await lifecycle.begin([agent], () => insert(agent, { ...settings, detail }, history));
+      const store = () => insert(agent, { ...settings, detail }, history);
+      await lifecycle.begin([agent], () => this.#storing.run(accountId, store));
       return agent;
     } catch (error) {
       // A row whose storing was not heard of needs its files.

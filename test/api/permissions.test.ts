@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ErrorBody } from "../../src/contract/agents.ts";
 import { createKey } from "../../src/identity/keys.ts";
 import { databaseOf, newAccount, newKey } from "../support/accounts.ts";
@@ -322,7 +322,7 @@ test.each([
 test("an external key of the agent may talk to it, and no more", async () => {
   let key = owner;
   const target = await newTarget(async (name) => {
-    key = await newKey(owner, { kind: "agent", agents: [name] });
+    key = await newKey(owner, { name: "narrow", kind: "agent", agents: [name] });
     return key;
   });
   expect(await statusesOf(key, target)).toEqual(statusesFor(({ agentKeys: [ofThis] }) => ofThis));
@@ -330,21 +330,56 @@ test("an external key of the agent may talk to it, and no more", async () => {
 
 test("an external key of the agent sees no turn that another has begun", async () => {
   const target = await ownersTarget();
-  const key = await newKey(owner, { kind: "agent", agents: [target.name] });
+  const key = await newKey(owner, { name: "narrow", kind: "agent", agents: [target.name] });
   for (const operation of operations.filter((each) => /\{(turn|response)Id\}/.test(each))) {
     expect([operation, await statusOf(operation, key, target)]).toEqual([operation, 403]);
   }
 });
 
 test("an external key of another agent may do nothing with this one", async () => {
-  const key = await newKey(owner, { kind: "agent", agents: ["another"] });
+  const key = await newKey(owner, { name: "narrow", kind: "agent", agents: ["another"] });
   const statuses = await statusesOf(key, await ownersTarget());
   expect(statuses).toEqual(statusesFor(({ agentKeys: [, ofAnother] }) => ofAnother));
 });
 
 test("an external key of another account's agent does not find this one", async () => {
   await stranger.createAgent("their-own");
-  const key = await newKey(stranger, { kind: "agent", agents: ["their-own"] });
+  const key = await newKey(stranger, { name: "narrow", kind: "agent", agents: ["their-own"] });
   const statuses = await statusesOf(key, await ownersTarget());
   expect(statuses).toEqual(statusesFor(({ agentKeys: [, , foreign] }) => foreign));
+});
+
+describe("external agent keys", () => {
+  test("reset no conversation, by no header of another operation", async () => {
+    await owner.createAgent("shared");
+    const key = await newKey(owner, { name: "narrow", kind: "agent", agents: ["shared"] });
+    const conversation = async () => (await owner.call("GET", "/agents/shared")).body.conversation;
+    const message = [{ role: "user", content: "hello" }];
+    const headers = { "x-berth-conversation": "new" };
+    const asked = [
+      ["/v1/chat/completions", { model: "shared", messages: message }],
+      ["/v1/responses", { model: "shared", input: message }],
+    ] as const;
+    for (const [path, body] of asked) {
+      expect((await key.call("POST", path, body, headers)).status, path).toBe(403);
+      expect((await key.call("POST", path, body)).status, path).toBe(200);
+    }
+    expect(await conversation()).toBe(1);
+    expect((await owner.call("POST", "/v1/responses", asked[1][1], headers)).status).toBe(200);
+    expect(await conversation()).toBe(2);
+    const { data } = (await owner.call("GET", "/audit?agent=shared")).body;
+    expect(data.filter(({ operation }: { operation: string }) => operation.includes("conversation"))).toMatchObject([
+      { operation: "POST /agents/{name}/conversation/reset", status: 200 },
+    ]);
+  });
+
+  test("see no settings of their agents", async () => {
+    const settings = { instructions: "Private.", mcpServers: { a: { command: "true", env: { TOKEN: "plain" } } } };
+    await owner.createAgent("settings", settings);
+    const key = await newKey(owner, { name: "narrow", kind: "agent", agents: ["settings"] });
+    const shown = [(await key.call("GET", "/agents/settings")).body, (await key.call("GET", "/agents")).body];
+    expect(JSON.stringify(shown)).not.toMatch(/Private|plain/);
+    expect(shown[0]).toMatchObject({ name: "settings", instructions: null, mcpServers: {} });
+    expect((await owner.call("GET", "/agents/settings")).body).toMatchObject(settings);
+  });
 });

@@ -1,14 +1,17 @@
 import type { FastifyRequest } from "fastify";
+import { routes } from "../../api/routes.ts";
 import type { ClientFunction } from "../../contract/functions.ts";
 import { conversationHeader } from "../../contract/openai.ts";
 import type { AgentState } from "../../service/agent.ts";
 import type { BegunResponse, ResponseRequest } from "../../service/responses.ts";
 import { storableValue } from "../../service/storable.ts";
+import { writeOperation } from "../audit.ts";
+import { requirePermission } from "../authorize.ts";
 import type { Asked } from "./input.ts";
 import type { OpenAiParts } from "./parts.ts";
 
 /** What a turn is begun for. */
-export type Asking = Pick<FastifyRequest, "attempt" | "caller" | "headers" | "log">;
+export type Asking = Pick<FastifyRequest, "attempt" | "caller" | "headers" | "log" | "ip" | "id">;
 
 /** A request of either API, read. */
 interface Beginning {
@@ -26,20 +29,27 @@ interface Beginning {
  * finds what that has begun.
  */
 export async function beginAsked(
-  { agents, responses }: OpenAiParts,
+  { agents, responses, auditLog }: OpenAiParts,
   request: Asking,
   agent: AgentState,
   { asked, instructions, functions, previousId, request: repeated }: Beginning,
 ): Promise<BegunResponse> {
   const { attempt, caller, headers, log } = request;
   const { resourceId: id } = attempt;
+  const resets = headers[conversationHeader] === "new";
+  // The header is an operation of its own, whatever request carries it.
+  if (resets) requirePermission(routes.resetConversation, caller);
   if (attempt.earlier !== "none") {
     const earlier = await responses.begun(agent, id);
     if (earlier) return earlier;
   }
   const kept = repeated && { request: storableValue(repeated), input: asked.items };
   if (asked.message === null) return responses.resume(id, agent, asked.outputs, { previousId, kept }, caller);
-  const current = headers[conversationHeader] === "new" ? await agents.resetConversation(agent) : agent;
+  const current = resets ? await agents.resetConversation(agent) : agent;
+  if (resets) {
+    const about = { agent: agent.name, agentId: agent.id, status: 200, code: null };
+    await writeOperation(auditLog, request, routes.resetConversation, about);
+  }
   const all = [...instructions, ...asked.instructions].join("\n\n");
   const begun = await responses.begin(
     id,

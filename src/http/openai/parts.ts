@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Agents } from "../../service/agents.ts";
 import type { BegunResponse, Responses } from "../../service/responses.ts";
 import type { Turns } from "../../service/turns.ts";
+import type { AuditRows } from "../audit.ts";
 import type { Streams } from "../streams.ts";
 
 /** What the handlers of OpenAI's APIs work with. */
@@ -10,6 +11,7 @@ export interface OpenAiParts {
   turns: Turns;
   responses: Responses;
   streams: Streams;
+  auditLog: Pick<AuditRows, "write">;
   /** Called for each request once its turn exists, before a stream begins. */
   begun: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 }

@@ -78,9 +78,9 @@ async function answer(frame: Buffer, parts: OpenAiParts, origin: Origin): Promis
   if (elsewhere) return passBack(elsewhere, socket);
   const place = await operations.perform(routes.createResponse, carrier, async (operation) => {
     const agent = await operation.findAgent(body.model);
-    const { caller, headers, log } = carrier.request;
+    const { caller, headers, log, ip, id } = carrier.request;
     const attempt = { resourceId: randomUUID(), earlier: "none" } as const;
-    const begun = await createResponse(parts, { caller, headers, log, attempt }, agent, body);
+    const begun = await createResponse(parts, { caller, headers, log, ip, id, attempt }, agent, body);
     return { ...begun, model: agent.name };
   });
   for await (const events of responseEvents(parts.turns, place, -1, gone)) {
