@@ -1,19 +1,16 @@
-const fence = /^```(.*)\n([\s\S]*?)\n?^```$/m;
+import { piecesOf } from "./fences.ts";
 
 /**
  * Markdown without its parsing, until there is time for it. Paragraphs and code have the height that they will have, so
  * that nothing moves: their classes are Streamdown's.
  */
 export function PlainMarkdown({ text }: { text: string }) {
-  // Text, language, code, text, language, code, …
-  const pieces = text.split(fence);
   return (
     <div className="prose min-w-0 space-y-4 whitespace-normal wrap-anywhere">
-      {pieces.map((piece, at) => {
-        if (at % 3 === 1) return null;
+      {piecesOf(text).map(({ text: piece, language }, at) =>
         // biome-ignore lint/suspicious/noArrayIndexKey: pieces never move
-        return at % 3 === 2 ? <Code key={at} language={pieces[at - 1]!} text={piece} /> : paragraphs(piece, at);
-      })}
+        language === null ? paragraphs(piece, at) : <Code key={at} language={language} text={piece} />,
+      )}
     </div>
   );
 }
