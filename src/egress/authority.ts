@@ -45,12 +45,12 @@ export async function makeAuthority(agentId: string): Promise<Certified> {
   return { certificate: certificate.toString("pem"), key: await pemOf(keys.privateKey) };
 }
 
-/** Makes a certificate, signed by the authority, for a host name or address. */
+/** Makes a certificate of these keys, signed by the authority, for a host name, which may begin with `*.`, or address. */
 export async function certify(
   authority: Certified,
   host: { kind: "name" | "address"; text: string },
+  keys: webcrypto.CryptoKeyPair,
 ): Promise<Certified> {
-  const keys = await makeKeys();
   const issuer = new X509Certificate(authority.certificate);
   const signingKey = await webcrypto.subtle.importKey(
     "pkcs8",
@@ -78,7 +78,8 @@ export async function certify(
   return { certificate: certificate.toString("pem"), key: await pemOf(keys.privateKey) };
 }
 
-function makeKeys() {
+/** A key pair for host certificates. */
+export function makeKeys(): Promise<webcrypto.CryptoKeyPair> {
   return webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
 }
 

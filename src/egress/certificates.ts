@@ -1,28 +1,72 @@
-import type { Host } from "../contract/egress-rules.ts";
-import { type Certified, certify, hostCertificateMs } from "./authority.ts";
+import type { webcrypto } from "node:crypto";
+import { SerialQueue } from "../platform/locks.ts";
+import { type Certified, certify, hostCertificateMs, makeKeys } from "./authority.ts";
 
-/** Cache size. Making a certificate takes 20 ms. */
-const maximumKept = 1_000;
+/** How many certificates of an agent are kept, and of how many agents. */
+const maximumKept = 64;
+const maximumAgents = 1_000;
+/** How many an agent may have made a minute: each takes 20 ms of the process. */
+const maximumNew = 60;
+const windowMs = 60_000;
 
-/** In-memory cache of host certificates signed by agents' own authorities. */
+/** A host, or with `*.` before it all names one label below. */
+export interface CertifiedHost {
+  kind: "name" | "address";
+  text: string;
+}
+
+interface OfAgent {
+  keys: Promise<webcrypto.CryptoKeyPair>;
+  made: Map<string, { certified: Promise<Certified>; until: number }>;
+  windowFrom: number;
+  /** How many were made in this window. */
+  inWindow: number;
+}
+
+/** Host certificates signed by agents' own authorities, in memory. An agent has one key for all of them. */
 export class Certificates {
   readonly #authorityOf: (agentId: string) => Promise<Certified>;
-  readonly #made = new Map<string, { certified: Promise<Certified>; until: number }>();
+  readonly #agents = new Map<string, OfAgent>();
+  /** One at a time, so that other work of the process comes between. */
+  readonly #making = new SerialQueue();
 
   constructor(authorityOf: (agentId: string) => Promise<Certified>) {
     this.#authorityOf = authorityOf;
   }
 
-  /** A certificate for a host, signed by the agent's authority. */
-  of(agentId: string, host: Host): Promise<Certified> {
-    const key = `${agentId} ${host.text}`;
-    const known = this.#made.get(key);
+  /** A certificate for a host, signed by the agent's authority. Rejects for an agent that asks for too many. */
+  async of(agentId: string, host: CertifiedHost): Promise<Certified> {
+    const agent = this.#agentOf(agentId);
+    const known = agent.made.get(host.text);
     if (known && performance.now() < known.until) return known.certified;
-    const certified = this.#authorityOf(agentId).then((authority) => certify(authority, host));
-    certified.catch(() => this.#made.delete(key));
-    this.#made.set(key, { certified, until: performance.now() + hostCertificateMs / 2 });
-    // The oldest goes, in the order in which they were made.
-    if (this.#made.size > maximumKept) this.#made.delete(this.#made.keys().next().value!);
+    if (!mayMake(agent)) throw new Error(`the agent has asked for more than ${maximumNew} new hosts in a minute`);
+    const certified = this.#making.run("all", async () =>
+      certify(await this.#authorityOf(agentId), host, await agent.keys),
+    );
+    certified.catch(() => agent.made.delete(host.text));
+    agent.made.delete(host.text);
+    agent.made.set(host.text, { certified, until: performance.now() + hostCertificateMs / 2 });
+    dropOldest(agent.made, maximumKept);
     return certified;
   }
+
+  #agentOf(agentId: string): OfAgent {
+    const agent = this.#agents.get(agentId) ?? { keys: makeKeys(), made: new Map(), windowFrom: 0, inWindow: 0 };
+    // The last used is the last in order.
+    this.#agents.delete(agentId);
+    this.#agents.set(agentId, agent);
+    dropOldest(this.#agents, maximumAgents);
+    return agent;
+  }
+}
+
+function mayMake(agent: OfAgent): boolean {
+  const now = performance.now();
+  if (agent.inWindow === 0 || now - agent.windowFrom > windowMs) [agent.windowFrom, agent.inWindow] = [now, 0];
+  agent.inWindow++;
+  return agent.inWindow <= maximumNew;
+}
+
+function dropOldest(map: Map<string, unknown>, maximum: number): void {
+  if (map.size > maximum) map.delete(map.keys().next().value!);
 }

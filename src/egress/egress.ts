@@ -12,7 +12,7 @@ import { intercept } from "./interception.ts";
 import { type Resolve, resolveHere, resolvePublic } from "./names.ts";
 import { type Destination, Policy, type RuleLists } from "./policy.ts";
 import { type Answer, failed, refused, unknown } from "./refusal.ts";
-import { type DestinationSecrets, type Secret, secretsFor } from "./secrets.ts";
+import { certifiedName, type DestinationSecrets, type Secret, secretsFor } from "./secrets.ts";
 import { carry, dial, Unconnected } from "./tunnel.ts";
 
 /** Limits on an agent's open tunnels, and on those it begins per minute. */
@@ -255,7 +255,7 @@ export class Egress {
 
   #intercepted(agentId: string, destination: Destination, secrets: DestinationSecrets, socket: Socket): Duplex {
     const { secrets: keeper, warn } = this.#options;
-    const certificate = () => keeper.certificate(agentId, destination.host);
+    const certificate = () => keeper.certificate(agentId, certifiedName(secrets, destination.host));
     return intercept(socket, { agentId, destination, secrets, certificate, warn });
   }
 

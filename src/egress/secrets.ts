@@ -1,4 +1,5 @@
 import { parseSecretHost } from "../contract/secrets.ts";
+import type { CertifiedHost } from "./certificates.ts";
 import type { Destination } from "./policy.ts";
 
 /** A secret: its placeholder in the machine, its value, and the hosts that may receive it. */
@@ -29,6 +30,17 @@ function mayHave(text: string, { host, port }: Destination, isPlain: boolean): b
   const { rule } = allowed;
   if (rule.kind === "below") return host.text.endsWith(`.${rule.name}`);
   return host.text === (rule.kind === "name" ? rule.name : rule.address);
+}
+
+/**
+ * The name that a certificate for the destination is made for: `*.example.com` where a secret is for all names below
+ * example.com, so that such names, of which there is no end, need one certificate.
+ */
+export function certifiedName({ tls }: DestinationSecrets, { text, kind }: Destination["host"]): CertifiedHost {
+  const parent = text.slice(text.indexOf(".") + 1);
+  const rules = tls.flatMap(({ hosts }) => hosts.map((host) => parseSecretHost(host)?.rule));
+  const isBelow = rules.some((rule) => rule?.kind === "below" && rule.name === parent);
+  return { kind, text: isBelow ? `*.${parent}` : text };
 }
 
 /** The most characters that a request's headers may have with the values in them; hosts accept less. */

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { connect as connectTls, getCACertificates, setDefaultCACertificates, type TLSSocket } from "node:tls";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { certify, makeAuthority } from "../../src/egress/authority.ts";
+import { certify, makeAuthority, makeKeys } from "../../src/egress/authority.ts";
 import { databaseOf, newAccount } from "../support/accounts.ts";
 import type { TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
@@ -36,7 +36,7 @@ async function tell(incoming: IncomingMessage, response: import("node:http").Ser
 beforeAll(async () => {
   const authority = await makeAuthority("of-the-world");
   setDefaultCACertificates([...getCACertificates(), authority.certificate]);
-  const { certificate: cert, key } = await certify(authority, { kind: "name", text: "localhost" });
+  const { certificate: cert, key } = await certify(authority, { kind: "name", text: "localhost" }, await makeKeys());
   plain = createHttpServer(tell).listen(0, "127.0.0.1");
   secure = createHttpsServer({ cert, key }, tell).listen(0, "127.0.0.1");
   other = createHttpServer(tell).listen(0, "127.0.0.1");
@@ -196,10 +196,14 @@ test("a host without secrets is not looked into: its own certificate comes throu
 });
 
 test("a host whose certificate is not its own gets nothing", async () => {
-  const { certificate: cert, key } = await certify(await makeAuthority("of-nobody"), {
-    kind: "name",
-    text: "localhost",
-  });
+  const { certificate: cert, key } = await certify(
+    await makeAuthority("of-nobody"),
+    {
+      kind: "name",
+      text: "localhost",
+    },
+    await makeKeys(),
+  );
   const wrong = createHttpsServer({ cert, key }, tell).listen(0, "127.0.0.1");
   await once(wrong, "listening");
   await using lying = await ScriptedService.start({ egressInside: hostsOf(wrong) });

@@ -11,7 +11,7 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { EgressLogEntry } from "../../src/contract/egress.ts";
-import { certify, makeAuthority } from "../../src/egress/authority.ts";
+import { certify, makeAuthority, makeKeys } from "../../src/egress/authority.ts";
 import { newFolder, testConfig } from "../support/config.ts";
 import { VmService } from "../support/vm-service.ts";
 import { makeSeed, plantSeed } from "../support/warm-seed.ts";
@@ -215,7 +215,7 @@ test("nothing inside is reached through the proxy, by whatever name", async () =
 test("a secret reaches its host in place of what the machine has, by curl, Node and Python over HTTPS", async () => {
   const authority = await makeAuthority("of-the-world");
   setDefaultCACertificates([...getCACertificates(), authority.certificate]);
-  const { certificate: cert, key } = await certify(authority, { kind: "address", text: address });
+  const { certificate: cert, key } = await certify(authority, { kind: "address", text: address }, await makeKeys());
   const seen: string[] = [];
   const secure = createHttpsServer({ cert, key }, ({ headers }, response) => {
     seen.push(String(headers["x-token"]));
