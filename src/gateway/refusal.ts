@@ -116,7 +116,7 @@ function messageIn(body: string): string {
 
 function shortened(text: string): string {
   const line = text.replaceAll(/\s+/g, " ").trim();
-  return line.length > maximumText ? `${line.slice(0, maximumText)}…` : line;
+  return line.length > maximumText ? `${line.slice(0, maximumText).toWellFormed()}…` : line;
 }
 
 /** Seconds or a date: https://www.rfc-editor.org/rfc/rfc9110#field.retry-after */

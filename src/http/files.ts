@@ -10,6 +10,7 @@ import type { Agents } from "../service/agents.ts";
 import type { Files } from "../service/files.ts";
 import { findAgent } from "./agents.ts";
 import { entityTagsOf, isUnchanged, type Part, partOf } from "./conditions.ts";
+import { goneOf } from "./gone.ts";
 import { handle, type RequestOf } from "./handle.ts";
 import { type SseEvent, sendEvents } from "./sse.ts";
 import type { Streams } from "./streams.ts";
@@ -35,12 +36,12 @@ export function fileRoutes(agents: Agents, files: Files, streams: Streams): Fast
       return reader.answer(agent, request, reply);
     });
 
-    handle(app, routes.changeFile, async (request) => {
+    handle(app, routes.changeFile, async (request, reply) => {
       const agent = await findAgent(agents, request, request.params.name);
       const { action, to, user } = request.query;
       const target = { path: request.params.path, user };
       const change = action === "mkdir" ? { ...target, action } : { ...target, action, to: to! };
-      return (await files.change(agent, request.caller, change))!;
+      return (await files.change(agent, request.caller, change, goneOf(reply)))!;
     });
 
     handle(app, routes.removeFile, async (request) => {

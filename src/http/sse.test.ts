@@ -33,6 +33,12 @@ beforeEach(async () => {
     found.resolve();
     return reply;
   });
+  app.get("/lines", async (_request, reply) => {
+    await sendEvents(reply, {}, async function* () {
+      yield [{ data: "one\u0085two\u2028three\u2029four" }];
+    });
+    return reply;
+  });
   await app.listen({ host: "127.0.0.1", port: 0 });
 });
 afterEach(() => app.close());
@@ -44,6 +50,12 @@ async function reader(): Promise<Socket> {
   await once(socket, "readable");
   return socket;
 }
+
+test("an event is one line, whatever a reader takes for the end of one", async () => {
+  const { port } = app.server.address() as AddressInfo;
+  const text = await (await fetch(`http://127.0.0.1:${port}/lines`)).text();
+  expect(text).toBe('data: "one\\u0085two\\u2028three\\u2029four"\n\n');
+});
 
 test("a reader that takes nothing is cut off, with what it was to be sent in nobody's memory", async () => {
   const socket = await reader(); // It does not read.

@@ -39,7 +39,8 @@ export async function sendEvents(
   const { raw } = reply;
   const gone = open(reply, headers);
   // Not while writes are pending: comments would pile up in memory.
-  const comments = setInterval(() => raw.writableNeedDrain || raw.write(": still here\n\n"), commentEveryMs);
+  // One line: some clients take an empty one for an event without data.
+  const comments = setInterval(() => raw.writableNeedDrain || raw.write(": still here\n"), commentEveryMs);
   try {
     await sendAll(reply, formatted(source(gone)), gone, deadMs);
   } finally {
@@ -124,8 +125,16 @@ async function drained(raw: ServerResponse, gone: AbortSignal, deadMs: number): 
   return !late.signal.aborted || gone.aborted;
 }
 
+/** Next line, line separator and paragraph separator, which JSON has unescaped. */
+const lineEnds = /[\u0085\u2028\u2029]/g;
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
 function format(event: SseEvent): string {
   const { id, event: name } = event;
-  const data = "text" in event ? event.text : JSON.stringify(event.data);
+  // Some clients take these for ends of lines, as `splitlines` of Python does.
+  const data = ("text" in event ? event.text : JSON.stringify(event.data)).replace(lineEnds, escaped);
   return `${id === undefined ? "" : `id: ${id}\n`}${name === undefined ? "" : `event: ${name}\n`}data: ${data}\n\n`;
 }

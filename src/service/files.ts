@@ -42,8 +42,11 @@ export class Files {
     return this.#leases.use(agent, caller, (guest) => guest.listFolder(request), "again");
   }
 
-  async change(agent: AgentState, caller: Asking, request: ChangeFile): Promise<FileEntry | null> {
-    return (await this.#leases.use(agent, caller, (guest) => guest.changeFile(request), "once")).entry;
+  /** A copy ends when `gone` aborts. */
+  async change(agent: AgentState, caller: Asking, request: ChangeFile, gone?: AbortSignal): Promise<FileEntry | null> {
+    const options = gone && request.action === "copy" ? { signal: gone } : {};
+    const change = (guest: GuestClient) => guest.changeFile(request, options);
+    return (await this.#leases.use(agent, caller, change, "once")).entry;
   }
 
   /** The bytes asked for. The stream fails if they break off. */

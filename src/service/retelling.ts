@@ -43,5 +43,5 @@ function withoutHeading(text: string): string {
 }
 
 function cut(text: string): string {
-  return text.length <= maximumPart ? text : `${text.slice(0, maximumPart)} (…)`;
+  return text.length <= maximumPart ? text : `${text.slice(0, maximumPart).toWellFormed()} (…)`;
 }

@@ -80,8 +80,8 @@ export interface RecentTurn extends Pick<PastTurn, "id" | "message" | "status" |
 export function toTurnSummary({ message, reply, createdAt, finishedAt, ...turn }: RecentTurn): TurnSummary {
   return {
     ...turn,
-    message: message.slice(0, summaryCharacters.message),
-    reply: reply.slice(0, summaryCharacters.reply),
+    message: message.slice(0, summaryCharacters.message).toWellFormed(),
+    reply: reply.slice(0, summaryCharacters.reply).toWellFormed(),
     createdAt: createdAt.toISOString(),
     finishedAt: finishedAt?.toISOString() ?? null,
   };

@@ -239,7 +239,10 @@ const replyOf = (characters: number) => sql<{ text: string; pieces: number }>`(
   ) sized where before <= ${characters})`;
 
 function cut({ text, pieces }: { text: string; pieces: number }): Pick<PastTurn, "reply" | "replyTruncated"> {
-  return { reply: text.slice(0, maximumReply), replyTruncated: text.length > maximumReply || pieces === maximumPieces };
+  return {
+    reply: text.slice(0, maximumReply).toWellFormed(),
+    replyTruncated: text.length > maximumReply || pieces === maximumPieces,
+  };
 }
 
 type PastRow = Selectable<Tables["turns"]> & { reply: { text: string; pieces: number } } & Pick<

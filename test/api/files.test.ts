@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { mkdir, readdir, readFile, readlink, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, readlink, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
 import { join } from "node:path";
 import { EventSourceParserStream } from "eventsource-parser/stream";
@@ -136,6 +136,36 @@ test("ranges, and what has not changed", async () => {
   expect((await get(`${folder}/f`, { "if-none-match": etag })).status).toBe(304);
   await writeFile(join(here, "f"), "different!");
   expect((await get(`${folder}/f`, { "if-none-match": etag })).status).toBe(200);
+});
+
+test("a copy of a sparse file is as sparse, however large it is", async () => {
+  const file = await open(join(here, "sparse"), "w", 0o640);
+  await file.truncate(300 * 1024 ** 3);
+  await file.write("end", 200 * 1024 ** 3);
+  await file.close();
+  const there = join(files.there, "copied");
+  const query = `action=copy&to=${encodeURIComponent(there)}`;
+  expect((await files.client.call("POST", `${files.at(`${folder}/sparse`)}?${query}`)).status).toBe(200);
+  const copied = await stat(join(here, "copied"));
+  expect([copied.size, copied.mode & 0o777, copied.blocks < 1_000]).toEqual([300 * 1024 ** 3, 0o640, true]);
+});
+
+test("a copy ends with its client, and leaves nothing", async () => {
+  await mkdir(join(here, "many"));
+  const names = Array.from({ length: 5_000 }, (_, n) => join(here, "many", String(n)));
+  for (const name of names) await writeFile(name, name);
+  const gone = new AbortController();
+  const { url, key } = files.client;
+  const query = `action=copy&to=${encodeURIComponent(join(files.there, "copied"))}`;
+  const copying = fetch(`${url}${files.at(`${folder}/many`)}?${query}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}` },
+    signal: gone.signal,
+  });
+  await expect.poll(async () => (await readdir(here)).length, { interval: 5 }).toBe(2);
+  gone.abort();
+  await expect(copying).rejects.toThrow();
+  await expect.poll(() => readdir(here)).toEqual(["many"]);
 });
 
 test("of many that make or replace the same file, one does", async () => {

@@ -95,7 +95,7 @@ function blocksIn(output: unknown): ToolCallContent[] {
       return [{ type, path, newText, oldText: typeof oldText === "string" ? oldText : null }];
     const { type: kind, text: said } = (content ?? {}) as Record<string, unknown>;
     return type === "content" && kind === "text" && typeof said === "string"
-      ? [{ type, content: text(said.slice(0, shownCharacters)) }]
+      ? [{ type, content: text(said.slice(0, shownCharacters).toWellFormed()) }]
       : [];
   });
 }
@@ -114,7 +114,7 @@ function diffOf(input: unknown): ToolCallContent | null {
 function shownOutput(output: unknown): string | null {
   if (output === undefined || output === null || output === "") return null;
   const said = typeof output === "string" ? output : JSON.stringify(output, null, 2);
-  return said.length > shownCharacters ? `${said.slice(0, shownCharacters)}\n… (cut)` : said;
+  return said.length > shownCharacters ? `${said.slice(0, shownCharacters).toWellFormed()}\n… (cut)` : said;
 }
 
 function present<Name extends string, Value>(name: Name, value: Value | undefined): Partial<Record<Name, Value>> {

@@ -168,7 +168,7 @@ const shownCharacters = 4_096;
 
 function shortened(command: RunCommand["command"]): RunCommand["command"] {
   const text = typeof command === "string" ? command : command.join(" ");
-  return text.length <= shownCharacters ? command : `${text.slice(0, shownCharacters)}…`;
+  return text.length <= shownCharacters ? command : `${text.slice(0, shownCharacters).toWellFormed()}…`;
 }
 
 function readStored(folder: string): Stored | null {

@@ -1,12 +1,33 @@
-import { constants } from "node:fs";
-import { cp, lstat, mkdir, opendir, readlink, rename, rm, rmdir, stat, unlink } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { constants, type Stats } from "node:fs";
+import {
+  chmod,
+  copyFile,
+  lstat,
+  mkdir,
+  opendir,
+  readlink,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  symlink,
+  unlink,
+} from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
+import { promisify } from "node:util";
 import type { ChangeFile } from "../../contract/files.ts";
+import { archiveEnvironment } from "./archive-program.ts";
 import { FileFault, shortened } from "./faults.ts";
 import { removeUnfinished, unfinishedName } from "./uploads.ts";
 
-/** Changes what is at a path, and returns the path of what there is then; null when it was removed. */
-export async function changeFile(request: ChangeFile): Promise<string | null> {
+const run = promisify(execFile);
+
+/**
+ * Changes what is at a path, and returns the path of what there is then; null when it was removed. A copy ends when
+ * `gone` aborts, and leaves nothing.
+ */
+export async function changeFile(request: ChangeFile, gone: AbortSignal): Promise<string | null> {
   const { path } = request;
   switch (request.action) {
     case "mkdir":
@@ -19,13 +40,13 @@ export async function changeFile(request: ChangeFile): Promise<string | null> {
       await toFreePlace(path, request.to);
       await rename(path, request.to).catch(async (error: NodeJS.ErrnoException) => {
         if (error.code !== "EXDEV") throw error;
-        await copy(path, request.to);
+        await copy(path, request.to, gone);
         await rm(path, { recursive: true });
       });
       return request.to;
     case "copy":
       await toFreePlace(path, request.to);
-      await copy(path, request.to);
+      await copy(path, request.to, gone);
       return request.to;
   }
 }
@@ -53,16 +74,10 @@ async function toFreePlace(from: string, to: string): Promise<void> {
 }
 
 /** Copies beside the target first, so that no half of a copy is seen at its place. */
-async function copy(from: string, to: string): Promise<void> {
+async function copy(from: string, to: string, gone: AbortSignal): Promise<void> {
   const temporary = unfinishedName(to);
   try {
-    await cp(from, temporary, {
-      recursive: true,
-      verbatimSymlinks: true,
-      mode: constants.COPYFILE_FICLONE,
-      // Fifos, sockets and devices cannot be copied.
-      filter: async (source) => isCopyable(source),
-    });
+    await copyTree(from, temporary, gone);
     const copied = await lstat(temporary).catch(() => null);
     if (!copied) throw new FileFault("file_not_regular", `This cannot be copied: ${shortened(from)}`);
     await rename(temporary, to);
@@ -72,9 +87,37 @@ async function copy(from: string, to: string): Promise<void> {
   }
 }
 
-async function isCopyable(path: string): Promise<boolean> {
-  const found = await lstat(path);
-  return found.isFile() || found.isDirectory() || found.isSymbolicLink();
+/** Fifos, sockets and devices are left out: they cannot be copied. */
+async function copyTree(from: string, to: string, gone: AbortSignal): Promise<void> {
+  gone.throwIfAborted();
+  const found = await lstat(from);
+  if (found.isSymbolicLink()) return symlink(await readlink(from, bytes), to);
+  if (found.isFile()) return copyRegular(from, to, found, gone);
+  if (!found.isDirectory()) return;
+  await mkdir(to);
+  for await (const { name } of await opendir(from)) await copyTree(join(from, name), join(to, name), gone);
+  await chmod(to, found.mode & 0o7777);
+}
+
+const bytes = { encoding: "buffer" } as const;
+
+/** How large the blocks are that `stat` counts, in bytes (stat(2)). */
+const blockBytes = 512;
+/** From this size on, a file is copied by a program of its own, which can be ended. */
+const largeBytes = 16 * 1024 * 1024;
+
+/** Holes stay holes: a file may be larger than the disk. */
+async function copyRegular(from: string, to: string, { size, blocks }: Stats, gone: AbortSignal): Promise<void> {
+  if (size < largeBytes && blocks * blockBytes >= size) return copyFile(from, to, constants.COPYFILE_FICLONE);
+  const options = { signal: gone, killSignal: "SIGKILL", env: archiveEnvironment } as const;
+  try {
+    await run("cp", ["--sparse=always", "--reflink=auto", "--preserve=mode", "--", from, to], options);
+  } catch (error) {
+    gone.throwIfAborted();
+    const { stderr } = error as { stderr: string };
+    const code = /No space left|quota exceeded/i.test(stderr) ? "ENOSPC" : /denied/i.test(stderr) ? "EACCES" : "";
+    throw Object.assign(new Error(stderr.trim()), { code, path: from });
+  }
 }
 
 /** The most entries of an archive. */

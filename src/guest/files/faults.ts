@@ -41,5 +41,5 @@ const shown = 300;
 
 /** A path as messages show it. */
 export function shortened(path: string): string {
-  return path.length <= shown ? path : `${path.slice(0, shown)}…`;
+  return path.length <= shown ? path : `${path.slice(0, shown).toWellFormed()}…`;
 }

@@ -46,12 +46,10 @@ export class GuestFiles {
     return {
       statFile: (asked) => workers[asked.user].ask("stat", absolute(asked)),
       listFolder: (asked) => workers[asked.user].ask("list", absolute(asked)),
-      changeFile: (asked) => {
+      changeFile: (asked, { gone }) => {
         const request = absolute(asked);
-        return workers[asked.user].ask(
-          "change",
-          "to" in request ? { ...request, to: this.#absolute(request.to) } : request,
-        );
+        const whole = "to" in request ? { ...request, to: this.#absolute(request.to) } : request;
+        return workers[asked.user].ask("change", whole, gone);
       },
       readFile: (asked) => sendFile(workers[asked.user], absolute(asked)),
       writeFile: (asked) => receiveFile(workers[asked.user], this.#unfinished, absolute(asked)),

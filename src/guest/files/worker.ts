@@ -34,8 +34,8 @@ const operations = {
     return { entry: await entryOf(path, path, found, await userNames()), etag: entityTagOf(found) };
   },
   list: (request: ListFolder): Promise<FolderPage> => listFolder(request.path, request),
-  change: async (request: ChangeFile): Promise<{ entry: FileEntry | null }> => {
-    const path = await changeFile(request);
+  change: async (request: ChangeFile, gone: AbortSignal): Promise<{ entry: FileEntry | null }> => {
+    const path = await changeFile(request, gone);
     if (path === null) return { entry: null };
     return { entry: await entryOf(path, path, await lstat(path, { bigint: true }), await userNames()) };
   },
@@ -82,6 +82,11 @@ export interface WorkerRequest {
   request: unknown;
 }
 
+/** Nobody waits for the answer to this request any more. */
+export interface WorkerCancel {
+  cancel: number;
+}
+
 export interface WorkerAnswer {
   id: number;
   result?: unknown;
@@ -102,20 +107,31 @@ function irregular(found: Parameters<typeof typeOf>[0], path: string): FileFault
   return new FileFault(code, `This is ${irregularities[typeOf(found)]}, not a regular file: ${shortened(path)}`);
 }
 
+const underWay = new Map<number, AbortController>();
+
 async function answerTo({ id, operation, request }: WorkerRequest): Promise<WorkerAnswer> {
+  const gone = new AbortController();
+  underWay.set(id, gone);
   try {
-    return { id, result: await (operations[operation] as (request: unknown) => unknown)(request) };
+    const perform = operations[operation] as (request: unknown, gone: AbortSignal) => unknown;
+    return { id, result: await perform(request, gone.signal) };
   } catch (error) {
     const { path, request: inner } = request as { path?: string; request?: { path: string } };
     const fault = faultOf(error, path ?? inner?.path ?? "");
     return { id, fault: { code: fault instanceof FileFault ? fault.code : "failed", message: fault.message } };
+  } finally {
+    underWay.delete(id);
   }
 }
 
 process.umask(0o022);
-process.on("message", async (request: WorkerRequest) => {
+process.on("message", async (request: WorkerRequest | WorkerCancel) => {
+  if ("cancel" in request) return underWay.get(request.cancel)?.abort();
   const answer = await answerTo(request);
   if (process.connected) process.send!(answer);
 });
 // The runner has ended. So does this process, once nothing is left to do.
-process.on("disconnect", () => void uploads.abortAll());
+process.on("disconnect", () => {
+  for (const gone of underWay.values()) gone.abort();
+  void uploads.abortAll();
+});

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { FileUser } from "../../contract/files.ts";
 import type { GuestFaultCode } from "../../contract/guest.ts";
 import { GuestError } from "../control.ts";
-import type { Operations, WorkerAnswer, WorkerRequest } from "./worker.ts";
+import type { Operations, WorkerAnswer, WorkerCancel, WorkerRequest } from "./worker.ts";
 import { workerArgument } from "./worker-argument.ts";
 
 interface Asked {
@@ -50,23 +50,25 @@ export class Worker {
     this.#began = began;
   }
 
-  /** Throws what the worker refuses as a `GuestError`. */
+  /** Throws what the worker refuses as a `GuestError`. A request that may take long ends when `gone` aborts. */
   async ask<Name extends keyof Operations>(
     operation: Name,
     request: Parameters<Operations[Name]>[0],
+    gone?: AbortSignal,
   ): Promise<Awaited<ReturnType<Operations[Name]>>> {
     if (!this.#child) {
       this.#start();
       this.#ready = this.#began(this);
     }
     await this.#ready;
-    return this.askAtOnce(operation, request);
+    return this.askAtOnce(operation, request, gone);
   }
 
   /** As `ask`, of a process that has just begun. */
   askAtOnce<Name extends keyof Operations>(
     operation: Name,
     request: Parameters<Operations[Name]>[0],
+    gone?: AbortSignal,
   ): Promise<Awaited<ReturnType<Operations[Name]>>> {
     return new Promise((resolve, reject) => {
       const id = ++this.#last;
@@ -76,6 +78,9 @@ export class Worker {
         if (!error) return;
         this.#asked.delete(id);
         reject(new GuestError("failed", `the worker for files: ${error.message}`));
+      });
+      gone?.addEventListener("abort", () => {
+        if (this.#asked.has(id) && child.connected) child.send({ cancel: id } satisfies WorkerCancel);
       });
     });
   }

@@ -44,10 +44,10 @@ export class Progress implements Disposable {
       case "response.reasoning_text.delta":
         return "Thinking";
       case "response.tool_call.started":
-        return `Uses ${(event.title ?? event.name ?? "a tool").slice(0, shownCharacters)}`;
+        return `Uses ${(event.title ?? event.name ?? "a tool").slice(0, shownCharacters).toWellFormed()}`;
       case "response.output_text.delta":
         this.#text = (this.#text + event.delta).slice(-shownCharacters);
-        return `Writes: ${this.#text}`;
+        return `Writes: ${this.#text.toWellFormed()}`;
       default:
         return null;
     }
