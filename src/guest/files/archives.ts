@@ -46,8 +46,12 @@ export async function receiveArchive(
   const temporary = await worker.ask("unfinishedName", { path: path === "/" ? "/." : path });
   const record = await unfinished.add(worker.user, temporary);
   const giveUp = async () => {
-    await worker.ask("removeUnfinished", { paths: [temporary] }).catch(() => {});
-    await record.remove();
+    // What cannot be removed now is removed by the next worker, by its record.
+    const removed = worker.ask("removeUnfinished", { paths: [temporary] });
+    await removed.then(
+      () => record.remove(),
+      () => {},
+    );
   };
   try {
     await worker.ask("beginExtract", { temporary });

@@ -82,7 +82,7 @@ async function copy(from: string, to: string, gone: AbortSignal): Promise<void> 
     if (!copied) throw new FileFault("file_not_regular", `This cannot be copied: ${shortened(from)}`);
     await rename(temporary, to);
   } catch (error) {
-    await removeUnfinished(temporary);
+    await removeUnfinished(temporary).catch(() => {});
     throw error;
   }
 }

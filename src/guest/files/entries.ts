@@ -65,7 +65,12 @@ export async function listFolder(folder: string, { limit, after, depth }: ListFo
   for await (const path of walk(Buffer.from(folder), null, begin, depth)) {
     if (data.length === limit) return { data, nextCursor: last!.toString("base64url") };
     const full = Buffer.concat([Buffer.from(folder), slash, path]);
-    const stat = await lstat(full, { bigint: true }).catch(() => null);
+    const isBelow = path.includes(slash);
+    const stat = await lstat(full, { bigint: true }).catch((error: NodeJS.ErrnoException) => {
+      // A folder whose entries may not be looked at is not an empty one.
+      if (error.code !== "ENOENT" && !isBelow) throw error;
+      return null;
+    });
     if (!stat) continue;
     data.push(await entryOf(full, path.toString("utf8"), stat, users));
     last = path;

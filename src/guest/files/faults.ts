@@ -10,6 +10,9 @@ export class FileFault extends Error {
   }
 }
 
+/** How the names of unfinished files and folders begin, which are beside what they become. */
+export const unfinishedPrefix = ".berth-upload-";
+
 const faults: Readonly<Record<string, [GuestRefusalCode, string]>> = {
   ENOENT: ["file_not_found", "There is no such file or folder"],
   EEXIST: ["file_exists", "Something is there already"],
@@ -30,11 +33,17 @@ const faults: Readonly<Record<string, [GuestRefusalCode, string]>> = {
   EINVAL: ["file_exists", "This cannot be done with itself or with what is in it"],
 };
 
-/** What a system call's error means to the one who asked. Any other error is returned as it is. */
-export function faultOf(error: unknown, path: string): Error {
-  const known = faults[(error as NodeJS.ErrnoException).code ?? ""];
+/**
+ * What a system call's error means to the caller, and for which entry; `asked` is the request's path. Any other error is
+ * returned as it is.
+ */
+export function faultOf(error: unknown, asked: string): Error {
+  const { code = "", path } = error as NodeJS.ErrnoException;
+  const known = faults[code];
   if (error instanceof FileFault || !known) return error as Error;
-  return new FileFault(known[0], `${known[1]}: ${shortened(path)}`);
+  // Of an unfinished file or a descriptor the caller knows nothing.
+  const isOwn = path === undefined || path.includes(unfinishedPrefix) || path.startsWith("/proc/");
+  return new FileFault(known[0], `${known[1]}: ${shortened(isOwn ? asked : path)}`);
 }
 
 const shown = 300;

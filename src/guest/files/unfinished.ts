@@ -21,12 +21,17 @@ export class Unfinished {
     return { remove: () => rm(record, { force: true }) };
   }
 
-  /** Gives the paths recorded for a user to `remove`, and forgets them. */
+  /** Gives the paths recorded for a user to `remove`, and forgets those that it removes. */
   async clear(user: FileUser, remove: (paths: string[]) => Promise<unknown>): Promise<void> {
     const names = await readdir(this.#folder).catch(() => []);
     const records = names.filter((name) => name.startsWith(`${user}-`)).map((name) => join(this.#folder, name));
-    if (records.length === 0) return;
-    await remove(await Promise.all(records.map((record) => readFile(record, "utf8").catch(() => ""))));
-    await Promise.all(records.map((record) => rm(record, { force: true })));
+    for (const record of records) {
+      const path = await readFile(record, "utf8").catch(() => "");
+      // The record of what stays, stays for the next worker.
+      await remove([path]).then(
+        () => rm(record, { force: true }),
+        () => {},
+      );
+    }
   }
 }

@@ -5,20 +5,18 @@ import { basename, dirname, join, resolve } from "node:path";
 import type { ReceivedFile, WriteFile } from "../../contract/files.ts";
 import { SerialQueue } from "../../platform/locks.ts";
 import { entityTagOf } from "./entries.ts";
-import { FileFault, shortened } from "./faults.ts";
+import { FileFault, shortened, unfinishedPrefix } from "./faults.ts";
 
-/** How the names of unfinished files and folders begin, which are beside what they become. */
-const unfinished = ".berth-upload-";
 const usualMode = 0o644;
 
 /** A new name beside `path`. */
 export function unfinishedName(path: string): string {
-  return join(dirname(path), unfinished + randomBytes(12).toString("hex"));
+  return join(dirname(path), unfinishedPrefix + randomBytes(12).toString("hex"));
 }
 
-/** Removes what a transfer left behind. Ignores any path that is not of one. */
+/** Removes what a transfer left behind. Ignores any path that is not of one. Rejects if something stays. */
 export async function removeUnfinished(path: string): Promise<void> {
-  if (basename(path).startsWith(unfinished)) await rm(path, { recursive: true, force: true }).catch(() => {});
+  if (basename(path).startsWith(unfinishedPrefix)) await rm(path, { recursive: true, force: true });
 }
 
 interface Upload {
@@ -73,8 +71,7 @@ export class Uploads {
   async abort(temporary: string): Promise<void> {
     const upload = this.#open.get(temporary);
     this.#open.delete(temporary);
-    await removeUnfinished(temporary);
-    await upload?.handle.close().catch(() => {});
+    await removeUnfinished(temporary).finally(() => upload?.handle.close().catch(() => {}));
   }
 
   async abortAll(): Promise<void> {
