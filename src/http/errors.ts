@@ -42,7 +42,8 @@ export function handleError(thrown: FastifyError, request: FastifyRequest, reply
   request.errorCode = error.code;
   reply.header("x-request-id", request.id); // The router's own errors pass no hook.
   if (error.status === 401 && !reply.hasHeader("www-authenticate")) reply.header("www-authenticate", "Bearer");
-  if (error.status === 503) reply.header("retry-after", "5");
+  const isBusy = error.status === 503 || error.status === 429;
+  if (isBusy && !reply.hasHeader("retry-after")) reply.header("retry-after", "5");
   if (error.status === 409 && isOpenAi(request)) reply.header(...notAgain);
   return reply.status(error.status).type("application/json").send(bodyFor(request, error));
 }

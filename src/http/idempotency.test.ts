@@ -106,6 +106,16 @@ test("two wait for an answer, and the next is refused at once", async () => {
   expect((await send()).headers["idempotent-replayed"]).toBe("true");
 });
 
+test("an account whose answers take too much may use no more keys for a while", async () => {
+  serve(300);
+  app.post("/large", { config: { route: routes.createAgent } }, async () => ({ text: "x".repeat(8 * 1024 ** 2) }));
+  const large = () => app.inject({ method: "POST", url: "/large", headers: { "idempotency-key": "key" } });
+  for (let sent = 0; sent < 32; sent++) expect((await large()).statusCode).toBe(200);
+  const refused = await send();
+  expect([refused.statusCode, refused.json().code, worked]).toEqual([429, "rate_limited", 0]);
+  expect((await app.inject({ method: "POST", url: "/" })).statusCode).toBe(200);
+});
+
 test("when the work is given up, one of those that wait does it", async () => {
   remember();
   const opened = Promise.withResolvers<void>();

@@ -30,6 +30,10 @@ const maximumWaiting = 2;
 const renewMs = 3_000;
 /** Longer than any handler takes to answer. */
 const usualWaitMs = 70_000;
+/** How much an account's answers of an hour may take in the database that all share, and a row without its answer. */
+const maximumKept = 256 * 1024 * 1024;
+const windowMs = 3_600_000;
+const rowBytes = 1_024;
 const keptHeaders = ["location", "content-type", "cache-control"];
 
 interface Held {
@@ -50,6 +54,8 @@ export class Idempotency {
   readonly #held = new WeakMap<FastifyRequest, Held>();
   /** Claims that are held here, by the name of their keys. */
   readonly #settling = new Map<string, Promise<void>>();
+  /** The bytes of answers that were kept since a time, by account. */
+  readonly #kept = new Map<string, { since: number; bytes: number }>();
   /** How many requests wait here, by the name of their keys. */
   readonly #waiting = new Map<string, number>();
 
@@ -83,6 +89,7 @@ export class Idempotency {
   /** Claims the work for the handler, or answers instead. */
   async #begin(request: FastifyRequest, reply: FastifyReply, key: string): Promise<FastifyReply | undefined> {
     const { accountId, keyId } = request.caller;
+    this.#requireFew(accountId);
     // Bytes that are still to come cannot be compared.
     const isStream = request.routeOptions.config.route?.takesBytes === "stream";
     const fingerprint = fingerprintOf(request.method, request.url, isStream ? null : request.body);
@@ -142,6 +149,23 @@ export class Idempotency {
     }
   }
 
+  /** Throws `rate_limited` where the account's answers of the last hour take too much. */
+  #requireFew(accountId: string): void {
+    const kept = this.#kept.get(accountId);
+    if (!kept) return;
+    if (performance.now() - kept.since > windowMs) this.#kept.delete(accountId);
+    else if (kept.bytes > maximumKept) {
+      const message = `Answers to requests with an Idempotency-Key are limited to ${maximumKept / 1024 ** 2} MiB an hour; send fewer, or without a key.`;
+      throw new BerthError("rate_limited", message);
+    }
+  }
+
+  #count(accountId: string, bytes: number): void {
+    const kept = this.#kept.get(accountId) ?? { since: performance.now(), bytes: 0 };
+    kept.bytes += bytes + rowBytes;
+    this.#kept.set(accountId, kept);
+  }
+
   /** Counts a request that waits. Throws `idempotency_key_in_use` where enough wait already. */
   #wait(name: string): Disposable {
     const waiting = this.#waiting.get(name) ?? 0;
@@ -173,6 +197,7 @@ export class Idempotency {
    */
   async #keep(request: FastifyRequest, answer: KeptAnswer): Promise<void> {
     await this.#settle(request, async (claim) => {
+      this.#count(claim.request.accountId, answer.body?.length ?? 0);
       if (!(await this.#rows.answer(claim, answer))) throw inUse();
     });
   }

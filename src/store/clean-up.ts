@@ -21,6 +21,9 @@ const stepMs = 300_000;
 /** The most connections that are kept per agent. */
 const keptConnections = 100_000;
 
+/** The most entries that are kept of an account's audit log. */
+export const keptEntries = 1_000_000;
+
 /** How long an account's events are kept, and how many of them. */
 const keptEventDays = 7;
 const keptEvents = 100_000;
@@ -111,6 +114,16 @@ export const connectionCuts = sql<Cut>`
     select started_at, id from network_log where agent_id = agents.id
     order by started_at desc, id desc offset ${keptConnections} limit 1) cut`;
 
+/** The newest entry beyond the number that each account's audit log keeps. */
+const auditCuts = sql<Cut>`
+  select accounts.id as owner, cut.at::text as at, cut.id
+  from accounts cross join lateral (
+    select at, id from audit_entries where account_id = accounts.id
+    order by at desc, id desc offset ${keptEntries} limit 1) cut`;
+
+const removeEntries = ({ owner, at, id }: Cut) =>
+  removal("audit_entries", sql`account_id = ${owner} and (at, id) <= (${at}::timestamptz, ${id}::uuid)`);
+
 const removeConnections = ({ owner, at, id }: Cut) =>
   removal("network_log", sql`agent_id = ${owner} and (started_at, id) <= (${at}::timestamptz, ${id}::uuid)`);
 
@@ -152,6 +165,7 @@ export async function cleanUp(
     await timed(database, eventRemoval);
   });
   for (const [name, statement] of removals(retention)) await step(name, () => inBatches(database, statement));
+  await step("audit entries beyond the limit", () => each(database, auditCuts, removeEntries));
   await step("connections beyond the limit", () => each(database, connectionCuts, removeConnections));
   if (maximumStoredBytes > 0) {
     await step("turns beyond the limit", () => each(database, turnCuts(maximumStoredBytes), removeTurns));

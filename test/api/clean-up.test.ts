@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { cleanUp, connectionCuts, oldKeys } from "../../src/store/clean-up.ts";
+import { cleanUp, connectionCuts, keptEntries, oldKeys } from "../../src/store/clean-up.ts";
 import type { Database } from "../../src/store/database.ts";
 import { databaseOf } from "../support/accounts.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
@@ -38,6 +38,24 @@ test("each agent keeps its last 100,000 connections", async () => {
   await connect("bea", 10);
   await cleanUp(database, service.config, expect.unreachable);
   expect(await connections()).toEqual({ ada: 100_000, bea: 10 });
+});
+
+test("each account keeps its last audit entries", async () => {
+  await sql`
+    insert into audit_entries (id, account_id, at, address, operation, status, request_id)
+    select gen_random_uuid(), account_id, now() - make_interval(secs => at), '::1', 'GET /agents', 200, gen_random_uuid()
+    from (select account_id from agents limit 1) of_one, generate_series(1, ${keptEntries}::integer) at`.execute(
+    database,
+  );
+  const count = async () => {
+    const { rows } = await sql<{ count: number }>`select count(*)::integer as count from audit_entries`.execute(
+      database,
+    );
+    return rows[0]!.count;
+  };
+  expect(await count()).toBeGreaterThan(keptEntries);
+  await cleanUp(database, service.config, expect.unreachable);
+  expect(await count()).toBe(keptEntries);
 });
 
 test("a step that fails keeps no other from its work", async () => {
