@@ -8,7 +8,7 @@ export interface Issue {
 }
 
 /** The most issues that an error names. */
-export const maximumIssues = 10;
+const maximumIssues = 10;
 /** Limits of an issue's texts, in characters: both may repeat what was sent. */
 const maximumField = 200;
 const maximumMessage = 1_000;
