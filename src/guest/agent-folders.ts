@@ -57,7 +57,7 @@ async function sendFolder({ home, stateFolder }: Folders, folder: AgentFolder): 
   const args = [...creating, ...(names.length > 0 ? ["--", ...names] : ["--files-from=/dev/null"])];
   const child = spawn("tar", args, { cwd, env: archiveEnvironment, stdio: ["ignore", "pipe", "pipe"] });
   // 1: a file changed meanwhile (GNU tar's manual, "Return values").
-  return outputOf(child, [0, 1]);
+  return outputOf(child, { codes: [0, 1] });
 }
 
 /** The files in which runner and runtime say where they are. What is in folders is of this machine: its keys, its turns. */

@@ -70,6 +70,13 @@ function processesIn(path: string): string[] {
   });
 }
 
+test("an empty folder is a zip without entries", async () => {
+  await mkdir(join(here, "empty"));
+  const answer = await get(`${folder}/empty`, { accept: "application/zip" });
+  const zip = Buffer.from(await answer.arrayBuffer()).toString("latin1");
+  expect([answer.status, zip]).toEqual([200, `PK\x05\x06${"\0".repeat(18)}`]);
+});
+
 test("an archive is unpacked into a folder, beside what is there", async () => {
   await mkdir(join(here, "source/sub"), { recursive: true });
   await writeFile(join(here, "source/sub/f"), "content", { mode: 0o755 });

@@ -20,11 +20,17 @@ export const archiveEnvironment = {
 
 const keptOutput = 2_000;
 
+/** The exit codes of a program that has written a whole archive, and the archive where it had nothing to write. */
+export interface Wholeness {
+  codes: readonly number[];
+  nothing?: { code: number; bytes: Buffer };
+}
+
 /**
- * What a program writes, in frames, which have an end if its exit code is one of `whole`. What it is sent is ignored.
+ * What a program writes, in frames, which have an end if its exit code says that it is whole. What it is sent is ignored.
  * Rejects if it cannot be started.
  */
-export async function outputOf(child: ChildProcess, whole: readonly number[]): Promise<Duplex> {
+export async function outputOf(child: ChildProcess, { codes, nothing }: Wholeness): Promise<Duplex> {
   const output = errorOutput(child);
   const exited = once(child, "close");
   exited.catch(() => {});
@@ -32,7 +38,8 @@ export async function outputOf(child: ChildProcess, whole: readonly number[]): P
   async function* bytes() {
     yield* child.stdout as AsyncIterable<Buffer>;
     const [code] = (await exited) as [number | null];
-    if (!whole.includes(code ?? -1)) throw new Error(`${child.spawnfile} ended with ${code}: ${output()}`);
+    if (code !== null && code === nothing?.code) yield nothing.bytes;
+    else if (!codes.includes(code ?? -1)) throw new Error(`${child.spawnfile} ended with ${code}: ${output()}`);
   }
   const frames = toFrames();
   pipeline(Readable.from(bytes()), frames, () => {});

@@ -3,19 +3,29 @@ import type { Duplex, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import type { ArchiveFolder, ExtractArchive } from "../../contract/files.ts";
 import { GuestError } from "../control.ts";
-import { archiveEnvironment, flushDisk, outputOf, unpackWith } from "./archive-program.ts";
+import { archiveEnvironment, flushDisk, outputOf, unpackWith, type Wholeness } from "./archive-program.ts";
 import { Receiver } from "./transfers.ts";
 import type { Unfinished } from "./unfinished.ts";
 import { type Rights, spawnedAs, type Worker } from "./workers.ts";
 
 /** What the machine's programs for archives are called with, and the exit codes with which an archive is whole. */
-const creators: Readonly<Record<ArchiveFolder["kind"], { command: string[]; whole: readonly number[] }>> = {
+const creators: Readonly<Record<ArchiveFolder["kind"], { command: string[]; whole: Wholeness }>> = {
   // 1: a file changed meanwhile (GNU tar's manual, "Return values"). What may not be read is left out.
-  tar: { command: ["tar", ...tarOptions(), "."], whole: [0, 1] },
-  "tar.gz": { command: ["tar", "--use-compress-program=gzip -1", ...tarOptions(), "."], whole: [0, 1] },
+  tar: { command: ["tar", ...tarOptions(), "."], whole: { codes: [0, 1] } },
+  "tar.gz": { command: ["tar", "--use-compress-program=gzip -1", ...tarOptions(), "."], whole: { codes: [0, 1] } },
   // 12: nothing to do; 18: a file could not be read (zip(1), "Diagnostics").
-  zip: { command: ["zip", "-r", "-q", "-y", "-1", "-", ".", "-x", "*.berth-upload-*"], whole: [0, 12, 18] },
+  zip: {
+    command: ["zip", "-r", "-q", "-y", "-1", "-", ".", "-x", "*.berth-upload-*"],
+    whole: { codes: [0, 18], nothing: { code: 12, bytes: emptyZip() } },
+  },
 };
+
+/** The end of central directory record of no entries (APPNOTE.TXT, 4.3.16), which zip itself does not write. */
+function emptyZip(): Buffer {
+  const record = Buffer.alloc(22);
+  record.write("PK\x05\x06", "latin1");
+  return record;
+}
 
 function tarOptions(): string[] {
   return ["--create", "--file=-", "--ignore-failed-read", "--warning=none", "--exclude=.berth-upload-*"];
