@@ -70,7 +70,7 @@ function consentPage(asked: { action: string; name: string; owner: string | null
       : html`<p>It is the program of <strong>${owner}</strong>.</p>`;
   return page(
     "Let a program act as you?",
-    html`<p><strong>${name}</strong> asks to use your agents as you: to list and create them, talk to them, run commands
+    html`<p><bdi><strong>${name}</strong></bdi> asks to use your agents as you: to list and create them, talk to them, run commands
 in their machines and read and change their files. It spends your credits.</p>
 ${who}
 <p>You will be sent to <strong>${target}</strong>.</p>

@@ -103,7 +103,8 @@ async function signIn(program: Program): Promise<Page> {
 test("a program that registers is consented to, and its token opens /mcp and nothing else", async () => {
   const program = new Program();
   const page = await signIn(program);
-  expect(page.text).toContain("Test &lt;program&gt;");
+  // A name in the other direction turns nothing of the sentence around.
+  expect(page.text).toContain("<bdi><strong>Test &lt;program&gt;</strong></bdi>");
   expect(page.text).toContain("nobody has checked it");
   expect(page.text).toContain("127.0.0.1:8976");
   expect(page.headers.get("x-frame-options")).toBe("DENY");
