@@ -90,7 +90,14 @@ export class Responses {
     const response = newResponse({ id, turnId: id, agentId: agent.id, previousId, ...kept });
     try {
       if (kept) await this.#rows.insert(response);
-      return { response, turn: await this.#turns.begin(id, agent, message, caller, { instructions, functions }) };
+      return {
+        response,
+        turn: await this.#turns.begin(id, agent, message, caller, {
+          instructions,
+          functions,
+          follows: previousId !== null,
+        }),
+      };
     } catch (error) {
       if (kept) await this.#rows.remove(id).catch(() => {}); // Without its turn it is not found.
       if (attachments.length > 0) await this.#inbox.remove(id, agent, caller);
@@ -117,8 +124,27 @@ export class Responses {
     const { turn, call } = waiting;
     const response = newResponse({ id, turnId: turn.id, agentId: agent.id, afterSeq: call.seq, previousId, ...kept });
     if (kept) await this.#rows.insert(response);
-    await this.#turns.answerFunction(agent, turn, call.callId, output);
+    try {
+      await this.#turns.answerFunction(agent, turn, call.callId, output);
+    } catch (error) {
+      // After any other error the guest may have the output: the row stays, and `redeliver` sends it again.
+      if (kept && isRefusal(error)) await this.#rows.remove(id).catch(() => {});
+      throw error;
+    }
     return { response, turn };
+  }
+
+  /**
+   * Sends the result of a function again, for a response that an earlier attempt has stored and may not have delivered.
+   * The guest takes it once. Throws `machine_failed`.
+   */
+  async redeliver(agent: AgentState, { response, turn }: BegunResponse, outputs: ReadonlyMap<string, string>) {
+    const waiting = this.#turns.waiting(agent.id);
+    const output = waiting && outputs.get(waiting.call.callId);
+    if (waiting?.turn.id !== turn.id || waiting.call.seq !== response.afterSeq || typeof output !== "string") return;
+    await this.#turns.answerFunction(agent, turn, waiting.call.callId, output).catch((error: unknown) => {
+      if (!isRefusal(error)) throw error;
+    });
   }
 
   /** A response of the caller's account, with its agent's name. Throws `response_not_found`. */
@@ -180,4 +206,9 @@ function notLast(reason: string): BerthError {
     "response_not_last",
     `${reason} An agent has one conversation, which only goes on: use the id of its last response, or none.`,
   );
+}
+
+/** Whether the guest has refused a function's result: its turn does not wait for that any more. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof BerthError && error.code === "function_not_waiting";
 }

@@ -2,6 +2,7 @@ import type { Fault } from "../contract/agents.ts";
 import { summaryCharacters, type TurnRecord, type TurnStatus, type TurnSummary } from "../contract/chat.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { ClientFunction } from "../contract/functions.ts";
+import type { AgentState } from "./agent.ts";
 import { toUsage, type UsageState } from "./usage.ts";
 
 /** A turn as the service stores it. */
@@ -91,3 +92,9 @@ export function toTurnSummary({ message, reply, createdAt, finishedAt, ...turn }
 export function turnInProgress(turnId: string | null): BerthError {
   return new BerthError("turn_in_progress", "The agent is answering another message.", { details: { turnId } });
 }
+
+/** What a turn takes from its agent's row when it begins. */
+export type AgentMoment = Pick<AgentState, "conversation" | "runtime" | "restores">;
+
+/** The agent's conversation, runtime or snapshot has changed since its row was read. */
+export class AgentChanged extends Error {}

@@ -20,7 +20,7 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
   const turns = new Map<string, TurnState>();
   const events = new Map<string, SequencedEvent[]>();
   const rows: TurnRows = {
-    insert: async (turn, first) => {
+    insert: async (turn, _, first) => {
       turns.set(turn.id, turn);
       events.set(turn.id, [first]);
     },
@@ -61,6 +61,7 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
   };
   const options: TurnOptions = {
     rows,
+    agents: { byId: async (id) => agentOf(id) as AgentState },
     running,
     leases: new GuestLeases({
       machines: {
@@ -89,6 +90,7 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
   return { turns, rows, events, running, service: new Turns(options) };
 }
 
+const moment = { conversation: 1, runtime: "claude-code", restores: 0 };
 const caller = { accountId: "account", keyId: null };
 const agentOf = (id: string) => ({
   id,
@@ -122,7 +124,7 @@ test("a turn that begins and ends while a server finds what was left to it is no
   const left = crypto.randomUUID();
   const first = { seq: 1, event: { type: "response.created" } } as const;
   const turn = runningTurn(left, "bob");
-  await rows.insert(turn, first);
+  await rows.insert(turn, moment, first);
   const begun = crypto.randomUUID();
   await service.begin(begun, agentOf("ada") as AgentState, "hi", caller);
   const recovered = service.recover();
@@ -152,7 +154,7 @@ test("a running row that no server runs is taken up by the next sweep, and a can
   await service.recover();
   const id = crypto.randomUUID();
   const turn = runningTurn(id, "ada");
-  await rows.insert(turn, { seq: 1, event: { type: "response.created" } });
+  await rows.insert(turn, moment, { seq: 1, event: { type: "response.created" } });
   const cancelled = service.cancel(agentOf("ada") as AgentState, turn).catch((error: Error) => error);
   await service.sweep();
   await cancelled;
@@ -170,7 +172,7 @@ test("a refused turn whose row comes after its removal is removed by the next sw
   const id = crypto.randomUUID();
   await expect(service.begin(id, agentOf("ada") as AgentState, "hi", caller)).rejects.toThrow(/broke/);
   rows.insert = insert;
-  await insert(runningTurn(id, "ada"), { seq: 1, event: { type: "response.created" } });
+  await insert(runningTurn(id, "ada"), moment, { seq: 1, event: { type: "response.created" } });
   await service.sweep();
   expect(turns.has(id)).toBe(false);
   expect(events.get(id)).toHaveLength(1);

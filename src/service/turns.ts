@@ -5,11 +5,18 @@ import { isUuid } from "../contract/ids.ts";
 import { Backoff, isTransient, pause } from "../platform/retry.ts";
 import { type AgentState, requireHere } from "./agent.ts";
 import type { Caller } from "./caller.ts";
-import type { GuestLeases } from "./guest-leases.ts";
+import { type GuestLeases, lostError } from "./guest-leases.ts";
 import { type FunctionCall, RunningTurn, type TurnProgress } from "./running-turn.ts";
 import type { RunningTurns } from "./running-turns.ts";
 import type { Facts, Tracer } from "./span.ts";
-import { type PastTurn, type RecentTurn, type TurnState, turnInProgress } from "./turn.ts";
+import {
+  AgentChanged,
+  type AgentMoment,
+  type PastTurn,
+  type RecentTurn,
+  type TurnState,
+  turnInProgress,
+} from "./turn.ts";
 import { runTurn } from "./turn-run.ts";
 import { TurnTrace } from "./turn-trace.ts";
 import { noUsage, type UsageState } from "./usage.ts";
@@ -18,12 +25,18 @@ import { noUsage, type UsageState } from "./usage.ts";
 type AgentSettings = Pick<AgentState, "instructions" | "mcpServers" | "agents" | "autoSnapshot" | "retold">;
 
 /** What a turn has beside its message, where its client or another agent gives more. */
-type TurnAdditions = Partial<Pick<TurnState, "instructions" | "functions" | "asked">>;
+interface TurnAdditions extends Partial<Pick<TurnState, "instructions" | "functions" | "asked">> {
+  /** The turn follows an earlier one: it is refused where the conversation has changed since the agent was read. */
+  follows?: boolean;
+}
 
 /** The turns' rows and events. */
 export interface TurnRows {
-  /** Stores a new turn with its first event. Throws `turn_in_progress`, with the running turn's id in `details`. */
-  insert(turn: TurnState, first: SequencedEvent): Promise<void>;
+  /**
+   * Stores a new turn with its first event. Throws `turn_in_progress`, with the running turn's id in `details`, and
+   * `AgentChanged` where the agent's row is not as in `moment`.
+   */
+  insert(turn: TurnState, moment: AgentMoment, first: SequencedEvent): Promise<void>;
   find(agentId: string, turnId: string): Promise<TurnState | null>;
   /** Up to `limit` turns after the one with the id `after`, newest first. */
   list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]>;
@@ -71,6 +84,7 @@ interface TurnMeasurements {
 
 export interface TurnOptions {
   rows: TurnRows;
+  agents: { byId(id: string): Promise<AgentState | null> };
   running: RunningTurns;
   leases: GuestLeases;
   /** Durations in seconds. */
@@ -132,9 +146,33 @@ export class Turns {
     agent: AgentState,
     message: string,
     caller: Pick<Caller, "accountId" | "keyId" | "span">,
-    { instructions: added = null, functions = null, asked = null }: TurnAdditions = {},
+    { instructions: added = null, functions = null, asked = null, follows = false }: TurnAdditions = {},
   ): Promise<TurnState> {
     if (this.#stopped) throw new BerthError("shutting_down", "The service is being stopped.");
+    for (let current = agent; ; current = await this.#reread(agent.id)) {
+      try {
+        return await this.#begin(id, current, message, caller, { instructions: added, functions, asked });
+      } catch (error) {
+        if (!(error instanceof AgentChanged)) throw error;
+        if (follows) throw new BerthError("response_not_last", "The agent's conversation has changed; try again.");
+      }
+    }
+  }
+
+  async #reread(agentId: string): Promise<AgentState> {
+    const agent = await this.#options.agents.byId(agentId);
+    if (agent) return agent;
+    throw new BerthError("agent_deleted", "The agent was deleted.");
+  }
+
+  /** Throws `AgentChanged` where the agent's row is not as it was read. */
+  async #begin(
+    id: string,
+    agent: AgentState,
+    message: string,
+    caller: Pick<Caller, "accountId" | "keyId" | "span">,
+    { instructions: added, functions, asked }: Pick<TurnState, "instructions" | "functions" | "asked">,
+  ): Promise<TurnState> {
     await this.#options.leases.admit(agent, caller);
     const { id: agentId, conversation } = agent;
     const [model, retold] = await Promise.all([this.#options.modelOf(agent), this.#retold(agent)]);
@@ -155,7 +193,7 @@ export class Turns {
     this.#known?.add(id);
     this.#beginning.add(id);
     try {
-      await this.#insert(turn, log.append({ type: "response.created" })!);
+      await this.#insert(turn, agent, log.append({ type: "response.created" })!);
       log.stored(1);
       const trace = this.#trace(turn, caller.span, { "berth.agent.status": agent.status });
       this.#start(turn, log, agent, { retold, trace });
@@ -254,9 +292,13 @@ export class Turns {
    */
   async answerFunction(agent: AgentState, turn: TurnState, callId: string, output: string): Promise<void> {
     requireHere(agent);
-    const guest = await this.#options.leases.ifRunning(agent.id);
-    if (!guest) throw new BerthError("machine_failed", "The agent's machine is not awake; try again.");
-    await guest.answerFunction({ turnId: turn.id, callId, output });
+    try {
+      const guest = await this.#options.leases.ifRunning(agent.id);
+      if (!guest) throw new BerthError("machine_failed", "The agent's machine is not awake; try again.");
+      await guest.answerFunction({ turnId: turn.id, callId, output });
+    } catch (error) {
+      throw lostError(error);
+    }
   }
 
   /** Throws `turn_in_progress` if the agent is answering. */
@@ -377,9 +419,9 @@ export class Turns {
   }
 
   /** Stores a new turn. If it is unknown whether that worked, the turn is removed, so that it cannot block others. */
-  async #insert(turn: TurnState, first: SequencedEvent): Promise<void> {
+  async #insert(turn: TurnState, agent: AgentMoment, first: SequencedEvent): Promise<void> {
     try {
-      await this.#options.rows.insert(turn, first);
+      await this.#options.rows.insert(turn, agent, first);
     } catch (error) {
       if (isTransient(error)) {
         this.#refused.add(turn.id);

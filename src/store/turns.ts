@@ -5,7 +5,14 @@ import { BerthError } from "../contract/errors.ts";
 import { usualLimits } from "../contract/event-log.ts";
 import { maximumRetoldTurns, type RetoldTurn } from "../service/retelling.ts";
 import type { TurnProgress } from "../service/running-turn.ts";
-import { type PastTurn, type RecentTurn, type TurnState, turnInProgress } from "../service/turn.ts";
+import {
+  AgentChanged,
+  type AgentMoment,
+  type PastTurn,
+  type RecentTurn,
+  type TurnState,
+  turnInProgress,
+} from "../service/turn.ts";
 import type { TurnRows } from "../service/turns.ts";
 import type { UsageState } from "../service/usage.ts";
 import { type Database, isDuplicate, type Tables } from "./database.ts";
@@ -25,7 +32,7 @@ export class TurnStore implements TurnRows {
     this.#appends = new TurnAppends(database);
   }
 
-  async insert(turn: TurnState, first: SequencedEvent): Promise<void> {
+  async insert(turn: TurnState, moment: AgentMoment, first: SequencedEvent): Promise<void> {
     try {
       await this.#database.transaction().execute(async (transaction) => {
         // First, so that a concurrent suspension either comes before it or sees it.
@@ -34,9 +41,12 @@ export class TurnStore implements TurnRows {
           .set({ last_active_at: new Date() })
           .where("id", "=", turn.agentId)
           .where("desired", "!=", "deleted")
-          .returning("id")
+          .returning(["conversation", "runtime", "restores"])
           .executeTakeFirst();
         if (!agent) throw new BerthError("agent_deleting", "The agent is being deleted.");
+        const { conversation, runtime, restores } = moment;
+        const isSame = agent.conversation === conversation && agent.runtime === runtime && agent.restores === restores;
+        if (!isSame) throw new AgentChanged();
         await transaction
           .insertInto("turns")
           .values({

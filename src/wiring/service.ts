@@ -295,6 +295,7 @@ function openTurns(
   const { config, stores, running, models, metrics, logger, log } = parts;
   return new Turns({
     rows: stores.turns,
+    agents: stores.agents,
     running,
     leases,
     modelOf: (agent) => models.modelOf(agent),

@@ -59,7 +59,11 @@ async function newTurn(): Promise<{ id: string; agentId: string }> {
     asked: null,
   };
   const first = { seq: 1, event: { type: "response.created" } } as const;
-  await new TurnStore(database, "here").insert({ ...turn, status: "running" }, first);
+  await new TurnStore(database, "here").insert(
+    { ...turn, status: "running" },
+    { conversation: 1, runtime: "claude-code", restores: 0 },
+    first,
+  );
   return { id, agentId };
 }
 

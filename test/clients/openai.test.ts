@@ -1,7 +1,9 @@
+import { sql } from "kysely";
 import OpenAI, { APIError } from "openai";
 import type { ResponseStreamEvent, ResponsesServerEvent } from "openai/resources/responses/responses";
 import { ResponsesWS } from "openai/resources/responses/ws";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { databaseOf } from "../support/accounts.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // The `openai` package, unmodified, with an agent as its model.
@@ -451,7 +453,8 @@ test("responses come over a WebSocket too, one after the other", async () => {
     if (event.type === "response.completed" && ++ends === 3) resolve();
   });
   socket.on("error", () => {});
-  socket.send({ type: "response.create", model: agent, input: "count 2" });
+  // Some clients send `stream`, which OpenAI's server ignores.
+  socket.send({ type: "response.create", model: agent, input: "count 2", stream: true } as never);
   socket.send({ type: "response.create", model: agent, input: "two" });
   socket.send({ type: "response.create", model: "nobody", input: "x" });
   socket.send({ type: "response.create", model: agent, input: Array(150_000).fill(0) as never });
@@ -490,4 +493,55 @@ test("a request of too many values is refused before it is read; an answer in on
   expect(choices[0]).toMatchObject({ finish_reason: "length" });
   const chunks = await all(await openai.chat.completions.create({ model: agent, messages, stream: true }));
   expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? "").join("").length).toBe(6_000_000);
+});
+
+test("a turn whose agent's conversation was reset while its attachments waited begins in the new one", async () => {
+  const agent = await newAgent("reset");
+  await service.client.call("POST", `/agents/${agent}/suspend`);
+  const gate = Promise.withResolvers<void>();
+  service.driver.gate = gate.promise;
+  const content = [{ type: "input_text" as const, text: "hello" }, image];
+  const answer = openai.responses.create({ model: agent, input: [{ role: "user", content }] });
+  await expect.poll(() => service.driver.waiting).toBe(1);
+  expect((await service.client.call("POST", `/agents/${agent}/conversation/reset`)).status).toBe(200);
+  service.driver.gate = Promise.resolve();
+  gate.resolve();
+  const { id } = await answer;
+  const [turn] = (await service.client.call("GET", `/agents/${agent}/turns`)).body.data;
+  expect(turn.conversation).toBe(2);
+  const next = await openai.responses.create({ model: agent, input: "count 2", previous_response_id: id });
+  expect(next.output_text).toBe("1 2 ");
+});
+
+test("a function's result that was stored and not delivered is delivered by the retry", async () => {
+  const agent = await newAgent("redeliver");
+  const first = await openai.responses.create({
+    model: agent,
+    input: 'call weather {"city":"Oslo"}',
+    tools: [weather],
+  });
+  const call = first.output[0] as { call_id: string };
+  const input = [{ type: "function_call_output" as const, call_id: call.call_id, output: "rain" }];
+  const database = await databaseOf(service);
+  await sql`create function late() returns trigger language plpgsql as $$
+    begin perform pg_sleep(11); return new; end $$`.execute(database);
+  await sql`create trigger late before insert on responses for each row execute function late()`.execute(database);
+  const resume = () =>
+    openai.responses.create(
+      { model: agent, input, previous_response_id: first.id },
+      { headers: { "idempotency-key": "result" } },
+    );
+  await expect(resume()).rejects.toMatchObject({ status: 503 });
+  const stored = () =>
+    database
+      .selectFrom("responses")
+      .innerJoin("agents", "agents.id", "responses.agent_id")
+      .select("responses.id")
+      .where("agents.name", "=", agent)
+      .where("after_seq", ">", 0)
+      .execute();
+  await expect.poll(stored).toHaveLength(1);
+  await sql`drop trigger late on responses`.execute(database);
+  await database.destroy();
+  expect((await resume()).output_text).toContain("rain");
 });

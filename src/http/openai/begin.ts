@@ -41,7 +41,10 @@ export async function beginAsked(
   if (resets) requirePermission(routes.resetConversation, caller);
   if (attempt.earlier !== "none") {
     const earlier = await responses.begun(agent, id);
-    if (earlier) return earlier;
+    if (earlier) {
+      if (asked.message === null) await responses.redeliver(agent, earlier, asked.outputs);
+      return earlier;
+    }
   }
   const kept = repeated && { request: storableValue(repeated), input: asked.items };
   if (asked.message === null) return responses.resume(id, agent, asked.outputs, { previousId, kept }, caller);
