@@ -6,7 +6,7 @@ export const AguiRun = z
     threadId: z.string().min(1).max(200),
     runId: z.string().min(1).max(200),
     messages: z
-      .array(z.looseObject({ role: z.string(), content: z.unknown() }))
+      .array(z.looseObject({ role: z.string(), content: z.unknown().optional() }))
       .min(1)
       .max(10_000)
       .meta({ description: "The last one is the user's, and text." }),

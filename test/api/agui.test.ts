@@ -38,6 +38,13 @@ test("tools and what they answer are told", async () => {
   ]);
 });
 
+test("a thread continues after a run that called a tool", async () => {
+  const agent = front();
+  await run(agent, "tool");
+  const { newMessages } = await run(agent, "count 3");
+  expect(newMessages).toMatchObject([{ role: "assistant", content: "1 2 3 " }]);
+});
+
 test("a turn that fails is a run that fails", async () => {
   expect(await run(front(), "crash")).toEqual({ newMessages: [], types: ["RUN_STARTED", "RUN_ERROR"] });
 });

@@ -16,8 +16,11 @@ import { openAiError } from "./errors.ts";
 import type { OpenAiParts } from "./parts.ts";
 import { responseEvents } from "./read.ts";
 
-/** What a client sends: a request without the fields that say how to answer it. */
-const Frame = CreateResponse.omit({ stream: true, background: true, stream_options: true }).extend({
+/**
+ * What a client sends: a request without the fields that say how to answer it. `stream` is ignored, as by OpenAI's server:
+ * some clients send it.
+ */
+const Frame = CreateResponse.omit({ background: true, stream_options: true }).extend({
   type: z.literal("response.create", 'A frame\'s type is "response.create".'),
 });
 
@@ -71,7 +74,7 @@ interface Origin {
 
 async function answer(frame: Buffer, parts: OpenAiParts, origin: Origin): Promise<void> {
   const { socket, carrier, gone, operations, count, passing } = origin;
-  const { type: _, ...body } = parse(frame);
+  const { type: _, stream: __, ...body } = parse(frame);
   await count(carrier);
   const inner = { agent: body.model, path: routes.createResponse.path, body: { ...body, stream: true } };
   const elsewhere = await passing?.ask(carrier.request, inner, gone);
