@@ -1,5 +1,6 @@
 import type { EventEmitter } from "node:events";
 import type { Server } from "node:http";
+import { Duplex } from "node:stream";
 import websocket from "@fastify/websocket";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { WebSocket } from "ws";
@@ -53,8 +54,8 @@ export interface SocketParts {
 }
 
 /**
- * Adds a route that is a WebSocket. `prepare` runs before the upgrade: what it throws is an ordinary error response.
- * `serve` has the socket until it settles; `gone` aborts when the socket closes. What `serve` throws is sent as a frame
+ * Adds a route that is a WebSocket. `prepare` runs before the upgrade: what it throws is an ordinary error response. A
+ * connection that it returns is destroyed when the client's socket closes, before or after the upgrade. `serve` has the socket until it settles; `gone` aborts when the socket closes. What `serve` throws is sent as a frame
  * of JSON, `{type: "error", code, message}`.
  */
 export function handleSocket<R extends Route, Prepared>(
@@ -70,8 +71,22 @@ export function handleSocket<R extends Route, Prepared>(
     // After the hooks that authenticate and check.
     preHandler: async (request, reply) => {
       if (!request.ws) throw upgradeRequired(reply);
-      prepared.set(request, await prepare(request as unknown as RequestOf<R>, reply));
-      await begun(request, reply.code(101));
+      const { socket } = request.raw;
+      const entered = streams.enter(request);
+      try {
+        const value = await prepare(request as unknown as RequestOf<R>, reply);
+        prepared.set(request, value);
+        const end = () => {
+          entered[Symbol.dispose]();
+          if (value instanceof Duplex) value.destroy();
+        };
+        socket.once("close", end);
+        if (socket.destroyed) end();
+        await begun(request, reply.code(101));
+      } catch (error) {
+        entered[Symbol.dispose]();
+        throw error;
+      }
     },
     handler: async (_, reply) => {
       throw upgradeRequired(reply);
@@ -82,7 +97,6 @@ export function handleSocket<R extends Route, Prepared>(
       socket.on("error", () => {}); // A close follows.
       using _ = keepAlive(socket);
       try {
-        using _entered = streams.enter(request);
         await serve(socket, prepared.get(request)!, gone.signal);
         socket.close(closedNormally);
       } catch (thrown) {

@@ -139,3 +139,26 @@ async function refusalOf(url: string): Promise<{ code: string }> {
   socket.terminate();
   return body;
 }
+
+test("a client that leaves while it is connected leaves no connection into the machine", async () => {
+  const open = new Set<Socket>();
+  using listening = await listen((socket) => {
+    open.add(socket);
+    socket.on("close", () => open.delete(socket)).on("end", () => socket.end());
+    socket.resume();
+  });
+  const { url, key } = service.client;
+  const address = `${url.replace("http", "ws")}/agents/ada/ports/${listening.port}/connection`;
+  const headers = { authorization: `Bearer ${key}` };
+  for (let count = 0; count < 20; count++) {
+    const socket = new WebSocket(address, { headers }).on("error", () => {});
+    // Some leave at once, others while they are connected into the machine.
+    await new Promise((resolve) => setTimeout(resolve, count * 2));
+    socket.terminate();
+  }
+  const last = new WebSocket(address, { headers });
+  await once(last, "open");
+  await expect.poll(() => open.size).toBe(1);
+  last.terminate();
+  await expect.poll(() => open.size).toBe(0);
+});
