@@ -24,7 +24,7 @@ beforeEach(() => {
   app = fastify();
   app.setErrorHandler(handleError);
   app.addHook("onRequest", async (request) => {
-    const nobody = { agentIds: null, creditLimitMicro: null, expiresAt: null, operator: false };
+    const nobody = { agentIds: null, creditLimitMicro: null, expiresAt: null, token: null, operator: false };
     request.caller = { accountId: "account", keyId: "key", credential: "full", ...nobody };
   });
   const claim = async (request: Claim["request"]) =>

@@ -30,7 +30,7 @@ export class Streams {
     return [...this.#open.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Counts a stream until the result is disposed. Throws `too_many_streams`. */
+  /** Counts a stream until the result is disposed, once or more often. Throws `too_many_streams`. */
   enter(request: FastifyRequest): Disposable {
     const who = countedAs(request.caller);
     const open = this.#open.get(who) ?? new Set();
@@ -58,7 +58,7 @@ export class Streams {
   }
 
   #leave(who: string, open: Set<FastifyRequest>, request: FastifyRequest): void {
-    open.delete(request);
+    if (!open.delete(request)) return;
     const { accountId } = request.caller;
     const ofAccount = this.#ofAccounts.get(accountId)! - 1;
     if (ofAccount > 0) this.#ofAccounts.set(accountId, ofAccount);
@@ -71,12 +71,14 @@ export class Streams {
 
   /** Cuts off invalid callers. Their clients see that the end is missing, reconnect, and get the error. */
   #check(): void {
-    for (const open of this.#open.values()) {
-      const [{ caller }] = [...open] as [FastifyRequest];
+    const open = [...this.#open.values()].flatMap((requests) => [...requests]);
+    // Those of one key are valid or not together, and those of one token.
+    const groups = Map.groupBy(open, ({ caller }) => caller.keyId ?? JSON.stringify([caller.accountId, caller.token]));
+    for (const requests of groups.values()) {
       // While the database is unavailable, everybody counts as valid.
-      const valid = this.#isValid(caller).catch(() => true);
+      const valid = this.#isValid(requests[0]!.caller).catch(() => true);
       void valid.then((still) => {
-        if (!still) for (const { raw } of open) raw.socket.destroy();
+        if (!still) for (const { raw } of requests) raw.socket.destroy();
       });
     }
   }

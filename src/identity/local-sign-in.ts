@@ -73,6 +73,11 @@ export class LocalSignIn {
     return verified ? { issuer: this.#parts.accountIssuer, ...verified } : null;
   }
 
+  /** Whether the user has not ended the program that a token was issued to. */
+  async isGranted(subject: string, clientId: string | null): Promise<boolean> {
+    return (await this.#provider?.isGranted(subject, clientId)) ?? true;
+  }
+
   /** The URL of a one-time link. */
   linkFor(token: string): string {
     return this.#provider!.linkFor(token);

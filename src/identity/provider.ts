@@ -121,8 +121,16 @@ export class LocalProvider {
   async verify(token: string, audience: TokenAudience): Promise<VerifiedToken | null> {
     const accepted = { issuer: this.issuer, audience: this.#audiences[audience] };
     const verified = await verifyToken(token, this.#keys, accepted);
-    if (!verified?.clientId || isOwnClient(verified.clientId)) return verified;
-    return (await this.#records.hasGrant(verified.subject, verified.clientId)) ? verified : null;
+    if (!verified) return null;
+    // The dashboard and the tool renew theirs for as long as the user is signed in.
+    if (verified.clientId !== null && isOwnClient(verified.clientId)) return { ...verified, expiresAt: null };
+    return (await this.isGranted(verified.subject, verified.clientId)) ? verified : null;
+  }
+
+  /** Whether the user has not ended the program. */
+  async isGranted(subject: string, clientId: string | null): Promise<boolean> {
+    if (clientId === null || isOwnClient(clientId)) return true;
+    return this.#records.hasGrant(subject, clientId);
   }
 
   /** The URL of a one-time link. */

@@ -16,6 +16,8 @@ export interface VerifiedToken {
   issuedAt: Date | null;
   /** The program that it was issued to; null if it does not say. */
   clientId: string | null;
+  /** Null for a token whose sign-in is renewed. */
+  expiresAt: Date | null;
 }
 
 /** What a token is presented to: the API, or `/mcp`, which also accepts tokens for itself alone. */
@@ -65,7 +67,7 @@ export async function verifyToken(
     const subject = subjectOf(claims);
     const issuedAt = claims.iat === undefined ? null : new Date(claims.iat * 1000);
     const clientId = typeof claims.client_id === "string" ? claims.client_id : null;
-    return subject === null ? null : { subject, issuedAt, clientId };
+    return subject === null ? null : { subject, issuedAt, clientId, expiresAt: new Date(claims.exp! * 1000) };
   } catch (error) {
     if (error instanceof errors.JOSEError) return null;
     throw error;

@@ -7,6 +7,7 @@ export function toCallerRecord({ expiresAt, span: _, ...rest }: Caller): CallerR
   return { ...rest, expiresAt: expiresAt?.toISOString() ?? null };
 }
 
-export function fromCallerRecord({ expiresAt, ...rest }: CallerRecord): Caller {
-  return { ...rest, expiresAt: expiresAt === null ? null : new Date(expiresAt) };
+export function fromCallerRecord({ expiresAt, token, ...rest }: CallerRecord): Caller {
+  // A server of an earlier version does not write it.
+  return { ...rest, token: token ?? null, expiresAt: expiresAt === null ? null : new Date(expiresAt) };
 }

@@ -1,6 +1,17 @@
 import type { Credential } from "../contract/keys.ts";
 import type { Span } from "./span.ts";
 
+/** What outlives a request of the token that it came with: enough to find out whether that is still good. */
+export interface TokenFacts {
+  subject: string;
+  /** The program that it was issued to; null if it does not say. */
+  clientId: string | null;
+  /** ISO 8601; null if it does not say. */
+  issuedAt: string | null;
+  /** ISO 8601; null for a token of the dashboard or the tool, whose sign-in is renewed. */
+  expiresAt: string | null;
+}
+
 /** Who makes a request. */
 export interface Caller {
   accountId: string;
@@ -13,6 +24,8 @@ export interface Caller {
   creditLimitMicro: number | null;
   /** When the key expires; null: never, or a token. */
   expiresAt: Date | null;
+  /** Null for a key. */
+  token: TokenFacts | null;
   /** Whether the account is the operator's. */
   operator: boolean;
   /** Its request's, where that is traced. */

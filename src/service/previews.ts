@@ -17,7 +17,7 @@ export interface PreviewTarget {
 }
 
 /** Who sees a port's pages, and on whose credits: a caller, or anybody with a share. */
-export interface Visitor extends Pick<Caller, "accountId" | "keyId"> {
+export interface Visitor extends Pick<Caller, "accountId" | "keyId" | "token"> {
   /** The share's id; null for a caller. */
   share: string | null;
 }
@@ -37,7 +37,7 @@ interface PreviewOptions {
   };
   tickets: Pick<Tickets, "take">;
   shares: Pick<Shares, "bySecret" | "isOpen">;
-  principals: { isValid(caller: Pick<Caller, "accountId" | "keyId">): Promise<boolean> };
+  principals: { isValid(caller: Pick<Caller, "accountId" | "keyId" | "token">): Promise<boolean> };
   sealing: { seal(text: string, context: string): Buffer; open(sealed: Buffer, context: string): string | null };
 }
 
@@ -89,15 +89,15 @@ export class Previews {
   async enter(ticket: string, { agent, port }: PreviewTarget): Promise<string | null> {
     const admission = await this.#options.tickets.take(ticket);
     if (admission?.purpose !== previewPurpose(port) || admission.agentId !== agent.id) return null;
-    const { accountId, keyId } = admission.caller;
-    return this.#seal({ accountId, keyId, share: null, agentId: agent.id, port, until: Date.now() + sessionMs });
+    const { accountId, keyId, token } = admission.caller;
+    return this.#seal({ accountId, keyId, token, share: null, agentId: agent.id, port, until: Date.now() + sessionMs });
   }
 
   /** A session for a cookie, by the secret of a link; null if the share has ended. */
   async enterByShare(secret: string, { agent, port }: PreviewTarget): Promise<string | null> {
     const share = await this.#options.shares.bySecret(agent, port, secret);
     if (share === null) return null;
-    const visitor = { accountId: agent.accountId, keyId: null, share };
+    const visitor = { accountId: agent.accountId, keyId: null, token: null, share };
     return this.#seal({ ...visitor, agentId: agent.id, port, until: Date.now() + sessionMs });
   }
 
@@ -109,8 +109,9 @@ export class Previews {
     for (const sealed of sessions) {
       const session = this.#unseal(sealed);
       if (!session || session.agentId !== agent.id || session.port !== port || session.until <= Date.now()) continue;
-      const { accountId, keyId, share } = session;
-      const visitor = { accountId, keyId, share };
+      // Sessions of an earlier version do not have a token.
+      const { accountId, keyId, token = null, share } = session;
+      const visitor = { accountId, keyId, token, share };
       if (await this.isValid(visitor)) return visitor;
       if (share !== null) return "ended";
     }

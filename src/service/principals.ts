@@ -6,12 +6,17 @@ interface TokenIdentity {
   issuer: string;
   subject: string;
   issuedAt: Date | null;
+  clientId: string | null;
+  /** Null for a token whose sign-in is renewed. */
+  expiresAt: Date | null;
 }
 
 interface PrincipalOptions {
   accounts: {
     /** The account for an identity, created on first sign-in; null if it is disabled. */
     byIdentity(identity: TokenIdentity): Promise<{ id: string; operator: boolean } | null>;
+    /** Whether the account is enabled and takes tokens of this time; null: the token does not say. */
+    takesTokens(accountId: string, issuedAt: Date | null): Promise<boolean>;
     isEnabled(accountId: string): Promise<boolean>;
     nameOf(accountId: string): Promise<string>;
   };
@@ -22,6 +27,8 @@ interface PrincipalOptions {
   };
   /** The hash of a key: null if it is malformed, undefined if it is not a key. */
   parseKey: (credential: string) => Buffer | null | undefined;
+  /** Whether the user has not ended the program that the token was issued to. */
+  isGranted: (subject: string, clientId: string | null) => Promise<boolean>;
   /** Null for an invalid token, or one for another part of the service. */
   verifyToken: (token: string, audience: "api" | "mcp") => Promise<TokenIdentity | null>;
 }
@@ -41,10 +48,18 @@ export class Principals {
     return hash && this.#options.keys.findCaller(hash);
   }
 
-  /** Whether the caller's key and account are still valid. A token's expiry is not checked again. */
-  async isValid({ accountId, keyId }: Pick<Caller, "accountId" | "keyId">): Promise<boolean> {
-    const { accounts, keys } = this.#options;
-    return keyId === null ? accounts.isEnabled(accountId) : keys.isValid(keyId);
+  /**
+   * Whether what the caller has opened may stay open: its key and its account are valid, and its token has not been ended
+   * by a new password, by its expiry, or by the end of its program.
+   */
+  async isValid({ accountId, keyId, token }: Pick<Caller, "accountId" | "keyId" | "token">): Promise<boolean> {
+    const { accounts, keys, isGranted } = this.#options;
+    if (keyId !== null) return keys.isValid(keyId);
+    if (token === null) return accounts.isEnabled(accountId);
+    const { subject, clientId, issuedAt, expiresAt } = token;
+    if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) return false;
+    if (!(await accounts.takesTokens(accountId, issuedAt === null ? null : new Date(issuedAt)))) return false;
+    return isGranted(subject, clientId);
   }
 
   /** The account as its owner sees it. */
@@ -57,6 +72,7 @@ export class Principals {
     const identity = await this.#options.verifyToken(token, audience);
     const account = identity && (await this.#options.accounts.byIdentity(identity));
     if (!account) return null;
+    const { subject, clientId, issuedAt, expiresAt } = identity;
     return {
       accountId: account.id,
       operator: account.operator,
@@ -65,6 +81,12 @@ export class Principals {
       agentIds: null,
       creditLimitMicro: null,
       expiresAt: null,
+      token: {
+        subject,
+        clientId,
+        issuedAt: issuedAt?.toISOString() ?? null,
+        expiresAt: expiresAt?.toISOString() ?? null,
+      },
     };
   }
 }

@@ -85,6 +85,12 @@ export class AccountStore {
     }
   }
 
+  async takesTokens(accountId: string, issuedAt: Date | null): Promise<boolean> {
+    const accounts = this.#database.selectFrom("accounts").select(["disabled_at", "tokens_from"]);
+    const found = await accounts.where("id", "=", accountId).executeTakeFirst();
+    return found !== undefined && found.disabled_at === null && !isEnded(issuedAt, found.tokens_from);
+  }
+
   async isEnabled(accountId: string): Promise<boolean> {
     const accounts = this.#database.selectFrom("accounts").select("id").where("id", "=", accountId);
     return (await accounts.where("disabled_at", "is", null).executeTakeFirst()) !== undefined;

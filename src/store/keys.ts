@@ -41,6 +41,7 @@ export class KeyStore implements KeyRows {
       agentIds: row.agent_ids,
       creditLimitMicro: row.credit_limit === null ? null : Number(row.credit_limit),
       expiresAt: row.expires_at,
+      token: null,
       operator: row.operator,
     };
   }

@@ -151,6 +151,7 @@ export function openService(parts: ServiceParts) {
     accounts: stores.accounts,
     keys: stores.keys,
     parseKey,
+    isGranted: async (subject, clientId) => signIn === null || signIn.isGranted(subject, clientId),
     verifyToken: async (token, audience) => (external ? external.verify(token) : signIn!.verify(token, audience)),
   });
   const users = new Users({ rows: stores.users, provider: signIn, createLink });

@@ -106,6 +106,7 @@ const somebody: Caller = {
   agentIds: null,
   creditLimitMicro: null,
   expiresAt: null,
+  token: null,
   operator: true,
 };
 

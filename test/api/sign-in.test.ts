@@ -230,10 +230,14 @@ test("users are added with a link, disabled at once, let in again, and given ano
 
   const again = await signIn(url, "Bob Ångström", password);
   await sleep(1_100); // A token tells the second in which it was made.
+  const open = await fetch(`${url}/events`, { headers: { authorization: `Bearer ${again.access_token}` } });
+  expect(open.status).toBe(200);
+  const closed = open.text().catch(() => "cut off");
   const reset = await service.client.call("POST", `${path}/reset`);
   expect(reset).toMatchObject({ status: 200, body: { status: "invited" } });
   expect((await refresh(url, again.refresh_token)).status).toBe(400);
   expect(await listed(again.access_token)).toBe(401);
+  expect(await closed).toBe("cut off");
   await expect(signIn(url, "Bob Ångström", password)).rejects.toThrow("not right");
   expect(await useLink(reset.body.link, "another good password")).toMatchObject(isSignedIn);
   expect((await useLink(reset.body.link, "another good password").catch(() => null))?.status ?? 410).toBe(410);
