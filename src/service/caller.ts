@@ -2,7 +2,7 @@ import type { Credential } from "../contract/keys.ts";
 import type { Span } from "./span.ts";
 
 /** What outlives a request of the token that it came with: enough to find out whether that is still good. */
-export interface TokenFacts {
+interface TokenFacts {
   subject: string;
   /** The program that it was issued to; null if it does not say. */
   clientId: string | null;

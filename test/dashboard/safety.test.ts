@@ -63,6 +63,27 @@ test("what an agent says runs nothing and asks nobody", async () => {
   expect(await violations()).toEqual([]);
 });
 
+test("a reply shows its HTML as it was written, and all rows of its tables", async () => {
+  const lines = [
+    "Return Promise<string> or Vec<T>; render <Foo bar={1}/> inside a <section> tag",
+    "<details><summary>more</summary>hidden</details>",
+    ["| word | number |", "|---|---|", ...Array.from({ length: 15 }, (_, row) => `| row ${row} | ${row} |`)].join("\n"),
+  ];
+  await page.goto(`${dashboard.url}/-/agents/ada`);
+  await page.getByLabel("Message to ada").fill(lines.join("\n\n"));
+  await page.keyboard.press("Enter");
+  const turn = page.getByRole("article").last();
+  await turn.getByRole("button", { name: "Copy the answer" }).waitFor();
+  const prose = turn.locator(".prose");
+  for (const line of lines.slice(0, 2)) await prose.getByText(line).waitFor();
+  const table = prose.getByRole("table");
+  const isWhole = await table.evaluate((element) => {
+    const frame = element.parentElement!;
+    return frame.scrollHeight <= frame.clientHeight + 1 && element.querySelectorAll("tr").length === 16;
+  });
+  expect(isWhole).toBe(true);
+});
+
 test("what is nested or repeated without end does not end the page", async () => {
   const bombs = [">".repeat(20_000), "- ".repeat(5_000), "*a ".repeat(5_000), "[".repeat(20_000), "|".repeat(20_000)];
   for (const bomb of bombs) {

@@ -1,8 +1,10 @@
 import { createCodePlugin } from "@streamdown/code";
 import { memo, type ReactNode } from "react";
-import { Streamdown } from "streamdown";
+import { defaultRemarkPlugins, Streamdown } from "streamdown";
+import { htmlAsText } from "./html-as-text.ts";
 
 const plugins = { code: createCodePlugin({ themes: ["github-light", "github-dark"] }) };
+const remarkPlugins = [...Object.values(defaultRemarkPlugins), htmlAsText];
 const controls = { code: { copy: true, download: false }, table: { copy: true, download: false, fullscreen: false } };
 /** Pictures would be requests to other hosts; the browser's policy refuses them. A link says where it leads. */
 const components = {
@@ -18,13 +20,14 @@ const components = {
   ),
 };
 
-/** An agent's words. They are hostile: nothing in them is HTML or runs. */
+/** An agent's words. They are hostile: HTML in them is shown as it was written, and never rendered. */
 export const Markdown = memo(function Markdown({ text, isStreaming }: { text: string; isStreaming: boolean }) {
   return (
     <Streamdown
       className="prose min-w-0 wrap-anywhere"
       mode={isStreaming ? "streaming" : "static"}
-      skipHtml
+      remarkPlugins={remarkPlugins}
+      tableMaxHeight={0}
       plugins={plugins}
       controls={controls}
       components={components}
