@@ -103,7 +103,7 @@ export class LocalProvider {
   /** Answers a request for a path below `signInPrefix`. `address` is the client's. */
   handle(request: IncomingMessage & { originalUrl?: string }, response: ServerResponse, address: string): void {
     const { protocol, host, pathname } = this.#publicUrl;
-    const path = request.url!.slice(signInPrefix.length) || "/";
+    const path = withScope(request.url!.slice(signInPrefix.length) || "/");
     request.originalUrl = pathname + path;
     request.url = path;
     Object.assign(request.headers, {
@@ -137,6 +137,18 @@ export class LocalProvider {
   linkFor(token: string): string {
     return `${this.issuer}${welcomePath}?token=${token}`;
   }
+}
+
+/**
+ * A request for consent with the scope that every sign-in here has. RFC 6749, section 3.3 lets a server assume a scope where
+ * a client names none; without it the user would allow nothing.
+ */
+function withScope(path: string): string {
+  const url = new URL(path, "http://provider");
+  const scopes = (url.searchParams.get("scope") ?? "").split(" ").filter((scope) => scope !== "");
+  if (url.pathname !== "/auth" || !url.searchParams.has("client_id") || scopes.includes("openid")) return path;
+  url.searchParams.set("scope", ["openid", ...scopes].join(" "));
+  return url.pathname + url.search;
 }
 
 /** Logs that tokens were issued, except when they replace older ones. */

@@ -100,6 +100,17 @@ async function signIn(program: Program): Promise<Page> {
   return page;
 }
 
+test.each([null, "offline_access"])("a program that asks for the scope %s is given a code", async (scope) => {
+  const program = new Program();
+  await expect(connect(program)).rejects.toThrow(UnauthorizedError);
+  const opened = new URL(program.opened!);
+  if (scope === null) opened.searchParams.delete("scope");
+  else opened.searchParams.set("scope", scope);
+  const target = await decide(await browser.get(opened.href), "allow");
+  expect(target.searchParams.get("error")).toBeNull();
+  expect(target.searchParams.get("code")).not.toBeNull();
+});
+
 test("a program that registers is consented to, and its token opens /mcp and nothing else", async () => {
   const program = new Program();
   const page = await signIn(program);
