@@ -125,20 +125,21 @@ export class Leadership {
   /** Resolves after the first attempt to lead. `url`: where the other servers reach this one. */
   async begin(url: string): Promise<void> {
     this.#url = url;
-    await this.#look();
-    this.#running = this.#run();
+    const first = this.#look();
+    this.#running = first.then(() => this.#run());
+    await first;
   }
 
   /** Leads no more: `finish` ends what the leader does, then the next may begin. */
   async end(finish: () => Promise<void>): Promise<void> {
-    const led = this.leads;
     this.#state = "ended";
     this.#stop.abort();
+    // A take-over that was under way ends first: its lease and its lock are given back, too.
     await this.#running;
     const renewal = setInterval(() => this.#renew().catch(() => {}), renewMs);
     await finish().finally(() => clearInterval(renewal));
     const term = this.#term;
-    if (!led || !term) return;
+    if (!term || this.#isDeposed) return;
     await this.#options.lock.release();
     await this.#options.rows.release(term).catch((error: unknown) => this.#log("a lease ends later", { error }));
     this.#term = null;
@@ -246,6 +247,7 @@ export class Leadership {
       await rows.release(term);
       throw error;
     }
+    if (this.#stop.signal.aborted) return;
     this.#state = "leading";
     this.#log("this server leads the host's agents", { epoch });
     await this.#read();

@@ -214,7 +214,11 @@ export class Passing {
       const isThis = leader.server === this.#leaders.server;
       if (isThis && !this.#leaders.leads) continue;
       // This server has become the leader. What it has read of the body already it sends to itself.
-      if (isThis && !passage.request.readableDidRead) return false;
+      if (isThis && !passage.request.readableDidRead) {
+        this.#passed.delete(response);
+        count(this.#here, response);
+        return false;
+      }
       if (body === undefined) body = await bodyOf(errand);
       errand.passport.caller?.span?.mark("passed on");
       const end = await relay(leader.url, passage, body, this.#passportFor(leader, errand));
