@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { V1Pod, V1StatefulSet } from "@kubernetes/client-node";
 import type { Resources } from "../../contract/agents.ts";
 import { BerthError } from "../../contract/errors.ts";
+import { SerialQueue } from "../../platform/locks.ts";
 import type { Quarantined } from "../../platform/quarantine.ts";
 import type { Progress } from "../../service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../../service/lifecycle/reconciler.ts";
@@ -54,6 +55,8 @@ export class KubernetesDriver implements Driver {
   readonly #objects: MachineObjects;
   readonly #templates: TemplateMachines;
   readonly #disks: PackedDisks;
+  /** Calls that change which snapshots a machine has, one at a time: each rewrites the list in its annotation. */
+  readonly #snapshotCalls = new SerialQueue();
   readonly #usual: (runtime: string) => Resources;
   readonly #log: (message: string) => void;
   /** Clones that have not come to life yet, and the machines that keep their templates. */
@@ -156,7 +159,11 @@ export class KubernetesDriver implements Driver {
     await this.#pods.rest(id);
   }
 
-  async snapshot(id: string, snapshot: string, options: { memory: boolean }): Promise<SnapshotFacts> {
+  snapshot(id: string, snapshot: string, options: { memory: boolean }): Promise<SnapshotFacts> {
+    return this.#snapshotCalls.run(id, () => this.#snapshot(id, snapshot, options));
+  }
+
+  async #snapshot(id: string, snapshot: string, options: { memory: boolean }): Promise<SnapshotFacts> {
     const set = await this.#objects.set(id);
     if (!set) throw new BerthError("machine_lost", "The agent has no machine.");
     // Before it is there: whose a snapshot is, no keeper decides.
@@ -195,7 +202,10 @@ export class KubernetesDriver implements Driver {
 
   async removeSnapshot(snapshot: string): Promise<void> {
     const id = await this.#ownerOf(snapshot);
-    if (id !== null) await this.#pods.borrow(id, () => this.#change(id, "removeSnapshot", [snapshot]));
+    if (id === null) return;
+    await this.#snapshotCalls.run(id, () =>
+      this.#pods.borrow(id, () => this.#change(id, "removeSnapshot", [snapshot])),
+    );
   }
 
   /** The machine that keeps a snapshot; null if there is none. */
