@@ -5,6 +5,9 @@ export class RunningTurns implements Iterable<RunningTurn> {
   readonly #byId = new Map<string, RunningTurn>();
   readonly #byAgent = new Map<string, RunningTurn>();
 
+  /** The key of each agent's last turn; null for one that was begun with a token. */
+  readonly #lastKeys = new Map<string, string | null>();
+
   get size(): number {
     return this.#byId.size;
   }
@@ -23,7 +26,15 @@ export class RunningTurns implements Iterable<RunningTurn> {
     return this.#byAgent.get(agentId) ?? null;
   }
 
+  /**
+   * The key of the agent's last turn in this server, which pays for what that left running; undefined: there was none.
+   */
+  lastKeyOf(agentId: string): string | null | undefined {
+    return this.#lastKeys.get(agentId);
+  }
+
   add(running: RunningTurn): void {
+    this.#lastKeys.set(running.turn.agentId, running.turn.keyId);
     this.#byId.set(running.turn.id, running);
     this.#byAgent.set(running.turn.agentId, running);
   }

@@ -79,6 +79,13 @@ export class TurnStore implements TurnRows {
     }
   }
 
+  /** The key of an agent's last turn; null: it was begun with a token, or there is none. */
+  async lastKeyOf(agentId: string): Promise<string | null> {
+    const rows = this.#database.selectFrom("turns").select("key_id").where("agent_id", "=", agentId);
+    const last = await rows.orderBy("created_at", "desc").orderBy("id", "desc").limit(1).executeTakeFirst();
+    return last?.key_id ?? null;
+  }
+
   async find(agentId: string, turnId: string): Promise<TurnState | null> {
     const row = await this.#database
       .selectFrom("turns")

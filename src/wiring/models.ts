@@ -140,21 +140,24 @@ export class ModelAccess {
   }
 
   #payerOf(agentId: string, account: () => Promise<AgentAccount>): () => Payer {
-    const { ledger, running } = this.#options;
+    const { ledger, running, stores } = this.#options;
     /** What was left after the last hold, minus what has been requested since. */
     let seen = { keyId: null as string | null, left: 0, at: 0 };
     return () => {
       const turn = running.ofAgent(agentId)?.turn ?? null;
-      const { id: turnId = null, keyId = null } = turn ?? {};
+      const turnId = turn?.id ?? null;
+      // Programs that a turn has left running count for its key.
+      const known = turn ? turn.keyId : running.lastKeyOf(agentId);
       return {
         hasPlenty: (micro) => {
           const plenty =
-            seen.keyId === keyId && performance.now() - seen.at < seenMs && seen.left >= micro * plentyTimes;
+            seen.keyId === known && performance.now() - seen.at < seenMs && seen.left >= micro * plentyTimes;
           seen.left -= micro;
           return plenty;
         },
         hold: async (model, micro) => {
           if (turn) await this.#agents?.requireCredits(turn);
+          const keyId = known === undefined ? await stores.turns.lastKeyOf(agentId) : known;
           const hold = await ledger.hold({ ...(await account()), agentId, turnId, keyId }, model, micro);
           seen = { keyId, left: hold.left, at: performance.now() };
           return {

@@ -177,3 +177,22 @@ test("a key that has used up its limit begins no more turns, and the owner's own
   expect(refused.body).toMatchObject({ message: /this key/, details: { reason: "key_limit" } });
   expect((await client.chat("ada", "still there?")).events.at(-1)!.event.type).toBe("response.completed");
 });
+
+test("what the turns of a key leave running counts for the key's limit, until the agent's next turn", async () => {
+  const key = await newKey(client, { kind: "agent", agents: ["ada"], creditLimit: "0.5", name: "left running" });
+  await key.chat("ada", "hello");
+  const call = async () => {
+    const headers = { "content-type": "application/json", "anthropic-version": "2023-06-01" };
+    const body = { model: "demo", max_tokens: 16, messages: [{ role: "user", content: "hello" }] };
+    const url = `${service.driver.gatewayOf("ada")}/anthropic/v1/messages`;
+    return (await fetch(url, { method: "POST", headers, body: JSON.stringify(body) })).status;
+  };
+  expect(await call()).toBe(200);
+  await spend(service, "left running", 500_000);
+  expect(await call()).toBe(402);
+  await service.restart();
+  client = service.client;
+  expect(await call()).toBe(402);
+  await client.chat("ada", "hello");
+  expect(await call()).toBe(200);
+});

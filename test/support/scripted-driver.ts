@@ -307,6 +307,11 @@ export class ScriptedDriver implements Driver {
     return urlOf(this.#require(id).proxy);
   }
 
+  /** The gateway's address for the programs of the agent with that name, whose machine runs. */
+  gatewayOf(agent: string): string {
+    return urlOf([...this.#machines.values()].find(({ spec }) => spec.hostname === agent)!.gateway);
+  }
+
   /** A file of the agent with that name, whose machine runs; null if the file does not exist. */
   async fileOf(agent: string, name: string): Promise<string | null> {
     const { spec } = [...this.#machines.values()].find(({ spec }) => spec.hostname === agent)!;
