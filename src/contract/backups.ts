@@ -37,6 +37,8 @@ const KeptMachine = z.object({
   at: z.iso.datetime({ precision: 6 }).or(z.iso.datetime()),
   runtime: z.string(),
   conversation: z.int(),
+  /** The retelling that the conversation began with; absent in backups of earlier versions. */
+  retold: id.nullable().optional(),
 });
 export type KeptMachine = z.infer<typeof KeptMachine>;
 

@@ -40,7 +40,7 @@ interface BackupsOptions {
     stage(snapshots: readonly string[], folder: string): Promise<void>;
   };
   /** Writes all rows of this moment into the folder. */
-  dump: (folder: string) => Promise<void>;
+  dump: (folder: string) => Promise<{ id: string; name: string }[]>;
   /** What every backup of this service says of it. */
   about: Pick<BackupHeader, "format" | "berth" | "hostId" | "secretKey" | "settings">;
   /** Throws `disk_full`. */
@@ -161,7 +161,11 @@ export class Backups {
     const { held, kept, leftOut } = await this.#holdAll();
     try {
       // After the machines: a turn that ends between the two has its row, and is undone by the restoration.
-      await dump(folder);
+      const dumped = await dump(folder);
+      for (const { id: agent, name } of dumped) {
+        if (kept.some((each) => each.agent === agent) || leftOut.some((each) => each.agent === name)) continue;
+        leftOut.push({ agent: name, reason: "The agent was created while the backup was made." });
+      }
       const here = await machines.snapshots();
       const states = await hostFiles.statesOf(here);
       const moments = new Set(kept.map(({ snapshot }) => snapshot));
@@ -193,8 +197,8 @@ export class Backups {
           const moment = await this.#options.snapshots.hold(agent);
           held.push(moment);
           const { id, agent: then, at } = moment;
-          const { name, runtime, conversation } = then;
-          kept.push({ agent: agent.id, name, snapshot: id, at: at.toISOString(), runtime, conversation });
+          const { name, runtime, conversation, retold } = then;
+          kept.push({ agent: agent.id, name, snapshot: id, at: at.toISOString(), runtime, conversation, retold });
         } catch (error) {
           const gap = this.#gapOf(agent, error);
           if (gap) leftOut.push(gap);

@@ -21,6 +21,12 @@ export const dumpRecordFile = "dump.json";
 
 export const tableFile = (table: string) => `${table}.copy`;
 
+/** An agent in a dump that has a machine. */
+interface DumpedAgent {
+  id: string;
+  name: string;
+}
+
 /** The schema's own bookkeeping, which migrations write anew, and what holds for some seconds only. */
 const bookkeeping = /^(kysely_|host_leases$|tickets$)/;
 
@@ -29,9 +35,10 @@ const statementTimeoutMs = 30 * 60_000;
 
 /**
  * Writes all rows of all tables as they are at one moment, while others go on writing: PostgreSQL's text format, a file for
- * each table. The timers' tables are not among them: what must happen follows from the rows.
+ * each table. The timers' tables are not among them: what must happen follows from the rows. Returns this host's agents that
+ * have a machine at that moment.
  */
-export async function dumpDatabase(connection: pg.PoolConfig, folder: string): Promise<void> {
+export async function dumpDatabase(connection: pg.PoolConfig, folder: string, host: string): Promise<DumpedAgent[]> {
   await mkdir(folder, { mode: 0o700 });
   const client = new pg.Client({ ...connection, statement_timeout: statementTimeoutMs });
   await client.connect();
@@ -44,8 +51,13 @@ export async function dumpDatabase(connection: pg.PoolConfig, folder: string): P
       const text = `copy ${pg.escapeIdentifier(name)} (${columns.map(pg.escapeIdentifier).join(", ")}) to stdout`;
       await pipeline(client.query(copyTo(text)), createWriteStream(join(folder, tableFile(name)), { mode: 0o600 }));
     }
+    const { rows } = await client.query<DumpedAgent>(
+      "select id, name from agents where host = $1 and has_machine and desired <> 'deleted'",
+      [host],
+    );
     await client.query("commit");
     await writeFile(join(folder, dumpRecordFile), JSON.stringify(record), { mode: 0o600 });
+    return rows;
   } finally {
     await client.end();
   }

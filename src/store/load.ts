@@ -114,10 +114,13 @@ async function restore(client: pg.Client, { hostId, machines, operatorKey }: Res
      where host = $1 and (status <> 'provisioning' or has_machine)`,
     [hostId],
   );
-  for (const { agent, snapshot, at, runtime } of machines) {
-    // Its memory is of the runtime that it had then.
-    const wanted = "update agents set restores = restores + 1, snapshot = $2, runtime = $3 where id = $1";
-    await client.query(wanted, [agent, snapshot, runtime]);
+  for (const { agent, snapshot, at, runtime, conversation, retold } of machines) {
+    // Its memory is of the runtime and the conversation that it had then.
+    await client.query(
+      `update agents set restores = restores + 1, snapshot = $2, runtime = $3, conversation = $4 where id = $1`,
+      [agent, snapshot, runtime, conversation],
+    );
+    if (retold !== undefined) await client.query("update agents set retold = $2 where id = $1", [agent, retold]);
     await client.query(
       "update turns set undone = true where agent_id = $1 and status <> 'running' and finished_at > $2",
       [agent, at],

@@ -35,7 +35,7 @@ export async function openBackups(parts: BackupParts): Promise<Backups> {
     snapshots: service.snapshots,
     hostFiles: service.hostFiles,
     machines,
-    dump: (folder) => dumpDatabase(connection, join(folder, "database")),
+    dump: (folder) => dumpDatabase(connection, join(folder, "database"), host),
     about: {
       format: backupFormat,
       berth: version,

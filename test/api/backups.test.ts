@@ -203,6 +203,27 @@ describe("a backup", () => {
     await client.call("DELETE", "/agents/lost");
   });
 
+  test("names the agents that were created while it was made", async () => {
+    const { client } = service;
+    await client.createAgent("slow");
+    const gate = Promise.withResolvers<void>();
+    service.driver.suspendGate = gate.promise;
+    const suspended = client.call("POST", "/agents/slow/suspend");
+    await expect.poll(() => service.driver.suspending).toBe(true);
+    const staged = async () => (await readdir(join(service.config.dataFolder, "staging")).catch(() => [])).toSorted();
+    const before = await staged();
+    const made = client.call("POST", "/admin/backups");
+    // It has begun, and waits for the machine that is being suspended.
+    await expect.poll(async () => (await staged()).filter((id) => !before.includes(id))).toHaveLength(1);
+    await client.createAgent("late");
+    service.driver.suspendGate = Promise.resolve();
+    gate.resolve();
+    await suspended;
+    expect((await made).body.leftOut).toMatchObject([{ agent: "late" }]);
+    await client.call("DELETE", "/agents/slow");
+    await client.call("DELETE", "/agents/late");
+  });
+
   test("is not restored over anything, and not beside a running server", async () => {
     await expect(restore(service.config.dataFolder)).rejects.toThrow(/is not empty/);
     await using other = await newFolder();
