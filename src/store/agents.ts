@@ -45,6 +45,9 @@ type AgentRow = Pick<Selectable<Tables["agents"]>, (typeof agentColumns)[number]
 /** How many agents are read at a time. */
 const page = 500;
 
+/** How many events of a removed agent one statement removes. */
+const removalBatch = 10_000;
+
 /** The agents' rows. */
 export class AgentStore implements AgentRows {
   readonly #database: Database;
@@ -453,7 +456,16 @@ export class AgentStore implements AgentRows {
     return rows.map((row) => this.#toState(row));
   }
 
+  /** Removes the row with everything that belongs to it, the events of its turns in batches. */
   async remove(id: string): Promise<void> {
+    // One cascade over a long history takes longer than a query may.
+    for (let removed = removalBatch; removed >= removalBatch; ) {
+      const { numAffectedRows } = await sql`
+        delete from turn_events where ctid = any(array(
+          select turn_events.ctid from turn_events join turns on turns.id = turn_id
+          where agent_id = ${id} limit ${removalBatch}))`.execute(this.#database);
+      removed = Number(numAffectedRows ?? 0);
+    }
     await this.#database.deleteFrom("agents").where("id", "=", id).execute();
   }
 

@@ -18,9 +18,11 @@ import type { AgentStatus, Fault, ForkedFrom, ImportedFrom, InstallStep, Resourc
 import type { EntryKind } from "../contract/billing.ts";
 import type { TurnEvent, TurnStatus } from "../contract/chat.ts";
 import type { EgressOutcome, EgressRefusal } from "../contract/egress.ts";
+import { BerthError } from "../contract/errors.ts";
 import type { ClientFunction } from "../contract/functions.ts";
 import type { Credential } from "../contract/keys.ts";
 import type { McpServers } from "../contract/mcp-servers.ts";
+import { Backoff, pause } from "../platform/retry.ts";
 import type { DesiredState } from "../service/agent.ts";
 import type { ImportDetail } from "../service/imports.ts";
 import type { TokenCounts } from "../service/ledger.ts";
@@ -363,11 +365,36 @@ export async function migrationNames(): Promise<string[]> {
   return files.map((name) => name.replace(/\.sql$/, "")).toSorted();
 }
 
+/** How long a migration waits for a lock: every query on the table queues behind it for that time. */
+const migrationLockMs = 2_000;
+/** How long a migration is tried again while others hold locks: longer than a backup's dump takes. */
+const migrationMs = 60 * 60_000;
+
 /**
  * Brings the schema up to date, or to what it was after the migration `last`. Servers that start at once take turns; only
- * the first migrates.
+ * the first migrates. `database` has one connection. A migration that waits for a lock gives way to the queries behind it,
+ * and is tried again.
  */
 export async function migrate(database: Database, last?: string): Promise<void> {
+  const until = performance.now() + migrationMs;
+  await sql`set lock_timeout = ${sql.lit(migrationLockMs)}`.execute(database);
+  for (const backoff = new Backoff(leastMigrationPauseMs, mostMigrationPauseMs); ; await pause(backoff.next())) {
+    const error = await migrateOnce(database, last);
+    if (error === undefined) break;
+    if (!isLockTimeout(error) || performance.now() > until) throw error;
+  }
+  await sql`reset lock_timeout`.execute(database);
+}
+
+const leastMigrationPauseMs = 500;
+const mostMigrationPauseMs = 10_000;
+
+function isLockTimeout(error: unknown): boolean {
+  const cause = error instanceof BerthError ? error.cause : error;
+  return cause instanceof pg.DatabaseError && cause.code === "55P03";
+}
+
+async function migrateOnce(database: Database, last?: string): Promise<unknown> {
   const getMigrations = async () => {
     const migrations: Record<string, Migration> = {};
     for (const name of await migrationNames()) {
@@ -378,7 +405,7 @@ export async function migrate(database: Database, last?: string): Promise<void> 
   };
   const migrator = new Migrator({ db: database, provider: { getMigrations } });
   const { error } = last === undefined ? await migrator.migrateToLatest() : await migrator.migrateTo(last);
-  if (error) throw error;
+  return error;
 }
 
 /** Resolves when the database answers; rejects after `timeoutMs`. */

@@ -9,6 +9,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/em
 import { Browser } from "../support/browser.ts";
 import { TestClient } from "../support/client.ts";
 import { newFolder } from "../support/config.ts";
+import { newDatabase } from "../support/new-database.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 import { refresh, signIn, useLink } from "../support/sign-in.ts";
 
@@ -114,4 +115,29 @@ test("a cluster that a killed server left running is taken up, with the same dat
 
 test("a data folder whose path is too long for a socket is refused with the reason", async () => {
   await expect(startEmbeddedPostgres(join(folder, "x".repeat(100)))).rejects.toThrow(/too long/);
+});
+
+test("a migration that waits for a lock gives way to queries, and is made once it has the lock", async () => {
+  const { pool } = await newDatabase(postgres, folder, "locked");
+  const database = openDatabase({ ...pool, max: 1 }, () => {});
+  const others = openDatabase({ ...pool, max: 2 }, () => {});
+  await migrate(database, "0029-host-leases");
+  const locked = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  const dump = others.transaction().execute(async (transaction) => {
+    await sql`lock table agents in access share mode`.execute(transaction);
+    locked.resolve();
+    await release.promise;
+  });
+  await locked.promise;
+  const migrated = migrate(database);
+  const waiting = async () => (await sql`select from pg_locks where not granted`.execute(others)).rows.length;
+  await expect.poll(waiting).toBeGreaterThan(0);
+  // It waits behind the migration, which gives up its place in the queue.
+  expect(await others.selectFrom("agents").select("id").execute()).toEqual([]);
+  release.resolve();
+  await dump;
+  await migrated;
+  expect(await others.selectFrom("hosts").select("id").execute()).toEqual([]);
+  for (const each of [database, others]) await each.destroy();
 });
