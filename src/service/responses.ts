@@ -27,6 +27,8 @@ export interface ResponseState {
   request: ResponseRequest;
   /** The items that the agent was given. */
   input: unknown[];
+  /** Whether it can be found again by its id. */
+  isStored: boolean;
   createdAt: Date;
 }
 
@@ -196,6 +198,7 @@ function newResponse(given: Pick<ResponseState, "id" | "turnId" | "agentId"> & P
     previousId: null,
     request: { instructions: null, metadata: {}, background: false, tools: [] },
     input: [],
+    isStored: given.request !== undefined,
     createdAt: new Date(),
     ...given,
   };

@@ -65,6 +65,7 @@ function fromRow(row: Selectable<Tables["responses"]>): ResponseState {
     previousId: row.previous_id,
     request: row.request,
     input: row.input,
+    isStored: true,
     createdAt: row.created_at,
   };
 }

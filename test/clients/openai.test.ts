@@ -133,6 +133,7 @@ test("what a response was asked is listed; a deleted one is gone, and its turn s
   await expect(openai.responses.delete(response.id)).rejects.toMatchObject({ code: "response_not_found" });
   expect((await service.client.call("GET", `/agents/${agent}/turns`)).body.data).toHaveLength(1);
   const unkept = await openai.responses.create({ model: agent, input: "x", store: false });
+  expect([response, unkept]).toMatchObject([{ store: true }, { store: false }]);
   await expect(openai.responses.retrieve(unkept.id)).rejects.toMatchObject({ status: 404 });
 });
 

@@ -41,7 +41,7 @@ export function fromResponseId(text: string): string {
  * them.
  */
 export function responseObject(response: ResponseState, model: string, outcome: ResponseOutcome) {
-  const { request, previousId, createdAt } = response;
+  const { request, previousId, createdAt, isStored } = response;
   const { status, output, usage, error, completedAt } = outcome;
   return {
     id: responseId(response.id),
@@ -57,6 +57,7 @@ export function responseObject(response: ResponseState, model: string, outcome: 
     model,
     output,
     previous_response_id: previousId && responseId(previousId),
+    store: isStored,
     tools: request.tools,
     usage: usage && usageOf(usage),
     ...unsupported,
@@ -76,7 +77,6 @@ const unsupported = {
   reasoning: { effort: null, summary: null },
   safety_identifier: null,
   service_tier: "default",
-  store: true,
   temperature: 1,
   text: { format: { type: "text" } },
   tool_choice: "auto",
