@@ -62,7 +62,7 @@ test("two pages see the same turn live, whichever of them began it", async () =>
   await other.close();
 });
 
-test("what is typed while the agent works waits, can be changed and removed, and is sent after the turn", async () => {
+test("what is typed while the agent works waits, can be changed and removed, and is held by an interruption", async () => {
   await dashboard.service.client.createAgent("carl");
   await open("carl");
   const first = await send("carl", "hang");
@@ -77,6 +77,12 @@ test("what is typed while the agent works waits, can be changed and removed, and
   expect(await page.getByRole("article").count()).toBe(1);
   await page.keyboard.press("Escape");
   await first.getByText("Interrupted.").waitFor();
+  // An interruption sends nothing that waited.
+  await page.getByText("1 message is held").waitFor();
+  expect(await page.getByRole("article").count()).toBe(1);
+  await page.reload();
+  await page.getByText("1 message is held").waitFor();
+  await page.getByRole("button", { name: "Send", exact: true }).first().click();
   await expect.poll(() => answerOf(turnOf("the second, changed"))).toBe("the second, changed");
   await queue.waitFor({ state: "detached" });
 });

@@ -93,6 +93,10 @@ test("what the agent serves opens in a tab of its own, at another origin, withou
 test("a public link shows a port's pages to anybody, until it is ended", async () => {
   const row = page.getByRole("row").filter({ hasText: String(program.port) });
   await row.getByRole("button", { name: "Share" }).first().click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("Anyone with the link").waitFor();
+  expect(await dialog.getByLabel("Ends").inputValue()).toBe("24");
+  await dialog.getByRole("button", { name: "Make the link" }).click();
   const link = (await page.getByTestId("once").textContent())!;
   expect(await statusAt(link)).toBeLessThan(400);
   const shared = page.getByRole("region", { name: "Public links" }).last().getByRole("row");

@@ -5,7 +5,11 @@ import { berth } from "../api/client.ts";
 import { portsQuery, sharesQuery } from "../api/queries.ts";
 import { Button } from "../ui/Button.tsx";
 import { Once } from "../ui/CopyButton.tsx";
+import { Dialog } from "../ui/Dialog.tsx";
+import { DialogEnd } from "../ui/DialogEnd.tsx";
 import { Failure } from "../ui/Failure.tsx";
+import { Field, Select } from "../ui/Field.tsx";
+import { Form } from "../ui/Form.tsx";
 import { Loaded } from "../ui/Loaded.tsx";
 import { Empty } from "../ui/Notice.tsx";
 import { Table } from "../ui/Table.tsx";
@@ -21,13 +25,13 @@ export function Ports() {
   const queries = useQueryClient();
   const ports = useQuery(portsQuery(name));
   const [link, setLink] = useState<string | null>(null);
-  const share = useAction(async (port: number) => {
-    const { url } = await berth.agent(name).ports.share(port);
+  const [shared, setShared] = useState<number | null>(null);
+  const made = async (url: string) => {
     setLink(url);
+    setShared(null);
     await queries.invalidateQueries({ queryKey: sharesQuery(name).queryKey });
-  });
+  };
   const preview = useAction((port: number) => openPreview(name, port));
-  const error = share.error ?? preview.error;
   return (
     <Tab>
       <Section
@@ -38,7 +42,8 @@ export function Ports() {
           </Button>
         }
       >
-        <Failure of={error} />
+        <Failure of={preview.error} />
+        {shared !== null && <ShareDialog agent={name} port={shared} onMade={made} onClose={() => setShared(null)} />}
         {link !== null && (
           <div className="grid gap-2">
             <p className="text-sm">Anybody who has this link sees the pages of that port. It is shown this once.</p>
@@ -56,7 +61,7 @@ export function Ports() {
                     key={`${each.address} ${each.port}`}
                     of={each}
                     onOpen={() => preview.run(each.port)}
-                    onShare={() => share.run(each.port)}
+                    onShare={() => setShared(each.port)}
                   />
                 ))}
               </Table>
@@ -106,6 +111,48 @@ function Row({ of: { port, program, address, since }, onOpen, onShare }: RowProp
         </div>
       </td>
     </tr>
+  );
+}
+
+/** How long a public link can be made for, in hours; none: until it is ended. */
+const lifetimes = { "1": "In an hour", "24": "In a day", "168": "In a week", "": "Never" };
+const hourMs = 3_600_000;
+
+interface ShareDialogProps {
+  agent: string;
+  port: number;
+  onMade: (url: string) => Promise<void>;
+  onClose: () => void;
+}
+
+function ShareDialog({ agent, port, onMade, onClose }: ShareDialogProps) {
+  const [hours, setHours] = useState("24");
+  const share = useAction(async () => {
+    const expiry = hours === "" ? {} : { expiresAt: new Date(Date.now() + Number(hours) * hourMs).toISOString() };
+    await onMade((await berth.agent(agent).ports.share(port, expiry)).url);
+  });
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={`Share port ${port}`}
+      description={`Anyone with the link can use port ${port} of ${agent}, without signing in.`}
+    >
+      <Form onSubmit={() => share.run()}>
+        <Field label="Ends">
+          {(props) => (
+            <Select {...props} value={hours} onChange={(event) => setHours(event.target.value)}>
+              {Object.entries(lifetimes).map(([value, label]) => (
+                <option key={value} value={value}>
+                  {label}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+        <DialogEnd of={share} action="Make the link" onCancel={onClose} />
+      </Form>
+    </Dialog>
   );
 }
 

@@ -44,6 +44,7 @@ export function Composer({ agent, draft, onDraft, sender, onInterrupt }: Compose
     <div className="px-3 pb-[max(0.75rem,env(safe-area-inset-bottom))] md:px-4">
       <div className="mx-auto grid w-full max-w-3xl gap-2">
         {sender.refusal !== null && <Refused error={sender.refusal} onAgain={sender.again} />}
+        {sender.isHeld && <Held sender={sender} />}
         {sender.queue.length > 0 && (
           <ol aria-label="Messages that wait" className="grid gap-1">
             {sender.queue.map((message, at) => (
@@ -67,7 +68,7 @@ export function Composer({ agent, draft, onDraft, sender, onInterrupt }: Compose
           <textarea
             ref={field}
             aria-label={`Message to ${agent}`}
-            placeholder={sender.isBusy ? "Waits until the turn has ended" : "Message"}
+            placeholder={sender.isBusy ? "Sent when the turn has ended" : "Message"}
             value={draft}
             rows={1}
             onChange={(event) => onDraft(event.target.value)}
@@ -90,6 +91,25 @@ export function Composer({ agent, draft, onDraft, sender, onInterrupt }: Compose
         </div>
       </div>
     </div>
+  );
+}
+
+function Held({ sender: { queue, release, discard } }: Pick<ComposerProps, "sender">) {
+  const count = queue.length === 1 ? "1 message is held" : `${queue.length} messages are held`;
+  return (
+    <Notice
+      title={count}
+      action={
+        <span className="flex gap-2">
+          <Button onClick={release}>Send</Button>
+          <Button kind="quiet" onClick={discard}>
+            Discard
+          </Button>
+        </span>
+      }
+    >
+      You interrupted the turn that they were waiting for.
+    </Notice>
   );
 }
 

@@ -29,12 +29,13 @@ function ConversationWith({ name }: { name: string }) {
     onElsewhere: () => void refresh().catch(() => {}),
   });
   const interrupt = () => {
+    if (!running) return;
+    sender.hold();
     // It may have ended in the same moment; then there is nothing to do.
-    if (running)
-      void berth
-        .agent(name)
-        .cancel(running.id)
-        .catch(() => {});
+    void berth
+      .agent(name)
+      .cancel(running.id)
+      .catch(() => {});
   };
   useEscape(interrupt);
   return (
