@@ -58,6 +58,8 @@ export class Snapshots {
     using _ = await compression.hold(sleeper(layout, records, id));
     const known = await this.#shortened(id);
     const layer = crypto.randomUUID();
+    // An earlier attempt may have left its files, if the caller did not hear of them.
+    await this.remove(snapshot);
     await mkdir(folder, { mode: 0o700 });
     try {
       const disk = await layers.prepare(id, known.disk, layer, known.user, known);
