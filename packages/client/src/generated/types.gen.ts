@@ -356,7 +356,7 @@ export type AguiRun = {
      */
     messages: Array<{
         role: string;
-        content: unknown;
+        content?: unknown;
         [key: string]: unknown;
     }>;
     /**
