@@ -108,7 +108,7 @@ function Held({ sender: { queue, release, discard } }: Pick<ComposerProps, "send
         </span>
       }
     >
-      You interrupted the turn that they were waiting for.
+      The turn before was interrupted.
     </Notice>
   );
 }
