@@ -161,6 +161,9 @@ export interface AppOptions {
   publicUrl: () => string;
 }
 
+/** The address of a client that had gone before its request was looked at. */
+const unknownAddress = "unknown";
+
 /** The HTTP API. The caller makes it listen. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const { previewHosts: hosts, previews, ports, limiters, logger, passing } = options;
@@ -194,6 +197,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.setErrorHandler(handleError);
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
+    // Kept for the audit log: once its client has gone, a socket has no address any more.
+    Object.defineProperty(request, "ip", { value: request.ip ?? unknownAddress, configurable: true });
   });
   app.addHook("onResponse", async (request, reply) => {
     const { method, ip, originalUrl } = request;

@@ -247,3 +247,23 @@ test("entries and idempotency keys are removed by the hour, when their time is o
   await expect.poll(keys).toEqual(["key 1"]);
   expect(await timeOf(database, "clean-up")).toBe("0 * * * *");
 });
+
+test("a request whose client has gone has its entry, with the client's address", async () => {
+  const owner = await newAccount(service);
+  await owner.createAgent("gone");
+  const left = new AbortController();
+  const call = fetch(`${owner.url}/agents/gone/commands`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${owner.key}`, "content-type": "application/json" },
+    body: JSON.stringify({ command: "sleep 60" }),
+    signal: left.signal,
+  }).catch(() => "left");
+  await expect.poll(async () => (await owner.call("GET", "/agents/gone/commands")).body.data).toHaveLength(1);
+  left.abort();
+  expect(await call).toBe("left");
+  const entry = async () =>
+    (await entriesOf(owner, "agent=gone")).find(({ operation }) => operation === "POST /agents/{name}/commands");
+  await expect.poll(entry).toMatchObject({ status: 408, address: "127.0.0.1" });
+  const [command] = (await owner.call("GET", "/agents/gone/commands")).body.data;
+  await owner.call("POST", `/agents/gone/commands/${command.id}/signal`, { signal: "SIGKILL" });
+});
