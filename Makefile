@@ -86,6 +86,7 @@ bench: node_modules/.all image dashboard ## measure the hot paths
 	@node bench/clients.ts
 	@node bench/egress.ts
 	@node bench/attack.ts
+	@node bench/hostile-tenant.ts
 	@node bench/machine.ts
 	@node bench/dashboard.ts
 
