@@ -200,8 +200,8 @@ function faultOf(name: string, body: Buffer): Error {
   if (code === "turn_unknown")
     return new BerthError("machine_lost", "The agent's machine ended before its disk had the turn.");
   if (code === "call_unknown") {
-    const text = "The agent's machine was started by an earlier Berth, which cannot do this: restart the agent.";
-    return new BerthError("machine_failed", text);
+    const text = "The agent's machine runs an earlier Berth, which cannot do this: upgrade or restart the agent.";
+    return new BerthError("upgrade_required", text);
   }
   return new Error(`${name} in the guest: ${message}`);
 }

@@ -90,9 +90,11 @@ test("a call that the runner does not have is refused", async () => {
   const port = await listening(createServer((socket) => http2.emit("connection", socket)));
   const session = connectHttp2("http://guest", { createConnection: () => connect(port, "127.0.0.1") });
   resources.defer(() => session.destroy());
-  await expect(clientOf(guestCalls, session, "ada").quiesce({ endRuntime: false })).rejects.toThrow(
-    "started by an earlier Berth",
-  );
+  const call = clientOf(guestCalls, session, "ada").quiesce({ endRuntime: false });
+  await expect(call).rejects.toMatchObject({
+    code: "upgrade_required",
+    message: expect.stringContaining("earlier Berth"),
+  });
 });
 
 test("a reader of lines that hangs up ends them in the guest, without an error of its own", async () => {
