@@ -70,6 +70,8 @@ function removals({ auditDays, networkLogDays, turnDays }: Retention): [string, 
     ["tickets", removal("tickets", sql`expires_at < now()`)],
     // A host without a server for that long is gone, or comes back and takes its lease anew.
     ["host leases", removal("host_leases", sql`renewed_at < now() - interval '7 days'`)],
+    // Files that are found after that go to the quarantine, which removes them by age.
+    ["removals", removal("removals", sql`removed_at < now() - interval '30 days'`)],
     ["rate limits", removal("rate_limits", sql`expire < extract(epoch from now()) * 1000`)],
     ["sign-in attempts", removal("sign_in_attempts", sql`expire < extract(epoch from now()) * 1000`)],
     // Those that a server which died left behind, and those of turns that were removed.

@@ -71,7 +71,8 @@ async function makeRepository(parent: string): Promise<void> {
 }
 
 async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const path = request.url!.split("?")[0]!;
+  // apt asks for `/./Packages`, which the proxies pass on as it is.
+  const { pathname: path } = new URL(request.url!, "http://web");
   agents.set(path, request.headers["user-agent"] ?? "");
   if (path === "/large") return void response.end(large);
   if (path === "/ca.pem") return void response.end(await trusted());
