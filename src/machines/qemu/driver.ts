@@ -237,14 +237,16 @@ export class QemuDriver implements Driver {
   }
 
   async sweep(): Promise<void> {
-    const parts = { layout: this.#layout, records: this.#records, templates: this.#templates };
-    const { kept, layers, snapshots, quarantine } = {
+    const parts = {
+      layout: this.#layout,
+      records: this.#records,
+      templates: this.#templates,
       kept: this.#kept,
       layers: this.#layers,
       snapshots: this.#snapshots,
       quarantine: this.#quarantine,
     };
-    await removeUnused({ ...parts, kept, layers, snapshots, quarantine }, this.#guestImages.ids);
+    await removeUnused(parts, this.#guestImages.ids);
     this.#merging.begin();
   }
 
