@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { TestClient } from "../test/support/client.ts";
 
-// `node bench/hostile-tenant.ts`: how long another account's `GET /agents` takes, and how late the pieces of its running
+// `node bench/hostile-tenant.ts [seconds] [part of an attack's name]`: how long another account's `GET /agents` takes, and how late the pieces of its running
 // stream come, while one account does what is costly for all, at its limits. Each attack is compared with the quiet time
 // right before it, in the same run. The goals: a p99 of at most 3 times quiet, at most 256 MiB more heap, and an answer to
 // each of the attacker's own requests.
@@ -16,7 +16,7 @@ const mebibyte = 1024 ** 2;
 /** Between two of its requests: its own limit is 1,200 a minute. */
 const pauseMs = 60;
 
-const attacks = [
+const all = [
   "bodies of many values, with an external key",
   "duplicates of one Idempotency-Key",
   "agents beyond its share of slots",
@@ -24,10 +24,13 @@ const attacks = [
   "event streams beyond the limit",
   "refused sockets",
 ];
+const attacks = all.filter((name) => name.includes(process.argv[3] ?? ""));
 
 process.env.BERTH_TEST_RUN ??= "bench";
 const program = new URL("hostile-tenant/server.ts", import.meta.url).pathname;
-const child = spawn(process.execPath, [program, String(attacks.length)], { stdio: ["pipe", "pipe", "inherit"] });
+const child = spawn(process.execPath, [...process.execArgv, program, String(attacks.length)], {
+  stdio: ["pipe", "pipe", "inherit"],
+});
 const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
 const next = async () => JSON.parse((await lines.next()).value as string);
 const started = (await next()) as { url: string; hostile: string[]; victim: string };

@@ -7,6 +7,7 @@ import type { Tracer } from "../service/span.ts";
 import type { Tickets } from "../service/tickets.ts";
 import { authenticate } from "./authenticate.ts";
 import { requirePermission } from "./authorize.ts";
+import { FairStarts } from "./fair-share.ts";
 import type { Passing } from "./passing/passing.ts";
 import type { Passport } from "./passing/passport.ts";
 import { limit, type RateLimiters } from "./rate-limits.ts";
@@ -29,11 +30,13 @@ interface GuardParts {
 /** Requires the permission of each route added to `app` afterwards, and passes on what another server has to do. */
 export function guard(app: FastifyInstance, parts: GuardParts, limitAddress: LimitAddress): void {
   const { principals, tickets, limiters, publicUrl, passing, tracer } = parts;
+  const starts = new FairStarts();
   app.addHook("onRequest", async (request, reply) => {
     const { route } = request.routeOptions.config;
     if (!route || route.permission === "public") return;
     const passport = passing?.admit(request, reply);
     if (passport?.caller) return takeOver(request, passport, passport.caller);
+    await starts.wait(request, reply);
     try {
       const find = (credential: string) => principals.find(credential, route.audience);
       request.caller = await authenticate(request, find, tickets);
@@ -42,6 +45,7 @@ export function guard(app: FastifyInstance, parts: GuardParts, limitAddress: Lim
       if (error instanceof BerthError && error.status === 401) await limitAddress(request, reply);
       throw error;
     }
+    starts.learn(request.headers.authorization, request.caller.accountId);
     await countRequest(request, reply, limiters);
     requirePermission(route, request.caller);
   });

@@ -114,6 +114,8 @@ export class Idempotency {
 
   /** The claim, or the answer of another request with this key, which is waited for. */
   async #settled(keyed: KeyedRequest, request: FastifyRequest, reply: FastifyReply) {
+    // Refused in any case: the database is not asked.
+    if (this.#settling.has(nameOf(keyed)) && this.#isFull(nameOf(keyed))) throw inUse();
     const found = await this.#look(keyed);
     if (found) return found;
     using _waiting = this.#wait(nameOf(keyed));
@@ -168,9 +170,8 @@ export class Idempotency {
 
   /** Counts a request that waits. Throws `idempotency_key_in_use` where enough wait already. */
   #wait(name: string): Disposable {
-    const waiting = this.#waiting.get(name) ?? 0;
-    if (waiting >= maximumWaiting) throw inUse();
-    this.#waiting.set(name, waiting + 1);
+    if (this.#isFull(name)) throw inUse();
+    this.#waiting.set(name, (this.#waiting.get(name) ?? 0) + 1);
     return {
       [Symbol.dispose]: () => {
         const left = this.#waiting.get(name)! - 1;
@@ -178,6 +179,10 @@ export class Idempotency {
         else this.#waiting.delete(name);
       },
     };
+  }
+
+  #isFull(name: string): boolean {
+    return (this.#waiting.get(name) ?? 0) >= maximumWaiting;
   }
 
   #hold(request: FastifyRequest, claim: Claim): void {
