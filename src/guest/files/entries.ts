@@ -1,10 +1,14 @@
 import type { BigIntStats } from "node:fs";
-import { lstat, opendir, readFile, readlink } from "node:fs/promises";
+import { lstat, readFile, readlink } from "node:fs/promises";
 import type { FileEntry, FileType, FolderPage, ListFolder } from "../../contract/files.ts";
+import { Folder } from "./folder.ts";
+import { SortedNames } from "./sorted-names.ts";
 
-/** How many names of a folder are sorted at a time. A larger folder is read again for the next ones. */
-const batchNames = 1_000;
 const slash = Buffer.from("/");
+/** The longest path of an entry in a listing, in bytes, from the listed folder. A cursor is one, and has to fit in a query. */
+const longestListed = 4_095;
+
+const sortedNames = new SortedNames();
 
 /** What kind of thing that is. */
 export function typeOf(stat: BigIntStats): FileType {
@@ -55,16 +59,15 @@ function timeOf({ mtimeMs }: BigIntStats): string {
 
 /**
  * A page of a folder. Memory is bounded by the page and by the depth, however many entries there are. Entries that go
- * away meanwhile are left out; so are folders below that cannot be read.
+ * away in the meantime are left out; so are folders below that cannot be read, and entries whose paths are too long.
  */
 export async function listFolder(folder: string, { limit, after, depth }: ListFolder): Promise<FolderPage> {
   const users = await userNames();
   const data: FileEntry[] = [];
   const begin = after === null ? [] : partsOf(Buffer.from(after, "base64url"));
   let last: Buffer | null = null;
-  for await (const path of walk(Buffer.from(folder), null, begin, depth)) {
+  for await (const { path, full } of walk(Buffer.from(folder), [], begin, depth)) {
     if (data.length === limit) return { data, nextCursor: last!.toString("base64url") };
-    const full = Buffer.concat([Buffer.from(folder), slash, path]);
     const isBelow = path.includes(slash);
     const stat = await lstat(full, { bigint: true }).catch((error: NodeJS.ErrnoException) => {
       // A folder whose entries may not be looked at is not an empty one.
@@ -78,52 +81,38 @@ export async function listFolder(folder: string, { limit, after, depth }: ListFo
   return { data, nextCursor: null };
 }
 
-/** Paths below `base`, after the one of these parts, a folder before what is in it. Links are not followed. */
-async function* walk(base: Buffer, prefix: Buffer | null, after: Buffer[], depth: number): AsyncGenerator<Buffer> {
-  const folder = prefix ? Buffer.concat([base, slash, prefix]) : base;
+/** An entry's path from the listed folder, and one for system calls until the next entry. */
+interface Walked {
+  path: Buffer;
+  full: Buffer;
+}
+
+/** What is below a folder, after the entry with these parts, a folder before what is in it. Links are not followed. */
+async function* walk(at: Buffer, parents: Buffer[], after: Buffer[], depth: number): AsyncGenerator<Walked> {
+  await using folder = await Folder.open(at);
   const [first, ...rest] = after;
-  for await (const name of sortedNames(folder, first ?? null, prefix === null)) {
+  for await (const name of sortedNames.of(folder, first ?? null, parents.length)) {
+    const [path, full] = [joined([...parents, name]), folder.pathOf(name)];
+    if (path.length > longestListed) continue;
     const isFirst = first !== undefined && name.equals(first);
-    const path = prefix ? Buffer.concat([prefix, slash, name]) : name;
-    if (!isFirst) yield path;
+    if (!isFirst) yield { path, full };
     if (depth <= 1) continue;
-    const stat = await lstat(Buffer.concat([base, slash, path])).catch(() => null);
-    if (stat?.isDirectory()) yield* walk(base, path, isFirst ? rest : [], depth - 1);
+    const stat = await lstat(full).catch(() => null);
+    if (stat?.isDirectory()) yield* readable(walk(full, [...parents, name], isFirst ? rest : [], depth - 1));
   }
 }
 
-/** A folder's names from `from` on, by their bytes. Throws if `required` and it cannot be read. */
-async function* sortedNames(folder: Buffer, from: Buffer | null, required: boolean): AsyncGenerator<Buffer> {
-  let [least, inclusive] = [from, true];
-  for (;;) {
-    let names: Buffer[];
-    try {
-      names = await smallest(folder, least, inclusive);
-    } catch (error) {
-      if (required) throw error;
-      return;
-    }
-    yield* names;
-    if (names.length < batchNames) return;
-    [least, inclusive] = [names.at(-1)!, false];
+/** What a walk yields until it meets a folder that cannot be read. */
+async function* readable(walk: AsyncGenerator<Walked>): AsyncGenerator<Walked> {
+  try {
+    yield* walk;
+  } catch {
+    // It is left out, as an entry is that goes away.
   }
 }
 
-/** The first names of a folder that come after one. */
-async function smallest(folder: Buffer, after: Buffer | null, inclusive: boolean): Promise<Buffer[]> {
-  let names: Buffer[] = [];
-  const sort = () => {
-    names = names.sort(Buffer.compare).slice(0, batchNames);
-  };
-  const options = { encoding: "buffer" as BufferEncoding, bufferSize: 256 };
-  for await (const { name } of await opendir(folder as unknown as string, options)) {
-    const bytes = name as unknown as Buffer;
-    const order = after === null ? 1 : Buffer.compare(bytes, after);
-    if (order > 0 || (order === 0 && inclusive)) names.push(bytes);
-    if (names.length >= 4 * batchNames) sort();
-  }
-  sort();
-  return names;
+function joined(parts: readonly Buffer[]): Buffer {
+  return Buffer.concat(parts.flatMap((part, at) => (at === 0 ? [part] : [slash, part])));
 }
 
 function partsOf(path: Buffer): Buffer[] {
