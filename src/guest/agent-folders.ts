@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { access, lstat, mkdir, opendir, readdir, rename, rm } from "node:fs/promises";
+import { access, lstat, mkdir, readdir, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Duplex, Readable } from "node:stream";
 import type { AgentFolder } from "../contract/archives.ts";
@@ -8,6 +8,8 @@ import type { RuntimeContext } from "../runtimes/runtime.ts";
 import type { GuestHandlers } from "./control.ts";
 import { archiveEnvironment, flushDisk, outputOf, unpackWith } from "./files/archive-program.ts";
 import { FileFault } from "./files/faults.ts";
+import { Folder } from "./files/folder.ts";
+import { removeTree } from "./files/removal.ts";
 import { Receiver } from "./files/transfers.ts";
 import { installed } from "./installed.ts";
 
@@ -76,16 +78,16 @@ async function receiveHome(
   const [fresh, former] = [`${home}.berth-import`, `${home}.berth-former`];
   try {
     await unpack(bytes, fresh);
-    await requirePlain(fresh);
+    await requirePlain(Buffer.from(fresh));
     await replaced(async () => {
-      await rm(former, { recursive: true, force: true });
+      await removeTree(former);
       // A crash after this leaves no home, and the import is made again.
       if (await isThere(home)) await rename(home, former);
       await rename(fresh, home);
       await flushDisk(dirname(home));
     });
   } finally {
-    for (const path of [fresh, former]) await rm(path, { recursive: true, force: true });
+    for (const path of [fresh, former]) await removeTree(path);
   }
 }
 
@@ -103,7 +105,7 @@ async function receiveState(
       await flushDisk(stateFolder);
     });
   } finally {
-    await rm(fresh, { recursive: true, force: true });
+    await removeTree(fresh);
   }
 }
 
@@ -119,7 +121,7 @@ async function isThere(path: string): Promise<boolean> {
  * file names" and "Integrity"). The server has looked at the archive before.
  */
 async function unpack(bytes: Readable, folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true });
+  await removeTree(folder);
   await mkdir(folder, { mode: 0o700 });
   const child = spawn("tar", extracting, { cwd: folder, env: archiveEnvironment, stdio: ["pipe", "ignore", "pipe"] });
   await unpackWith(child, bytes, { folder });
@@ -127,9 +129,9 @@ async function unpack(bytes: Readable, folder: string): Promise<void> {
 }
 
 /** Devices could be those of this machine. */
-async function requirePlain(folder: string): Promise<void> {
-  for await (const { name } of await opendir(folder)) {
-    const path = join(folder, name);
+async function requirePlain(path: Buffer): Promise<void> {
+  await using folder = await Folder.open(path);
+  for await (const { name, path } of folder.entries()) {
     const found = await lstat(path);
     if (found.isDirectory()) await requirePlain(path);
     else if (found.isBlockDevice() || found.isCharacterDevice()) {

@@ -18,7 +18,8 @@ export const archiveEnvironment = {
   LC_ALL: "C.UTF-8",
 };
 
-const keptOutput = 2_000;
+/** A message can name a path of the kernel's longest, 4,095 bytes, before it gives the reason. */
+const keptOutput = 8_000;
 
 /** The exit codes of a program that has written a whole archive, and the archive where it had nothing to write. */
 export interface Wholeness {
@@ -79,6 +80,11 @@ export async function unpackWith(
   if (code === 0) return;
   if (/No space left|quota exceeded/i.test(output()))
     throw new FileFault("machine_disk_full", "The machine's disk is full.");
+  if (/File name too long/.test(output()))
+    throw new FileFault(
+      "file_name_too_long",
+      "The archive has a path of more than 4,095 bytes, which tar cannot unpack.",
+    );
   throw new FileFault("archive_invalid", `The archive cannot be unpacked: ${output().trim().slice(0, 500)}`);
 }
 

@@ -32,11 +32,17 @@ function tarOptions(): string[] {
 }
 
 /** Makes an archive of a folder with the machine's own programs, as the user. */
-export async function sendArchive(worker: Worker, rights: Rights, { path, kind }: ArchiveFolder): Promise<Duplex> {
+export async function sendArchive(
+  worker: Worker,
+  rights: Rights,
+  { path, kind }: ArchiveFolder,
+  gone: AbortSignal,
+): Promise<Duplex> {
   const { entry } = await worker.ask("stat", { path });
   if (entry.type !== "folder") throw new GuestError("not_a_folder", "Only a folder can be sent as an archive.");
   // Otherwise the archive of a folder that the user may not read would be empty.
   await worker.ask("list", { path, user: worker.user, limit: 1, after: null, depth: 1 });
+  if (kind === "zip") await worker.ask("requireZippable", { path }, gone);
   const { command, whole } = creators[kind];
   const [program, ...args] = command as [string, ...string[]];
   const options = { cwd: path, env: archiveEnvironment, ...spawnedAs(rights) };

@@ -1,24 +1,13 @@
 import { execFile } from "node:child_process";
 import { constants, type Stats } from "node:fs";
-import {
-  chmod,
-  copyFile,
-  lstat,
-  mkdir,
-  opendir,
-  readlink,
-  rename,
-  rm,
-  rmdir,
-  stat,
-  symlink,
-  unlink,
-} from "node:fs/promises";
-import { dirname, join, sep } from "node:path";
+import { chmod, copyFile, lstat, mkdir, open, readlink, rename, rmdir, stat, symlink, unlink } from "node:fs/promises";
+import { dirname, sep } from "node:path";
 import { promisify } from "node:util";
 import type { ChangeFile } from "../../contract/files.ts";
 import { archiveEnvironment } from "./archive-program.ts";
 import { FileFault, shortened } from "./faults.ts";
+import { Folder } from "./folder.ts";
+import { removeTree } from "./removal.ts";
 import { removeUnfinished, unfinishedName } from "./uploads.ts";
 
 const run = promisify(execFile);
@@ -41,7 +30,7 @@ export async function changeFile(request: ChangeFile, gone: AbortSignal): Promis
       await rename(path, request.to).catch(async (error: NodeJS.ErrnoException) => {
         if (error.code !== "EXDEV") throw error;
         await copy(path, request.to, gone);
-        await rm(path, { recursive: true });
+        await removeTree(path);
       });
       return request.to;
     case "copy":
@@ -56,7 +45,7 @@ async function remove(path: string, recursive: boolean): Promise<void> {
   const found = await lstat(path);
   if (!found.isDirectory()) return unlink(path);
   // Not by another rmdir of a folder that is not empty: it says so itself.
-  return recursive ? rm(path, { recursive: true }) : rmdir(path);
+  return recursive ? removeTree(path) : rmdir(path);
 }
 
 /** Requires something at `from` and nothing at `to`, which is not within it, and makes the folders for it. */
@@ -77,7 +66,7 @@ async function toFreePlace(from: string, to: string): Promise<void> {
 async function copy(from: string, to: string, gone: AbortSignal): Promise<void> {
   const temporary = unfinishedName(to);
   try {
-    await copyTree(from, temporary, gone);
+    await copyTree(Buffer.from(from), Buffer.from(temporary), gone);
     const copied = await lstat(temporary).catch(() => null);
     if (!copied) throw new FileFault("file_not_regular", `This cannot be copied: ${shortened(from)}`);
     await rename(temporary, to);
@@ -88,14 +77,16 @@ async function copy(from: string, to: string, gone: AbortSignal): Promise<void> 
 }
 
 /** Fifos, sockets and devices are left out: they cannot be copied. */
-async function copyTree(from: string, to: string, gone: AbortSignal): Promise<void> {
+async function copyTree(from: Buffer, to: Buffer, gone: AbortSignal): Promise<void> {
   gone.throwIfAborted();
   const found = await lstat(from);
   if (found.isSymbolicLink()) return symlink(await readlink(from, bytes), to);
   if (found.isFile()) return copyRegular(from, to, found, gone);
   if (!found.isDirectory()) return;
   await mkdir(to);
-  for await (const { name } of await opendir(from)) await copyTree(join(from, name), join(to, name), gone);
+  await using source = await Folder.open(from);
+  await using target = await Folder.open(to);
+  for await (const { name, path } of source.entries()) await copyTree(path, target.pathOf(name), gone);
   await chmod(to, found.mode & 0o7777);
 }
 
@@ -107,16 +98,20 @@ const blockBytes = 512;
 const largeBytes = 16 * 1024 * 1024;
 
 /** Holes stay holes: a file may be larger than the disk. */
-async function copyRegular(from: string, to: string, { size, blocks }: Stats, gone: AbortSignal): Promise<void> {
+async function copyRegular(from: Buffer, to: Buffer, { size, blocks }: Stats, gone: AbortSignal): Promise<void> {
   if (size < largeBytes && blocks * blockBytes >= size) return copyFile(from, to, constants.COPYFILE_FICLONE);
+  await using source = await open(from, constants.O_RDONLY | constants.O_NOFOLLOW);
+  await using target = await open(to, "wx", 0o600);
+  // By descriptors: a path can be too long, and an argument is text.
+  const files = [source, target].map(({ fd }) => `/proc/${process.pid}/fd/${fd}`);
   const options = { signal: gone, killSignal: "SIGKILL", env: archiveEnvironment } as const;
   try {
-    await run("cp", ["--sparse=always", "--reflink=auto", "--preserve=mode", "--", from, to], options);
+    await run("cp", ["--sparse=always", "--reflink=auto", "--preserve=mode", "--", ...files], options);
   } catch (error) {
     gone.throwIfAborted();
     const { stderr } = error as { stderr: string };
-    const code = /No space left|quota exceeded/i.test(stderr) ? "ENOSPC" : /denied/i.test(stderr) ? "EACCES" : "";
-    throw Object.assign(new Error(stderr.trim()), { code, path: from });
+    const code = /No space left|quota exceeded/i.test(stderr) ? "ENOSPC" : "";
+    throw Object.assign(new Error(stderr.trim()), { code, path: from.toString() });
   }
 }
 
@@ -128,35 +123,35 @@ const maximumEntries = 1_000_000;
  * that lead out of the folder, devices, and folders where there is something else. Files replace those that are there.
  */
 export async function placeExtracted(fresh: string, target: string): Promise<{ created: boolean }> {
-  const counted = { entries: 0 };
-  await requireSafe(fresh, [], counted);
+  const [source, place] = [Buffer.from(fresh), Buffer.from(target)];
+  await requireSafe(source, [], { entries: 0 });
   const there = await stat(target).catch(() => null);
   if (!there) {
     await rename(fresh, target);
     return { created: true };
   }
   if (!there.isDirectory()) throw new FileFault("not_a_folder", `This is not a folder: ${shortened(target)}`);
-  await merge(fresh, target, "check");
-  await merge(fresh, target, "move");
+  await merge(source, place, target, "check");
+  await merge(source, place, target, "move");
   await removeUnfinished(fresh);
   return { created: false };
 }
 
-async function requireSafe(folder: string, parents: readonly string[], counted: { entries: number }): Promise<void> {
-  for await (const { name } of await opendir(folder)) {
+async function requireSafe(path: Buffer, parents: readonly string[], counted: { entries: number }): Promise<void> {
+  await using folder = await Folder.open(path);
+  for await (const { name, path } of folder.entries()) {
     counted.entries += 1;
     if (counted.entries > maximumEntries) throw invalid(`more than ${maximumEntries} entries`);
-    const path = join(folder, name);
     const found = await lstat(path);
-    const shown = [...parents, name].join("/");
-    if (found.isDirectory()) await requireSafe(path, [...parents, name], counted);
-    else if (found.isSymbolicLink()) await requireInside(path, parents.length, shown);
-    else if (!found.isFile()) throw invalid(`${shown}, which is neither a file, a folder nor a link`);
+    const parts = [...parents, name.toString()];
+    if (found.isDirectory()) await requireSafe(path, parts, counted);
+    else if (found.isSymbolicLink()) await requireInside(path, parents.length, parts.join("/"));
+    else if (!found.isFile()) throw invalid(`${parts.join("/")}, which is neither a file, a folder nor a link`);
   }
 }
 
 /** Requires a link to stay in the folder, part by part: what it passes through may be a link, too. */
-async function requireInside(path: string, depth: number, shown: string): Promise<void> {
+async function requireInside(path: Buffer, depth: number, shown: string): Promise<void> {
   const target = await readlink(path);
   let level = target.startsWith("/") ? -1 : depth;
   let named = false;
@@ -169,15 +164,18 @@ async function requireInside(path: string, depth: number, shown: string): Promis
   }
 }
 
-async function merge(from: string, to: string, step: "check" | "move"): Promise<void> {
-  for await (const entry of await opendir(from)) {
-    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+/** `shown`: the path of `to` for messages. */
+async function merge(from: Buffer, to: Buffer, shown: string, step: "check" | "move"): Promise<void> {
+  await using source = await Folder.open(from);
+  await using place = await Folder.open(to);
+  for await (const { name, path, isFolder } of source.entries()) {
+    const target = place.pathOf(name);
+    const named = `${shown}/${name}`;
     const there = await lstat(target).catch(() => null);
-    if (entry.isDirectory() && there?.isDirectory()) await merge(source, target, step);
-    else if (there?.isDirectory()) throw new FileFault("is_a_folder", `This is a folder: ${shortened(target)}`);
-    else if (there && entry.isDirectory())
-      throw new FileFault("not_a_folder", `This is not a folder: ${shortened(target)}`);
-    else if (step === "move") await rename(source, target);
+    if (isFolder && there?.isDirectory()) await merge(path, target, named, step);
+    else if (there?.isDirectory()) throw new FileFault("is_a_folder", `This is a folder: ${shortened(named)}`);
+    else if (there && isFolder) throw new FileFault("not_a_folder", `This is not a folder: ${shortened(named)}`);
+    else if (step === "move") await rename(path, target);
   }
 }
 

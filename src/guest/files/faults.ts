@@ -26,7 +26,7 @@ const faults: Readonly<Record<string, [GuestRefusalCode, string]>> = {
   EBUSY: ["permission_denied", "The machine itself uses this"],
   ENXIO: ["file_not_regular", "This is not a regular file"],
   ENODEV: ["file_not_regular", "This is not a regular file"],
-  ENAMETOOLONG: ["file_name_too_long", "A name has 255 bytes at most, and a path 4,095"],
+  ENAMETOOLONG: ["file_name_too_long", "A name has up to 255 bytes, and a path up to 4,095"],
   ENOSPC: ["machine_disk_full", "The machine's disk is full"],
   EDQUOT: ["machine_disk_full", "The machine's disk is full"],
   EFBIG: ["machine_disk_full", "The machine's file system takes no file of this size"],

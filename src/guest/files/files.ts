@@ -53,7 +53,7 @@ export class GuestFiles {
       },
       readFile: (asked) => sendFile(workers[asked.user], absolute(asked)),
       writeFile: (asked) => receiveFile(workers[asked.user], this.#unfinished, absolute(asked)),
-      archiveFolder: (asked) => sendArchive(workers[asked.user], rights[asked.user], absolute(asked)),
+      archiveFolder: (asked, { gone }) => sendArchive(workers[asked.user], rights[asked.user], absolute(asked), gone),
       extractArchive: (asked) =>
         receiveArchive(workers[asked.user], rights[asked.user], this.#unfinished, absolute(asked)),
       watchFiles: (asked, { gone }) => watchFiles(workers[asked.user], rights[asked.user], absolute(asked), gone),

@@ -6,6 +6,7 @@ import type { ReceivedFile, WriteFile } from "../../contract/files.ts";
 import { SerialQueue } from "../../platform/locks.ts";
 import { entityTagOf } from "./entries.ts";
 import { FileFault, shortened, unfinishedPrefix } from "./faults.ts";
+import { removeTree } from "./removal.ts";
 
 const usualMode = 0o644;
 
@@ -16,7 +17,7 @@ export function unfinishedName(path: string): string {
 
 /** Removes what a transfer left behind. Ignores any path that is not of one. Rejects if something stays. */
 export async function removeUnfinished(path: string): Promise<void> {
-  if (basename(path).startsWith(unfinishedPrefix)) await rm(path, { recursive: true, force: true });
+  if (basename(path).startsWith(unfinishedPrefix)) await removeTree(path);
 }
 
 interface Upload {

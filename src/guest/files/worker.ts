@@ -16,6 +16,7 @@ import { changeFile, placeExtracted } from "./changes.ts";
 import { entityTagOf, entryOf, listFolder, typeOf, userNames } from "./entries.ts";
 import { FileFault, faultOf, shortened } from "./faults.ts";
 import { followed, removeUnfinished, Uploads, unfinishedName } from "./uploads.ts";
+import { requireZippable } from "./zippable.ts";
 
 // A worker for files: it has the rights of a user of the machine, so the kernel decides what that user may do. The runner
 // asks it over Node's channel between processes. Bytes do not pass through it: the runner opens its descriptors again.
@@ -51,6 +52,7 @@ const operations = {
     readers.set(handle.fd, handle);
     return { descriptor: handle.fd };
   },
+  requireZippable: ({ path }: { path: string }, gone: AbortSignal): Promise<void> => requireZippable(path, gone),
   close: async ({ descriptor }: { descriptor: number }): Promise<void> => {
     await readers.get(descriptor)?.close();
     readers.delete(descriptor);

@@ -1,0 +1,27 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { archiveEnvironment } from "./archive-program.ts";
+
+const run = promisify(execFile);
+
+/** The reasons that `rm` gives (strerror(3)), by the code of the system call. */
+const reasons: Readonly<Record<string, string>> = {
+  "Permission denied": "EACCES",
+  "Operation not permitted": "EPERM",
+  "Read-only file system": "EROFS",
+  "Device or resource busy": "EBUSY",
+};
+
+/**
+ * Removes what is at a path with everything in it, or nothing where nothing is. The machine's own program goes from folder
+ * to folder by descriptors: a tree may be deeper than a path can say, and a folder may be replaced by a link meanwhile.
+ */
+export async function removeTree(path: string): Promise<void> {
+  try {
+    await run("rm", ["--recursive", "--force", "--", path], { env: archiveEnvironment });
+  } catch (error) {
+    const { stderr = "" } = error as { stderr?: string };
+    const [, entry, reason] = /^rm: cannot remove '(.*)': (.*)$/m.exec(stderr) ?? [];
+    throw Object.assign(error as Error, { code: reasons[reason ?? ""] ?? "", path: entry ?? path });
+  }
+}
