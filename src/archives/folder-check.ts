@@ -39,7 +39,12 @@ interface Extended {
   path?: string;
   linkpath?: string;
   size?: number;
+  /** The file's name where it has holes: `path` is made up then (GNU tar's manual, "PAX Format, Version 1.0"). */
+  sparseName?: string;
 }
+
+/** What version 1.0 says of a file with holes. Their map is in the file's bytes. */
+const sparseKeys = new Set(["GNU.sparse.major", "GNU.sparse.minor", "GNU.sparse.name", "GNU.sparse.realsize"]);
 
 /**
  * Lets the tar of a folder pass, and fails with `archive_invalid` where it is not one that unpacks into that folder
@@ -160,7 +165,9 @@ class FolderCheck {
       if (!isWhole || bytes[end - 1] !== 0x0a) throw invalid(`${this.#name} has a damaged extended header`);
       const key = bytes.toString("latin1", space + 1, equals);
       const value = bytes.toString("latin1", equals + 1, end - 1);
-      if (key.startsWith("GNU.sparse")) throw invalid(`${this.#name} has a file with holes, which is not supported`);
+      if (key.startsWith("GNU.sparse.") && !sparseKeys.has(key)) throw this.#otherSparse();
+      if (key === "GNU.sparse.name") found.sparseName = value;
+      if (key === "GNU.sparse.major" && value !== "1") throw this.#otherSparse();
       if (key === "path" || key === "linkpath") found[key] = value;
       if (key === "size") found.size = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
       at = end;
@@ -168,8 +175,12 @@ class FolderCheck {
     return found;
   }
 
+  #otherSparse(): Error {
+    return invalid(`${this.#name} has a file with holes in another format than GNU tar's 1.0`);
+  }
+
   #entry(block: Buffer, header: Header, size: number): void {
-    const path = this.#extended.path ?? pathIn(block);
+    const path = this.#extended.sparseName ?? this.#extended.path ?? pathIn(block);
     const shown = `${this.#name}: ${Buffer.from(path, "latin1").toString("utf8").slice(0, 200)}`;
     const kind = kinds[header.type];
     if (!kind) throw invalid(`${shown} is neither a file, a folder nor a link`);

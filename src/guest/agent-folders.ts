@@ -15,12 +15,17 @@ import { installed } from "./installed.ts";
 
 type Folders = Pick<RuntimeContext, "home" | "stateFolder">;
 
-/** Sorted, so that whoever reads it sees at once that nothing comes twice. POSIX's format has times to the nanosecond. */
+/**
+ * Sorted, so that a reader sees at once that nothing comes twice. POSIX's format has times to the nanosecond. Holes stay
+ * holes: a file may be larger than any disk.
+ */
 const creating = [
   "--create",
   "--file=-",
   "--format=posix",
   "--pax-option=delete=atime,delete=ctime",
+  "--sparse",
+  "--sparse-version=1.0",
   "--sort=name",
   "--one-file-system",
   "--ignore-failed-read",

@@ -95,7 +95,13 @@ const hostile: [string, ArchiveChanges, RegExp][] = [
   ],
   ["a negative size", inHome(extended({ size: "-1" }), { path: "./a" }), /impossible size/],
   ["a folder with content", inHome({ path: "./a", type: "Directory", size: 512, content: "x".repeat(512) }), /damaged/],
-  ["a file with holes", inHome(extended({ "GNU.sparse.major": "1" }), { path: "./a" }), /holes/],
+  ["holes in another format", inHome(extended({ "GNU.sparse.major": "2" }), { path: "./a" }), /holes/],
+  ["holes in an older format", inHome(extended({ "GNU.sparse.map": "0,1" }), { path: "./a" }), /holes/],
+  [
+    "a file with holes that leads out",
+    inHome(extended({ "GNU.sparse.major": "1", "GNU.sparse.name": "../../a" }), { path: "./a" }),
+    /leads out/,
+  ],
   [
     "a damaged extended header",
     inHome({ path: "x", type: "ExtendedHeader", content: "9999 path=a\n" }, { path: "./a" }),

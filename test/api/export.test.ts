@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { newAccount } from "../support/accounts.ts";
@@ -86,6 +86,26 @@ test("an agent leaves with files, settings, history and conversation, and goes o
     "response.output_text.delta",
     "response.completed",
   ]);
+});
+
+test("a file with holes leaves and comes back with its holes", async () => {
+  await start();
+  await client.createAgent("ada");
+  const size = 300 * 1024 ** 3;
+  const path = join(await service.home(), "disk.img");
+  await writeFile(path, "begin");
+  await truncate(path, size - 3);
+  await writeFile(path, "end", { flag: "a" });
+  const archive = await exported();
+  expect(archive.length).toBeLessThan(1024 ** 2);
+  await client.call("DELETE", "/agents/ada");
+  expect((await imported(archive)).status).toBe(201);
+  const copy = join(await service.home(), "disk.img");
+  await using file = await open(copy);
+  const read = async (at: number, length: number) => (await file.read(Buffer.alloc(length), 0, length, at)).buffer;
+  expect([await read(0, 6), await read(size - 4, 4)].map(String)).toEqual(["begin\0", "\0end"]);
+  const found = await stat(copy);
+  expect([found.size, found.blocks < 1000]).toEqual([size, true]);
 });
 
 test("an agent without a word comes back as one, and a conversation that was reset stays so", async () => {

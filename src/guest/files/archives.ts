@@ -8,7 +8,11 @@ import { Receiver } from "./transfers.ts";
 import type { Unfinished } from "./unfinished.ts";
 import { type Rights, spawnedAs, type Worker } from "./workers.ts";
 
-/** What the machine's programs for archives are called with, and the exit codes with which an archive is whole. */
+/**
+ * What the machine's programs for archives are called with, and the exit codes with which an archive is whole. Holes are
+ * sent as zeros: programs that lack GNU's formats for sparse files, such as node-tar, unpack them as other files, without
+ * an error.
+ */
 const creators: Readonly<Record<ArchiveFolder["kind"], { command: string[]; whole: Wholeness }>> = {
   // 1: a file changed meanwhile (GNU tar's manual, "Return values"). What may not be read is left out.
   tar: { command: ["tar", ...tarOptions(), "."], whole: { codes: [0, 1] } },
