@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 const repository = join(import.meta.dirname, "../..");
 
-/** The last commit whose machines had the runtimes on their own disk. */
+/** Version 0.1.0, by its package.json: the last commit of it whose machines had the runtimes on their own disk. */
 const commit = "1e0b5330201943afd26775b741c4ea8cca0d6ed6";
 
 /** Whether this checkout's history goes back to the earlier release. */
