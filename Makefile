@@ -4,7 +4,7 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help up setup debian npm image-node image dashboard browser test test-long test-openclaw test-kubernetes check openapi format bench clean
+.PHONY: help up setup debian npm image-node image dashboard tool browser test test-long test-openclaw test-kubernetes check openapi format bench clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -43,6 +43,13 @@ dashboard_sources := $(wildcard dashboard/*.*) $(shell find dashboard/src dashbo
 dashboard/dist/index.html: node_modules/.package-lock.json $(dashboard_sources)
 	@vite build dashboard --logLevel warn
 
+tool: build/cli/main.js ## build the command line tool where its source has changed
+
+tool_sources := package.json $(shell find src packages/client/src -name '*.ts')
+
+build/cli/main.js: node_modules/.package-lock.json $(tool_sources)
+	@node scripts/build-tool.ts
+
 check: node_modules/.all ## types, lint, format, import rules, dead code
 	@scripts/check
 
@@ -50,10 +57,10 @@ check: node_modules/.all ## types, lint, format, import rules, dead code
 browser: ## the browser and the other programs of the tests
 	@scripts/setup caddy chromium inotify-tools nginx-light openssh-client openssh-server restic rsync systemd unzip zip
 
-test: node_modules/.all image dashboard browser check ## all tests but the long ones: a quarter of an hour without KVM
+test: node_modules/.all image dashboard tool browser check ## all tests but the long ones: a quarter of an hour without KVM
 	@scripts/test
 
-test-long: node_modules/.all image dashboard ## soaks, the real runtimes, and machines in all their states
+test-long: node_modules/.all image dashboard tool ## soaks, the real runtimes, and machines in all their states
 	@scripts/test-long
 
 test-openclaw: node_modules/.all image dashboard ## OpenClaw's whole life in a real machine: without KVM, half an hour
@@ -73,7 +80,7 @@ openapi: node_modules/.all ## write docs/openapi.json and the client's types ane
 format: node_modules/.all ## write the format that check asks for
 	@biome check --write .
 
-bench: node_modules/.all image dashboard ## measure the hot paths
+bench: node_modules/.all image dashboard tool ## measure the hot paths
 	@node bench/main.ts
 	@node bench/spares.ts
 	@node bench/sleepers.ts
@@ -87,8 +94,9 @@ bench: node_modules/.all image dashboard ## measure the hot paths
 	@node bench/egress.ts
 	@node bench/attack.ts
 	@node bench/hostile-tenant.ts
+	@node bench/tool.ts
 	@node bench/machine.ts
 	@node bench/dashboard.ts
 
 clean: ## remove what make made here (not the data folder, not the image cache)
-	rm -rf node_modules dashboard/dist image/.built
+	rm -rf node_modules build dashboard/dist image/.built

@@ -6,7 +6,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { bundleTool } from "./tool-bundle.ts";
 
 const checkout = fileURLToPath(new URL("../", import.meta.url));
 const target = resolve(process.argv[2] ?? join(checkout, "dist"));
@@ -34,17 +34,7 @@ async function stageClient(): Promise<string> {
 /** In `src/cli`, as in the repository, so that its files find `package.json`. Each command is a file of its own. */
 async function stageTool(): Promise<string> {
   const folder = join(staging, "tool");
-  await build({
-    entryPoints: [join(checkout, "src/cli/main.ts")],
-    outdir: join(folder, "src/cli"),
-    bundle: true,
-    splitting: true,
-    minify: true,
-    format: "esm",
-    platform: "node",
-    target: "node20",
-    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
-  });
+  await bundleTool(join(folder, "src/cli"), "node20");
   const launcher = '#!/usr/bin/env node\nimport "./src/cli/main.js";\n';
   await writeFile(join(folder, "berth.js"), launcher, { mode: 0o755 });
   const { name, version, description, license } = await readJson("package.json");

@@ -16,6 +16,13 @@ export function programPath(name: string): string {
   );
 }
 
+/** The words that call this tool from another program, after an update too. */
+export function toolWords(): string[] {
+  const launcher = fileURLToPath(new URL("berth", checkout));
+  if (existsSync(launcher)) return [launcher];
+  return [process.execPath, fileURLToPath(new URL("berth.js", checkout))]; // The npm package.
+}
+
 /** Berth's version, from `package.json`. */
 export function readVersion(): string {
   const { version } = JSON.parse(readFileSync(new URL("package.json", checkout), "utf8")) as { version: string };

@@ -49,19 +49,11 @@ export async function createProgram(args: readonly string[]): Promise<Command> {
   return program;
 }
 
-/** What shells call; see `berth completion`. */
-async function complete(words: readonly string[]): Promise<number> {
-  const { completionsOf } = await import("./completion.ts");
-  for (const each of await completionsOf(await createProgram([]), words)) console.log(each);
-  return 0;
-}
-
 /** Runs the command in `process.argv` and returns the exit code, unless the command has set one. */
 export async function runCommand(): Promise<number | undefined> {
   let json = false;
   try {
     const args = process.argv.slice(2);
-    if (args[0] === "complete") return await complete(args.slice(args[1] === "--" ? 2 : 1));
     const program = await createProgram(args);
     program.hook("preAction", (_, command) => {
       const { json: isJson, profile, quiet, verbose } = command.optsWithGlobals<CommonOptions & GlobalOptions>();

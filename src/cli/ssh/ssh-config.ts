@@ -1,4 +1,4 @@
-import { fileURLToPath } from "node:url";
+import { toolWords } from "../checkout.ts";
 import type { Environment } from "../environment.ts";
 import { CliError } from "../errors.ts";
 import { hostSuffix, type SshFiles } from "./ssh-files.ts";
@@ -39,8 +39,8 @@ function toolCommand({ profile, url, dataFolder, configFolder }: Environment): s
     `BERTH_DATA_DIR='${quoted(dataFolder)}'`,
     `XDG_CONFIG_HOME='${quoted(configFolder.replace(/\/berth$/, ""))}'`,
   ];
-  const program = fileURLToPath(new URL("../main.ts", import.meta.url));
-  return `env ${settings.join(" ")} '${quoted(process.execPath)}' '${quoted(program)}'`;
+  const tool = toolWords().map((word) => `'${quoted(word)}'`);
+  return ["env", ...settings, ...tool].join(" ");
 }
 
 /** For a config of ssh, where a percent sign begins a token. Throws `CliError` for what it cannot hold. */
