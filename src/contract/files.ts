@@ -129,8 +129,8 @@ const entityTag = z.string().max(200);
 /** A strong one of a machine's, which goes into a header as it is (RFC 9110, 8.8.3). */
 const givenTag = entityTag.regex(/^"[\x21\x23-\x7e]*"$/);
 
-/** What is at a path, links followed. */
-export const StatResult = z.object({ entry: FileEntry, etag: givenTag });
+/** What is at a path, links followed. A file of unknown length ends where its bytes do, as those of `/proc` and `/sys`. */
+export const StatResult = z.object({ entry: FileEntry, etag: givenTag, hasLength: z.boolean().default(true) });
 export type StatResult = z.infer<typeof StatResult>;
 
 /** `after`: base64url of the path of the last entry of the page before. */
@@ -148,10 +148,13 @@ export const ChangeFile = z.discriminatedUnion("action", [
 ]);
 export type ChangeFile = z.infer<typeof ChangeFile>;
 
-/** `length` bytes from `start` on, of the file with this entity tag. Without `etag`, of whatever is there. */
+/**
+ * `length` bytes from `start` on, of the file with this entity tag. Without `etag`, of whatever is there. Without
+ * `length`, all bytes in frames.
+ */
 export const ReadFile = Target.extend({
   start: z.int().min(0),
-  length: z.int().min(0),
+  length: z.int().min(0).nullable(),
   etag: entityTag.nullable(),
 });
 export type ReadFile = z.infer<typeof ReadFile>;

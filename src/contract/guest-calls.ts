@@ -260,7 +260,7 @@ export const guestCalls = {
     timeoutMs: changeMs,
     maximumBytes: fewBytes,
   }),
-  /** The bytes asked for. A file that shrinks meanwhile ends early. */
+  /** The bytes asked for, in frames where their number is not. A file that shrinks in the meantime ends early. */
   readFile: duplex({ request: ReadFile }),
   /**
    * Frames of bytes (`platform/frames.ts`) for a file, which is replaced when the last has arrived. The answer is a

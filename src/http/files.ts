@@ -9,7 +9,7 @@ import type { AgentState } from "../service/agent.ts";
 import type { Agents } from "../service/agents.ts";
 import type { Files } from "../service/files.ts";
 import { findAgent } from "./agents.ts";
-import { entityTagsOf, isUnchanged, type Part, partOf } from "./conditions.ts";
+import { entityTagsOf, isUnchanged, partOf } from "./conditions.ts";
 import { goneOf } from "./gone.ts";
 import { handle, type RequestOf } from "./handle.ts";
 import { type SseEvent, sendEvents } from "./sse.ts";
@@ -132,6 +132,15 @@ class Reader {
   async #file(agent: AgentState, request: ReadRequest, reply: FastifyReply, found: StatResult, isTagged: boolean) {
     const { entry, etag } = found;
     const { headers } = request;
+    const target = { path: request.params.path, user: request.query.user };
+    if (!found.hasLength) {
+      describe(request, reply, entry.name);
+      // Its times and size do not change with its bytes, so it is always sent. The tag is for writers.
+      reply.header("etag", etag).header("cache-control", "private, no-store");
+      if (request.method === "HEAD") return sendHead(reply);
+      const whole = { ...target, start: 0, length: null, etag: null };
+      return this.#sent(request, reply, () => this.#files.read(agent, request.caller, whole));
+    }
     const modified = new Date(entry.modifiedAt);
     reply.header("last-modified", modified.toUTCString()).header("accept-ranges", "bytes");
     reply.header("cache-control", "private, no-cache");
@@ -144,12 +153,14 @@ class Reader {
       reply.header("content-range", `bytes */${entry.size}`);
       throw new BerthError("range_not_satisfiable", `The file has ${entry.size} bytes.`);
     }
-    describe(reply, entry.name, entry.size, part);
-    // A link has no header, so a page could name it as a script. This is no script's type.
-    if (request.ticket) reply.type("application/octet-stream");
+    describe(request, reply, entry.name);
+    reply.header("content-length", part?.length ?? entry.size);
+    if (part) {
+      const last = part.start + part.length - 1;
+      reply.code(206).header("content-range", `bytes ${part.start}-${last}/${entry.size}`);
+    }
     if (request.method === "HEAD") return sendHead(reply);
     const { start, length } = part ?? { start: 0, length: entry.size };
-    const target = { path: request.params.path, user: request.query.user };
     const open = () =>
       this.#files.read(agent, request.caller, { ...target, start, length, etag: isTagged ? etag : null });
     return this.#sent(request, reply, open);
@@ -217,10 +228,9 @@ function attachment(name: string): string {
 }
 
 /** The headers of a file's bytes. What an agent wrote is never shown as a page of this origin. */
-function describe(reply: FastifyReply, name: string, size: number, part: Part | null): void {
-  reply.header("content-type", mime.getType(name) ?? "application/octet-stream");
+function describe({ ticket }: ReadRequest, reply: FastifyReply, name: string): void {
+  // A ticket's link has no header, so a page could name it as a script. This is no script's type.
+  const type = ticket ? null : mime.getType(name);
+  reply.header("content-type", type ?? "application/octet-stream");
   reply.header("content-disposition", attachment(name));
-  reply.header("content-length", part?.length ?? size);
-  if (!part) return;
-  reply.code(206).header("content-range", `bytes ${part.start}-${part.start + part.length - 1}/${size}`);
 }

@@ -52,7 +52,7 @@ export class Files {
   /** The bytes asked for. The stream fails if they break off. */
   async read(agent: AgentState, caller: Asking, request: ReadFile): Promise<Readable> {
     const stream = await this.#open(agent, caller, (guest) => guest.readFile(request));
-    return received(stream, exactly(request.length));
+    return received(stream, request.length === null ? fromFrames() : exactly(request.length));
   }
 
   /** A folder as an archive. The stream fails if it breaks off. */

@@ -60,6 +60,32 @@ test("HEAD answers the headers alone", async () => {
   expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, "8", ""]);
 });
 
+test.each(["/proc/self/limits", "/proc/cpuinfo", "/sys/kernel/mm/transparent_hugepage/enabled"])(
+  "%s is read and copied to its end, whatever size the kernel reports",
+  async (path) => {
+    const own = await readFile(path.replace("self", String(process.pid)), "utf8");
+    const answer = await get(path);
+    const text = await answer.text();
+    expect([answer.status, text.split("\n")[0]]).toEqual([200, own.split("\n")[0]]);
+    expect([null, String(text.length)]).toContain(answer.headers.get("content-length"));
+    expect((await client.fetch("HEAD", at(path))).headers.get("content-length")).toBe(null);
+    expect((await get(path, { range: "bytes=0-3" })).status).toBe(200);
+    expect((await get(path, { "if-none-match": answer.headers.get("etag")! })).status).toBe(200);
+    const to = encodeURIComponent(`${folder}/copy`);
+    expect((await client.call("POST", `${at(path)}?action=copy&to=${to}`)).status).toBe(200);
+    expect((await readFile(join(here, "copy"), "utf8")).split("\n")[0]).toBe(own.split("\n")[0]);
+  },
+);
+
+test("an empty file and a small file of holes are read whole", async () => {
+  await writeFile(join(here, "empty"), "");
+  await writeFile(join(here, "hole"), "");
+  await truncate(join(here, "hole"), 5_000);
+  expect(await (await get(`${folder}/empty`)).text()).toBe("");
+  expect((await (await get(`${folder}/hole`)).arrayBuffer()).byteLength).toBe(5_000);
+  expect((await get(`${folder}/empty`)).headers.get("etag")).toMatch(/^"/);
+});
+
 test("a file that was there keeps its mode, and answers 200", async () => {
   await writeFile(join(here, "run.sh"), "old", { mode: 0o750 });
   expect((await put(`${folder}/run.sh`, "new")).status).toBe(200);

@@ -1,10 +1,12 @@
 import { execFile } from "node:child_process";
-import { constants, type Stats } from "node:fs";
+import { constants, createReadStream, createWriteStream, type Stats } from "node:fs";
 import { chmod, copyFile, lstat, mkdir, open, readlink, rename, rmdir, stat, symlink, unlink } from "node:fs/promises";
 import { dirname, sep } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import type { ChangeFile } from "../../contract/files.ts";
 import { archiveEnvironment } from "./archive-program.ts";
+import { hasLength } from "./entries.ts";
 import { FileFault, shortened } from "./faults.ts";
 import { Folder } from "./folder.ts";
 import { removeTree } from "./removal.ts";
@@ -98,7 +100,12 @@ const blockBytes = 512;
 const largeBytes = 16 * 1024 * 1024;
 
 /** Holes stay holes: a file may be larger than the disk. */
-async function copyRegular(from: Buffer, to: Buffer, { size, blocks }: Stats, gone: AbortSignal): Promise<void> {
+async function copyRegular(from: Buffer, to: Buffer, found: Stats, gone: AbortSignal): Promise<void> {
+  const { size, blocks, mode } = found;
+  if (!hasLength(found)) {
+    await pipeline(createReadStream(from), createWriteStream(to, { flags: "wx" }), { signal: gone });
+    return chmod(to, mode & 0o7777);
+  }
   if (size < largeBytes && blocks * blockBytes >= size) return copyFile(from, to, constants.COPYFILE_FICLONE);
   await using source = await open(from, constants.O_RDONLY | constants.O_NOFOLLOW);
   await using target = await open(to, "wx", 0o600);

@@ -1,4 +1,4 @@
-import type { BigIntStats } from "node:fs";
+import type { BigIntStats, Stats } from "node:fs";
 import { lstat, readFile, readlink } from "node:fs/promises";
 import type { FileEntry, FileType, FolderPage, ListFolder } from "../../contract/files.ts";
 import { Folder } from "./folder.ts";
@@ -17,6 +17,17 @@ export function typeOf(stat: BigIntStats): FileType {
   if (stat.isSymbolicLink()) return "link";
   if (stat.isFIFO()) return "fifo";
   return stat.isSocket() ? "socket" : "device";
+}
+
+/** The most bytes that the kernel says of its own files, for it does not know better: a page, where they are not empty. */
+const largestPage = 64 * 1024;
+
+/**
+ * Whether a file's size is the number of its bytes. Not for files that the kernel makes up when they are read, in `/proc`
+ * (no bytes) and `/sys` (a page): they occupy no blocks. Few others occupy none; nothing is lost by reading them to their end.
+ */
+export function hasLength({ size, blocks }: Pick<BigIntStats | Stats, "size" | "blocks">): boolean {
+  return blocks > 0 || size > largestPage;
 }
 
 /** Changes whenever the content does: a write sets the time, and a replaced file has another inode. */

@@ -4,8 +4,9 @@ import { Duplex, type Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadFile, ReceivedFile, WriteFile } from "../../contract/files.ts";
 import type { GuestFault } from "../../contract/guest.ts";
-import { fromFrames } from "../../platform/frames.ts";
+import { fromFrames, toFrames } from "../../platform/frames.ts";
 import { GuestError } from "../control.ts";
+import { joined } from "../joined.ts";
 import { FileFault, faultOf } from "./faults.ts";
 import type { Unfinished } from "./unfinished.ts";
 import type { Worker } from "./workers.ts";
@@ -18,7 +19,11 @@ export async function sendFile(worker: Worker, request: ReadFile): Promise<Duple
   const { descriptor } = await worker.ask("openForReading", request);
   const handle = await reopened(worker, descriptor, constants.O_RDONLY);
   void worker.ask("close", { descriptor }).catch(() => {});
-  return new FileSender(handle, request.start, request.length);
+  const { start, length } = request;
+  if (length !== null) return new FileSender(handle, start, length);
+  const frames = toFrames();
+  pipeline(new FileSender(handle, start, null), frames).catch(() => {});
+  return joined(frames, new Writable({ write: (_chunk, _encoding, done) => done() }));
 }
 
 /** Receives a file for the worker to put in its place. */
@@ -74,13 +79,16 @@ async function reopened(worker: Worker, descriptor: number, flags: number): Prom
   throw new GuestError("file_not_regular", "This is not a regular file.");
 }
 
-/** Sends a part of a file. What it receives is ignored. Breaks off if the file ends before. */
+/**
+ * Sends a part of a file, or all of it where `length` is null. What it receives is ignored. Breaks off if the file ends
+ * before the length.
+ */
 class FileSender extends Duplex {
   readonly #handle: FileHandle;
   #position: number;
-  #left: number;
+  #left: number | null;
 
-  constructor(handle: FileHandle, start: number, length: number) {
+  constructor(handle: FileHandle, start: number, length: number | null) {
     super({ readableHighWaterMark: 2 * pieceBytes });
     this.#handle = handle;
     this.#position = start;
@@ -90,11 +98,12 @@ class FileSender extends Duplex {
   override async _read(): Promise<void> {
     if (this.#left === 0) return void this.push(null);
     try {
-      const size = Math.min(this.#left, pieceBytes);
+      const size = Math.min(this.#left ?? pieceBytes, pieceBytes);
       const { bytesRead, buffer } = await this.#handle.read(Buffer.allocUnsafe(size), 0, size, this.#position);
+      if (bytesRead === 0 && this.#left === null) return void this.push(null);
       if (bytesRead === 0) return void this.destroy(new Error("the file has become shorter"));
       this.#position += bytesRead;
-      this.#left -= bytesRead;
+      if (this.#left !== null) this.#left -= bytesRead;
       this.push(buffer.subarray(0, bytesRead));
     } catch (error) {
       this.destroy(error as Error);

@@ -13,7 +13,7 @@ import type {
   WriteFile,
 } from "../../contract/files.ts";
 import { changeFile, placeExtracted } from "./changes.ts";
-import { entityTagOf, entryOf, listFolder, typeOf, userNames } from "./entries.ts";
+import { entityTagOf, entryOf, hasLength, listFolder, typeOf, userNames } from "./entries.ts";
 import { FileFault, faultOf, shortened } from "./faults.ts";
 import { followed, removeUnfinished, Uploads, unfinishedName } from "./uploads.ts";
 import { requireZippable } from "./zippable.ts";
@@ -32,7 +32,8 @@ const operations = {
       if (error.code !== "ENOENT") throw error;
       return lstat(path, { bigint: true });
     });
-    return { entry: await entryOf(path, path, found, await userNames()), etag: entityTagOf(found) };
+    const entry = await entryOf(path, path, found, await userNames());
+    return { entry, etag: entityTagOf(found), hasLength: hasLength(found) };
   },
   list: (request: ListFolder): Promise<FolderPage> => listFolder(request.path, request),
   change: async (request: ChangeFile, gone: AbortSignal): Promise<{ entry: FileEntry | null }> => {
