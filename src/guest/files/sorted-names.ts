@@ -6,7 +6,7 @@ import type { Folder } from "./folder.ts";
  * How many names of a folder are sorted at a time, by its level in a listing. A larger folder is read again for the next
  * ones. All levels of a listing together hold up to 300,000.
  */
-export function batchNames(level: number): number {
+function batchNames(level: number): number {
   return Math.max(1_000, 100_000 >> level);
 }
 
