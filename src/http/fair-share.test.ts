@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
 import fastify from "fastify";
 import { beforeEach, expect, test } from "vitest";
+import { routes } from "../api/routes.ts";
+import type { Caller } from "../service/caller.ts";
 import { handleError } from "./errors.ts";
-import { FairStarts } from "./fair-share.ts";
+import { FairStarts, limitReads } from "./fair-share.ts";
 
 /** The credentials whose requests have begun, in this order. */
 let begun: string[];
@@ -76,4 +78,26 @@ test("requests beyond those that may wait are refused, and the account's next on
   expect(refused[0]!.statusCode).toBe(429);
   expect(refused[0]!.json()).toMatchObject({ code: "too_many_requests" });
   expect((await ask("busy")).statusCode).toBe(200);
+});
+
+test("of an account's reads four are answered at once and a hundred wait; further ones are refused", async () => {
+  const reads = Promise.withResolvers<void>();
+  let running = 0;
+  const app = fastify();
+  app.setErrorHandler(handleError);
+  app.addHook("onRequest", async (request) => {
+    request.caller = { accountId: "busy" } as Caller;
+  });
+  limitReads(app);
+  app.get("/", { config: { route: routes.listAgents } }, async () => {
+    running++;
+    await reads.promise;
+    return {};
+  });
+  const answers = Array.from({ length: 105 }, () => app.inject({ url: "/" }));
+  const refused = await Promise.race(answers);
+  expect([refused.statusCode, refused.json().code, running]).toEqual([429, "too_many_requests", 4]);
+  reads.resolve();
+  const statuses = (await Promise.all(answers)).map(({ statusCode }) => statusCode);
+  expect(statuses.filter((status) => status === 200)).toHaveLength(104);
 });

@@ -4,13 +4,14 @@ import { BerthError } from "../contract/errors.ts";
 import { Places } from "../platform/places.ts";
 import { clientOf } from "./rate-limits.ts";
 
-/** How many requests may wait, and how long. A query has 10 s. */
-const waiting = { waiting: 500, waitMs: 15_000 };
-/** How many requests of one account begin at once, and how long each of them keeps the next from beginning. */
-const beginning = 4;
+/** How long a request waits at most. A query has 10 s. */
+const waitMs = 15_000;
+/** How many requests of one account begin at once, and how many may wait for it. */
+const beginning = { perHolder: 4, waiting: 500, waitMs };
+/** How long each of them keeps the next from beginning. */
 const beginningMs = 25;
-/** How many reads of one account use the database at once: a quarter of its connections. */
-const reading = 4;
+/** How many reads of one account use the database at once, a quarter of its connections, and how many may wait for it. */
+const reading = { perHolder: 4, waiting: 100, waitMs };
 /** How many credentials are remembered with their accounts. */
 const maximumCredentials = 10_000;
 
@@ -20,7 +21,7 @@ const maximumCredentials = 10_000;
  * had before, or for its client's address.
  */
 export class FairStarts {
-  readonly #places = new Places({ perHolder: beginning, ...waiting });
+  readonly #places = new Places(beginning);
   /** The accounts of credentials, by their hashes. Says nothing about whether they are still valid. */
   readonly #accounts = new Map<string, string>();
 
@@ -50,7 +51,7 @@ export class FairStarts {
  * which everybody waits. Applies to the routes added to `app` afterwards that a `GET` answers from the database alone.
  */
 export function limitReads(app: FastifyInstance): void {
-  const places = new Places({ perHolder: reading, ...waiting });
+  const places = new Places(reading);
   app.addHook("preHandler", async (request, reply) => {
     const { route } = request.routeOptions.config;
     if (!isRead(request) || !route || route.permission === "public") return;

@@ -114,15 +114,16 @@ export class Idempotency {
 
   /** The claim, or the answer of another request with this key, which is waited for. */
   async #settled(keyed: KeyedRequest, request: FastifyRequest, reply: FastifyReply) {
+    const name = nameOf(keyed);
     // Refused in any case: the database is not asked.
-    if (this.#settling.has(nameOf(keyed)) && this.#isFull(nameOf(keyed))) throw inUse();
+    if (this.#settling.has(name) && this.#isFull(name)) throw inUse();
     const found = await this.#look(keyed);
     if (found) return found;
-    using _waiting = this.#wait(nameOf(keyed));
+    using _waiting = this.#wait(name);
     using _stream = this.#streams.enter(request);
     const over = AbortSignal.any([AbortSignal.timeout(this.#waitMs), goneOf(reply)]);
     for (const backoff = new Backoff(leastLookMs, mostLookMs); !over.aborted; ) {
-      const here = this.#settling.get(nameOf(keyed));
+      const here = this.#settling.get(name);
       await (here ? untilEither(here, over) : pause(backoff.next(), over));
       const next = await this.#look(keyed);
       if (next) return next;
