@@ -1,4 +1,4 @@
-import { Duplex, type Readable, type Writable } from "node:stream";
+import { Duplex, type Readable, Writable } from "node:stream";
 
 /**
  * One stream of two. They end with it: `Duplex.from` alone leaves the readable open if the writable has finished before
@@ -11,4 +11,9 @@ export function joined(readable: Readable, writable: Writable): Duplex {
     writable.destroy();
   });
   return both;
+}
+
+/** A stream that sends what is read from `readable`. It ignores what it receives. */
+export function sending(readable: Readable): Duplex {
+  return joined(readable, new Writable({ write: (_chunk, _encoding, done) => done() }));
 }

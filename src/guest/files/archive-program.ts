@@ -5,7 +5,7 @@ import { type Duplex, pipeline, Readable, Transform, Writable } from "node:strea
 import { pipeline as piped } from "node:stream/promises";
 import { promisify } from "node:util";
 import { toFrames } from "../../platform/frames.ts";
-import { joined } from "../joined.ts";
+import { sending } from "../joined.ts";
 import { FileFault } from "./faults.ts";
 
 // The machine's own programs for archives, with a stream at one end.
@@ -49,7 +49,7 @@ export async function outputOf(child: ChildProcess, { codes, nothing }: Wholenes
     child.kill("SIGKILL");
     child.stdout!.destroy(); // Ends what compresses, which the program has started.
   });
-  return joined(frames, new Writable({ write: (_chunk, _encoding, done) => done() }));
+  return sending(frames);
 }
 
 /**

@@ -6,7 +6,7 @@ import type { ReadFile, ReceivedFile, WriteFile } from "../../contract/files.ts"
 import type { GuestFault } from "../../contract/guest.ts";
 import { fromFrames, toFrames } from "../../platform/frames.ts";
 import { GuestError } from "../control.ts";
-import { joined } from "../joined.ts";
+import { sending } from "../joined.ts";
 import { FileFault, faultOf } from "./faults.ts";
 import type { Unfinished } from "./unfinished.ts";
 import type { Worker } from "./workers.ts";
@@ -23,7 +23,7 @@ export async function sendFile(worker: Worker, request: ReadFile): Promise<Duple
   if (length !== null) return new FileSender(handle, start, length);
   const frames = toFrames();
   pipeline(new FileSender(handle, start, null), frames).catch(() => {});
-  return joined(frames, new Writable({ write: (_chunk, _encoding, done) => done() }));
+  return sending(frames);
 }
 
 /** Receives a file for the worker to put in its place. */
