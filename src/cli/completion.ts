@@ -10,7 +10,11 @@ export async function completionsOf(tree: CommandTree, words: readonly string[])
   return candidates.filter((each) => each.startsWith(current) && harmless.test(each));
 }
 
-async function candidatesFor(tree: CommandTree, before: readonly string[], current: string): Promise<string[]> {
+async function candidatesFor(
+  tree: CommandTree,
+  before: readonly string[],
+  current: string,
+): Promise<readonly string[]> {
   let command = tree;
   let parent: CommandTree | null = null;
   let position = 0;
@@ -25,15 +29,12 @@ async function candidatesFor(tree: CommandTree, before: readonly string[], curre
       return []; // There is no such command.
     else position++;
   }
-  if (awaited) return awaited.choices ? [...awaited.choices] : namesFor(awaited.name);
+  if (awaited) return valuesOf(awaited);
   if (current.startsWith("-"))
     return command.options.flatMap(({ flags }) => flags.find((flag) => flag.startsWith("--")) ?? []);
   if (command.commands.length > 0) return command.commands.map(({ names }) => names[0]!);
   const argument = command.arguments[position];
-  if (!argument) return [];
-  return argument.choices
-    ? [...argument.choices]
-    : namesFor(argument.name, { command: command.names[0]!, group: parent?.names[0] });
+  return argument ? valuesOf(argument, { command: command.names[0]!, group: parent?.names[0] }) : [];
 }
 
 function optionOf(command: CommandTree, word: string) {
@@ -42,7 +43,11 @@ function optionOf(command: CommandTree, word: string) {
 }
 
 /** Loads the client only where it is needed: most completions come from the tree alone. */
-async function namesFor(name: string, of?: { command: string; group: string | undefined }): Promise<string[]> {
+async function valuesOf(
+  { name, choices }: CommandTree["arguments"][number],
+  of?: { command: string; group: string | undefined },
+): Promise<readonly string[]> {
+  if (choices) return choices;
   const { findNames } = await import("./names.ts");
   return findNames(name, of);
 }
