@@ -6,10 +6,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { TestClient } from "../test/support/client.ts";
 
-// `node bench/hostile-tenant.ts [seconds] [part of an attack's name]`: how long another account's `GET /agents` takes, and how late the pieces of its running
-// stream come, while one account does what is costly for all, at its limits. Each attack is compared with the quiet time
-// right before it, in the same run. The goals: a p99 of at most 3 times quiet, at most 256 MiB more heap, and an answer to
-// each of the attacker's own requests.
+// `node bench/hostile-tenant.ts [seconds] [part of an attack's name]`: how long another account's `GET /agents` takes, and
+// how late the pieces of its running stream come, while one account does what is costly for all, at its limits. Each attack
+// is compared with the quiet time right before it, in the same run. The goals: a p99 of at most 3 times quiet, at most 256
+// MiB more heap, and an answer to each of the attacker's own requests.
 
 const seconds = Number(process.argv[2] ?? 8);
 const mebibyte = 1024 ** 2;
@@ -28,9 +28,7 @@ const attacks = all.filter((name) => name.includes(process.argv[3] ?? ""));
 
 process.env.BERTH_TEST_RUN ??= "bench";
 const program = new URL("hostile-tenant/server.ts", import.meta.url).pathname;
-const child = spawn(process.execPath, [...process.execArgv, program, String(attacks.length)], {
-  stdio: ["pipe", "pipe", "inherit"],
-});
+const child = spawn(process.execPath, [program, String(attacks.length)], { stdio: ["pipe", "pipe", "inherit"] });
 const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
 const next = async () => JSON.parse((await lines.next()).value as string);
 const started = (await next()) as { url: string; hostile: string[]; victim: string };
