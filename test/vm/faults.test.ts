@@ -129,7 +129,7 @@ test.runIf(isRoot)(
       const free = Number(/(\d+)M/.exec(stdout)![1]);
       await run("fallocate", ["-l", `${free - 300}M`, join(mount, "filler")]);
       const refused = await service.client.call("POST", "/agents", { name: "ada", runtime: "claude-code" });
-      const message = expect.stringMatching(/\d+ MiB are free, and 1024 MiB are kept/);
+      const message = expect.stringMatching(/\d+ MiB are free, and 1024 MiB are reserved/);
       expect(refused).toMatchObject({ status: 503, body: { code: "disk_full", message } });
       expect((await service.client.call("GET", "/agents/ada")).status).toBe(404);
       await rm(join(mount, "filler"));
