@@ -208,6 +208,8 @@ export const usersQuery = queryOptions({ queryKey: ["users"], queryFn: () => ber
 
 export const allCreditsQuery = queryOptions({ queryKey: ["all credits"], queryFn: () => berth.admin.credits().all() });
 
+export const orphansQuery = queryOptions({ queryKey: ["orphans"], queryFn: () => berth.admin.orphans() });
+
 export const readinessQuery = queryOptions({
   queryKey: ["readiness"],
   // What is not ready is an answer, too.

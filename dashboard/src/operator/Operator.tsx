@@ -19,6 +19,7 @@ import { Table } from "../ui/Table.tsx";
 import { Time } from "../ui/Time.tsx";
 import { useAction } from "../ui/use-action.ts";
 import { Section, View } from "../ui/View.tsx";
+import { Quarantine } from "./Quarantine.tsx";
 
 /** What the operator of the installation looks after. */
 export function Operator() {
@@ -28,6 +29,7 @@ export function Operator() {
       <Host />
       <Users />
       <Accounts />
+      <Quarantine />
       <Versions />
     </View>
   );
