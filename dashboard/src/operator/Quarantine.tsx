@@ -111,7 +111,10 @@ function GiveBack({ orphan: { id, agent } }: { orphan: Orphan }) {
       </Button>
       <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title="Make an agent of these files">
         <Form onSubmit={() => give.run()}>
-          <Field label="Name" hint="The agent sleeps until its first message. Its settings and secrets are not restored.">
+          <Field
+            label="Name"
+            hint="The agent sleeps until its first message. Its settings and secrets are not restored."
+          >
             {(props) => (
               <Input
                 {...props}
