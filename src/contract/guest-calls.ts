@@ -305,18 +305,16 @@ export interface GuestCallOptions {
   signal?: AbortSignal | undefined;
 }
 
-type Asked = Pick<GuestCallOptions, "signal">;
-
 /**
  * One function per call in a table. A `call` rejects when it times out. A `lines` call sends its request on the first
- * step, yields items as they arrive and ends when `signal` aborts. A `duplex` call resolves when the guest has accepted
- * it, and rejects when that takes too long.
+ * step, yields items as they arrive and ends when `signal` aborts; it throws when the guest does not begin to answer in
+ * time. A `duplex` call resolves when the guest has accepted it, and rejects when that takes too long.
  */
 export type ClientOf<Table extends CallTable> = {
   [Name in keyof Table]: Table[Name] extends { kind: "call"; response: infer Response extends z.ZodType }
     ? (request: z.input<Table[Name]["request"]>, options?: GuestCallOptions) => Promise<z.output<Response>>
     : Table[Name] extends { kind: "lines"; item: infer Item extends z.ZodType }
-      ? (request: z.input<Table[Name]["request"]>, options?: Asked) => AsyncGenerator<z.output<Item>[]>
+      ? (request: z.input<Table[Name]["request"]>, options?: GuestCallOptions) => AsyncGenerator<z.output<Item>[]>
       : (request: z.input<Table[Name]["request"]>, options?: GuestCallOptions) => Promise<Duplex>;
 };
 

@@ -11,13 +11,16 @@ import { GuestConnection } from "./guest-client.ts";
 
 let server: Server;
 let connection: GuestConnection;
+/** Whether answers begin at once. */
+let hasHead: boolean;
 let answer: (stream: ServerHttp2Stream) => Promise<void>;
 
 beforeEach(async () => {
+  hasHead = true;
   const http2 = createHttp2Server();
   http2.on("stream", (stream) => {
     stream.on("error", () => {});
-    stream.respond({ ":status": 200 });
+    if (hasHead) stream.respond({ ":status": 200 });
     void answer(stream);
   });
   server = createServer((socket) => http2.emit("connection", socket)).listen(0, "127.0.0.1");
@@ -53,6 +56,13 @@ test("an answer that comes a byte at a time is given up when its time is over", 
   await expect(connection.guest.listCommands({}, { timeoutMs: 300 })).rejects.toThrow(
     "did not answer listCommands within 300 ms",
   );
+});
+
+test("an answer in lines that does not begin is given up when its time is over", async () => {
+  hasHead = false;
+  answer = async () => {};
+  const items = connection.guest.log({ tail: 1, follow: true }, { timeoutMs: 300 });
+  await expect(items.next()).rejects.toThrow("did not answer log within 300 ms");
 });
 
 test("of a log without an end as much is taken as a log can hold", async () => {

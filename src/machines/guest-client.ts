@@ -23,7 +23,7 @@ import { parseValue } from "../contract/validation.ts";
 import { Budget, type Held } from "../platform/budget.ts";
 import { maximumToolDepth, parseJson } from "../platform/json-structure.ts";
 
-/** How long a guest may take to begin a call with bytes in both directions. A worker for files is started meanwhile. */
+/** How long a guest may take to begin to answer with lines or bytes. A worker for files is started meanwhile. */
 const acceptMs = 60_000;
 /** How long a guest may take to end its streams before the connection closes. */
 const closeMs = 10_000;
@@ -86,11 +86,12 @@ function functionOf(table: CallTable, name: string, session: ClientHttp2Session,
         return parseValue(guestCall.response, parseJson(answer));
       };
     case "lines":
-      return async function* (request: unknown, { signal }: Pick<GuestCallOptions, "signal"> = {}) {
+      return async function* (request: unknown, { timeoutMs = acceptMs, signal }: GuestCallOptions = {}) {
         const stream = post(session, name, JSON.stringify(request), signal);
         try {
           using held = heldBy(id);
-          for await (const lines of linesOf(stream, name, guestCall.maximumBytes(request), held))
+          await within(timeoutMs, stream, name, accepted(stream, name));
+          for await (const lines of linesOf(stream, guestCall.maximumBytes(request), held))
             yield lines.map((line) => parseValue(guestCall.item, parseJson(line, maximumToolDepth)));
         } catch (error) {
           if (!signal?.aborted) throw error;
@@ -167,16 +168,14 @@ async function within<Value>(
   }
 }
 
-/** Yields a response's lines as they arrive, one batch per chunk, up to `maximumBytes` in all. */
+/** Yields an accepted call's lines as they arrive, one batch per chunk, up to `maximumBytes` in all. */
 async function* linesOf(
   stream: ClientHttp2Stream,
-  name: string,
   maximumBytes: number,
   held: Held,
 ): AsyncGenerator<Buffer[], undefined> {
   const lines = new LineSplitter();
   let size = 0;
-  await accepted(stream, name);
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > maximumBytes) return;
