@@ -1,20 +1,28 @@
-import type * as os from "node:os";
-import { expect, test, vi } from "vitest";
+import { syncBuiltinESMExports } from "node:module";
+import os from "node:os";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { isOnLink, isPublic } from "./addresses.ts";
 import { Policy } from "./policy.ts";
 
 // A host with public addresses, as rented ones have.
-vi.mock("node:os", async (original) => ({
-  ...(await original<typeof os>()),
-  networkInterfaces: () => ({
-    eth0: [
-      { address: "93.184.216.34", cidr: "93.184.216.34/26", family: "IPv4" },
-      { address: "2a01:4f8:1:2::1", cidr: "2a01:4f8:1:2::1/64", family: "IPv6" },
-      { address: "fe80::1%eth0", cidr: "fe80::1/64", family: "IPv6" },
-      { address: "10.0.0.1", cidr: null, family: "IPv4" },
-    ],
-  }),
-}));
+const addresses = {
+  eth0: [
+    { address: "93.184.216.34", cidr: "93.184.216.34/26", family: "IPv4" },
+    { address: "2a01:4f8:1:2::1", cidr: "2a01:4f8:1:2::1/64", family: "IPv6" },
+    { address: "fe80::1%eth0", cidr: "fe80::1/64", family: "IPv6" },
+    { address: "10.0.0.1", cidr: null, family: "IPv4" },
+  ],
+};
+
+const { networkInterfaces } = os;
+beforeAll(() => {
+  os.networkInterfaces = () => addresses as unknown as ReturnType<typeof networkInterfaces>;
+  syncBuiltinESMExports();
+});
+afterAll(() => {
+  os.networkInterfaces = networkInterfaces;
+  syncBuiltinESMExports();
+});
 
 test("neighbours in the host's own networks are not the internet, though their addresses are public", async () => {
   for (const [address, expected] of [

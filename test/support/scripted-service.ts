@@ -136,7 +136,11 @@ export class ScriptedService implements AsyncDisposable {
     };
     const parts = { runtimes, fetchDocument, ...(driver ? { openDriver } : {}) };
     const begin = isShared && hasStandby ? startBoth : createServer;
-    const server = await begin(config, parts);
+    const server = await begin(config, parts).catch(async (error) => {
+      await cleanup.disposeAsync();
+      if (!changes.dataFolder) await rm(config.dataFolder, { recursive: true });
+      throw error;
+    });
     // A second server on the same database has no operator key in its own data folder.
     const client = await TestClient.ofOperator(server.url, config.dataFolder).catch(
       () => new TestClient(server.url, ""),
