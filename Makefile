@@ -4,7 +4,7 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help up setup debian npm image-node image dashboard tool browser test test-long test-openclaw test-kubernetes check openapi format bench clean
+.PHONY: help up setup debian npm image-node image dashboard tool browser test test-fast test-machines test-long test-soak test-openclaw test-kubernetes check openapi format bench clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -57,20 +57,29 @@ check: node_modules/.all ## types, lint, format, import rules, dead code
 browser: ## the browser and the other programs of the tests
 	@scripts/setup caddy chromium inotify-tools nginx-light openssh-client openssh-server restic rsync systemd unzip zip
 
-test: node_modules/.all image dashboard tool browser check ## all tests but the long ones: a quarter of an hour without KVM
+test: node_modules/.all image dashboard tool browser check ## the tests before each commit: a quarter of an hour without KVM
 	@scripts/test
 
-test-long: node_modules/.all image dashboard tool ## soaks, the real runtimes, and machines in all their states
-	@scripts/test-long
+test-fast: node_modules/.all ## the tests of single files: a minute and a half
+	@vitest run --project unit
 
-test-openclaw: node_modules/.all image dashboard ## OpenClaw's whole life in a real machine: without KVM, half an hour
-	@BERTH_TEST_OPENCLAW=1 scripts/test test/vm/runtimes.test.ts test/vm/dashboard.test.ts
+test-machines: node_modules/.all image dashboard tool ## real machines in all their states; CI runs this too
+	@vitest run --project states
+
+test-long: node_modules/.all image dashboard tool ## the real runtimes, suspension, exports, upgrades: half an hour without KVM
+	@node scripts/last-runs.ts record test-long vitest run --project long
+
+test-soak: node_modules/.all image dashboard tool ## random faults, and a year of operation
+	@node scripts/last-runs.ts record test-soak vitest run --project soak
+
+test-openclaw: node_modules/.all image dashboard tool browser ## OpenClaw's whole life in a real machine: without KVM, half an hour
+	@BERTH_TEST_OPENCLAW=1 node scripts/last-runs.ts record test-openclaw scripts/test test/vm/runtimes.test.ts test/vm/dashboard.test.ts
 
 test-kubernetes: node_modules/.all image ## a real Kubernetes cluster of two nodes: builds it once, in five minutes
 	@scripts/setup busybox-static conntrack dpkg-dev gcc golang-1.19-go inotify-tools iproute2 iptables jq libc6-dev rsync socat xz-utils zip
 	@node test/kubernetes/build.ts
-	@vitest run --project kubernetes
-	@vitest run --config test/pods/vitest.config.ts
+	@node scripts/last-runs.ts record test-kubernetes sh -c \
+		'vitest run --project kubernetes; status=$$?; vitest run --config test/pods/vitest.config.ts && exit $$status'
 
 openapi: node_modules/.all ## write docs/openapi.json and the client's types anew, after a change of the routes
 	@node scripts/openapi.ts

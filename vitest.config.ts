@@ -1,17 +1,21 @@
 import { defineConfig } from "vitest/config";
 
-// `make test` runs the projects `fast` and `machine`, `make test-long` runs `long`, `make test-kubernetes` runs
-// `kubernetes`. Each file is in exactly one of them; CONTRIBUTING.md says which and why.
+// CONTRIBUTING.md says which target runs which project. Each test file is in exactly one of them.
 
-/** What needs no virtual machine and is not long by nature. */
-const fast = [
-  "{src,packages,dashboard/src}/**/*.test.ts",
-  "test/{api,clients,dashboard,faults,gateway,guest,packages}/**/*.test.ts",
-];
+/** Single files of the product. Their tests share the modules that they load: loading them takes longer than testing. */
+const unit = ["{src,packages,dashboard/src,scripts}/**/*.test.ts", "test/guest/**/*.test.ts"];
+/** A server, and no virtual machine. */
+const fast = ["test/{api,clients,dashboard,faults,gateway,packages}/**/*.test.ts"];
+/** What stands still for a minute fails and says where. A test that needs longer declares it. */
+const limits = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 45_000 } } };
 /** A real machine, as far as a minute's change may break it. */
 const machine = ["test/vm/{agent,confinement,dashboard,isolation,opened,tool}.test.ts"];
-/** Soaks, the real runtimes, and what machines do in all their states. */
-const long = ["test/faults/{soak,year}.test.ts", "test/runtimes/**/*.test.ts", "test/vm/**/*.test.ts"];
+/** Both light runtimes in real machines, and what could lose data. CI runs these too. */
+const states = ["test/vm/{backup,egress,faults,runtimes,snapshots}.test.ts"];
+/** Random faults and long times. */
+const soak = ["test/faults/{soak,year}.test.ts", "test/vm/soak.test.ts"];
+/** All the rest. */
+const long = ["test/runtimes/**/*.test.ts", "test/vm/**/*.test.ts"];
 
 export default defineConfig({
   test: {
@@ -27,14 +31,22 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: "unit",
+          include: unit,
+          isolate: false,
+          ...limits,
+          // More than cores: most of a test's time is waiting.
+          maxWorkers: 3,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: "fast",
           include: fast,
-          exclude: ["test/faults/{soak,year}.test.ts"],
-          // What stands still for a minute fails and says where. A test that needs longer declares it.
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          expect: { poll: { timeout: 45_000 } },
-          // More than cores: most of a test's time is waiting.
+          exclude: soak,
+          ...limits,
           maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
@@ -46,7 +58,21 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: "long", include: long, exclude: machine, fileParallelism: false, sequence: { groupOrder: 2 } },
+        test: { name: "states", include: states, fileParallelism: false, sequence: { groupOrder: 2 } },
+      },
+      {
+        extends: true,
+        test: {
+          name: "long",
+          include: long,
+          exclude: [...machine, ...states, ...soak],
+          fileParallelism: false,
+          sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        extends: true,
+        test: { name: "soak", include: soak, fileParallelism: false, sequence: { groupOrder: 4 } },
       },
       {
         extends: true,
@@ -54,7 +80,7 @@ export default defineConfig({
           name: "kubernetes",
           include: ["test/kubernetes/**/*.test.ts"],
           fileParallelism: false,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 5 },
         },
       },
     ],
