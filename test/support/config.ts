@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Config } from "../../src/config/config.ts";
@@ -21,7 +21,13 @@ export const databaseSeed = "BERTH_TEST_DATABASE";
 async function newDataFolder({ hasDatabase }: { hasDatabase: boolean }): Promise<string> {
   const folder = await newFolder();
   const seed = process.env[databaseSeed];
-  if (hasDatabase && seed !== undefined) await run("cp", ["-a", seed, join(folder, "postgres")]);
+  if (hasDatabase && seed !== undefined) {
+    // The programs are the larger part, and nobody writes to them.
+    const postgres = join(folder, "postgres");
+    await run("cp", ["-al", seed, postgres]);
+    await rm(join(postgres, "data"), { recursive: true });
+    await run("cp", ["-a", join(seed, "data"), postgres]);
+  }
   return folder;
 }
 

@@ -1,4 +1,4 @@
-import { chmod, rm } from "node:fs/promises";
+import { appendFile, chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pino } from "pino";
 import { openDatabases } from "../../src/wiring/database.ts";
@@ -14,6 +14,10 @@ export async function makeDatabaseSeed(): Promise<AsyncDisposable> {
     const config = await testConfig({ dataFolder: folder });
     await openDatabases(config, pino({ level: "silent" }), cleanup, { stops: new Stops(() => {}) });
   }
-  process.env[databaseSeed] = join(folder, "postgres");
+  const postgres = join(folder, "postgres");
+  // Kills of its processes are survived all the same. Nothing here survives the end of the system.
+  await appendFile(join(postgres, "data/postgresql.conf"), "fsync = off\n");
+  await rm(join(postgres, "postgres.log"));
+  process.env[databaseSeed] = postgres;
   return { [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
 }
