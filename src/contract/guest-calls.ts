@@ -208,8 +208,9 @@ export const guestCalls = {
     maximumBytes: mostBytes,
   }),
   /**
-   * A command's events after `after`, up to its end; with `lastBytes`, only those of that much of the latest output.
-   * Fails with `command_not_found`, and `command_exited` where `after` is the last event's.
+   * A command's events after `after`, up to its end; with `lastBytes`, first one event for at least that much of the end
+   * of a terminal's output, whatever `after`. Fails with `command_not_found`, and `command_exited` where `after` is the
+   * last event's.
    */
   commandEvents: lines({
     request: z.object({ id: commandId, after: z.int().min(0), lastBytes: z.int().min(0).optional() }),

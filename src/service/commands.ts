@@ -27,7 +27,7 @@ export interface CommandInput {
 
 interface ReadOptions {
   after: number;
-  /** Begins no earlier than that many bytes of output before the end. */
+  /** Begins with the end of a terminal's output, at least that many bytes. */
   lastBytes?: number;
   /** Keeps the machine awake until the command has ended. Without it, a reader waits while the machine sleeps. */
   keepAwake: boolean;
@@ -75,14 +75,15 @@ export class Commands {
     { after, lastBytes, keepAwake }: ReadOptions,
     gone: AbortSignal,
   ): AsyncGenerator<NumberedCommandEvent[]> {
-    const place = { id, after, ...(lastBytes === undefined ? {} : { lastBytes }) };
+    let place: { id: string; after: number; lastBytes?: number } = { id, after };
+    if (lastBytes !== undefined) place.lastBytes = lastBytes;
     for (let tries = reconnectTries; !gone.aborted; tries--) {
       try {
         using lease = keepAwake ? await this.#leases.acquire(agentId) : null;
         const guest = await (lease ? lease.connect() : this.#leases.awake(agentId, gone));
         if (!guest) return;
         for await (const batch of guest.commandEvents(place, { signal: gone })) {
-          place.after = batch.at(-1)!.seq;
+          place = { id, after: batch.at(-1)!.seq };
           tries = reconnectTries;
           yield batch;
           if (batch.at(-1)!.event.type === "command.exited") return;

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Berth, type CommandEvent, outputBytes, type Terminal } from "@berth/client";
+import xterm from "@xterm/headless";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { ScriptedTerminal } from "../../src/cli/scripted-terminal.ts";
@@ -100,6 +101,31 @@ test("several see one session, and who comes later is shown what was before", as
   await second.leave();
   first.terminal.write("exit\r");
   expect(await first.over).toMatchObject({ exitCode: 0 });
+});
+
+test("a viewer that comes later is shown at least 256 KiB, and its terminal answers no query of before", async () => {
+  const first = new Shown("ada");
+  first.terminal.write(
+    "stty -echo; PS1=; seq -f 'line %.0f of a long output' 20000; printf '\\e[6n\\e[c\\e[?1h'; echo rea''dy\r",
+  );
+  await first.shows("ready");
+  const screen = new xterm.Terminal({ allowProposedApi: true, scrollback: 20_000 });
+  const second = new Shown("ada", { session: first.terminal.session! });
+  screen.onData((answer) => second.terminal.write(answer));
+  await second.shows("ready");
+  expect(second.text.length).toBeGreaterThanOrEqual(256 * 1024 - "\x1b[6n\x1b[c".length);
+  expect(second.text.slice(0, 30)).toMatch(/^[\w\r\n ]+$/);
+  expect(first.text.replace("\x1b[6n\x1b[c", "")).toContain(second.text);
+  await new Promise<void>((resolve) => screen.write(second.text, resolve));
+  expect(screen.modes.applicationCursorKeysMode).toBe(true);
+  // An answer would be read before this line.
+  second.terminal.write("read -rp 'ty''pe: ' typed; echo \"it read <$typed>\"\r");
+  await second.shows("type: ");
+  second.terminal.write("mine\r");
+  await second.shows("it read <mine>");
+  await second.leave();
+  first.terminal.write("exit\r");
+  await first.over;
 });
 
 test("what is typed while the connection breaks is read once, and nothing that was shown is missing", {

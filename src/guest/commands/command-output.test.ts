@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CommandOutput } from "./command-output.ts";
 
 const mebibyte = "x".repeat(1024 * 1024);
@@ -65,4 +65,52 @@ test("a reader that is behind another does not hold the command up", async () =>
   expect(waits).toBe(false);
   gone.abort();
   await Promise.all([slow.return(undefined), fast.return(undefined)]);
+});
+
+describe("a new viewer of a terminal", () => {
+  const shownBytes = 256 * 1024;
+  const exit = { type: "command.exited", exitCode: 0, signal: null, timedOut: false, lost: false } as const;
+
+  const view = async () => (await Array.fromAsync(output.read(0, new AbortController().signal, shownBytes))).flat();
+
+  test.each([100, 1_000, 64 * 1024, 300_000])(
+    "is shown at least 256 KiB of output in pieces of %i bytes",
+    async (size) => {
+      let written = "";
+      for (let at = 0; written.length < 900_000; at++) {
+        const text = `${at} `.repeat(size / 2).slice(0, size);
+        output.append({ type: "command.stdout", text });
+        written += text;
+      }
+      output.append({ type: "command.stdout", text: "PROMPT> " });
+      output.append(exit);
+      const [shown, end] = await view();
+      expect(shown!.event).toEqual({ type: "command.stdout", text: `${written}PROMPT> `.slice(-shownBytes) });
+      expect(end).toEqual({ seq: shown!.seq + 1, event: exit });
+    },
+  );
+
+  test("is shown all where there is less, once, and then what comes", async () => {
+    const gone = new AbortController();
+    output.append({ type: "command.stdout", text: "a" });
+    output.append({ type: "command.stdout", base64: Buffer.from([0xff]).toString("base64") });
+    const reader = output.read(0, gone.signal, shownBytes);
+    const shown = await reader.next();
+    expect(shown.value).toEqual([
+      { seq: 2, event: { type: "command.stdout", base64: Buffer.from("a\xff", "latin1").toString("base64") } },
+    ]);
+    output.append({ type: "command.stdout", text: "b" });
+    expect((await reader.next()).value).toEqual([{ seq: 3, event: { type: "command.stdout", text: "b" } }]);
+    gone.abort();
+    await reader.return(undefined);
+  });
+
+  test("finds the modes of a terminal whose first output is kept no longer", async () => {
+    output.append({ type: "command.stdout", text: "\x1b[?104" });
+    output.append({ type: "command.stdout", text: "9h" });
+    for (let at = 0; at < 20; at++) output.append({ type: "command.stdout", text: mebibyte });
+    output.append(exit);
+    const shown = "x".repeat(shownBytes);
+    expect((await view())[0]!.event).toEqual({ type: "command.stdout", text: `\x1b[?1049h${shown}` });
+  });
 });

@@ -2,6 +2,8 @@ import { appendFileSync, rmSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { bytesOf, type CommandEvent, maximumOutputBytes, type NumberedCommandEvent } from "../../contract/commands.ts";
+import { toText } from "./output-text.ts";
+import { replayOf, TerminalState } from "./terminal-state.ts";
 
 /** From this size, in bytes of output, a segment is closed and the next one begins. */
 const segmentBytes = 256 * 1024;
@@ -17,6 +19,8 @@ interface Segment {
   /** Of output. */
   bytes: number;
   events: NumberedCommandEvent[] | null;
+  /** A terminal's state before them. */
+  state: TerminalState;
 }
 
 interface Reader {
@@ -39,6 +43,8 @@ export class CommandOutput {
   #awaited: { cursor: number; timer: NodeJS.Timeout } | null = null;
   /** Called with whether the command is to wait. */
   readonly #flow: (waits: boolean) => void;
+  /** A terminal's state after the last event. */
+  readonly #state = new TerminalState();
   #last = 0;
   #bytes = 0;
   #dropped = 0;
@@ -64,7 +70,8 @@ export class CommandOutput {
       const last = events.at(-1);
       if (!last) continue;
       const bytes = events.reduce((sum, { event }) => sum + sizeOf(event), 0);
-      output.#segments.push({ first, last: last.seq, bytes, events: null });
+      output.#segments.push({ first, last: last.seq, bytes, events: null, state: new TerminalState(output.#state) });
+      for (const { event } of events) output.#show(event);
       output.#bytes += bytes;
       output.#last = last.seq;
       output.#ended = last.event.type === "command.exited";
@@ -85,6 +92,7 @@ export class CommandOutput {
     const numbered = { seq: ++this.#last, event };
     const segment = this.#open(numbered.seq);
     const bytes = sizeOf(event);
+    this.#show(event);
     segment.events!.push(numbered);
     segment.last = numbered.seq;
     segment.bytes += bytes;
@@ -100,15 +108,17 @@ export class CommandOutput {
   }
 
   /**
-   * Yields events after `after` as they come, up to the last. With `lastBytes`, begins no earlier than that many bytes
-   * of output before the end.
+   * Yields events after `after` as they come, up to the last. With `lastBytes`, begins with one event for the end of a
+   * terminal's output, as a new viewer is shown it: see `replayOf`.
    */
-  async *read(after: number, gone: AbortSignal, lastBytes = Number.POSITIVE_INFINITY) {
-    const reader: Reader = { cursor: Math.max(after, this.#before(lastBytes)), wake: () => {} };
+  async *read(after: number, gone: AbortSignal, lastBytes?: number) {
+    const shown = this.#ended ? this.#last - 1 : this.#last;
+    const reader: Reader = { cursor: lastBytes === undefined ? after : shown, wake: () => {} };
     const notice = () => reader.wake();
     gone.addEventListener("abort", notice);
     this.#readers.add(reader);
     try {
+      if (lastBytes !== undefined) yield* await this.#replay(shown, lastBytes);
       while (!gone.aborted) {
         this.#flow(this.#isFull);
         const woken = new Promise<void>((resolve) => {
@@ -152,19 +162,25 @@ export class CommandOutput {
     return unread > maximumUnreadBytes;
   }
 
-  /** The number of the event after which at most that many bytes of output follow. */
-  #before(lastBytes: number): number {
-    let bytes = 0;
-    for (const { first, last, bytes: each, events } of this.#segments.toReversed()) {
-      if (bytes + each > lastBytes && events === null) return last;
-      for (const { seq, event } of events?.toReversed() ?? []) {
-        bytes += sizeOf(event);
-        if (bytes > lastBytes) return seq;
-      }
-      if (events === null) bytes += each;
-      if (bytes >= lastBytes) return first - 1;
+  /** The end of a terminal's output, up to the event `last`, as one page; no page if there is none. */
+  async #replay(last: number, lastBytes: number): Promise<NumberedCommandEvent[][]> {
+    const segments: Segment[] = [];
+    for (let bytes = 0, at = this.#segments.length - 1; at >= 0 && bytes < lastBytes; at--) {
+      segments.unshift(this.#segments[at]!);
+      bytes += segments[0]!.bytes;
     }
-    return 0;
+    if (segments.length === 0) return [];
+    const before = segments[0]!.state;
+    const events = (await Promise.all(segments.map((segment) => this.#eventsOf(segment)))).flat();
+    const output = Buffer.concat(
+      events.flatMap(({ seq, event }) => (seq <= last && isOutput(event) ? bytesOf(event) : [])),
+    );
+    const replay = replayOf(output, lastBytes, before);
+    return replay.length === 0 ? [] : [[{ seq: last, event: { type: "command.stdout", ...toText(replay) } }]];
+  }
+
+  async #eventsOf(segment: Segment): Promise<NumberedCommandEvent[]> {
+    return segment.events ?? (await readSegment(fileOf(this.#folder, segment.first)));
   }
 
   /** The next events after `cursor`, of one segment; empty if there are none. */
@@ -174,8 +190,7 @@ export class CommandOutput {
     if (cursor + 1 < oldest.first)
       return [{ seq: oldest.first - 1, event: { type: "command.output_dropped", bytes: this.#dropped } }];
     const segment = this.#segments.find(({ last }) => last > cursor)!;
-    const events = segment.events ?? (await readSegment(fileOf(this.#folder, segment.first)));
-    const page = events.filter(({ seq }) => seq > cursor);
+    const page = (await this.#eventsOf(segment)).filter(({ seq }) => seq > cursor);
     // A file that could not be written, or was just removed, has less than it should.
     if (page.length > 0) return page;
     return [{ seq: segment.last, event: { type: "command.output_dropped", bytes: segment.bytes } }];
@@ -186,9 +201,13 @@ export class CommandOutput {
     const newest = this.#segments.at(-1);
     if (newest?.events && newest.bytes < segmentBytes) return newest;
     if (newest) newest.events = null;
-    const segment = { first: seq, last: seq, bytes: 0, events: [] };
+    const segment = { first: seq, last: seq, bytes: 0, events: [], state: new TerminalState(this.#state) };
     this.#segments.push(segment);
     return segment;
+  }
+
+  #show(event: CommandEvent): void {
+    if (isOutput(event)) this.#state.add(event.text ?? Buffer.from(event.base64!, "base64").toString("latin1"));
   }
 
   #trim(): void {
@@ -219,6 +238,10 @@ async function readSegment(file: string): Promise<NumberedCommandEvent[]> {
   return events;
 }
 
+function isOutput(event: CommandEvent): event is Extract<CommandEvent, { type: "command.stdout" | "command.stderr" }> {
+  return event.type === "command.stdout" || event.type === "command.stderr";
+}
+
 function sizeOf(event: CommandEvent): number {
-  return event.type === "command.stdout" || event.type === "command.stderr" ? bytesOf(event).length : 0;
+  return isOutput(event) ? bytesOf(event).length : 0;
 }

@@ -29,7 +29,7 @@ export class OutputDecoder {
   }
 }
 
-function toText(bytes: Buffer): OutputText {
+export function toText(bytes: Buffer): OutputText {
   return isUtf8(bytes) ? { text: bytes.toString("utf8") } : { base64: bytes.toString("base64") };
 }
 
