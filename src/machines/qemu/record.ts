@@ -1,4 +1,5 @@
 import { readdir } from "node:fs/promises";
+import { isDeepStrictEqual } from "node:util";
 import type { Resources } from "../../contract/agents.ts";
 import { BerthError } from "../../contract/errors.ts";
 import { SerialQueue } from "../../platform/locks.ts";
@@ -103,6 +104,7 @@ export class Records {
       const changes = change(known);
       if (!changes) return known;
       const record = { ...known, ...changes };
+      if (isDeepStrictEqual(record, known)) return known;
       const { folder, record: file } = this.#layout.machine(id);
       await writeWhole(file, JSON.stringify(record));
       // That a memory is used up must survive a power cut, before the guest changes the disk that belongs to it.
