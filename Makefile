@@ -69,7 +69,7 @@ test-machines: node_modules/.all image dashboard tool ## real machines in all th
 test-long: node_modules/.all image dashboard tool ## the real runtimes, suspension, exports, upgrades: half an hour without KVM
 	@node scripts/last-runs.ts record test-long vitest run --project long
 
-test-soak: node_modules/.all image dashboard tool ## random faults, and a year of operation
+test-soak: node_modules/.all image dashboard tool ## faults at each step and at random, and a year of operation
 	@node scripts/last-runs.ts record test-soak vitest run --project soak
 
 test-openclaw: node_modules/.all image dashboard tool browser ## OpenClaw's whole life in a real machine: without KVM, half an hour

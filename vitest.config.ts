@@ -12,8 +12,8 @@ const limits = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { tim
 const machine = ["test/vm/{agent,confinement,dashboard,isolation,opened,tool}.test.ts"];
 /** Both light runtimes in real machines, and what could lose data. CI runs these too. */
 const states = ["test/vm/{backup,egress,faults,runtimes,snapshots}.test.ts"];
-/** Random faults and long times. */
-const soak = ["test/faults/{soak,year}.test.ts", "test/vm/soak.test.ts"];
+/** Faults at each step and at random, and long times. */
+const soak = ["test/faults/{between-steps,soak,year}.test.ts", "test/vm/soak.test.ts"];
 /** All the rest. */
 const long = ["test/runtimes/**/*.test.ts", "test/vm/**/*.test.ts"];
 

@@ -34,7 +34,7 @@ const usualWaitMs = 70_000;
 const maximumKept = 256 * 1024 * 1024;
 const windowMs = 3_600_000;
 const rowBytes = 1_024;
-const keptHeaders = ["location", "content-type", "cache-control"];
+const keptHeaders = ["location", "content-type", "cache-control", "x-turn-id"];
 
 interface Held {
   claim: Claim;

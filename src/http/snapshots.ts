@@ -1,7 +1,8 @@
 import type { FastifyPluginAsync } from "fastify";
 import { routes } from "../api/routes.ts";
 import type { Agents } from "../service/agents.ts";
-import { type Snapshots, toSnapshotView } from "../service/snapshots.ts";
+import { toSnapshotView } from "../service/snapshot.ts";
+import type { Snapshots } from "../service/snapshots.ts";
 import { findAgent } from "./agents.ts";
 import { handle } from "./handle.ts";
 
@@ -32,7 +33,7 @@ export function snapshotRoutes(agents: Agents, snapshots: Snapshots): FastifyPlu
 
     handle(app, routes.rollBack, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
-      const rolledBack = await snapshots.rollBack(agent, request.body.snapshot);
+      const rolledBack = await snapshots.rollBack(agent, request.body.snapshot, request.attempt);
       return agents.view(request.query.wait ? await agents.settled(rolledBack) : rolledBack);
     });
   };

@@ -6,7 +6,8 @@ import { type AgentState, requireAllowed } from "./agent.ts";
 import type { Agents } from "./agents.ts";
 import type { Attempt } from "./idempotency.ts";
 import type { Lifecycle } from "./lifecycle/lifecycle.ts";
-import type { SnapshotState, Snapshots } from "./snapshots.ts";
+import type { SnapshotState } from "./snapshot.ts";
+import type { Snapshots } from "./snapshots.ts";
 
 /** A request for new agents with the state of another. */
 type AskedFork = CreateAgent & { from: ForkSource };

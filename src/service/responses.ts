@@ -118,7 +118,7 @@ export class Responses {
     { previousId, kept }: Pick<Asked, "previousId" | "kept">,
     caller: Caller,
   ): Promise<BegunResponse> {
-    const waiting = this.#turns.waiting(agent.id);
+    const waiting = await this.#turns.waiting(agent);
     const output = waiting && outputs.get(waiting.call.callId);
     if (!waiting || typeof output !== "string" || !mayUseTurn(caller, waiting.turn)) {
       throw new BerthError("function_not_waiting", "No turn of the agent waits for the result of such a call.");
@@ -141,7 +141,7 @@ export class Responses {
    * The guest takes it once. Throws `machine_failed`.
    */
   async redeliver(agent: AgentState, { response, turn }: BegunResponse, outputs: ReadonlyMap<string, string>) {
-    const waiting = this.#turns.waiting(agent.id);
+    const waiting = await this.#turns.waiting(agent);
     const output = waiting && outputs.get(waiting.call.callId);
     if (waiting?.turn.id !== turn.id || waiting.call.seq !== response.afterSeq || typeof output !== "string") return;
     await this.#turns.answerFunction(agent, turn, waiting.call.callId, output).catch((error: unknown) => {
@@ -182,12 +182,13 @@ export class Responses {
   }
 
   async #giveUpWaiting(agent: AgentState, caller: Caller): Promise<void> {
-    const waiting = this.#turns.waiting(agent.id);
+    const waiting = await this.#turns.waiting(agent);
     if (!waiting || !mayUseTurn(caller, waiting.turn)) return;
     if ((await this.#turns.lastEvent(waiting.turn)) > waiting.call.seq) return; // It has its result, and works.
     await this.#turns.cancel(agent, waiting.turn);
     const until = performance.now() + giveUpMs;
-    while (this.#turns.waiting(agent.id)?.turn.id === waiting.turn.id && performance.now() < until) await pause(pollMs);
+    while ((await this.#turns.waiting(agent))?.turn.id === waiting.turn.id && performance.now() < until)
+      await pause(pollMs);
   }
 }
 

@@ -64,7 +64,7 @@ export class RunningTurn {
   readonly writer: TurnWriter;
   /** Aborted once the turn's end is stored, whoever ended it. */
   readonly over = new AbortController();
-  /** Resolves when the announced events are stored and sent to readers. The guest's events come after them. */
+  /** Resolves when the events that are stored first are stored and sent to readers. The guest's next come after them. */
   announced: Promise<void> = Promise.resolve();
   /** When this server began it or took it up, in milliseconds as `performance.now` has it. */
   readonly startedAt = performance.now();
@@ -161,7 +161,8 @@ export class RunningTurn {
   /**
    * Adds a guest's event. Readers get it at once and the store soon: after a crash it can be read from the guest again.
    * The server's own events are stored first (see `announce`), so that a restart does not produce different ones. So is
-   * any last event, because whoever has read it may send the next message.
+   * any last event, because whoever has read it may send the next message, and a call of a client's function, whose result
+   * may reach the next server.
    */
   append(event: TurnEvent): void {
     if (this.ending) return;
@@ -174,7 +175,8 @@ export class RunningTurn {
     this.ending = statusAfter(event) !== "running";
     const whole = storable(this.ending ? this.#last(event as LastEvent) : this.#told(event));
     this.writer.add({ seq: this.#nextSeq++, event: whole });
-    if (!this.ending) this.log.append(whole);
+    if (whole.type === "response.function_call") this.announced = this.writer.flushed();
+    else if (!this.ending) this.log.append(whole);
     else if (whole.type !== "response.completed") this.#interrupted.abort();
   }
 

@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { BerthError } from "../contract/errors.ts";
-import { type CreateSnapshot, maximumSnapshots, type Snapshot, type SnapshotReason } from "../contract/snapshots.ts";
+import { type CreateSnapshot, maximumSnapshots, type SnapshotReason } from "../contract/snapshots.ts";
 import { type AgentState, requireAllowed } from "./agent.ts";
 import type { HostFiles } from "./host-files.ts";
 import type { Attempt } from "./idempotency.ts";
 import type { Lifecycle } from "./lifecycle/lifecycle.ts";
+import type { SnapshotState } from "./snapshot.ts";
 import type { Turns } from "./turns.ts";
 
 /** How many snapshots that were made before rollbacks an agent keeps: the newest. */
@@ -12,30 +13,6 @@ const keptBeforeRollbacks = 5;
 
 /** And before upgrades. */
 const keptBeforeUpgrades = 2;
-
-/** A kept moment of an agent. */
-export interface SnapshotState {
-  id: string;
-  agentId: string;
-  name: string;
-  reason: SnapshotReason;
-  /** Which runtime the agent had. */
-  runtime: string;
-  conversation: number;
-  /** What its runtime was told of the conversation before, by its id. */
-  retold: string | null;
-  hasMemory: boolean;
-  /** On the host's disk, beside what it shares with others. */
-  bytes: number;
-  /** The turn that ran then. */
-  turnId: string | null;
-  createdAt: Date;
-}
-
-/** The snapshot as its owner sees it. */
-export function toSnapshotView({ agentId: _, retold: __, createdAt, ...snapshot }: SnapshotState): Snapshot {
-  return { ...snapshot, createdAt: createdAt.toISOString() };
-}
 
 /** The snapshots' rows. A snapshot's files are made before its row and removed after it. */
 export interface SnapshotRows {
@@ -224,12 +201,15 @@ export class Snapshots {
    * is now is kept as a snapshot. Answers the agent as it is meanwhile. Throws `turn_in_progress`, `snapshot_not_found`,
    * `insufficient_credits`.
    */
-  async rollBack(agent: AgentState, reference: string): Promise<AgentState> {
+  async rollBack(agent: AgentState, reference: string, { resourceId, earlier }: Attempt): Promise<AgentState> {
     await this.#requireStartable(agent);
+    const { rows, lifecycle } = this.#options;
+    // Stored with the rollback: an earlier attempt has begun it.
+    if (earlier !== "none" && (await rows.find(agent.id, resourceId))) return agent;
     return this.using(agent, reference, (snapshot) => {
       const label = `before the rollback to ${snapshot.name}`;
-      const before = { reason: "rollback", label, kept: keptBeforeRollbacks } as const;
-      return this.#anew(agent, before, () => this.#options.lifecycle.rollBack(agent.id, snapshot));
+      const before = { id: resourceId, reason: "rollback", label, kept: keptBeforeRollbacks } as const;
+      return this.#anew(agent, before, (kept) => lifecycle.rollBack(agent.id, snapshot, kept));
     });
   }
 
@@ -242,9 +222,10 @@ export class Snapshots {
     const { machines, lifecycle } = this.#options;
     const hasNewest = ({ image }: AgentState) => image === machines.newestImage;
     if (hasNewest(agent)) return agent;
-    const before = { reason: "upgrade", label: "before the upgrade", kept: keptBeforeUpgrades } as const;
+    const label = "before the upgrade";
+    const before = { id: randomUUID(), reason: "upgrade", label, kept: keptBeforeUpgrades } as const;
     // Another request may have upgraded it while this one waited for its machine.
-    return this.#anew(agent, before, () => lifecycle.upgrade(agent.id), hasNewest);
+    return this.#anew(agent, before, (kept) => lifecycle.upgrade(agent.id, kept), hasNewest);
   }
 
   async #requireStartable(agent: AgentState): Promise<void> {
@@ -255,20 +236,25 @@ export class Snapshots {
     await requireSpace();
   }
 
-  /** Has `begin` start the machine anew, after a snapshot of what it is now; does nothing where the agent is so already. */
+  /**
+   * Has `begin` start the machine anew and store the snapshot of what it is now; does nothing where the agent is so
+   * already.
+   */
   async #anew(
     agent: AgentState,
-    { reason, label, kept }: { reason: SnapshotReason; label: string; kept: number },
-    begin: () => Promise<AgentState | null>,
+    { id, reason, label, kept }: { id: string; reason: SnapshotReason; label: string; kept: number },
+    begin: (before: SnapshotState | null) => Promise<AgentState | null>,
     isSo: (current: AgentState) => boolean = () => false,
   ): Promise<AgentState> {
-    const { rows, lifecycle, turns } = this.#options;
+    const { rows, files, machines, lifecycle, turns } = this.#options;
     if ((await rows.moment(agent.id)).turnId) return turns.refuseAnother(agent.id);
     const begun = await lifecycle.alone(agent.id, async (current) => {
       if (isSo(current)) return current;
-      const before = await this.#keepBefore(current, reason, label);
-      const anew = await begin();
-      if (!anew && before) await this.#discard(before.id);
+      await files.expect(id);
+      using _ = this.#use(id);
+      const before = await this.#before(current, id, reason, label);
+      const anew = await begin(before);
+      if (!anew && before) await machines.removeSnapshot(id).catch((error: unknown) => this.#left(id, error));
       return anew;
     });
     await this.#removeOldest(agent, reason, kept);
@@ -289,12 +275,14 @@ export class Snapshots {
     const { rows, files, machines, log } = this.#options;
     // In this order: a row is younger than its files.
     const found = await machines.snapshots();
-    const inUse = new Set(this.#inUse.keys());
     const states = await files.statesOf(found);
     for (const { id } of found) {
-      if (inUse.has(id)) continue;
-      if (states.get(id) === "removed") await machines.removeSnapshot(id);
-      else if (states.get(id) === "unknown") {
+      if (states.get(id) === "named" || this.#inUse.has(id)) continue;
+      // A retry keeps the id of the attempt that a crash cut off: its row may be there by now.
+      const state = (await files.statesOf([{ id }])).get(id);
+      if (state === "named" || this.#inUse.has(id)) continue;
+      if (state === "removed") await machines.removeSnapshot(id);
+      else {
         await machines.quarantineSnapshot(id);
         log("a snapshot without a row was moved to the quarantine", { snapshot: id });
       }
@@ -305,15 +293,11 @@ export class Snapshots {
   async #keep(
     agent: AgentState,
     id: string,
-    { name, reason, memory }: { name: string; reason: SnapshotReason; memory: boolean },
+    asked: { name: string; reason: SnapshotReason; memory: boolean },
   ): Promise<SnapshotState> {
     const { rows, machines } = this.#options;
     using _ = this.#use(id);
-    const { at, turnId } = await rows.moment(agent.id);
-    const facts = await machines.snapshot(agent.id, id, { memory });
-    const { runtime, conversation, retold } = agent;
-    const then = { runtime, conversation, retold, turnId, createdAt: at };
-    const snapshot = { id, agentId: agent.id, name, reason, ...then, ...facts };
+    const snapshot = await this.#filesOf(agent, id, asked);
     try {
       await rows.insert(snapshot);
     } catch (error) {
@@ -325,10 +309,24 @@ export class Snapshots {
     return snapshot;
   }
 
+  /** Makes the files of a snapshot. Answers what is to be stored of it. */
+  async #filesOf(
+    agent: AgentState,
+    id: string,
+    { name, reason, memory }: { name: string; reason: SnapshotReason; memory: boolean },
+  ): Promise<SnapshotState> {
+    const { rows, machines } = this.#options;
+    const { at, turnId } = await rows.moment(agent.id);
+    const facts = await machines.snapshot(agent.id, id, { memory });
+    const { runtime, conversation, retold } = agent;
+    const then = { runtime, conversation, retold, turnId, createdAt: at };
+    return { id, agentId: agent.id, name, reason, ...then, ...facts };
+  }
+
   /** What an agent is before it starts anew; null where its machine is lost, so that there is nothing to keep. */
-  async #keepBefore(agent: AgentState, reason: SnapshotReason, label: string): Promise<SnapshotState | null> {
+  async #before(agent: AgentState, id: string, reason: SnapshotReason, label: string): Promise<SnapshotState | null> {
     const name = `${label.slice(0, 70)}, ${new Date().toISOString()}`;
-    return this.#keep(agent, randomUUID(), { name, reason, memory: true }).catch((error: unknown) => {
+    return this.#filesOf(agent, id, { name, reason, memory: true }).catch((error: unknown) => {
       if (error instanceof BerthError && error.code === "machine_lost") return null;
       throw error;
     });

@@ -85,7 +85,10 @@ async function readAnswer(running: RunningTurn, lease: GuestLease, options: Turn
       watch.stop();
       await running.announced;
       if (over.signal.aborted || running.ending) return "ended";
-      for (const entry of batch) take(running, entry, options.firstDelta);
+      for (const entry of batch) {
+        take(running, entry, options.firstDelta);
+        if (entry.event.type === "response.function_call") await running.announced;
+      }
       // Meanwhile, new events stay in the guest's journal on the agent's disk.
       if (!running.writer.hasRoom) await running.writer.room(over.signal);
       watch.saw();

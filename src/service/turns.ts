@@ -280,9 +280,16 @@ export class Turns {
     return running ? running.log.nextSeq - 1 : (await this.#options.rows.progress(id)).last;
   }
 
-  /** The agent's running turn on this host that asked its client for a function; null if none does. */
-  waiting(agentId: string): { turn: TurnState; call: FunctionCall } | null {
-    const running = this.#running.ofAgent(agentId);
+  /**
+   * The agent's running turn on this host that asked its client for a function; null if none does. While this server
+   * takes up the turns of an earlier one, waits for the agent's.
+   */
+  async waiting({ id, isHere }: AgentState): Promise<{ turn: TurnState; call: FunctionCall } | null> {
+    if (isHere && this.#known && !this.#running.ofAgent(id)) {
+      const [last] = await this.#options.rows.list(id, 1, null);
+      if (last) await this.#takenUp(last);
+    }
+    const running = this.#running.ofAgent(id);
     return running?.functionCall ? { turn: running.turn, call: running.functionCall } : null;
   }
 

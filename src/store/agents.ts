@@ -6,7 +6,9 @@ import type { AgentSettings, AgentState } from "../service/agent.ts";
 import type { ImportDetail } from "../service/imports.ts";
 import type { AgentChange, AgentRows, PastMoment, RuntimeChange } from "../service/lifecycle/agent-rows.ts";
 import { retelling } from "../service/retelling.ts";
+import type { SnapshotState } from "../service/snapshot.ts";
 import { type Database, isDuplicate, type Tables } from "./database.ts";
+import { SnapshotStore } from "./snapshots.ts";
 import { saidIn } from "./turns.ts";
 
 /** What is read of agents: all that is small. */
@@ -365,8 +367,14 @@ export class AgentStore implements AgentRows {
     return row ? this.#toState(row) : null;
   }
 
-  async beginUpgrade(id: string): Promise<AgentState | null> {
-    return this.#changeAtRest(id, (update) => update.set(booted).where("desired", "!=", "deleted"));
+  async beginUpgrade(id: string, before: SnapshotState | null): Promise<AgentState | null> {
+    return this.#changeAtRest(
+      id,
+      (update) => update.set(booted).where("desired", "!=", "deleted"),
+      async (transaction) => {
+        if (before) await new SnapshotStore(transaction).insert(before);
+      },
+    );
   }
 
   async beginRuntime(id: string, { runtime, resources, settings }: RuntimeChange): Promise<AgentState | null> {
@@ -386,7 +394,7 @@ export class AgentStore implements AgentRows {
     );
   }
 
-  async beginRollback(id: string, snapshot: PastMoment): Promise<AgentState | null> {
+  async beginRollback(id: string, snapshot: PastMoment, before: SnapshotState | null): Promise<AgentState | null> {
     return this.#changeAtRest(
       id,
       (update) =>
@@ -400,7 +408,11 @@ export class AgentStore implements AgentRows {
             retold: snapshot.retold,
           }))
           .where("desired", "!=", "deleted"),
-      (transaction) => markUndone(transaction, id, snapshot),
+      async (transaction) => {
+        // In this order: the snapshot has the turns that were undone before.
+        if (before) await new SnapshotStore(transaction).insert(before);
+        await markUndone(transaction, id, snapshot);
+      },
     );
   }
 

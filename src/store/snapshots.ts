@@ -2,7 +2,8 @@ import { type Selectable, sql } from "kysely";
 import { BerthError } from "../contract/errors.ts";
 import { isUuid } from "../contract/ids.ts";
 import type { SnapshotReason } from "../contract/snapshots.ts";
-import type { SnapshotRows, SnapshotState } from "../service/snapshots.ts";
+import type { SnapshotState } from "../service/snapshot.ts";
+import type { SnapshotRows } from "../service/snapshots.ts";
 import { type Database, isDuplicate, type Tables } from "./database.ts";
 
 /** The agents' snapshots. */

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../../src/config/config.ts";
@@ -51,6 +52,14 @@ export class KillableService implements AsyncDisposable {
 
   async killServer(): Promise<void> {
     await this.server.end("SIGKILL");
+  }
+
+  /** Has the server end at its n-th step from now (`steps.ts`); null: not at all. */
+  async killServerAt(step: number | null): Promise<void> {
+    const { child } = this.server;
+    const armed = once(child, "message");
+    child.send(step ?? "never");
+    await armed;
   }
 
   /** Keeps the machine's disk. */

@@ -97,18 +97,20 @@ export class ProcessDriver implements Driver {
   }
 
   async keptLog(id: string): Promise<string> {
-    return (await readJson<string>(join(this.#folder, id, "kept.json"))) ?? "";
+    return (await readJson<string>(this.#file(id, "kept.json"))) ?? "";
   }
 
   async token(id: string): Promise<string> {
     const { pid, firstToken } = await this.#require(id);
-    const identity = await readJson<MachineIdentity>(join(this.#folder, id, "identity.json"));
+    const identity = await readJson<MachineIdentity>(this.#file(id, "identity.json"));
     return identity?.pid === pid ? identity.token : firstToken;
   }
 
   /** Keeps the disk alone. */
   async snapshot(id: string, snapshot: string): Promise<SnapshotFacts> {
     if ((await this.observe(id)).phase === "absent") throw new BerthError("machine_lost", "The agent has no machine.");
+    // A crash may have left either.
+    for (const left of [snapshot, `${snapshot}.partial`]) await this.removeSnapshot(left);
     await cp(join(this.#folder, id), this.#snapshot(`${snapshot}.partial`), { recursive: true });
     await rename(this.#snapshot(`${snapshot}.partial`), this.#snapshot(snapshot));
     return { bytes: 4096, hasMemory: false };
@@ -120,8 +122,6 @@ export class ProcessDriver implements Driver {
     }
     await this.destroy(id);
     await cp(this.#snapshot(snapshot!), join(this.#folder, id), { recursive: true });
-    // Of the machine that was kept, not of this one.
-    for (const name of ["machine.json", "identity.json"]) await rm(join(this.#folder, id, name), { force: true });
     await this.#write(id, "desired.json", { generation, restarts, restores, suspended: false });
   }
 
@@ -145,6 +145,11 @@ export class ProcessDriver implements Driver {
     throw new Error("not a machine that is backed up");
   }
 
+  /** What driver and machine note of a machine, beside its disk, which is its agent's home: an import replaces that. */
+  #file(id: string, ...name: string[]): string {
+    return join(`${this.#folder}-records`, id, ...name);
+  }
+
   #snapshot(id: string): string {
     return join(`${this.#folder}-snapshots`, id);
   }
@@ -159,7 +164,9 @@ export class ProcessDriver implements Driver {
 
   async destroy(id: string): Promise<void> {
     await this.stop(id);
-    await rm(join(this.#folder, id), { recursive: true, force: true, maxRetries: 10 });
+    for (const folder of [join(this.#folder, id), this.#file(id)]) {
+      await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+    }
   }
 
   async invalidate(id: string): Promise<void> {
@@ -193,7 +200,7 @@ export class ProcessDriver implements Driver {
 
   async observe(id: string): Promise<MachineObservation> {
     const there = await stat(join(this.#folder, id)).catch(() => null);
-    const desired = await readJson<DesiredState>(join(this.#folder, id, "desired.json"));
+    const desired = await readJson<DesiredState>(this.#file(id, "desired.json"));
     const { generation, restarts, restores, suspended } = desired ?? noDesire;
     const off = suspended ? "suspended" : there ? "stopped" : "absent";
     const phase = (await this.#running(id)) ? "running" : off;
@@ -224,7 +231,7 @@ export class ProcessDriver implements Driver {
 
   /** The record that the machine's last run wrote. That run may have ended. */
   record(id: string): Promise<MachineRecord | null> {
-    return readJson<MachineRecord>(join(this.#folder, id, "machine.json"));
+    return readJson<MachineRecord>(this.#file(id, "machine.json"));
   }
 
   /** Kills all machines at once, as a power cut would. Resolves when all are gone. */
@@ -239,20 +246,24 @@ export class ProcessDriver implements Driver {
       throw new BerthError("machine_failed", "A later change has superseded this one.");
     const running = (await this.#running(id)) ?? (await this.#start(join(this.#folder, id)));
     await this.#write(id, "desired.json", { generation, restarts, restores, suspended: false });
-    const identity = await readJson<MachineIdentity>(join(this.#folder, id, "identity.json"));
+    const identity = await readJson<MachineIdentity>(this.#file(id, "identity.json"));
     const adopted = identity?.pid === running.pid;
     return { id, origin, unadopted: !adopted, tokens: [adopted ? identity.token : running.firstToken] };
   }
 
   async #start(disk: string): Promise<Running> {
     await using log = await open(join(disk, "machine.log"), "a");
-    const child = spawn(process.execPath, [program, disk], { detached: true, stdio: ["ignore", log.fd, log.fd] });
+    const id = basename(disk);
+    await mkdir(this.#file(id), { recursive: true });
+    const child = spawn(process.execPath, [program, disk, this.#file(id)], {
+      detached: true,
+      stdio: ["ignore", log.fd, log.fd],
+    });
     child.unref();
     let ended = false;
     child.once("exit", () => {
       ended = true;
     });
-    const id = basename(disk);
     for (let tries = startTries; ; await sleep(pollMs)) {
       const running = await this.#running(id);
       if (running) return running;
@@ -262,7 +273,8 @@ export class ProcessDriver implements Driver {
   }
 
   async #write(id: string, name: string, value: unknown): Promise<void> {
-    const file = join(this.#folder, id, name);
+    const file = this.#file(id, name);
+    await mkdir(dirname(file), { recursive: true });
     await writeFile(`${file}.new`, JSON.stringify(value));
     await rename(`${file}.new`, file);
   }

@@ -11,8 +11,8 @@ import { startOf } from "../../src/platform/process-table.ts";
 import { scriptedRuntimes } from "./scripted-runtime.ts";
 import { spliceProgram } from "./splice-program.ts";
 
-// A machine as a process: the real runner with the scripted runtime. Its argument is the folder that is its disk. It
-// reports its state in two files there: `machine.json` (MachineRecord) and, once adopted, `identity.json`. A second
+// A machine as a process: the real runner with the scripted runtime. Its arguments are the folder that is its disk and
+// one in which it reports its state: `machine.json` (MachineRecord) and, once adopted, `identity.json`. A second
 // process on the same folder exits at once.
 
 /** A running machine's report on itself. */
@@ -34,11 +34,12 @@ export interface MachineIdentity {
 }
 
 const folder = process.argv[2]!;
+const records = process.argv[3]!;
 const file = (name: string) => join(folder, name);
 
 async function write(name: string, value: MachineRecord | MachineIdentity): Promise<void> {
-  await writeFile(file(`${name}.new`), JSON.stringify(value));
-  await rename(file(`${name}.new`), file(name));
+  await writeFile(join(records, `${name}.new`), JSON.stringify(value));
+  await rename(join(records, `${name}.new`), join(records, name));
 }
 
 // A socket without a file, so that the lock ends with the process.
@@ -55,7 +56,7 @@ const functionServer = functions.listen(0);
 await once(functionServer, "listening");
 const functionsUrl = `http://127.0.0.1:${(functionServer.address() as AddressInfo).port}/mcp`;
 const record = { pid: process.pid, start: startOf(process.pid)!, gatewayUrl, firstToken };
-await rm(file("identity.json"), { force: true });
+await rm(join(records, "identity.json"), { force: true });
 await write("machine.json", { ...record, port: null });
 const runner = await createRunner({
   runtimes: scriptedRuntimes,

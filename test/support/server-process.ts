@@ -20,7 +20,7 @@ export class ServerProcess implements AsyncDisposable {
         BERTH_SPARES: "0",
         ...environment,
       },
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
     for (const stream of [this.child.stdout!, this.child.stderr!]) {
       createInterface({ input: stream }).on("line", (line) => {

@@ -1,5 +1,6 @@
 import type { Resources } from "../../contract/agents.ts";
 import type { AgentSettings, AgentState, DesiredState } from "../agent.ts";
+import type { SnapshotState } from "../snapshot.ts";
 import type { InstallChange } from "./provisioning.ts";
 
 /** A runtime that an agent goes on with, and what changes with it. */
@@ -58,13 +59,16 @@ export interface AgentRows {
    * is being deleted.
    */
   beginRestart(id: string, newMachine: boolean): Promise<AgentState | null>;
-  /** Desires that it runs anew. Null while a turn runs, or when it is being deleted. */
-  beginUpgrade(id: string): Promise<AgentState | null>;
   /**
-   * Desires that its machine is made from that snapshot, and marks the turns since as undone. Null while a turn runs, or
-   * when it is being deleted.
+   * Desires that it runs anew, and stores the snapshot `before` of what it is now. Null while a turn runs, or when it is
+   * being deleted; then `before` is not stored.
    */
-  beginRollback(id: string, snapshot: PastMoment): Promise<AgentState | null>;
+  beginUpgrade(id: string, before: SnapshotState | null): Promise<AgentState | null>;
+  /**
+   * Desires that its machine is made from that snapshot, marks the turns since as undone, and stores the snapshot `before`
+   * of what it is now. Null while a turn runs, or when it is being deleted; then `before` is not stored.
+   */
+  beginRollback(id: string, snapshot: PastMoment, before: SnapshotState | null): Promise<AgentState | null>;
   /**
    * Desires that it runs anew with another runtime, in a conversation of its own that is told of the last one. Null while a
    * turn runs, or when it is being deleted.

@@ -4,6 +4,7 @@ import { BerthError } from "../../contract/errors.ts";
 import { pause } from "../../platform/retry.ts";
 import type { AgentState } from "../agent.ts";
 import type { HostFiles } from "../host-files.ts";
+import type { SnapshotState } from "../snapshot.ts";
 import type { AgentRows, PastMoment, RuntimeChange } from "./agent-rows.ts";
 import { HungGuests } from "./hung-guests.ts";
 import { type AgentTimers, Idleness } from "./idleness.ts";
@@ -208,19 +209,19 @@ export class Lifecycle {
   }
 
   /**
-   * Has the agent's machine made anew from a snapshot, with the runtime and the conversation of then. Answers the agent as it is
-   * meanwhile; null while a turn runs, or when it is being deleted.
+   * Has the agent's machine made anew from a snapshot, with the runtime and the conversation of then, and stores the snapshot
+   * `before` of what it is now. Answers the agent as it is meanwhile; null while a turn runs, or when it is being deleted.
    */
-  async rollBack(id: string, snapshot: PastMoment): Promise<AgentState | null> {
-    return this.#beginAnew(await this.#rows.beginRollback(id, snapshot));
+  async rollBack(id: string, snapshot: PastMoment, before: SnapshotState | null): Promise<AgentState | null> {
+    return this.#beginAnew(await this.#rows.beginRollback(id, snapshot, before));
   }
 
   /**
-   * Boots the machine from its disk with the newest image. Answers the agent as it is meanwhile; null while a turn runs, or
-   * when it is being deleted.
+   * Boots the machine from its disk with the newest image, and stores the snapshot `before` of what it is now. Answers the
+   * agent as it is meanwhile; null while a turn runs, or when it is being deleted.
    */
-  async upgrade(id: string): Promise<AgentState | null> {
-    return this.#beginAnew(await this.#rows.beginUpgrade(id));
+  async upgrade(id: string, before: SnapshotState | null): Promise<AgentState | null> {
+    return this.#beginAnew(await this.#rows.beginUpgrade(id, before));
   }
 
   /** Suspends the agent. Answers how it is when that is done or was superseded; null when it may not be. */

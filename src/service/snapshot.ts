@@ -1,0 +1,25 @@
+import type { Snapshot, SnapshotReason } from "../contract/snapshots.ts";
+
+/** A kept moment of an agent. */
+export interface SnapshotState {
+  id: string;
+  agentId: string;
+  name: string;
+  reason: SnapshotReason;
+  /** Which runtime the agent had. */
+  runtime: string;
+  conversation: number;
+  /** What its runtime was told of the conversation before, by its id. */
+  retold: string | null;
+  hasMemory: boolean;
+  /** On the host's disk, beside what it shares with others. */
+  bytes: number;
+  /** The turn that ran then. */
+  turnId: string | null;
+  createdAt: Date;
+}
+
+/** The snapshot as its owner sees it. */
+export function toSnapshotView({ agentId: _, retold: __, createdAt, ...snapshot }: SnapshotState): Snapshot {
+  return { ...snapshot, createdAt: createdAt.toISOString() };
+}

@@ -1,0 +1,252 @@
+import { once } from "node:events";
+import { sql } from "kysely";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Database } from "../../src/store/database.ts";
+import { databaseOf } from "../support/accounts.ts";
+import { importArchive } from "../support/archives.ts";
+import type { Answer, TestClient } from "../support/client.ts";
+import { KillableService } from "../support/killable-service.ts";
+
+// A server that is killed between any two steps of a request that makes something whole of several parts, and another one
+// that takes over. Either nothing is there then, or all of it; the same request with the same key gets the right answer.
+// `test/faults/crash.test.ts` does the same with the machine's own steps.
+
+let service: KillableService;
+let client: TestClient;
+let database: Database;
+
+beforeAll(async () => {
+  service = await KillableService.start();
+  client = service.client;
+  database = await databaseOf(service);
+  await client.createAgent("fun");
+  await client.createAgent("ada");
+  await client.call("PUT", "/agents/ada/network", { allow: ["example.com"], deny: ["*.example.org"] });
+  await client.call("PUT", "/agents/ada/secrets/TOKEN", { value: "very-secret-value", hosts: ["api.example.com"] });
+  await client.chat("ada", "one");
+});
+afterAll(async () => {
+  await database.destroy();
+  await service[Symbol.asyncDispose]();
+});
+
+interface Operation {
+  /** Called once for each step, before the server is killed there. */
+  prepare?: () => Promise<void>;
+  /** The request, with a key that is the same for each try of a step. */
+  act: (name: string, headers: Record<string, string>) => Promise<Answer>;
+  /** What is there after the death: nothing, or all of it. */
+  found: (name: string) => Promise<void>;
+  /** What is there after the retry, which answered this. */
+  done: (name: string, answer: Answer) => Promise<void>;
+  remove?: (name: string) => Promise<void>;
+}
+
+/** Kills the server at the first step of the operation, at its second, …, until it is done before it comes to the step. */
+async function killAtEachStep(prefix: string, { prepare, act, found, done, remove }: Operation): Promise<number> {
+  for (let step = 1; ; step++) {
+    const name = `${prefix}${step}`;
+    const headers = { "idempotency-key": name };
+    await prepare?.();
+    await service.killServerAt(step);
+    const died = once(service.server.child, "exit").then(() => "died" as const);
+    const acted = act(name, headers).then(
+      (answer) => answer,
+      // The connection breaks, which comes before the process's end is seen.
+      () => died,
+    );
+    const outcome = await Promise.race([acted, died]);
+    if (outcome !== "died") {
+      await service.killServerAt(null);
+      await done(name, outcome);
+      await remove?.(name);
+      return step;
+    }
+    await service.startServer();
+    await database.updateTable("idempotency_keys").set({ leased_until: sql<Date>`now()` }).execute();
+    await found(name);
+    await done(name, await act(name, headers));
+    await remove?.(name);
+  }
+}
+
+async function get(path: string) {
+  const { status, body } = await client.call("GET", path);
+  expect([status, body]).toEqual([200, body]);
+  return body;
+}
+
+const agents = async (): Promise<string[]> =>
+  (await get("/agents?limit=100")).data.map(({ name }: { name: string }) => name);
+
+/** An agent has the rules of its source, answers, and knows this of the conversation. */
+async function expectWhole(name: string, secrets: string[], recalled: string): Promise<void> {
+  expect(await get(`/agents/${name}/network`)).toMatchObject({ allow: ["example.com"], deny: ["*.example.org"] });
+  const kept = (await get(`/agents/${name}/secrets`)).data;
+  expect(kept.map((each: { name: string }) => each.name)).toEqual(secrets);
+  await client.call("POST", `/agents/${name}/resume?wait=ready`);
+  expect(await client.ask(name, "recall")).toBe(recalled);
+}
+
+const deleteAll = async (names: readonly string[]) => {
+  for (const name of names) expect((await client.call("DELETE", `/agents/${name}`)).status).toBe(204);
+};
+
+test("forks with rules and secrets", { timeout: 600_000 }, async () => {
+  const both = (name: string) => [`${name}-1`, `${name}-2`];
+  const steps = await killAtEachStep("fox", {
+    act: (name, headers) =>
+      client.call("POST", "/agents?wait=ready", { name, from: { agent: "ada", secrets: true }, count: 2 }, headers),
+    found: async (name) => {
+      const there = (await agents()).filter((each) => each.startsWith(`${name}-`));
+      expect([[], both(name)]).toContainEqual(there.toSorted());
+      for (const each of there) await expectRows(each);
+    },
+    done: async (name, answer) => {
+      expect([answer.status, answer.body.name]).toEqual([201, `${name}-1`]);
+      for (const each of both(name)) await expectWhole(each, ["TOKEN"], "one\nrecall\n");
+    },
+    remove: (name) => deleteAll(both(name)),
+  });
+  expect(steps).toBeGreaterThan(10);
+});
+
+test("an import", { timeout: 600_000 }, async () => {
+  const exported = await client.fetch("GET", "/agents/ada/export");
+  const archive = Buffer.from(await exported.arrayBuffer());
+  const turns = async (name: string) => (await get(`/agents/${name}/turns`)).data;
+  const steps = await killAtEachStep("imp", {
+    act: (name, headers) => importArchive(client, archive, { query: `?name=${name}&wait=ready`, headers }),
+    found: async (name) => {
+      if (!(await agents()).includes(name)) return;
+      expect(await get(`/agents/${name}/network`)).toMatchObject({ allow: ["example.com"], deny: ["*.example.org"] });
+      expect(await turns(name)).toHaveLength(1);
+    },
+    done: async (name, answer) => {
+      expect([answer.status, answer.body.agent.name]).toEqual([201, name]);
+      await expectWhole(name, [], "one\nrecall\n");
+      expect(await turns(name)).toHaveLength(2);
+    },
+    remove: (name) => deleteAll([name]),
+  });
+  expect(steps).toBeGreaterThan(5);
+});
+
+test("a snapshot", { timeout: 600_000 }, async () => {
+  const snapshots = async () => (await get("/agents/ada/snapshots")).data.map(({ name }: { name: string }) => name);
+  const steps = await killAtEachStep("kept", {
+    act: (name, headers) => client.call("POST", "/agents/ada/snapshots", { name }, headers),
+    found: async (name) => expect([[], [name]]).toContainEqual(await snapshots()),
+    done: async (name, answer) => {
+      expect([answer.status, answer.body.name]).toEqual([201, name]);
+      expect(await snapshots()).toEqual([name]);
+      const fork = { name: `of-${name}`, from: { agent: "ada", snapshot: name } };
+      expect((await client.call("POST", "/agents?wait=ready", fork)).status).toBe(201);
+      await expectWhole(fork.name, [], "one\nrecall\n");
+      await deleteAll([fork.name]);
+    },
+    remove: async (name) => {
+      expect((await client.call("DELETE", `/agents/ada/snapshots/${name}`)).status).toBe(204);
+    },
+  });
+  expect(steps).toBeGreaterThan(3);
+});
+
+test("a rollback", { timeout: 600_000 }, async () => {
+  await client.createAgent("eve");
+  await client.chat("eve", "one");
+  await client.call("POST", "/agents/eve/snapshots", { name: "first" });
+  const before = async () =>
+    (await get("/agents/eve/snapshots")).data.filter(({ reason }: { reason: string }) => reason === "rollback");
+  const messages = async (undone: boolean): Promise<string[]> =>
+    (await get("/agents/eve/turns?limit=100")).data
+      .filter((turn: { undone: boolean }) => turn.undone === undone)
+      .map(({ message }: { message: string }) => message);
+  const steps = await killAtEachStep("back", {
+    prepare: async () => {
+      for (const { id } of await before()) await client.call("DELETE", `/agents/eve/snapshots/${id}`);
+      await client.chat("eve", "two");
+    },
+    act: (_, headers) => client.call("POST", "/agents/eve/rollback?wait=ready", { snapshot: "first" }, headers),
+    found: async () => {
+      const isBack = !(await messages(false)).includes("two");
+      expect((await before()).length).toBe(isBack ? 1 : 0);
+    },
+    done: async (_, answer) => {
+      expect([answer.status, answer.body.name]).toEqual([200, "eve"]);
+      expect(await before()).toHaveLength(1);
+      expect(await messages(false)).not.toContain("two");
+      await client.call("POST", "/agents/eve/resume?wait=ready");
+      expect(await client.ask("eve", "recall")).toBe("one\nrecall\n");
+      // And to what it was: nothing of that is lost.
+      await client.call("POST", "/agents/eve/rollback?wait=ready", { snapshot: (await before())[0].id });
+      expect(await client.ask("eve", "recall")).toContain("two\nrecall\n");
+      await client.call("POST", "/agents/eve/rollback?wait=ready", { snapshot: "first" });
+    },
+  });
+  expect(steps).toBeGreaterThan(8);
+});
+
+const weather = { type: "function", name: "weather", parameters: { type: "object", properties: {} } };
+
+test("a response whose agent calls a function", { timeout: 600_000 }, async () => {
+  const steps = await killAtEachStep("call", {
+    act: (_, headers) => client.call("POST", "/v1/responses", { ...asked, input: "call weather" }, headers),
+    found: async () => {},
+    done: async (_, answer) => {
+      expect(answer.body).toMatchObject({ status: "completed", output: [{ type: "function_call", name: "weather" }] });
+      const { call_id, ...rest } = await resultFor(answer);
+      const second = await client.call("POST", "/v1/responses", { ...asked, ...rest });
+      expect(textOf(second)).toBe(`result of ${call_id}`);
+      expect((await get("/agents/fun/turns?limit=1")).data).toMatchObject([{ reply: `result of ${call_id}` }]);
+    },
+  });
+  expect(steps).toBeGreaterThan(5);
+});
+
+test("a function's result", { timeout: 600_000 }, async () => {
+  let result: Awaited<ReturnType<typeof resultFor>>;
+  const turnsBefore = new Set<string>();
+  const steps = await killAtEachStep("result", {
+    prepare: async () => {
+      const first = await client.call("POST", "/v1/responses", { ...asked, input: "call weather" });
+      result = await resultFor(first);
+      turnsBefore.add(first.headers.get("x-turn-id")!);
+    },
+    act: (_, headers) => {
+      const { call_id: _id, ...rest } = result;
+      return client.call("POST", "/v1/responses", { ...asked, ...rest }, headers);
+    },
+    found: async () => {},
+    done: async (_, answer) => {
+      expect(answer.body).toMatchObject({ status: "completed" });
+      expect(textOf(answer)).toBe(`result of ${result.call_id}`);
+      const stored = await get(`/v1/responses/${answer.body.id}`);
+      expect(stored.output).toEqual(answer.body.output);
+      expect(turnsBefore).toContain(answer.headers.get("x-turn-id"));
+    },
+  });
+  expect(steps).toBeGreaterThan(3);
+});
+
+const asked = { model: "fun", tools: [weather] };
+
+/** The request that gives the response's function its result. */
+async function resultFor({ body }: Answer) {
+  expect(body).toMatchObject({ output: [{ type: "function_call" }] });
+  const [{ call_id }] = body.output as [{ call_id: string }];
+  const input = [{ type: "function_call_output", call_id, output: `result of ${call_id}` }];
+  return { call_id, input, previous_response_id: body.id as string };
+}
+
+function textOf({ body }: Answer): string {
+  expect(body).toMatchObject({ status: "completed", output: [{ type: "message" }] });
+  const { content } = body.output.find(({ type }: { type: string }) => type === "message");
+  return content[0].text;
+}
+
+/** What a fork has from the moment it is there. */
+async function expectRows(name: string): Promise<void> {
+  expect(await get(`/agents/${name}/network`)).toMatchObject({ allow: ["example.com"], deny: ["*.example.org"] });
+  expect((await get(`/agents/${name}/secrets`)).data).toMatchObject([{ name: "TOKEN" }]);
+}
