@@ -222,9 +222,15 @@ export function sendHead(reply: FastifyReply): FastifyReply {
   return reply;
 }
 
-/** To be kept under this name (RFC 6266). */
+/** To be kept under this name (RFC 6266, RFC 8187). */
 function attachment(name: string): string {
-  return `attachment; filename*=UTF-8''${encodeURIComponent(name.toWellFormed())}`;
+  // encodeURIComponent leaves these, which RFC 8187 does not allow.
+  const encoded = encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, percentEncoded);
+  return `attachment; filename*=UTF-8''${encoded}`;
+}
+
+function percentEncoded(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
 /** The headers of a file's bytes. What an agent wrote is never shown as a page of this origin. */

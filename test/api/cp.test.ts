@@ -1,5 +1,7 @@
 import { execFileSync, spawn } from "node:child_process";
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -75,6 +77,72 @@ test("what a machine sends stays in its folder", async () => {
   expect((await stat(join(local, "got/suid"))).mode & 0o7000).toBe(0);
 });
 
+test("of a folder with two names that are one here, nothing is copied", async () => {
+  await mkdir(join(home, "latin"));
+  for (const byte of [0xfd, 0xfe])
+    await writeFile(Buffer.from([...Buffer.from(join(home, "latin/")), byte, 0x78]), `${byte}`);
+  const { code, stderr } = await berth(["cp", "ada:latin", "latin"]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("Two names in the folder are the same")]);
+  expect(stderr).toContain("./\u{fffd}x");
+  expect(await readdir(local)).not.toContain("latin");
+});
+
+test("a folder whose names here are not UTF-8 is not sent", async () => {
+  await mkdir(join(local, "bytes"));
+  await writeFile(Buffer.concat([Buffer.from(join(local, "bytes/")), Buffer.from([0xff])]), "");
+  const { code, stderr } = await berth(["cp", "bytes", "ada:bytes"]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("A name is not UTF-8. Rename it: ")]);
+  expect(await readdir(home)).not.toContain("bytes");
+});
+
+test("an entry that cannot be written here fails the copy", async () => {
+  const name = "n".repeat(250);
+  await mkdir(join(home, "deep", ...Array.from({ length: 8 }, () => name)), { recursive: true });
+  await writeFile(join(home, "deep", ...Array.from({ length: 8 }, () => name), "f"), "content");
+  const there = join(local, ...Array.from({ length: 9 }, () => name));
+  await mkdir(there, { recursive: true });
+  const { code, stderr } = await berth(["cp", "ada:deep", join(there, "deep")]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("ENAMETOOLONG")]);
+  expect(await readdir(there)).toEqual([]);
+});
+
+test("a folder of zeros is copied whole", async () => {
+  await mkdir(join(home, "zeros"));
+  await writeFile(join(home, "zeros/f"), Buffer.alloc(64 * 1024 * 1024));
+  expect(await berth(["cp", "ada:zeros", "zeros"])).toMatchObject({ code: 0 });
+  expect((await stat(join(local, "zeros/f"))).size).toBe(64 * 1024 * 1024);
+});
+
+test("links of a folder keep their targets, and what is no file is named", async () => {
+  await mkdir(join(local, "venv/bin"), { recursive: true });
+  await symlink("/usr/bin/python3", join(local, "venv/bin/python"));
+  await symlink("../../../outside", join(local, "venv/bin/up"));
+  execFileSync("mkfifo", [join(local, "venv/fifo")]);
+  const server = createServer().listen(join(local, "venv/socket"));
+  await once(server, "listening");
+  const { code, stderr } = await berth(["cp", "venv", "ada:venv"]);
+  server.close();
+  expect(code).toBe(0);
+  for (const name of ["fifo", "socket"])
+    expect(stderr).toContain(`Left out, since it is neither a file, a folder nor a link: ./${name}`);
+  expect((await readdir(join(home, "venv"))).toSorted()).toEqual(["bin"]);
+  expect(await readlink(join(home, "venv/bin/python"))).toBe("/usr/bin/python3");
+  expect(await readlink(join(home, "venv/bin/up"))).toBe("../../../outside");
+});
+
+test("a folder is not printed", async () => {
+  await mkdir(join(home, "folder"));
+  for (const args of [
+    ["cp", "ada:folder", "-"],
+    ["files", "cat", "ada", "folder"],
+  ])
+    expect(await berth(args)).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining("This is a folder"),
+    });
+});
+
 test("files are listed, moved and removed", async () => {
   expect(await berth(["files", "mkdir", "ada", "a/b"])).toMatchObject({ code: 0 });
   await writeFile(join(home, "a/b/f"), "12345");
@@ -91,5 +159,5 @@ test("files are listed, moved and removed", async () => {
 
 test("two paths here, or two in machines, are refused", async () => {
   expect((await berth(["cp", "a", "b"])).code).toBe(2);
-  expect((await berth(["cp", "ada:a", "ada:b"])).code).toBe(2);
+  expect(await berth(["cp", "ada:a", "ada:b"])).toMatchObject({ code: 2, stderr: expect.stringContaining("./a:b") });
 });

@@ -32,13 +32,13 @@ const follow = (path: string, query: Record<string, string>) =>
   fetch(`${client.url}${at(path)}?${new URLSearchParams(query)}`);
 
 test("a ticket downloads the one file, once", async () => {
-  await writeFile(join(here, "käse.html"), "<script>alert(1)</script>");
-  const path = `${folder}/käse.html`;
+  await writeFile(join(here, "käse (it's*).html"), "<script>alert(1)</script>");
+  const path = `${folder}/käse (it's*).html`;
   const ticket = await ticketFor(path);
   const answer = await follow(path, { ticket });
   expect(await answer.text()).toBe("<script>alert(1)</script>");
   expect(Object.fromEntries(answer.headers)).toMatchObject({
-    "content-disposition": "attachment; filename*=UTF-8''k%C3%A4se.html",
+    "content-disposition": "attachment; filename*=UTF-8''k%C3%A4se%20%28it%27s%2A%29.html",
     // No page could run it as a script, either.
     "content-type": "application/octet-stream",
     "content-security-policy": expect.stringContaining("default-src 'none'"),

@@ -26,7 +26,10 @@ export function register(program: Command): void {
 async function copy(source: string, target: string, { root, json }: CommonOptions & { root?: true }): Promise<void> {
   const [from, to] = [endOf(source), endOf(target)];
   if ((from.agent === null) === (to.agent === null)) {
-    throw new CliError("One of the two has the form AGENT:PATH, and the other is a path here.", 2);
+    throw new CliError(
+      "One of the two has the form AGENT:PATH, and the other is a path here: ./a:b where it has a colon.",
+      2,
+    );
   }
   const files = connect(readEnvironment()).agent((from.agent ?? to.agent)!).files;
   const user = root ? "root" : "agent";

@@ -1,9 +1,9 @@
 import type { AgentFiles, FileEntry } from "@berth/client";
 import { type Command, Option } from "commander";
 import { connect } from "../connect.ts";
+import { printFile } from "../copy/print-file.ts";
 import { readEnvironment } from "../environment.ts";
 import { type CommonOptions, jsonOption } from "../options.ts";
-import { copyBody } from "../response-body.ts";
 import { formatTable } from "../table.ts";
 import { printable, writeJson } from "../terminal.ts";
 import { note } from "../verbosity.ts";
@@ -30,7 +30,7 @@ export function register(files: Command): void {
   command("cat", "print a file")
     .argument("<path>", "the file's path")
     .action(async (name: string, path: string, options: FileOptions) => {
-      await copyBody(await filesOf(name).read(path, userOf(options)));
+      await printFile(filesOf(name), path, userOf(options));
     });
   command("mkdir", "make a folder, and those above it")
     .argument("<path>", "the folder's path")

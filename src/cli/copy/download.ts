@@ -7,10 +7,10 @@ import { pipeline } from "node:stream/promises";
 import { type AgentFiles, UnreachableError } from "@berth/client";
 import { extract, type ReadEntry } from "tar";
 import { CliError } from "../errors.ts";
-import { copyBody } from "../response-body.ts";
 import { printable } from "../terminal.ts";
 import { note } from "../verbosity.ts";
 import { counted } from "./ends.ts";
+import { printFile } from "./print-file.ts";
 
 /**
  * Fetches a file or a folder. It is complete before it is at its place; a file replaces one that is there, a folder
@@ -24,7 +24,7 @@ export async function download(
   seen: (bytes: number) => void,
 ): Promise<{ path: string; size: number }> {
   if (to === "-") {
-    await copyBody(await files.read(from, { user }));
+    await printFile(files, from, { user });
     return { path: to, size: 0 };
   }
   const entry = await files.stat(from, { user });
@@ -58,32 +58,58 @@ export async function download(
 async function receive(response: Response, count: ReturnType<typeof counted>, into: Writable): Promise<void> {
   // The web's type and Node's differ in name only.
   const body = Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]);
-  let isBroken = false;
-  body.once("error", () => {
-    isBroken = true;
-  });
+  // The first that fails ends the others, with its error.
+  let first: Readable | Writable | null = null;
+  for (const stream of [body, into]) {
+    stream.once("error", () => {
+      first ??= stream;
+    });
+  }
   await pipeline(body, count, into).catch((error: Error) => {
-    throw isBroken ? new UnreachableError("The connection broke off before the end; nothing was copied.") : error;
+    throw first === body ? new UnreachableError("The connection broke off before the end; nothing was copied.") : error;
   });
 }
 
-/** Unpacks what a machine sent, which may be hostile: only files, folders, and links that stay inside. */
+/**
+ * Unpacks what a machine sent, which may be hostile: only files, folders, and links that stay inside. Fails where two names
+ * of the machine are one here.
+ */
 function unpacker(folder: string): Writable {
-  return extract({
+  const names = new Set<string>();
+  const stream = extract({
     cwd: folder,
-    strict: false,
+    strict: true, // Otherwise an entry that cannot be written is left out silently.
+    maxDecompressionRatio: Number.POSITIVE_INFINITY, // Zeros are compressed to less than a thousandth.
     preserveOwner: false,
     filter: (path, found) => {
       const entry = found as ReadEntry;
-      if (isSafe(path, entry)) return true;
-      note(`Left out: ${printable(path)}`);
-      return false;
+      if (!isSafe(path, entry)) {
+        note(`Left out: ${printable(path)}`);
+        return false;
+      }
+      const name = nameHere(path);
+      if (names.has(name)) stream.abort(sameName(path));
+      names.add(name);
+      return true;
     },
     onReadEntry: (entry) => {
       // No set-user-id bits.
       entry.mode = (entry.mode ?? 0o644) & 0o777;
     },
-  }) as unknown as Writable;
+  });
+  return stream as unknown as Writable;
+}
+
+/** A path as file systems here tell it from others: macOS and Windows ignore case and how accents are composed. */
+function nameHere(path: string): string {
+  return process.platform === "linux" ? path : path.normalize("NFC").toLowerCase();
+}
+
+function sameName(path: string): CliError {
+  const reason = path.includes("\u{fffd}") ? "they are not UTF-8" : "upper and lower case are the same here";
+  return new CliError(
+    `Two names in the folder are the same on this computer, since ${reason}. Rename one: ${printable(path)}. Nothing was copied.`,
+  );
 }
 
 /** Whether an entry of an archive and what it links to stay inside of the folder that it is unpacked into. */

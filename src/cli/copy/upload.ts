@@ -1,10 +1,12 @@
-import { createReadStream } from "node:fs";
+import { createReadStream, type Stats } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename, posix, resolve } from "node:path";
 import { pipeline, Readable } from "node:stream";
-import { type AgentFiles, ApiError } from "@berth/client";
-import { create } from "tar";
+import { type AgentFiles, ApiError, type WrittenFile } from "@berth/client";
+import { create, type ReadEntry } from "tar";
 import { CliError } from "../errors.ts";
+import { printable } from "../terminal.ts";
+import { note } from "../verbosity.ts";
 import { counted } from "./ends.ts";
 
 /** Sends a file, a folder or standard input (`-`) to a machine. Into a folder that is there, under its own name. */
@@ -15,20 +17,48 @@ export async function upload(
   user: "agent" | "root",
   seen: (bytes: number) => void,
 ): Promise<{ path: string; size: number }> {
-  const send = (source: NodeJS.ReadableStream) => webStream(pipeline(source, counted(seen), () => {}));
-  if (from === "-") return files.write(to, send(process.stdin), { user });
+  if (from === "-") return sent(process.stdin, seen, (body) => files.write(to, body, { user }));
   const found = await stat(from).catch(() => {
     throw new CliError(`There is no file ${from} here.`);
   });
   const name = basename(resolve(from));
   const target = to.endsWith("/") || (await isFolder(files, to, user)) ? posix.join(to, name) : to;
   if (found.isDirectory()) {
-    const archive = create({ gzip: true, portable: true, cwd: from }, ["."]);
-    return files.extract(target, send(archive as unknown as NodeJS.ReadableStream), { user });
+    const archive = create({ gzip: true, portable: true, cwd: from, filter: isCopied }, ["."]);
+    return sent(archive as unknown as NodeJS.ReadableStream, seen, (body) => files.extract(target, body, { user }));
   }
   if (!found.isFile()) throw new CliError(`${from} is neither a file nor a folder.`);
   const mode = (found.mode & 0o777).toString(8).padStart(3, "0");
-  return files.write(target, send(createReadStream(from)), { user, mode });
+  return sent(createReadStream(from), seen, (body) => files.write(target, body, { user, mode }));
+}
+
+/** Sends what `source` reads. An error of the source is that, and none of the connection, which breaks with it. */
+async function sent(
+  source: NodeJS.ReadableStream,
+  seen: (bytes: number) => void,
+  send: (body: ReadableStream<Uint8Array>) => Promise<WrittenFile>,
+): Promise<WrittenFile> {
+  let failed: NodeJS.ErrnoException | null = null;
+  source.once("error", (error) => {
+    failed = error;
+  });
+  try {
+    return await send(webStream(pipeline(source, counted(seen), () => {})));
+  } catch (error) {
+    throw failed ? unreadable(failed) : error;
+  }
+}
+
+function unreadable({ path = "", message }: NodeJS.ErrnoException): CliError {
+  const reason = path.includes("\u{fffd}") ? `A name is not UTF-8. Rename it: ${path}` : message;
+  return new CliError(`${printable(reason)}. Nothing was copied.`);
+}
+
+/** Fifos, sockets and devices are left out. */
+function isCopied(path: string, found: Stats | ReadEntry): boolean {
+  const isOther = "isFile" in found && !found.isFile() && !found.isDirectory() && !found.isSymbolicLink();
+  if (isOther) note(`Left out, since it is neither a file, a folder nor a link: ${printable(path)}`);
+  return !isOther;
 }
 
 async function isFolder(files: AgentFiles, path: string, user: "agent" | "root"): Promise<boolean> {
