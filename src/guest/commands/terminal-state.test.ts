@@ -75,6 +75,11 @@ describe("a replay", () => {
     expect(replay(shown, 1_000)).toBe(shown);
   });
 
+  test("is made in one pass also where a query does not end", () => {
+    const unfinished = `\x1b]4;${"?".repeat(256 * 1024)}`;
+    expect(replay(unfinished, 1_000_000)).toBe(unfinished);
+  });
+
   test("is answered by no terminal", async () => {
     const screen = new xterm.Terminal({ allowProposedApi: true });
     const answers: string[] = [];

@@ -23,7 +23,7 @@ const initialModes: ReadonlyMap<string, boolean> = new Map([
 /** Private modes set and reset, the keypad's mode, and a full reset. */
 const modeSequence = anyOf("g", [String.raw`\x1b\[\?([\d;]+)([hl])`, String.raw`\x1b([=>c])`]);
 
-/** A whole sequence at the beginning of a text (ECMA-48; in xterm, a bell ends an OSC, too). Another escapeCharacter breaks it off. */
+/** A whole sequence at the beginning of a text (ECMA-48; in xterm, a bell ends an OSC, too). Another escape character breaks it off. */
 const wholeSequence = anyOf("", [
   String.raw`^\x1b\[[\x00-\x17\x19\x1c-\x3f]*[^\x00-\x17\x19\x1c-\x3f]`,
   String.raw`^\x1b\][^\x07\x18\x1a\x1b]*[\x07\x18\x1a\x1b]`,
@@ -42,7 +42,7 @@ const querySequences = anyOf("g", [
   String.raw`\x1b\[[\d;]*(?:x|\*y)`, // Terminal parameters, checksums.
   String.raw`\x1b\[\?[\d;]*S`, // Graphics.
   String.raw`\x1b\[(?:1[1345689]|2[01])(?:;\d*)*t`, // The window's size, place and title.
-  String.raw`\x1b\](?:4|5|1\d|21|52);[^\x07\x1b]*\?[^\x07\x1b]*(?:\x07|\x1b\\)`, // Colours, the clipboard.
+  String.raw`\x1b\](?:4|5|1\d|21|52);[^\x07\x1b?]*\?[^\x07\x1b]*(?:\x07|\x1b\\)`, // Colours, the clipboard.
   String.raw`\x1bP[\d;]*[$+]q[^\x1b]*\x1b\\`, // Settings, capabilities.
   String.raw`\x1b_G(?:[^;\x1b]*,)?a=q[^\x1b]*\x1b\\`, // Kitty's graphics.
 ]);
@@ -53,7 +53,7 @@ const rememberedCharacters = 256;
 
 /**
  * The state of a terminal after some output: whether a sequence is unfinished, and the modes that differ from a new
- * terminal's. An escapeCharacter always begins a new sequence, so that the last one decides whether the output ends within one.
+ * terminal's. An escape character always begins a new sequence, so that the last one decides whether the output ends within one.
  */
 export class TerminalState {
   /** The beginning of the sequence within which the output ends; empty outside of sequences. */
