@@ -3,7 +3,6 @@ import { chown, mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { methods } from "@agentclientprotocol/sdk";
-import { freePort } from "../platform/ports.ts";
 import { type AcpConnection, startAcp } from "./acp.ts";
 import { claudeModels } from "./claude-models.ts";
 import { loginEnvironment, replaceFile } from "./process.ts";
@@ -34,7 +33,7 @@ export const opencode: Runtime = {
     { message: "Good night.", model: null },
   ],
   async start(context) {
-    const port = await freePort();
+    const port = context.runtimePort;
     const files = filesOf(context);
     const models = new ModelSwitch(files.slots, `http://127.0.0.1:${port}`, context.home);
     await prepareHome(context);

@@ -53,6 +53,7 @@ describe.each(runtimesInMachines)("%s", { timeout: 1_200_000 }, (runtime) => {
       expect(systemOf(body)).toContain(instructions);
     }
     expect(third.events.at(-1)!.event).toMatchObject({ usage: { inputTokens: expect.any(Number) } });
+    expect((await client.call("GET", `/agents/${agent}/ports`)).body).toEqual({ data: [] });
   });
 
   test("a tool call has its events and runs in the machine; what it wrote is there in the next turn", async () => {
@@ -81,7 +82,8 @@ describe.each(runtimesInMachines)("%s", { timeout: 1_200_000 }, (runtime) => {
     }
     expect(types.at(-1)).toBe("response.cancelled");
     expect(await client.ask(agent, "run: echo fine")).toContain("fine");
-    expect((await service.exec(id, "pgrep -f '[s]leep 12345'")).stdout).toBe("");
+    const left = async () => (await service.exec(id, "pgrep -f '[s]leep 12345'")).stdout;
+    await expect.poll(left).toBe("");
   });
 
   test("asleep it has no process; its next message wakes it with its conversation, files and programs", async () => {
