@@ -18,7 +18,8 @@ import type { Turns } from "./turns.ts";
 /** The agents' rows: what owners read and change. */
 interface OwnedAgentRows {
   byId(id: string): Promise<AgentState | null>;
-  countOf(accountId: string): Promise<number>;
+  /** Throws `too_many_agents` if the account cannot have `more` agents. */
+  requireFew(accountId: string, more: number): Promise<void>;
   byName(accountId: string, name: string): Promise<AgentState | null>;
   /** Those that exist. */
   byNames(accountId: string, names: readonly string[]): Promise<{ id: string; name: string }[]>;
@@ -50,8 +51,6 @@ interface AgentOptions {
   requireCredits: (accountId: string) => Promise<void>;
   /** Throws `disk_full` if the host's disk is too full for anything new. */
   requireSpace: () => Promise<void>;
-  /** How many agents an account may have. */
-  maximumAgents: number;
   /** The names of the available runtimes. */
   runtimes: readonly string[];
   /** The default size of a runtime's machine. */
@@ -123,18 +122,10 @@ export class Agents {
   async requireCreatable(accountId: string, asked: CreateAgent): Promise<void> {
     const { runtime = defaultRuntime } = asked;
     requireSmall(asked);
-    await this.#requireFew(accountId, asked.count ?? 1);
+    await this.#options.rows.requireFew(accountId, asked.count ?? 1);
     await this.#requireRunnable(accountId, runtime);
     await this.#options.checkModel(asked.model ?? null, runtime);
     await this.#requireOthers({ accountId, name: asked.name }, asked.agents);
-  }
-
-  /** Throws `too_many_agents`. */
-  async #requireFew(accountId: string, more: number): Promise<void> {
-    const { rows, maximumAgents } = this.#options;
-    if ((await rows.countOf(accountId)) + more <= maximumAgents) return;
-    const message = `An account can have up to ${maximumAgents} agents; delete one first.`;
-    throw new BerthError("too_many_agents", message);
   }
 
   async #requireRunnable(accountId: string, runtime: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { BerthError } from "../contract/errors.ts";
+import { SerialQueue } from "../platform/locks.ts";
 import type { AgentState } from "./agent.ts";
 import { toCredits } from "./credits.ts";
 import type { RunningTurns } from "./running-turns.ts";
@@ -30,6 +31,8 @@ interface AskingOptions {
  */
 export class Asking {
   readonly #options: AskingOptions;
+  /** The turns that come of a client's turn begin one at a time, so that the count of them is correct. */
+  readonly #beginning = new SerialQueue();
 
   constructor(options: AskingOptions) {
     this.#options = options;
@@ -63,11 +66,13 @@ export class Asking {
     const depth = (asked?.depth ?? 0) + 1;
     if (depth > maximumDepth) throw refused(`Agents ask each other ${maximumDepth} deep at most.`);
     const firstTurn = asked?.firstTurn ?? byTurn;
-    const { turns: count } = await this.#requireCost(firstTurn);
-    if (count >= maximumTurns) throw refused(`${maximumTurns} turns may come of one message.`);
     const span = own.trace?.span;
     const caller = { accountId: agent.accountId, keyId, ...(span ? { span } : {}) };
-    const turn = await turns.begin(randomUUID(), agent, message, caller, { asked: { byTurn, firstTurn, depth } });
+    const turn = await this.#beginning.run(firstTurn, async () => {
+      const { turns: count } = await this.#requireCost(firstTurn);
+      if (count >= maximumTurns) throw refused(`${maximumTurns} turns may come of one message.`);
+      return turns.begin(randomUUID(), agent, message, caller, { asked: { byTurn, firstTurn, depth } });
+    });
     // Its end would have ended this one.
     if (running.ofAgent(agentId) !== own || own.ending) await turns.cancel(agent, turn);
     return { agent, turn };

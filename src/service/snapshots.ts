@@ -96,18 +96,22 @@ export class Snapshots {
     const made = earlier === "none" ? null : await rows.find(agent.id, resourceId);
     if (made) return made;
     await requireSpace();
-    const before = await rows.list(agent.id);
-    if (before.some(({ name }) => name === asked.name)) {
-      throw new BerthError("snapshot_exists", `The agent has a snapshot ${asked.name} already.`);
+    return this.#options.lifecycle.alone(agent.id, async (current) => {
+      await this.#requireFew(current, asked.name);
+      const name = asked.name ?? new Date().toISOString();
+      return this.#keep(current, resourceId, { name, reason: "asked", memory: asked.memory });
+    });
+  }
+
+  /** Throws `snapshot_exists`, `too_many_snapshots`. Holds only while nothing else is done with the agent. */
+  async #requireFew(agent: AgentState, newName: string | undefined): Promise<void> {
+    const before = await this.list(agent);
+    if (before.some(({ name }) => name === newName)) {
+      throw new BerthError("snapshot_exists", `The agent has a snapshot ${newName} already.`);
     }
-    if (before.length >= maximumSnapshots) {
-      const message = `An agent can have at most ${maximumSnapshots} snapshots: remove one.`;
-      throw new BerthError("too_many_snapshots", message);
-    }
-    const name = asked.name ?? new Date().toISOString();
-    return this.#options.lifecycle.alone(agent.id, (current) =>
-      this.#keep(current, resourceId, { name, reason: "asked", memory: asked.memory }),
-    );
+    if (before.length < maximumSnapshots) return;
+    const message = `An agent can have at most ${maximumSnapshots} snapshots: remove one.`;
+    throw new BerthError("too_many_snapshots", message);
   }
 
   /**

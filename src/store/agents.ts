@@ -55,15 +55,17 @@ export class AgentStore implements AgentRows {
   readonly #database: Database;
   readonly #host: string;
   readonly #machinePrice: number;
+  readonly #maximum: number;
 
   /**
    * `host`: the id of the data folder that new agents' machines belong to. `machinePrice`: micro-credits per GiB of
-   * machine memory and hour.
+   * machine memory and hour. `maximum`: the number of agents that an account can have.
    */
-  constructor(database: Database, host: string, machinePrice: number) {
+  constructor(database: Database, host: string, { machinePrice, maximum }: { machinePrice: number; maximum: number }) {
     this.#database = database;
     this.#host = host;
     this.#machinePrice = machinePrice;
+    this.#maximum = maximum;
   }
 
   /** Assigns to this host the agents without a host, which were created before hosts had ids. */
@@ -72,14 +74,24 @@ export class AgentStore implements AgentRows {
   }
 
   insert(agent: AgentState): Promise<void> {
-    return this.#insert(agent, this.#database);
+    return this.insertWith([agent], async () => {});
   }
 
-  /** Inserts agents together with what `then` adds: all of it or nothing. */
+  /**
+   * Inserts agents together with what `then` adds: all of it or nothing. Throws `agent_exists`, and `too_many_agents` if
+   * the account reaches its maximum in the meantime.
+   */
   async insertWith(agents: readonly AgentState[], then: (transaction: Database) => Promise<void>): Promise<void> {
     await this.#database.transaction().execute(async (transaction) => {
       for (const agent of agents) await this.#insert(agent, transaction);
       await then(transaction);
+      // Last: settlements of the account's credits wait for this lock, and `then` may take minutes.
+      const accounts = [...new Set(agents.map(({ accountId }) => accountId))].toSorted();
+      for (const accountId of accounts) {
+        const account = transaction.selectFrom("accounts").select("id").where("id", "=", accountId);
+        await account.forNoKeyUpdate().execute();
+        await this.#requireFew(transaction, accountId, 0);
+      }
     });
   }
 
@@ -198,14 +210,20 @@ export class AgentStore implements AgentRows {
     return (await rows.execute()).map(({ id }) => id);
   }
 
-  /** How many agents the account has. */
-  async countOf(accountId: string): Promise<number> {
-    const { count } = await this.#database
+  /** Throws `too_many_agents` if the account cannot have `more` agents. */
+  requireFew(accountId: string, more: number): Promise<void> {
+    return this.#requireFew(this.#database, accountId, more);
+  }
+
+  async #requireFew(database: Database, accountId: string, more: number): Promise<void> {
+    const { count } = await database
       .selectFrom("agents")
       .select(({ fn }) => fn.countAll<string>().as("count"))
       .where("account_id", "=", accountId)
       .executeTakeFirstOrThrow();
-    return Number(count);
+    if (Number(count) + more <= this.#maximum) return;
+    const message = `An account can have up to ${this.#maximum} agents; delete one first.`;
+    throw new BerthError("too_many_agents", message);
   }
 
   async importDetail(id: string): Promise<ImportDetail | null> {

@@ -116,7 +116,6 @@ export function openService(parts: ServiceParts) {
     turns,
     requireCredits: (accountId) => requireCredits(accountId, null),
     requireSpace,
-    maximumAgents: config.maximumAgentsPerAccount,
     runtimes: runtimes.map(({ name }) => name),
     usualResources: (name) => resourcesOf(runtimes, name),
     checkModel: (model, runtime) => models.check(model, runtime),

@@ -35,7 +35,7 @@ export function openStores(database: Database, host: string, sealer: Sealer, con
   const startingCredits = fromCredits(config.startingCredits);
   const machinePrice = fromCredits(config.machinePrice);
   const { requests, account, address, agents, keys } = config.rateLimits;
-  const agentStore = new AgentStore(database, host, machinePrice);
+  const agentStore = new AgentStore(database, host, { machinePrice, maximum: config.maximumAgentsPerAccount });
   const secretStore = new SecretStore(database, sealer, makeAuthority);
   const turnStore = new TurnStore(database, host);
   return {

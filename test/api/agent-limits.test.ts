@@ -24,6 +24,24 @@ test("an account has up to its number of agents, forks and imports included", as
   expect((await client.call("POST", "/agents", { name: "cleo" })).status).toBe(201);
 });
 
+test("agents that are created at the same moment do not pass the maximum together", async () => {
+  await using service = await ScriptedService.start({ maximumAgentsPerAccount: 3 });
+  const { client } = service;
+  await client.createAgent("ada");
+  const create = (name: string) => client.call("POST", "/agents", { name });
+  const fork = (name: string) => client.call("POST", "/agents", { name, from: { agent: "ada" }, count: 2 });
+  const archive = await archiveWith();
+  const answers = await Promise.all([
+    ...["bea", "cleo", "dan", "eve"].map(create),
+    fork("fox"),
+    importArchive(client, archive, { query: "?name=ida" }),
+  ]);
+  const refused = answers.filter(({ status }) => status !== 201);
+  for (const { status, body } of refused) expect([status, body.code]).toEqual([409, "too_many_agents"]);
+  const { data } = (await client.call("GET", "/agents")).body;
+  expect(data).toHaveLength(3);
+});
+
 test("an agent's settings are limited together, however they come", async () => {
   await using service = await ScriptedService.start();
   const { client } = service;
@@ -53,6 +71,9 @@ test("look-ups of an imported agent do not read what its owner was told of it", 
     select octet_length((to_jsonb(agents) - 'import_detail')::text) as bytes from agents`.execute(database);
   expect(rows[0]!.bytes).toBeLessThan(10_000);
   const { rows: owners } = await sql<{ id: string }>`select account_id as id from agents`.execute(database);
-  const read = await new AgentStore(database, "another host", 0).byName(owners[0]!.id, name);
+  const read = await new AgentStore(database, "another host", { machinePrice: 0, maximum: 1_000 }).byName(
+    owners[0]!.id,
+    name,
+  );
   expect(JSON.stringify(read).length).toBeLessThan(10_000);
 });

@@ -1,5 +1,6 @@
+import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { newKey } from "../support/accounts.ts";
+import { databaseOf, newKey } from "../support/accounts.ts";
 import type { TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
@@ -81,6 +82,30 @@ test("a chain has three askings at most, and an agent that answers already is no
 test("one message leads to a bounded number of turns", async () => {
   expect(await client.ask("ada", "consults 32 bob hello")).toBe("hello");
   expect(await client.ask("ada", "consults 33 bob hello")).toBe("asking_refused: 32 turns may come of one message.");
+});
+
+test("agents that are asked at the same moment do not pass the bound together", async () => {
+  await allow("ada", ["bob", "cleo", "dan"]);
+  const database = await databaseOf(service);
+  await using _ = { [Symbol.asyncDispose]: () => database.destroy() };
+  const answer = await database.transaction().execute(async (transaction) => {
+    // Turns wait for their agents' rows.
+    await sql`select from agents where name <> 'ada' for no key update`.execute(transaction);
+    const asking = client.ask("ada", "consult-all hello");
+    const waiting = async () => {
+      const { rows } = await sql`select from pg_locks where not granted`.execute(transaction);
+      return rows.length;
+    };
+    await expect.poll(waiting).toBeGreaterThan(0);
+    await sql`
+      insert into turns (id, agent_id, conversation, message, status, usage, asked_by, first_turn, depth)
+      select gen_random_uuid(), (select id from agents where name = 'eve'), conversation, message, 'completed', usage, id, id, 1
+      from turns cross join generate_series(1, 31)
+      where status = 'running' and agent_id = (select id from agents where name = 'ada')`.execute(database);
+    return { asking };
+  });
+  const answers = (await answer.asking).split("\n");
+  expect(answers.toSorted()).toEqual([...Array(2).fill("asking_refused: 32 turns may come of one message."), "hello"]);
 });
 
 test("what turns ask of each other may cost so much and no more", async () => {

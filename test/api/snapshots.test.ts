@@ -153,8 +153,13 @@ test("an agent has at most 100 snapshots, and keeps the five newest of those tha
   for (let count = 0; count < 7; count++) await rollBack("base");
   const made = (await kept()).filter(({ reason }: { reason: string }) => reason === "rollback");
   expect([made.length, (await files()).length]).toEqual([5, 6]);
-  for (let count = 6; count < 100; count++) expect((await keep()).status).toBe(201);
-  expect(await keep()).toMatchObject({ status: 409, body: { code: "too_many_snapshots" } });
+  for (let count = 6; count < 98; count++) expect((await keep()).status).toBe(201);
+  // At the same moment: two of these fit.
+  const last = await Promise.all(Array.from({ length: 5 }, () => keep()));
+  expect(last.map(({ status, body }) => body.code ?? status).toSorted()).toEqual([
+    ...[201, 201],
+    ...["too_many_snapshots", "too_many_snapshots", "too_many_snapshots"],
+  ]);
 });
 
 test("snapshots go with their agent, and what nobody needs goes at the next start", async () => {

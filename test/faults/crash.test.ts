@@ -164,7 +164,7 @@ class WakingStore extends AgentStore {
 }
 
 test("an agent that is woken when its machine has just been suspended runs, also where nobody asks again", async () => {
-  const rows = new WakingStore(database, "here", 0);
+  const rows = new WakingStore(database, "here", { machinePrice: 0, maximum: 1_000 });
   const server = serverUntil(new Death(Infinity), rows);
   const agent = newAgent();
   await server.lifecycle.recover();
@@ -178,7 +178,10 @@ test("an agent that is woken when its machine has just been suspended runs, also
 });
 
 /** What of a server sees to agents' lives, up to its death. */
-function serverUntil(death: Death, rows = new AgentStore(database, "here", 0)): Server {
+function serverUntil(
+  death: Death,
+  rows = new AgentStore(database, "here", { machinePrice: 0, maximum: 1_000 }),
+): Server {
   const machines = new Machines({
     open: async () => death.at(driver),
     serveUplink: () => {},
@@ -296,7 +299,7 @@ test.each(Object.keys(operations))(
   "a server that dies at any step of %s leaves nothing that the next cannot end",
   async (name) => {
     const { prepare, act, expected } = operations[name]!;
-    const rows = new AgentStore(database, "here", 0);
+    const rows = new AgentStore(database, "here", { machinePrice: 0, maximum: 1_000 });
     const outcomes = new Set<string>();
     let at = 1;
     for (let finished = false; !finished; at++) {

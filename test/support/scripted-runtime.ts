@@ -29,6 +29,7 @@ import {
  *   think NAME     calls the gateway, then the client's function NAME, then the gateway again, and says the result
  *   consult NAME MESSAGE  asks another agent, as an MCP client does, and says its answer or the refusal
  *   consults N NAME MESSAGE  the same N times, one after the other, and says the last
+ *   consult-all MESSAGE  asks all agents that it may at the same moment, and says their answers
  *   consult-later NAME MESSAGE  the same once the turn is over; the answer is then a message of the conversation
  *   list-agents    says what the list of other agents has
  *   ask [PATH]     calls the gateway at PATH (`/anthropic/v1/messages`) and says the response's status and body
@@ -140,6 +141,14 @@ class ScriptedSession implements Session {
         const results: string[] = [];
         for (const _ of numbersTo(times)) results.push(await this.#call("agents", "ask_agent", asked, emit, signal));
         say(results.at(-1)!);
+        break;
+      }
+      case "consult-all": {
+        const { agents } = JSON.parse(await this.#call("agents", "list_agents", {}, emit, signal));
+        const answers = agents.map(({ name }: { name: string }) =>
+          this.#call("agents", "ask_agent", { agent: name, message: words.join(" ") }, emit, signal),
+        );
+        say((await Promise.all(answers)).join("\n"));
         break;
       }
       case "consult-later": {

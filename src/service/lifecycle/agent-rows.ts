@@ -31,7 +31,7 @@ export interface AgentChange extends InstallChange {
 
 /** The agents' rows, as far as an agent's life needs them. Whatever changes what is desired raises the generation. */
 export interface AgentRows {
-  /** Throws `agent_exists`. */
+  /** Throws `agent_exists`, `too_many_agents`. */
   insert(agent: AgentState): Promise<void>;
   byId(id: string): Promise<AgentState | null>;
   all(): Promise<AgentState[]>;
