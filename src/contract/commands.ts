@@ -17,10 +17,17 @@ const usualTimeoutSeconds = 3_600;
 const maximumTimeoutSeconds = 7 * 86_400;
 
 const noNull = (text: string) => !text.includes("\0");
+/** The most that Linux passes to a program as one argument or variable, in bytes: 128 KiB with its end (execve(2)). */
+const maximumArgumentBytes = 128 * 1024 - 1;
+const fits = (...texts: string[]) => Buffer.byteLength(texts.join("=")) <= maximumArgumentBytes;
 const Text = z
   .string()
-  .max(128 * 1024)
-  .refine(noNull, "A null character cannot be passed to a program.");
+  .max(maximumArgumentBytes)
+  .refine(noNull, "A null character cannot be passed to a program.")
+  .refine(
+    (text) => fits(text),
+    `A program's argument has up to ${maximumArgumentBytes} bytes of UTF-8; pass more by stdin.`,
+  );
 
 /** Which user of the machine does something: the agent's own, or root. */
 export const MachineUser = z.enum(["agent", "root"]);
@@ -49,6 +56,10 @@ export const RunCommand = z
       256,
       "A command has 256 variables at most.",
     )
+      .refine(
+        (env) => Object.entries(env).every(([name, value]) => fits(name, value)),
+        `A variable has up to ${maximumArgumentBytes} bytes of UTF-8 with its name; pass more by stdin.`,
+      )
       .optional()
       .meta({ description: "Variables beside those of a login." }),
     stdin: z.string().max(maximumInputBytes).optional().meta({ description: "The command's whole input." }),

@@ -35,12 +35,19 @@ function onlyDefault<const Value extends string | number | boolean>(name: string
     .meta({ description: values.length === 0 ? "Not supported." : `Only ${allowed}.` });
 }
 
+/** A field that may be left empty, and nothing else. */
+function onlyEmpty(name: string) {
+  const reason = `${name} is not supported: the agent's own runtime chooses it. Leave it out, or empty.`;
+  const isEmpty = (value: unknown) => (typeof value === "object" ? Object.keys(value ?? {}).length === 0 : !value);
+  return z.unknown().refine(isEmpty, reason).optional().meta({ description: "Only empty." });
+}
+
 /** Advice for a model's provider: accepted, without effect. */
 const advice = z.unknown().optional().meta({ description: "Accepted, without effect." });
 
 /** What both APIs let a client set of a model, which an agent's runtime chooses itself. */
 const settings = {
-  tool_choice: onlyDefault("tool_choice", "auto"),
+  tool_choice: onlyDefault("tool_choice", "auto", "none"),
   temperature: onlyDefault("temperature", 1),
   top_p: onlyDefault("top_p", 1),
   presence_penalty: onlyDefault("presence_penalty", 0),
@@ -67,6 +74,17 @@ const maximumTools = 128;
 const Item = z.looseObject({ type: z.string().optional() });
 /** An item of the input, or of an answer that the client sends back. */
 export type InputItem = z.infer<typeof Item> & Record<string, unknown>;
+
+/** The tools that the agent may call: none by the choice `none`. Its own ones are not the client's to choose. */
+export function toolsOf<Tool>({
+  tools,
+  tool_choice: choice,
+}: {
+  tools?: Tool[] | null | undefined;
+  tool_choice?: unknown;
+}) {
+  return choice === "none" ? [] : (tools ?? []);
+}
 
 /** `POST /v1/responses` */
 export const CreateResponse = z
@@ -173,8 +191,8 @@ export const CreateChatCompletion = z
     max_tokens: onlyDefault("max_tokens"),
     max_completion_tokens: onlyDefault("max_completion_tokens"),
     logprobs: onlyDefault("logprobs", false),
-    logit_bias: onlyDefault("logit_bias"),
-    stop: onlyDefault("stop"),
+    logit_bias: onlyEmpty("logit_bias"),
+    stop: onlyEmpty("stop"),
     seed: onlyDefault("seed"),
     response_format: z
       .looseObject({

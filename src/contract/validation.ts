@@ -47,10 +47,18 @@ export function safeParseValue<Schema extends z.ZodType>(
 
 /** The first issues of an error. */
 export function issuesOf(error: z.core.$ZodError): Issue[] {
-  return error.issues.slice(0, maximumIssues).map(({ path, message }) => ({
+  const issues = error.issues.slice(0, maximumIssues).flatMap(byField).slice(0, maximumIssues);
+  return issues.map(({ path, message }) => ({
     field: shortened(path.map(String).join("."), maximumField),
     message: shortened(message, maximumMessage),
   }));
+}
+
+/** An issue for each field that there is not, which Zod reports together and without their names in the path. */
+function byField(issue: z.core.$ZodIssue): Pick<z.core.$ZodIssue, "path" | "message">[] {
+  if (issue.code !== "unrecognized_keys") return [issue];
+  const keys = issue.keys.slice(0, maximumIssues);
+  return keys.map((key) => ({ path: [...issue.path, key], message: "There is no such field." }));
 }
 
 /** Issues as one text: `name: too short; model: unknown`. */

@@ -156,14 +156,25 @@ test("what an agent cannot take is refused in the protocol's own words", async (
     "text/plain",
   );
   await expect(client.getTask({ tenant: "", id: randomUUID() })).rejects.toThrow("no turn");
-  const rpc = async (body: unknown, headers = {}) =>
-    (await owner.call("POST", "/agents/ada/a2a", body, headers)).body.error;
+  await send({ ...request("hello"), message: { ...request("hello").message!, role: Role.ROLE_AGENT } }).toThrow(
+    "ROLE_USER",
+  );
+  const version = { "a2a-version": "1.0" };
+  const rpc = async (body: unknown, headers: Record<string, string> = version, query = "") =>
+    (await owner.call("POST", `/agents/ada/a2a${query}`, body, headers)).body.error;
   const get = { jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: "x" } };
   const push = { taskId: randomUUID(), url: "http://169.254.169.254/" };
   const pushing = { jsonrpc: "2.0", id: 1, method: "CreateTaskPushNotificationConfig", params: push };
   expect(await rpc(pushing)).toMatchObject({ code: -32003 });
   expect(await rpc(get, { "a2a-version": "0.3" })).toMatchObject({ code: -32009 });
-  expect(await rpc({ jsonrpc: "2.0", id: 1, method: "message/send", params: {} })).toMatchObject({ code: -32601 });
+  const earlier = { jsonrpc: "2.0", id: 1, method: "message/send", params: {} };
+  expect(await rpc(earlier)).toMatchObject({ code: -32601 });
+  // Without a version it is 0.3 (A2A 1.0, 3.6.2).
+  expect(await rpc(earlier, {})).toMatchObject({ code: -32009, message: expect.stringContaining("A2A-Version: 1.0") });
+  expect(await rpc(get, { "a2a-version": "" })).toMatchObject({ code: -32009 });
+  expect(await rpc(get, {}, "?A2A-Version=0.3")).toMatchObject({ code: -32009 });
+  for (const found of [await rpc(get, {}, "?A2A-Version=1.0"), await rpc(get, { "a2a-version": "1.0.1" })])
+    expect(found).toMatchObject({ code: -32001 });
 });
 
 test("the card names its keys, and is shown to who may talk to the agent", async () => {
@@ -193,7 +204,12 @@ test("an external agent key reaches its agent and its own tasks, and a stranger 
   await expect(connect("bob", key)).rejects.toThrow("403");
   await expect(connect("ada", await newAccount(service))).rejects.toThrow("404");
   const other = (
-    await owner.call("POST", "/agents/eve/a2a", { jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: mine.id } })
+    await owner.call(
+      "POST",
+      "/agents/eve/a2a",
+      { jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: mine.id } },
+      { "a2a-version": "1.0" },
+    )
   ).body;
   expect(other.error.message).toContain("no turn");
 });

@@ -185,9 +185,14 @@ test("a long text that looks like the beginning of many tokens is refused at onc
   // The whole server is in one thread: what takes long here keeps everybody waiting.
   const field = "eyJ".repeat(300_000);
   const answer = await client.call("POST", "/keys", { [field]: 1 });
-  expectError(answer, 400, "request_invalid", /^Unrecognized key: "eyJ/);
+  expectError(answer, 400, "request_invalid", /^eyJ.*: There is no such field/);
   const token = `eyJ${"a".repeat(20)}.b.c`;
-  expectError(await client.call("POST", "/keys", { [token]: 1 }), 400, "request_invalid", /^Unrecognized key: "…"$/);
+  expectError(
+    await client.call("POST", "/keys", { [token]: 1 }),
+    400,
+    "request_invalid",
+    /^…: There is no such field\.$/,
+  );
 });
 
 /** JSON of up to 1 MiB, the most that a body may have. */

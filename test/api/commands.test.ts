@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { CommandEvent, CommandRecord, CommandResult } from "../../src/contract/commands.ts";
@@ -118,6 +119,47 @@ test("what cannot be run is told", async () => {
   ])
     expect((await service.client.call("POST", path, body)).body.code).toBe("request_invalid");
 });
+
+const asked = (body: object) => service.client.call("POST", path, body);
+
+test("as much is passed to a command as Linux passes, in bytes", async () => {
+  const most = 128 * 1024 - 1;
+  const euros = `${"€".repeat((most - 1) / 3)}.`;
+  const counted = await asked({ command: ["sh", "-c", 'printf %s "$1" | wc -c', "sh", euros] });
+  expect(counted.body).toMatchObject({ exitCode: 0, stdout: `${most}\n` });
+  const line = await asked({ command: `: ${euros.slice(1)}.` });
+  expect(line.body).toMatchObject({ exitCode: 0 });
+  const variable = await asked({ command: "printenv N | wc -c", env: { N: `${euros.slice(1)}.` } });
+  expect(variable.body).toMatchObject({ exitCode: 0, stdout: `${most - 1}\n` });
+  for (const [body, field] of [
+    [{ command: ["true", `${euros}x`] }, "command"],
+    [{ command: `${euros}x` }, "command"],
+    [{ command: "true", env: { N: euros } }, "env"],
+  ] as const) {
+    const { status, body: refused } = await asked(body);
+    expect([status, refused.message]).toEqual([400, expect.stringMatching(`^${field}.*131071 bytes`)]);
+  }
+});
+
+test("what a command leaves in the background is killed at its end, and runs on with setsid", async () => {
+  const { body } = await asked({
+    command:
+      "sleep 1000 >&- 2>&- & echo $!; read -r left < <(setsid sh -c 'echo $$; exec sleep 1000 >&- 2>&-'); echo $left",
+  });
+  const [killed, left] = body.stdout.trim().split("\n").map(Number);
+  await expect.poll(() => isRunning(killed)).toBe(false);
+  expect(isRunning(left)).toBe(true);
+  process.kill(left, "SIGKILL");
+});
+
+/** Whether the process runs, and is no zombie. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+}
 
 test("a command that takes too long is killed, with what it has started", async () => {
   const result = await run({ command: "sleep 1000 & echo $!; wait", timeoutSeconds: 1 });

@@ -302,6 +302,7 @@ test("what an agent cannot do is refused by its name", async () => {
     [{ text: { format: { type: "json_schema", name: "x", schema: {} } } }, "text.format"],
     [{ reasoning: { effort: "high" } }, "reasoning.effort"],
     [{ tool_choice: "required" }, "tool_choice"],
+    [{ temprature: 1 }, "temprature: There is no such field"],
     [{ conversation: "conv_1" }, "conversation"],
     [{ prompt: { id: "pmpt_1" } }, "prompt"],
     [{ input: [{ role: "user", content: [{ type: "input_image", image_url: "data:," }] }] }, "image_url"],
@@ -332,6 +333,27 @@ test("what an agent cannot do is refused by its name", async () => {
     include: ["reasoning.encrypted_content"],
   };
   expect((await openai.responses.create({ model: "ada", input: "ok", ...fine } as never)).status).toBe("completed");
+});
+
+test("empty settings pass, other values are refused, and the error names the field", async () => {
+  const messages = [{ role: "user" as const, content: "hello" }];
+  const create = (change: object) => openai.chat.completions.create({ model: "ada", messages, ...change } as never);
+  for (const empty of [{ stop: [] }, { stop: "" }, { stop: null }, { logit_bias: {} }, { logit_bias: null }])
+    expect(await create(empty)).toMatchObject({ object: "chat.completion" });
+  for (const param of ["stop", "logit_bias", "temprature"])
+    await expect(create({ [param]: { 1: 1 } }), param).rejects.toMatchObject({ status: 400, param });
+});
+
+test("a client's functions are not called where tool_choice is none", async () => {
+  const agent = await newAgent("no-tools");
+  const response = await openai.responses.create({
+    model: agent,
+    input: "call weather",
+    tools: [weather],
+    tool_choice: "none",
+  });
+  expect(response.status).toBe("completed");
+  expect(response.output.map(({ type }) => type)).not.toContain("function_call");
 });
 
 test("errors have OpenAI's shape, whoever finds them", async () => {

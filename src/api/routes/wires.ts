@@ -27,6 +27,9 @@ export const wireRoutes = {
     description:
       "JSON-RPC 2.0 by version 1.0 of https://a2a-protocol.org: a task is a turn. Each method is an operation of this API, with its permission, limits and audit entry.",
     params: AgentParams,
+    query: z.looseObject({
+      "A2A-Version": z.string().max(20).optional().meta({ description: "In place of the header: the version, `1.0`." }),
+    }),
     body: z.unknown(),
     responses: { 200: z.unknown() },
     permission: chatting,

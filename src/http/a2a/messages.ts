@@ -1,4 +1,4 @@
-import type { Part, SendMessageRequest } from "@a2a-js/sdk";
+import { type Part, Role, type SendMessageRequest } from "@a2a-js/sdk";
 import {
   ContentTypeNotSupportedError,
   PushNotificationNotSupportedError,
@@ -11,7 +11,8 @@ import { contextIdOf } from "./tasks.ts";
 /** The text of a request's message, for the agent's conversation. Throws what an agent cannot take, as A2A names it. */
 export function messageFor(conversation: number, { message, configuration }: SendMessageRequest): string {
   if (!message) throw new RequestMalformedError("A message is required.");
-  const { messageId, contextId, taskId, parts } = message;
+  const { messageId, contextId, taskId, parts, role } = message;
+  if (role !== Role.ROLE_USER) throw new RequestMalformedError("A client's message has the role ROLE_USER.");
   // Without one, every message would be taken for the same.
   if (messageId === "") throw new RequestMalformedError("A message has a messageId of the client's own.");
   const current = contextIdOf(conversation);

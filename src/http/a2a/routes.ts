@@ -36,7 +36,8 @@ export function a2aRoutes({ agents, turns, operations, streams, facts }: A2aOpti
       const agent = await findAgent(agents, request, request.params.name);
       using _ = streams.enter(request);
       const tasks = new AgentTasks({ turns, operations, carrier: { request, reply }, agent, gone: goneOf(reply) });
-      return await answer(request, reply, new JsonRpcTransportHandler(tasks));
+      const version = request.headers[A2A_VERSION_HEADER.toLowerCase()] ?? request.query[A2A_VERSION_HEADER] ?? "";
+      return await answer(request, reply, String(version), new JsonRpcTransportHandler(tasks));
     });
   };
 }
@@ -45,18 +46,20 @@ export function a2aRoutes({ agents, turns, operations, streams, facts }: A2aOpti
 async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
+  version: string,
   handler: JsonRpcTransportHandler,
 ): Promise<unknown> {
-  const version = request.headers[A2A_VERSION_HEADER.toLowerCase()];
   const { id = null } = (request.body ?? {}) as { id?: string | number | null };
   const refused = (error: unknown) => ({
     jsonrpc: "2.0",
     id,
     error: JsonRpcTransportHandler.mapToJSONRPCError(error),
   });
-  // Without the header a client is taken for one of this version: the methods of those before have other names.
-  if (version !== undefined && version !== A2A_PROTOCOL_VERSION)
-    return refused(new VersionNotSupportedError(`Only version ${A2A_PROTOCOL_VERSION} is spoken here.`));
+  if (!isSpoken(version)) {
+    const asked = version === "" ? "No version means 0.3, which is not spoken here." : `${version} is not spoken here.`;
+    const message = `${asked} Use version ${A2A_PROTOCOL_VERSION}, with the header ${A2A_VERSION_HEADER}: ${A2A_PROTOCOL_VERSION}.`;
+    return refused(new VersionNotSupportedError(message));
+  }
   const body = request.body as Record<string, unknown>;
   const answered = await handler.handle(body, new ServerCallContext()).catch(refused);
   if (!(Symbol.asyncIterator in answered)) return answered;
@@ -69,6 +72,11 @@ async function answer(
   } catch (error) {
     return refused(error);
   }
+}
+
+/** Patch versions do not count, and a client that names none speaks 0.3 (A2A 1.0, 3.6). */
+function isSpoken(version: string): boolean {
+  return /^\d+\.\d+/.exec(version)?.[0] === A2A_PROTOCOL_VERSION;
 }
 
 async function* streamed(

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from "fastify";
 import { routes } from "../../api/routes.ts";
 import { BerthError } from "../../contract/errors.ts";
+import { toolsOf } from "../../contract/openai.ts";
 import type { BegunResponse } from "../../service/responses.ts";
 import type { Turns } from "../../service/turns.ts";
 import { findAgent } from "../agents.ts";
@@ -20,13 +21,13 @@ export function chatCompletionRoutes(parts: OpenAiParts): FastifyPluginAsync {
   const { agents, turns, streams, begun } = parts;
   return async (app) => {
     handle(app, routes.createChatCompletion, async (request, reply) => {
-      const { model, messages, tools, stream, stream_options: options } = request.body;
+      const { model, messages, stream, stream_options: options } = request.body;
       const agent = await findAgent(agents, request, model);
       using _ = streams.enter(request);
       const { response, turn } = await beginAsked(parts, request, agent, {
         asked: askedOfMessages(messages),
         instructions: [],
-        functions: tools?.map((tool) => tool.function) ?? [],
+        functions: toolsOf(request.body).map((tool) => tool.function),
         previousId: null,
         request: null,
       });

@@ -1,5 +1,5 @@
 import { BerthError } from "../../contract/errors.ts";
-import type { CreateResponse } from "../../contract/openai.ts";
+import { type CreateResponse, toolsOf } from "../../contract/openai.ts";
 import type { AgentState } from "../../service/agent.ts";
 import type { BegunResponse, ResponseRequest } from "../../service/responses.ts";
 import { type Asking, beginAsked } from "./begin.ts";
@@ -14,7 +14,7 @@ export async function createResponse(
   agent: AgentState,
   body: CreateResponse,
 ): Promise<BegunResponse> {
-  const { previous_response_id: previous, store, tools, instructions, metadata, background } = body;
+  const { previous_response_id: previous, store, instructions, metadata, background } = body;
   const asked = askedOfInput(body.input);
   const previousId = previous ? fromResponseId(previous) : null;
   if (previousId === "") throw new BerthError("response_not_found", "previous_response_id is not a response's id.");
@@ -22,12 +22,12 @@ export async function createResponse(
     instructions: instructions ?? null,
     metadata: metadata ?? {},
     background: background ?? false,
-    tools: tools ?? [],
+    tools: toolsOf(body),
   };
   return beginAsked(parts, request, agent, {
     asked,
     instructions: instructions ? [instructions] : [],
-    functions: tools ?? [],
+    functions: toolsOf(body),
     previousId,
     request: store === false ? null : repeated,
   });

@@ -18,7 +18,7 @@ export const notAgain = ["x-should-retry", "false"] as const;
 /** An error as OpenAI's clients read it (https://platform.openai.com/docs/guides/error-codes). */
 export function openAiError({ code, status, details }: BerthError, message: string) {
   const issues = (details as { issues?: { field: string }[] } | undefined)?.issues;
-  return { error: { message, type: typeOf(status), param: issues?.[0]?.field ?? "", code: openAiCode(code) } };
+  return { error: { message, type: typeOf(status), param: issues?.[0]?.field || null, code: openAiCode(code) } };
 }
 
 /** The code as OpenAI's clients know it; Berth's own where they know none. */

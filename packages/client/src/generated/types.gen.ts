@@ -743,7 +743,7 @@ export type CreateChatCompletion = {
         [key: string]: string;
     } | null;
     /**
-     * Only "auto".
+     * Only "auto" or "none".
      */
     tool_choice?: unknown;
     /**
@@ -822,11 +822,11 @@ export type CreateChatCompletion = {
      */
     logprobs?: unknown;
     /**
-     * Not supported.
+     * Only empty.
      */
     logit_bias?: unknown;
     /**
-     * Not supported.
+     * Only empty.
      */
     stop?: unknown;
     /**
@@ -905,7 +905,7 @@ export type CreateResponse = {
         [key: string]: string;
     } | null;
     /**
-     * Only "auto".
+     * Only "auto" or "none".
      */
     tool_choice?: unknown;
     /**
@@ -5542,7 +5542,12 @@ export type A2aData = {
          */
         name: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * In place of the header: the version, `1.0`.
+         */
+        'A2A-Version'?: string;
+    };
     url: '/agents/{name}/a2a';
 };
 
