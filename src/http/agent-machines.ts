@@ -15,7 +15,7 @@ export function machineRoutes(agents: Agents, streams: Streams): FastifyPluginAs
   return async (app) => {
     handle(app, routes.restartAgent, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
-      const restarted = await agents.restart(agent, { newMachine: request.query.machine === "new" });
+      const restarted = await agents.restart(agent, request.query.machine === "new", request.attempt);
       return agents.view(request.query.wait ? await agents.settled(restarted) : restarted);
     });
 

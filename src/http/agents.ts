@@ -72,7 +72,7 @@ export function agentRoutes(agents: Agents, forks: Forks): FastifyPluginAsync {
 
     handle(app, routes.resetConversation, async (request) => {
       const agent = await findAgent(agents, request, request.params.name);
-      return agents.view(await agents.resetConversation(agent));
+      return agents.view(await agents.resetConversation(agent, request.attempt));
     });
 
     handle(app, routes.deleteAgent, async (request) => {

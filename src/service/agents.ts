@@ -27,8 +27,8 @@ interface OwnedAgentRows {
   list(accountId: string, limit: number, after: string | null, ids: readonly string[] | null): Promise<AgentState[]>;
   /** Null if the agent is gone or being deleted. */
   configure(id: string, settings: AgentSettings): Promise<AgentState | null>;
-  /** Begins the next conversation. Null if a turn is running. */
-  beginConversation(id: string): Promise<AgentState | null>;
+  /** Begins the next conversation. `by`: the request's id. Null if a turn is running. */
+  beginConversation(id: string, by: string): Promise<AgentState | null>;
 }
 
 /** The machines: what owners reach directly. */
@@ -198,10 +198,11 @@ export class Agents {
   }
 
   /** Begins an empty conversation. Throws `turn_in_progress`. */
-  async resetConversation(agent: AgentState): Promise<AgentState> {
+  async resetConversation(agent: AgentState, attempt: Attempt): Promise<AgentState> {
     requireAllowed("change", agent);
-    const { rows, leases, turns, log } = this.#options;
-    const reset = (await rows.beginConversation(agent.id)) ?? turns.refuseAnother(agent.id);
+    const { rows, leases, lifecycle, turns, log } = this.#options;
+    if (await lifecycle.hasBegun(agent.id, attempt)) return agent;
+    const reset = (await rows.beginConversation(agent.id, attempt.resourceId)) ?? turns.refuseAnother(agent.id);
     // Cleared now if the machine is running; if this fails, the next message does it.
     if (reset.status === "ready") {
       const { id, conversation } = reset;
@@ -231,13 +232,14 @@ export class Agents {
    * Ends a running turn and reboots the agent from its disk. `newMachine`: replace a lost machine by an empty one.
    * Throws `insufficient_credits`, and what `requireReady` throws.
    */
-  async restart(agent: AgentState, { newMachine }: { newMachine: boolean }): Promise<AgentState> {
+  async restart(agent: AgentState, newMachine: boolean, attempt: Attempt): Promise<AgentState> {
     requireAllowed("restart", agent);
     const { machines, lifecycle, turns, requireCredits } = this.#options;
+    if (await lifecycle.hasBegun(agent.id, attempt)) return agent;
     await machines.requireReady();
     await requireCredits(agent.accountId);
     await turns.failRunning(agent.id, "agent_restarted", "The agent was restarted.");
-    return (await lifecycle.restart(agent.id, newMachine)) ?? deleting(agent);
+    return (await lifecycle.restart(agent.id, newMachine, attempt.resourceId)) ?? deleting(agent);
   }
 
   /** Removes the agent and all data of its machine. Throws `agent_deleting` if that takes longer than a minute. */

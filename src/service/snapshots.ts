@@ -205,15 +205,15 @@ export class Snapshots {
    * is now is kept as a snapshot. Answers the agent as it is meanwhile. Throws `turn_in_progress`, `snapshot_not_found`,
    * `insufficient_credits`.
    */
-  async rollBack(agent: AgentState, reference: string, { resourceId, earlier }: Attempt): Promise<AgentState> {
+  async rollBack(agent: AgentState, reference: string, attempt: Attempt): Promise<AgentState> {
     await this.#requireStartable(agent);
-    const { rows, lifecycle } = this.#options;
-    // Stored with the rollback: an earlier attempt has begun it.
-    if (earlier !== "none" && (await rows.find(agent.id, resourceId))) return agent;
+    const { lifecycle } = this.#options;
+    if (await lifecycle.hasBegun(agent.id, attempt)) return agent;
     return this.using(agent, reference, (snapshot) => {
       const label = `before the rollback to ${snapshot.name}`;
-      const before = { id: resourceId, reason: "rollback", label, kept: keptBeforeRollbacks } as const;
-      return this.#anew(agent, before, (kept) => lifecycle.rollBack(agent.id, snapshot, kept));
+      const { resourceId: id } = attempt;
+      const before = { id, reason: "rollback", label, kept: keptBeforeRollbacks } as const;
+      return this.#anew(agent, before, (kept) => lifecycle.rollBack(agent.id, snapshot, kept, id));
     });
   }
 

@@ -331,10 +331,20 @@ export class AgentStore implements AgentRows {
   }
 
   /** Begins the next conversation, unless a turn is running. Returns the changed agent; null if nothing was changed. */
-  async beginConversation(id: string): Promise<AgentState | null> {
+  async beginConversation(id: string, by: string): Promise<AgentState | null> {
     return this.#changeAtRest(id, (update) =>
-      update.set((agent) => ({ conversation: agent("conversation", "+", 1), retold: null })),
+      update.set((agent) => ({ conversation: agent("conversation", "+", 1), retold: null, begun_by: by })),
     );
+  }
+
+  async hasBegun(id: string, by: string): Promise<boolean> {
+    const row = await this.#database
+      .selectFrom("agents")
+      .select("id")
+      .where("id", "=", id)
+      .where("begun_by", "=", by)
+      .executeTakeFirst();
+    return row !== undefined;
   }
 
   async wake(id: string): Promise<void> {
@@ -371,12 +381,13 @@ export class AgentStore implements AgentRows {
     );
   }
 
-  async beginRestart(id: string, newMachine: boolean): Promise<AgentState | null> {
+  async beginRestart(id: string, newMachine: boolean, by: string): Promise<AgentState | null> {
     const row = await this.#database
       .updateTable("agents")
       .set((agent) => ({
         ...booted(agent),
         ...(newMachine ? { has_machine: false, snapshot: null } : {}),
+        begun_by: by,
       }))
       .where("id", "=", id)
       .where("desired", "!=", "deleted")
@@ -412,7 +423,12 @@ export class AgentStore implements AgentRows {
     );
   }
 
-  async beginRollback(id: string, snapshot: PastMoment, before: SnapshotState | null): Promise<AgentState | null> {
+  async beginRollback(
+    id: string,
+    snapshot: PastMoment,
+    before: SnapshotState | null,
+    by: string,
+  ): Promise<AgentState | null> {
     return this.#changeAtRest(
       id,
       (update) =>
@@ -424,6 +440,7 @@ export class AgentStore implements AgentRows {
             runtime: snapshot.runtime,
             conversation: snapshot.conversation,
             retold: snapshot.retold,
+            begun_by: by,
           }))
           .where("desired", "!=", "deleted"),
       async (transaction) => {

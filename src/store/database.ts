@@ -130,6 +130,8 @@ export interface Tables {
     metered_until: Generated<Date | null>;
     /** A bigint, which comes as text; in micro-credits. */
     machine_price: Generated<string>;
+    /** The request that last began a restart, a rollback or a conversation. */
+    begun_by: string | null;
   };
   /** Written only by functions of the database. */
   credit_entries: {

@@ -80,6 +80,25 @@ test.each([
   expect((await client.call("GET", `/agents/${name}/turns`)).body.data).toHaveLength(1);
 });
 
+test.each([
+  ["a conversation", "/conversation/reset"],
+  ["a restart with a new machine", "/restart?machine=new&wait=ready"],
+  ["a rollback", "/rollback?wait=ready"],
+])("%s whose answer was lost is not begun again after what came then", async (_case, path) => {
+  const name = `anew${++used}`;
+  const key = newIdempotencyKey();
+  await client.createAgent(name);
+  await client.ask(name, "before");
+  const { id } = (await client.call("POST", `/agents/${name}/snapshots`, {})).body;
+  const begin = () =>
+    post(client, key, `/agents/${name}${path}`, path.startsWith("/rollback") ? { snapshot: id } : undefined);
+  expect((await begin()).status).toBe(200);
+  await loseAnswer(key);
+  await client.ask(name, "then");
+  expect((await begin()).status).toBe(200);
+  expect(await client.ask(name, "recall")).toMatch(/then\nrecall\n$/);
+});
+
 test("work that was claimed and never done is done by the next", async () => {
   for (const [path, body, status] of [
     ["/keys", { name: "later" }, 201],

@@ -287,7 +287,7 @@ const operations: Record<string, Operation> = {
   restart: {
     prepare: made,
     act: async (lifecycle, { id }) => {
-      await lifecycle.restart(id);
+      await lifecycle.restart(id, false, randomUUID());
       await lifecycle.ready(id);
     },
     expected: ["ready"],

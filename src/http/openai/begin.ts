@@ -48,7 +48,7 @@ export async function beginAsked(
   }
   const kept = repeated && { request: storableValue(repeated), input: asked.items };
   if (asked.message === null) return responses.resume(id, agent, asked.outputs, { previousId, kept }, caller);
-  const current = resets ? await agents.resetConversation(agent) : agent;
+  const current = resets ? await agents.resetConversation(agent, attempt) : agent;
   if (resets) {
     const about = { agent: agent.name, agentId: agent.id, status: 200, code: null };
     await writeOperation(auditLog, request, routes.resetConversation, about);

@@ -55,10 +55,12 @@ export interface AgentRows {
    */
   beginSuspension(id: string, idleSince: Date | null): Promise<AgentState | null>;
   /**
-   * Desires that it runs, anew; with `newMachine` an empty machine may take the place of one that was lost. Null when it
-   * is being deleted.
+   * Desires that it runs, anew; with `newMachine` an empty machine may take the place of one that was lost. `by`: the
+   * request's id. Null when it is being deleted.
    */
-  beginRestart(id: string, newMachine: boolean): Promise<AgentState | null>;
+  beginRestart(id: string, newMachine: boolean, by: string): Promise<AgentState | null>;
+  /** Whether it was this request that last began a restart, a rollback or a conversation. */
+  hasBegun(id: string, by: string): Promise<boolean>;
   /**
    * Desires that it runs anew, and stores the snapshot `before` of what it is now. Null while a turn runs, or when it is
    * being deleted; then `before` is not stored.
@@ -66,9 +68,10 @@ export interface AgentRows {
   beginUpgrade(id: string, before: SnapshotState | null): Promise<AgentState | null>;
   /**
    * Desires that its machine is made from that snapshot, marks the turns since as undone, and stores the snapshot `before`
-   * of what it is now. Null while a turn runs, or when it is being deleted; then `before` is not stored.
+   * of what it is now. `by`: the request's id. Null while a turn runs, or when it is being deleted; then `before` is not
+   * stored.
    */
-  beginRollback(id: string, snapshot: PastMoment, before: SnapshotState | null): Promise<AgentState | null>;
+  beginRollback(id: string, snapshot: PastMoment, before: SnapshotState | null, by: string): Promise<AgentState | null>;
   /**
    * Desires that it runs anew with another runtime, in a conversation of its own that is told of the last one. Null while a
    * turn runs, or when it is being deleted.

@@ -4,6 +4,7 @@ import { BerthError } from "../../contract/errors.ts";
 import { pause } from "../../platform/retry.ts";
 import type { AgentState } from "../agent.ts";
 import type { HostFiles } from "../host-files.ts";
+import type { Attempt } from "../idempotency.ts";
 import type { SnapshotState } from "../snapshot.ts";
 import type { AgentRows, PastMoment, RuntimeChange } from "./agent-rows.ts";
 import { HungGuests } from "./hung-guests.ts";
@@ -181,10 +182,15 @@ export class Lifecycle {
 
   /**
    * Ends the machine and boots it again from its disk; with `newMachine`, an empty one takes the place of one that was
-   * lost. Answers the agent as it is meanwhile; null when it is being deleted.
+   * lost. `by`: the request's id. Answers the agent as it is meanwhile; null when it is being deleted.
    */
-  async restart(id: string, newMachine = false): Promise<AgentState | null> {
-    return this.#beginAnew(await this.#rows.beginRestart(id, newMachine));
+  async restart(id: string, newMachine: boolean, by: string): Promise<AgentState | null> {
+    return this.#beginAnew(await this.#rows.beginRestart(id, newMachine, by));
+  }
+
+  /** Whether an earlier attempt of this request has begun a restart, a rollback or a conversation of the agent. */
+  async hasBegun(id: string, { resourceId, earlier }: Attempt): Promise<boolean> {
+    return earlier !== "none" && this.#rows.hasBegun(id, resourceId);
   }
 
   /**
@@ -210,10 +216,16 @@ export class Lifecycle {
 
   /**
    * Has the agent's machine made anew from a snapshot, with the runtime and the conversation of then, and stores the snapshot
-   * `before` of what it is now. Answers the agent as it is meanwhile; null while a turn runs, or when it is being deleted.
+   * `before` of what it is now. `by`: the request's id. Answers the agent as it is meanwhile; null while a turn runs, or
+   * when it is being deleted.
    */
-  async rollBack(id: string, snapshot: PastMoment, before: SnapshotState | null): Promise<AgentState | null> {
-    return this.#beginAnew(await this.#rows.beginRollback(id, snapshot, before));
+  async rollBack(
+    id: string,
+    snapshot: PastMoment,
+    before: SnapshotState | null,
+    by: string,
+  ): Promise<AgentState | null> {
+    return this.#beginAnew(await this.#rows.beginRollback(id, snapshot, before, by));
   }
 
   /**
