@@ -1,4 +1,4 @@
-import { type Selectable, sql, type Transaction } from "kysely";
+import { type RawBuilder, type Selectable, sql, type Transaction } from "kysely";
 import type { UsageByDay, UsageGroup, UsageSum } from "../contract/billing.ts";
 import { BerthError } from "../contract/errors.ts";
 import type { AccountState, BillingRows, EntryFilter, EntryState, UsedSum } from "../service/billing.ts";
@@ -86,15 +86,15 @@ export class BillingStore implements BillingRows {
     return rows.map(fromRow);
   }
 
-  /** Usage since then by day, agent and model: newest day first, and within a day by cost. */
+  /** Usage since the beginning of a day by day, agent and model: newest day first, and within a day by cost. */
   async usageByDay(
     accountId: string,
     since: Date,
     limit: number,
   ): Promise<(UsedSum & Pick<UsageByDay, "day" | "agent" | "model">)[]> {
     const { rows } = await sql<SumRow & Pick<UsageByDay, "day" | "agent" | "model">>`
-      select ${dayOf} as day, agent_name as agent, model, ${sums} from credit_entries
-      where account_id = ${accountId} and at >= ${since} and kind in ('model', 'machine')
+      select ${dayOf} as day, agent_name as agent, model, ${sums} from credit_usage
+      where account_id = ${accountId} and day >= ${utcDay(since)}
       group by 1, 2, 3 order by 1 desc, micro desc, 2, 3 limit ${limit}`.execute(this.#database);
     return rows.map((row) => ({ day: row.day, agent: row.agent, model: row.model, ...toSum(row) }));
   }
@@ -108,8 +108,7 @@ export class BillingStore implements BillingRows {
   ): Promise<(UsedSum & Pick<UsageSum, "group" | "name">)[]> {
     const { rows } = await sql<SumRow & Pick<UsageSum, "group" | "name">>`
       select used.*, key.name from (
-        select ${groups[by]} as "group", ${sums} from credit_entries
-        where account_id = ${accountId} and at >= ${since} and at < ${until} and kind in ('model', 'machine')
+        select ${groups[by]} as "group", ${sums} from (${usedIn(accountId, since, until)}) parts
         group by 1
       ) used left join api_keys key on ${by} = 'key' and key.id::text = used.group
       order by ${by === "day" ? sql`used.group` : sql`used.micro`} desc, used.group limit ${limit}`.execute(
@@ -119,7 +118,29 @@ export class BillingStore implements BillingRows {
   }
 }
 
-const dayOf = sql`to_char(at at time zone 'UTC', 'YYYY-MM-DD')`;
+const dayMs = 24 * 60 * 60_000;
+const usedColumns = sql.raw(
+  "agent_name, model, key_id, amount, input, output, cache_read, cache_write, reasoning, seconds",
+);
+
+function utcDay(at: Date): string {
+  return at.toISOString().slice(0, 10);
+}
+
+/** What was used in a period: sums of whole days, and entries of the parts of days at its ends. */
+function usedIn(accountId: string, since: Date, until: Date): RawBuilder<unknown> {
+  const first = new Date(Math.ceil(since.getTime() / dayMs) * dayMs);
+  const last = new Date(Math.floor(until.getTime() / dayMs) * dayMs);
+  const [from, to] = first < last ? [first, last] : [until, until];
+  return sql`
+    select day, ${usedColumns} from credit_usage
+    where account_id = ${accountId} and day >= ${utcDay(from)} and day < ${utcDay(to)}
+    union all
+    select (at at time zone 'UTC')::date as day, ${usedColumns} from entry_usage
+    where account_id = ${accountId} and (at >= ${since} and at < ${from} or at >= ${to} and at < ${until})`;
+}
+
+const dayOf = sql`to_char(day, 'YYYY-MM-DD')`;
 const groups = { day: dayOf, agent: sql`agent_name`, model: sql`model`, key: sql`key_id::text` };
 
 /** Sums of bigints and decimals, which the driver returns as text. */
@@ -133,10 +154,8 @@ interface SumRow {
   seconds: string;
 }
 
-const sumOf = (name: string) => sql`coalesce(sum((tokens ->> ${sql.lit(name)})::bigint), 0)`;
-const sums = sql`-sum(amount) as micro, ${sumOf("input")} as input, ${sumOf("output")} as output,
-  ${sumOf("cacheRead")} as cache_read, ${sumOf("cacheWrite")} as cache_write, ${sumOf("reasoning")} as reasoning,
-  coalesce(sum(seconds), 0) as seconds`;
+const sums = sql`-sum(amount) as micro, sum(input) as input, sum(output) as output, sum(cache_read) as cache_read,
+  sum(cache_write) as cache_write, sum(reasoning) as reasoning, sum(seconds) as seconds`;
 
 function toSum(row: SumRow): UsedSum {
   return {

@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { toCredits } from "../../src/service/credits.ts";
 import { writeEntry } from "../../src/store/credit-entries.ts";
@@ -139,6 +141,63 @@ test("what was used is summed up by day, agent, model and key", async () => {
     [key.id, "site", "0.00001", 100],
   ]);
   expect(await sumsBy("day", "&since=2020-01-01T00:00:00Z&until=2020-12-31T00:00:00Z")).toEqual([]);
+});
+
+/** What entries at some hours since 2 March 2030 used: 1 micro-credit in the first, 2 in the second, 4 in the third, …. */
+async function useAt(client: TestClient, hours: number[]): Promise<void> {
+  const account = await idOf(client);
+  for (const [index, hour] of hours.entries()) {
+    await sql`
+      insert into credit_entries (account_id, number, at, kind, amount, balance_after, agent_name, model, tokens)
+      values (${account}, ${1_000 + index}, timestamptz '2030-03-02T00:00:00Z' + make_interval(hours => ${hour}), 'model',
+        ${-(2 ** index)}, 0, 'ada', 'm', '{"input": 3}')`.execute(database);
+  }
+}
+
+test("sums of days and of parts of days make up any period", async () => {
+  const client = await newAccount(service);
+  const hours = [0, 5, 23, 24, 30, 47, 48, 71];
+  await useAt(client, hours);
+  const check = async () => {
+    for (const [since, until] of [
+      [0, 72],
+      [0, 24],
+      [5, 6],
+      [5, 30],
+      [6, 48],
+      [23, 71],
+      [24, 47],
+      [25, 72],
+      [6, 23],
+    ] as const) {
+      const at = (hour: number) => new Date(Date.UTC(2030, 2, 2, hour)).toISOString();
+      const { body } = await client.call("GET", `/billing/usage?by=agent&since=${at(since)}&until=${at(until)}`);
+      const used = hours.map((hour, index) => (hour >= since && hour < until ? 2 ** index : 0));
+      const micro = used.reduce((sum, each) => sum + each, 0);
+      const input = 3 * used.filter((each) => each > 0).length;
+      const expected = micro === 0 ? [] : [{ group: "ada", credits: toCredits(micro), inputTokens: input }];
+      expect({ since, until, data: body.data }).toMatchObject({ since, until, data: expected });
+    }
+  };
+  await check();
+  // An earlier version's entries are summed up when it is upgraded.
+  await sql`drop table credit_usage cascade`.execute(database);
+  await sql`drop function count_usage cascade`.execute(database);
+  await sql`drop view entry_usage`.execute(database);
+  const migration = new URL("../../src/store/migrations/0033-usage-by-day.sql", import.meta.url);
+  await sql.raw(await readFile(migration, "utf8")).execute(database);
+  await check();
+});
+
+test("the month's usage is known without the ledger's entries", async () => {
+  const client = await newAccount(service);
+  await use(client, 7);
+  await use(client, 8);
+  const { body } = await database.transaction().execute(async (transaction) => {
+    await sql`lock table credit_entries`.execute(transaction);
+    return client.call("GET", "/billing");
+  });
+  expect(body.usage).toMatchObject([{ agent: "ada", model: "demo/demo", credits: "0.000015", inputTokens: 200 }]);
 });
 
 test("the ledger and the sums come as CSV, in which no text is a formula", async () => {

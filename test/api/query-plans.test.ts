@@ -1,0 +1,53 @@
+import { Kysely, type LogEvent, PostgresDialect, sql } from "kysely";
+import pg from "pg";
+import { expect, test } from "vitest";
+import { AgentStore } from "../../src/store/agents.ts";
+import type { Tables } from "../../src/store/database.ts";
+import { startEmbeddedPostgres } from "../../src/store/embedded.ts";
+import { MachineTime } from "../../src/store/machine-time.ts";
+import { databaseOf } from "../support/accounts.ts";
+import { ScriptedService } from "../support/scripted-service.ts";
+
+test("what is read of agents each minute is found by their state", async () => {
+  await using service = await ScriptedService.start();
+  await service.client.createAgent("ada");
+  const plain = await databaseOf(service);
+  // Agents of others that are awake, and of this host that sleep.
+  await sql`
+    insert into agents
+    select (jsonb_populate_record(one, jsonb_build_object('id', gen_random_uuid(), 'name', 'a' || number) || case
+      when number % 100 = 0 then '{"desired": "running", "status": "ready", "host": "another"}'::jsonb
+      else '{"desired": "suspended", "status": "suspended"}' end)).*
+    from agents one, generate_series(1, 4000) number where name = 'ada'`.execute(plain);
+  await sql`analyze agents`.execute(plain);
+  const { rows } = await sql<{ host: string }>`select host from agents where name = 'ada'`.execute(plain);
+  const { host } = rows[0]!;
+
+  const asked: LogEvent["query"][] = [];
+  const { config } = await startEmbeddedPostgres(`${service.config.dataFolder}/postgres`);
+  const dialect = new PostgresDialect({ pool: new pg.Pool({ ...config, max: 1 }) });
+  const database = new Kysely<Tables>({ dialect, log: ({ query }) => void asked.push(query) });
+  const agents = new AgentStore(database, host, { machinePrice: 0, maximum: 1_000 });
+  const machineTime = new MachineTime(database, host, 0);
+  await agents.idle(null, 10);
+  await agents.runningIds();
+  await agents.unsettled();
+  await agents.importing();
+  await machineTime.charge();
+  await machineTime.unpaid();
+  await database.destroy();
+
+  const plans: string[] = [];
+  for (const { sql: text, parameters } of asked.filter((query) => query.sql.startsWith("select"))) {
+    const explained = await sql.raw(`explain ${inlined(text, parameters)}`).execute(plain);
+    plans.push(explained.rows.map((row) => Object.values(row as object)[0]).join("\n"));
+  }
+  await plain.destroy();
+  expect(plans).toHaveLength(6);
+  for (const plan of plans) expect(plan).not.toMatch(/Seq Scan on agents/);
+});
+
+/** A statement with its parameters in it, since `explain` takes none. */
+function inlined(text: string, parameters: readonly unknown[]): string {
+  return text.replaceAll(/\$(\d+)/g, (_, number) => pg.escapeLiteral(String(parameters[Number(number) - 1])));
+}
