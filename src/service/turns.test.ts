@@ -26,6 +26,7 @@ function scripted(progress: Promise<void>, { silent = false, maximumTurnBytes = 
     },
     find: async (_, id) => turns.get(id) ?? null,
     list: async () => [],
+    count: async () => turns.size,
     ofAccount: async () => [],
     past: async () => null,
     running: async () =>

@@ -30,6 +30,12 @@ interface TurnAdditions extends Partial<Pick<TurnState, "instructions" | "functi
   follows?: boolean;
 }
 
+/** Which turns are counted; null: all. */
+export interface TurnFilter {
+  conversation: number | null;
+  status: TurnStatus | null;
+}
+
 /** The turns' rows and events. */
 export interface TurnRows {
   /**
@@ -40,6 +46,8 @@ export interface TurnRows {
   find(agentId: string, turnId: string): Promise<TurnState | null>;
   /** Up to `limit` turns after the one with the id `after`, newest first. */
   list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]>;
+  /** How many turns an agent has that match. */
+  count(agentId: string, filter: TurnFilter): Promise<number>;
   /** Up to `limit` turns of all of an account's agents in the same order; `since`: that run, or have ended since. */
   ofAccount(accountId: string, limit: number, after: string | null, since: Date | null): Promise<RecentTurn[]>;
   /** A turn of the agent with its reply; null if there is none. */
@@ -215,6 +223,11 @@ export class Turns {
   /** Up to `limit` of an agent's turns after the one with the id `after`, newest first. */
   list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]> {
     return this.#options.rows.list(agentId, limit, after);
+  }
+
+  /** How many turns an agent has that match. */
+  count(agentId: string, filter: TurnFilter): Promise<number> {
+    return this.#options.rows.count(agentId, filter);
   }
 
   /** Turns of all of an account's agents after the turn `after`, newest first; `since`: that run, or have ended since. */

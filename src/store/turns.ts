@@ -13,7 +13,7 @@ import {
   type TurnState,
   turnInProgress,
 } from "../service/turn.ts";
-import type { TurnRows } from "../service/turns.ts";
+import type { TurnFilter, TurnRows } from "../service/turns.ts";
 import type { UsageState } from "../service/usage.ts";
 import { type Database, isDuplicate, type Tables } from "./database.ts";
 import { olderThan } from "./paging.ts";
@@ -127,6 +127,17 @@ export class TurnStore implements TurnRows {
       .limit(limit)
       .execute();
     return rows.map(toPast);
+  }
+
+  async count(agentId: string, { conversation, status }: TurnFilter): Promise<number> {
+    const { count } = await this.#database
+      .selectFrom("turns")
+      .select(({ fn }) => fn.countAll<string>().as("count"))
+      .where("agent_id", "=", agentId)
+      .$if(conversation !== null, (query) => query.where("conversation", "=", conversation!))
+      .$if(status !== null, (query) => query.where("status", "=", status!))
+      .executeTakeFirstOrThrow();
+    return Number(count);
   }
 
   async ofAccount(accountId: string, limit: number, after: string | null, since: Date | null): Promise<RecentTurn[]> {

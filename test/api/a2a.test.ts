@@ -125,15 +125,23 @@ test("a message that is sent again begins nothing again", async () => {
 
 test("tasks are listed by page and filter", async () => {
   const client = await connect("eve");
-  for (const text of ["one", "two"]) await client.sendMessage(request(text));
   const asked = { tenant: "", contextId: "", status: TaskState.TASK_STATE_UNSPECIFIED, pageToken: "" };
   const list = (fields: object) =>
     client.listTasks({ ...asked, statusTimestampAfter: undefined, includeArtifacts: true, ...fields });
+  const { totalSize: before } = await list({});
+  for (const text of ["one", "two"]) await client.sendMessage(request(text));
   const first = await list({ pageSize: 1 });
   expect(first.tasks.map(replyIn)).toEqual(["two"]);
   const second = await list({ pageSize: 1, pageToken: first.nextPageToken });
   expect(second.tasks.map(replyIn)).toEqual(["one"]);
-  expect((await list({ contextId: "conversation-9" })).tasks).toEqual([]);
+  // The total is that of all pages.
+  expect([first.totalSize, second.totalSize]).toEqual([before + 2, before + 2]);
+  expect((await list({ pageSize: 1, contextId: "conversation-1" })).totalSize).toBe(before + 2);
+  expect((await list({ pageSize: 1, status: TaskState.TASK_STATE_COMPLETED })).totalSize).toBe(before + 2);
+  expect((await list({ status: TaskState.TASK_STATE_FAILED })).totalSize).toBe(0);
+  expect((await list({ status: TaskState.TASK_STATE_REJECTED })).totalSize).toBe(0);
+  expect(await list({ contextId: "conversation-9" })).toMatchObject({ tasks: [], totalSize: 0 });
+  expect(await list({ contextId: "another" })).toMatchObject({ tasks: [], totalSize: 0 });
   await expect(list({ pageToken: "nonsense" })).rejects.toThrow("request_invalid");
 });
 

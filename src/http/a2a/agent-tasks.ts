@@ -31,7 +31,7 @@ import type { CarriedOperation, CarriedOperations, Carrier } from "../carried-op
 import { errorBody } from "../errors.ts";
 import { fromCursor, pageOf, timedKey, timedPattern } from "../paging.ts";
 import { messageFor } from "./messages.ts";
-import { taskOf, updatesOf } from "./tasks.ts";
+import { conversationOf, statusOf, taskOf, updatesOf } from "./tasks.ts";
 
 /** What a refusal has as a JSON-RPC code where A2A has no error for it. The message begins with the service's own. */
 const refusalCode = -32_050;
@@ -93,8 +93,17 @@ export class AgentTasks implements A2ARequestHandler {
         .map((turn) => taskOf(turn, { historyLength: historyLength ?? 0, withReply: includeArtifacts ?? false }))
         .filter((task) => contextId === "" || task.contextId === contextId)
         .filter((task) => status === TaskState.TASK_STATE_UNSPECIFIED || task.status?.state === status);
-      return { tasks, nextPageToken: page.nextCursor ?? "", pageSize: limit, totalSize: tasks.length };
+      const totalSize = await this.#count(id, contextId, status);
+      return { tasks, nextPageToken: page.nextCursor ?? "", pageSize: limit, totalSize };
     });
+  }
+
+  /** How many tasks match, on all pages. */
+  async #count(agentId: string, contextId: string, state: TaskState): Promise<number> {
+    const conversation = contextId === "" ? null : conversationOf(contextId);
+    const status = state === TaskState.TASK_STATE_UNSPECIFIED ? null : statusOf(state);
+    if (conversation === undefined || status === undefined) return 0;
+    return this.#parts.turns.count(agentId, { conversation, status });
   }
 
   cancelTask({ id }: CancelTaskRequest): Promise<Task> {

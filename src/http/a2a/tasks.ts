@@ -17,6 +17,17 @@ export function contextIdOf(conversation: number): string {
   return `conversation-${conversation}`;
 }
 
+/** The conversation of a context; undefined for what names none. */
+export function conversationOf(contextId: string): number | undefined {
+  const [, number] = /^conversation-([1-9]\d{0,8})$/.exec(contextId) ?? [];
+  return number === undefined ? undefined : Number(number);
+}
+
+/** The status of turns whose tasks have this state; undefined: no turn has. */
+export function statusOf(state: TaskState): TurnStatus | undefined {
+  return (Object.keys(states) as TurnStatus[]).find((status) => states[status] === state);
+}
+
 /** A turn as a task: the message in its history, the reply as its artifact. */
 export function taskOf(turn: PastTurn, { historyLength = 1, withReply = true } = {}): Task {
   const { id, status, reply, replyTruncated, error, createdAt, finishedAt } = turn;

@@ -5,7 +5,7 @@ import type { ResponseState } from "../../service/responses.ts";
 import { openAiCode } from "./errors.ts";
 
 /** How a response stands, in OpenAI's words. */
-type ResponseStatus = "queued" | "in_progress" | "completed" | "failed" | "cancelled";
+type ResponseStatus = "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
 
 /** An item of a response's output. */
 export interface OutputItem {
@@ -51,7 +51,7 @@ export function responseObject(response: ResponseState, model: string, outcome: 
     status,
     background: request.background,
     error: error && { code: openAiCode(error.code), message: error.message },
-    incomplete_details: null,
+    incomplete_details: status === "incomplete" ? { reason: "max_output_tokens" as const } : null,
     instructions: request.instructions,
     metadata: request.metadata,
     model,

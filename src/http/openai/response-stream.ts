@@ -22,6 +22,8 @@ interface OpenText {
   item: OutputItem;
   index: number;
   pieces: string[];
+  /** The item lacks some of the text. */
+  isCut: boolean;
 }
 
 const texts = {
@@ -103,7 +105,8 @@ export class ResponseStream {
         this.#call(event);
         return;
       case "response.completed":
-        this.#complete(event);
+        if (this.#kept.isCut) this.#cut(event);
+        else this.#complete(event);
         return;
       case "response.failed":
         this.#end("response.failed", { status: "failed", usage: this.#stretch.of(event.usage), error: event.error });
@@ -118,8 +121,11 @@ export class ResponseStream {
 
   #write(kind: OpenText["kind"], delta: string): void {
     if (this.#text?.kind !== kind) this.#openText(kind);
-    const { item, index, pieces } = this.#text!;
-    pieces.push(this.#kept.take(delta));
+    const text = this.#text!;
+    const { item, index } = text;
+    const piece = this.#kept.take(delta);
+    text.pieces.push(piece);
+    text.isCut ||= piece.length < delta.length;
     const place = { item_id: item.id, output_index: index, content_index: 0 };
     this.#add(texts[kind].delta, { ...place, delta, ...texts[kind].extra });
   }
@@ -128,7 +134,7 @@ export class ResponseStream {
     this.#closeText("completed");
     const fields = kind === "message" ? { role: "assistant", content: [] } : { summary: [], content: [] };
     const { item, index } = this.#addItem(kind, texts[kind].prefix, fields);
-    this.#text = { kind, item, index, pieces: [] };
+    this.#text = { kind, item, index, pieces: [], isCut: false };
     this.#add("response.content_part.added", {
       item_id: item.id,
       output_index: index,
@@ -139,14 +145,14 @@ export class ResponseStream {
 
   #closeText(status: OutputItem["status"]): void {
     if (!this.#text) return;
-    const { kind, item, index, pieces } = this.#text;
+    const { kind, item, index, pieces, isCut } = this.#text;
     this.#text = null;
     const text = pieces.join("");
     const place = { item_id: item.id, output_index: index, content_index: 0 };
     this.#add(texts[kind].done, { ...place, text, ...texts[kind].extra });
     this.#add("response.content_part.done", { ...place, part: partOf(kind, text) });
     item.content = [partOf(kind, text)];
-    this.#closeItem({ item, index }, status);
+    this.#closeItem({ item, index }, isCut ? "incomplete" : status);
   }
 
   /** The runtime's own tools, which nobody has to answer: as those of a server that the model has called. */
@@ -194,9 +200,14 @@ export class ResponseStream {
     this.#end("response.completed", { status: "completed", usage: this.#stretch.of(usage), completedAt: at ?? null });
   }
 
+  /** The turn is complete, but its object is not. Its items say which. */
+  #cut({ usage }: Pick<FunctionCallEvent, "usage">): void {
+    this.#end("response.incomplete", { status: "incomplete", usage: this.#stretch.of(usage) });
+  }
+
   #end(type: string, outcome: Partial<ResponseOutcome>): void {
-    const status = outcome.status === "completed" ? "completed" : "incomplete";
-    this.#closeText(status);
+    const isWhole = outcome.status === "completed" || outcome.status === "incomplete";
+    this.#closeText(isWhole ? "completed" : "incomplete");
     for (const tool of this.#tools.values())
       if (tool.item.status === "in_progress") this.#closeItem(tool, "incomplete");
     Object.assign(this.#outcome, outcome);
