@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { V1Pod, V1StatefulSet } from "@kubernetes/client-node";
 import type { Resources } from "../../contract/agents.ts";
 import { BerthError } from "../../contract/errors.ts";
+import { inParallel } from "../../platform/in-parallel.ts";
 import { SerialQueue } from "../../platform/locks.ts";
 import type { Quarantined } from "../../platform/quarantine.ts";
 import type { Progress } from "../../service/lifecycle/provisioning.ts";
@@ -322,12 +323,7 @@ export class KubernetesDriver implements Driver {
 
   async list(): Promise<MachineObservation[]> {
     const sets = (await this.#objects.sets()).filter((set) => !isQuarantined(set));
-    const seen: MachineObservation[] = [];
-    const one = async () => {
-      for (let set = sets.pop(); set; set = sets.pop()) seen.push(await this.#look(set));
-    };
-    await Promise.all(Array.from({ length: looksAtOnce }, one));
-    return seen;
+    return inParallel(sets, looksAtOnce, (set) => this.#look(set));
   }
 
   /** Not in its volume, which nobody can read while it has no pod. */

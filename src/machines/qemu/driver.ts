@@ -5,6 +5,7 @@ import type { Resources } from "../../contract/agents.ts";
 import { BerthError, isShortage } from "../../contract/errors.ts";
 import { unlessAborted } from "../../platform/abort.ts";
 import type { DiskReserve } from "../../platform/disk-reserve.ts";
+import { inParallel } from "../../platform/in-parallel.ts";
 import { Quarantine, type Quarantined } from "../../platform/quarantine.ts";
 import type { Progress } from "../../service/lifecycle/provisioning.ts";
 import type { MachineSpec } from "../../service/lifecycle/reconciler.ts";
@@ -33,7 +34,7 @@ import { PageJobs } from "./page-jobs.ts";
 import { type AcceleratorChoice, chooseAccelerator, hostKhz, hostProcessor } from "./probe.ts";
 import { copyDisk, createOverlay, qemuVersion } from "./process.ts";
 import { readQuarantined } from "./quarantined.ts";
-import { describe, imageOfRun, isUnused, type MachineRecord, Records } from "./record.ts";
+import { describe, imageOfRun, isUnused, type MachineRecord, Records, readsAtOnce } from "./record.ts";
 import { giveUser, recover, removeUnused } from "./recovery.ts";
 import { Sandbox } from "./sandbox.ts";
 import { SnapshotRecords } from "./snapshot-records.ts";
@@ -394,7 +395,7 @@ export class QemuDriver implements Driver {
 
   async snapshots(): Promise<KeptSnapshot[]> {
     const ids = await this.#kept.ids();
-    return Promise.all(ids.map(async (id) => ({ id, bytes: await this.#kept.bytesOf(id) })));
+    return inParallel(ids, readsAtOnce, async (id) => ({ id, bytes: await this.#kept.bytesOf(id) }));
   }
 
   async stage(snapshots: readonly string[], folder: string): Promise<void> {
@@ -509,7 +510,7 @@ export class QemuDriver implements Driver {
   }
 
   async list(): Promise<MachineObservation[]> {
-    return Promise.all((await this.#records.ids()).map((id) => this.observe(id)));
+    return inParallel(await this.#records.ids(), readsAtOnce, (id) => this.observe(id));
   }
 
   async keepLog(id: string, log: string): Promise<void> {

@@ -61,6 +61,9 @@ const ofEarlierVersions = {
   restores: 0,
 };
 
+/** How many machines' or snapshots' files are read at once: a host may have more of them than a process may open. */
+export const readsAtOnce = 32;
+
 /** The machines' records. Changes to a record run one at a time, each starting from what the last one wrote. */
 export class Records {
   readonly #layout: Layout;

@@ -1,5 +1,6 @@
 import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { inParallel } from "../../platform/in-parallel.ts";
 import type { Quarantine } from "../../platform/quarantine.ts";
 import { type Compression, sleeper } from "./compression.ts";
 import { nullWhereMissing } from "./files.ts";
@@ -10,7 +11,7 @@ import type { MachineProcesses } from "./machine-processes.ts";
 import type { MemoryImages } from "./memory-image.ts";
 import { killByMonitor, qemuProcesses } from "./process.ts";
 import { readQuarantined } from "./quarantined.ts";
-import type { MachineRecord, Records } from "./record.ts";
+import { type MachineRecord, type Records, readsAtOnce } from "./record.ts";
 import type { MachineUser, Sandbox } from "./sandbox.ts";
 import type { SnapshotRecords } from "./snapshot-records.ts";
 import type { Snapshots } from "./snapshots.ts";
@@ -75,7 +76,7 @@ export async function recover(parts: Parts, currentImages: ReadonlySet<string>):
   }
   if (!isComplete) return;
   // As they are now: the layers of a machine may have been found only above.
-  const latest = await Promise.all(found.map(({ id }) => records.require(id)));
+  const latest = await inParallel(found, readsAtOnce, ({ id }) => records.require(id));
   await removeUnneeded(parts, latest, currentImages);
 }
 
