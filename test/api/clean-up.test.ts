@@ -81,3 +81,28 @@ test("the plans of the clean-up look at each row once", async () => {
   expect(cuts).not.toMatch(/SubPlan|Join Filter/);
   expect(await plan(oldKeys(90))).toContain("credit_entries_by_key");
 });
+
+test("an agent with a long history is removed a batch of events at a time", async () => {
+  await service.client.createAgent("cleo");
+  await sql`
+    with turn as (
+      insert into turns (id, agent_id, conversation, message, status, usage)
+      select gen_random_uuid(), id, 1, 'hello', 'completed', '{}' from agents where name = 'cleo' returning id)
+    insert into turn_events (turn_id, seq, event)
+    select id, seq, '{"type": "response.created"}' from turn, generate_series(1, 25000) seq`.execute(database);
+  await sql`create table removed_events (count integer)`.execute(database);
+  await sql`
+    create function note_removed_events() returns trigger language plpgsql as $$
+    begin
+      insert into removed_events select count(*) from removed;
+      return null;
+    end $$`.execute(database);
+  await sql`
+    create trigger noted after delete on turn_events referencing old table as removed
+    for each statement execute function note_removed_events()`.execute(database);
+  expect((await service.client.call("DELETE", "/agents/cleo")).status).toBe(204);
+  const { rows } = await sql<{ count: number }>`select count from removed_events`.execute(database);
+  const counts = rows.map(({ count }) => count);
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(25_000);
+  expect(Math.max(...counts)).toBe(10_000);
+});
