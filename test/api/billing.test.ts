@@ -184,7 +184,7 @@ test("sums of days and of parts of days make up any period", async () => {
   await sql`drop table credit_usage cascade`.execute(database);
   await sql`drop function count_usage cascade`.execute(database);
   await sql`drop view entry_usage`.execute(database);
-  const migration = new URL("../../src/store/migrations/0035-usage-by-day.sql", import.meta.url);
+  const migration = new URL("../../src/store/migrations/0034-usage-by-day.sql", import.meta.url);
   await sql.raw(await readFile(migration, "utf8")).execute(database);
   await check();
 });
