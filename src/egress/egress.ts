@@ -14,6 +14,7 @@ import { type Destination, Policy, type RuleLists } from "./policy.ts";
 import { type Answer, failed, refused, unknown } from "./refusal.ts";
 import { certifiedName, type DestinationSecrets, type Secret, secretsFor } from "./secrets.ts";
 import { carry, dial, Unconnected } from "./tunnel.ts";
+import { Warnings } from "./warnings.ts";
 
 /** Limits on an agent's open tunnels, and on those it begins per minute. */
 const maximumOpen = 256;
@@ -98,6 +99,7 @@ export class Egress {
   readonly #policy: Policy;
   readonly #resolve: Resolve;
   readonly #log: ConnectionLog;
+  readonly #warnings: Warnings;
   readonly #traffic = new Map<string, Traffic>();
   readonly #serving = new Set<Promise<void>>();
   readonly #rechecks: NodeJS.Timeout;
@@ -108,6 +110,7 @@ export class Egress {
     this.#policy = new Policy({ operator, inside, own, lookUp: resolveHere });
     this.#resolve = options.resolve ?? resolvePublic;
     this.#log = new ConnectionLog(options.write, options.warn);
+    this.#warnings = new Warnings(options.warn);
     this.#rechecks = setInterval(() => void this.#recheckAll(), recheckMs).unref();
   }
 
@@ -127,7 +130,7 @@ export class Egress {
     try {
       await this.#serve({ ...connect, traffic, gone: gone.signal });
     } catch (error) {
-      this.#options.warn("a connection to the web failed", error);
+      this.#warnings.write(agentId, "a connection to the web failed", error);
       answer(stream, unknown);
     } finally {
       traffic.open--;
@@ -254,7 +257,8 @@ export class Egress {
   }
 
   #intercepted(agentId: string, destination: Destination, secrets: DestinationSecrets, socket: Socket): Duplex {
-    const { secrets: keeper, warn } = this.#options;
+    const { secrets: keeper } = this.#options;
+    const warn = (message: string, error: unknown) => this.#warnings.write(agentId, message, error);
     const certificate = () => keeper.certificate(agentId, certifiedName(secrets, destination.host));
     return intercept(socket, { agentId, destination, secrets, certificate, warn });
   }

@@ -201,7 +201,8 @@ export class RunningTurn {
   /** Tracks open tools and the client's functions. */
   sawTool(event: TurnEvent): void {
     if (event.type === "response.function_call") this.functionCall = { seq: this.nextSeq, callId: event.callId };
-    if (event.type === "response.tool_call.started") this.openTools.add(event.id);
+    if (event.type === "response.tool_call.started" && isRemembered(event.id, this.openTools))
+      this.openTools.add(event.id);
     if (event.type === "response.tool_call.completed") this.openTools.delete(event.id);
   }
 
@@ -282,4 +283,13 @@ export class RunningTurn {
 
 function isOfRuntime({ code }: Fault): boolean {
   return code === "runtime_failed" || code === "model_failed";
+}
+
+/** The most open tools that a turn remembers, and of each id, in characters: runtimes name them in fewer than 100. */
+export const maximumOpenTools = 1_000;
+export const maximumToolId = 1_000;
+
+/** Whether a tool's call is remembered as open. A machine may send any number of ids of any length. */
+function isRemembered(id: string, open: ReadonlySet<string>): boolean {
+  return id.length <= maximumToolId && open.size < maximumOpenTools;
 }

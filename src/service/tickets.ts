@@ -27,9 +27,12 @@ export interface TicketRows {
  */
 export class Tickets {
   readonly #rows: TicketRows;
+  readonly #isValid: (caller: Caller) => Promise<boolean>;
 
-  constructor(rows: TicketRows) {
+  /** `isValid` returns whether a caller's key or token is still good. */
+  constructor(rows: TicketRows, isValid: (caller: Caller) => Promise<boolean>) {
     this.#rows = rows;
+    this.#isValid = isValid;
   }
 
   async give({ caller, ...admission }: Admission): Promise<Omit<Ticket, "url">> {
@@ -39,10 +42,12 @@ export class Tickets {
     return { ticket, expiresAt: expiresAt.toISOString() };
   }
 
-  /** Uses up a ticket; null if it is not good. */
+  /** Uses up a ticket; null if it is not good, or what it was given for no longer is. */
   async take(ticket: string): Promise<Admission | null> {
     const found = await this.#rows.take(hashOf(ticket));
-    return found && { ...found, caller: fromCallerRecord(found.caller) };
+    if (!found) return null;
+    const caller = fromCallerRecord(found.caller);
+    return (await this.#isValid(caller)) ? { ...found, caller } : null;
   }
 }
 

@@ -4,7 +4,7 @@ import { type SequencedEvent, summaryCharacters, type TurnStatus } from "../cont
 import { BerthError } from "../contract/errors.ts";
 import { usualLimits } from "../contract/event-log.ts";
 import { maximumRetoldTurns, type RetoldTurn } from "../service/retelling.ts";
-import type { TurnProgress } from "../service/running-turn.ts";
+import { maximumOpenTools, maximumToolId, type TurnProgress } from "../service/running-turn.ts";
 import {
   AgentChanged,
   type AgentMoment,
@@ -196,8 +196,10 @@ export class TurnStore implements TurnRows {
       select coalesce(max(seq), 0) as last,
         min(seq) filter (where event ->> 'type' = 'response.in_progress') as head, array(
         select event ->> 'id' from turn_events where turn_id = ${turnId} and event ->> 'type' = 'response.tool_call.started'
+          and length(event ->> 'id') <= ${maximumToolId}
         except
         select event ->> 'id' from turn_events where turn_id = ${turnId} and event ->> 'type' = 'response.tool_call.completed'
+        limit ${maximumOpenTools}
       ) as "openTools", (
         select json_build_object('seq', seq, 'callId', event ->> 'callId') from turn_events
         where turn_id = ${turnId} and event ->> 'type' = 'response.function_call' order by seq desc limit 1

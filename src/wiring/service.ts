@@ -187,7 +187,7 @@ export function openService(parts: ServiceParts) {
     recheck: (agentId) => egress.recheck(agentId),
   });
   const files = new Files(leases);
-  const tickets = new Tickets(stores.tickets);
+  const tickets = new Tickets(stores.tickets, (caller) => principals.isValid(caller));
   const shares = new Shares(stores.shares);
   return {
     hostFiles,

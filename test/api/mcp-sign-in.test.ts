@@ -170,8 +170,12 @@ test("a program is listed while it is signed in, and ended at once", async () =>
   expect((await stranger.call("GET", "/account/programs")).body.data).toEqual([]);
   expect((await stranger.call("DELETE", `/account/programs/${id}`)).body.code).toBe("program_not_found");
   expect((await client.listTools()).tools.length).toBeGreaterThan(0);
+  const asking = client.callTool({ name: "ask_agent", arguments: { agent: "ada", message: "hang" } });
+  const cutOff = expect(asking).rejects.toThrow();
+  await expect.poll(async () => (await owner("GET", "/agents/ada/turns")).body.data[0].status).toBe("running");
   expect((await owner("DELETE", `/account/programs/${id}`)).status).toBe(204);
   await expect(client.listTools()).rejects.toThrow();
+  await cutOff;
   for (const each of [program, other]) {
     const token = new TestClient(url, each.tokens()!.access_token);
     expect((await token.call("POST", "/mcp", {})).status).toBe(401);

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { WebSocket } from "ws";
 import { ErrorBody } from "../../src/contract/agents.ts";
 import { createKey } from "../../src/identity/keys.ts";
 import { databaseOf, newAccount, newKey } from "../support/accounts.ts";
@@ -371,6 +373,28 @@ describe("external agent keys", () => {
     expect(data.filter(({ operation }: { operation: string }) => operation.includes("conversation"))).toMatchObject([
       { operation: "POST /agents/{name}/conversation/reset", status: 200 },
     ]);
+  });
+
+  test("reset no conversation by the header of a WebSocket", async () => {
+    await owner.createAgent("by-socket");
+    const key = await newKey(owner, { name: "narrow", kind: "agent", agents: ["by-socket"] });
+    const answered = async ({ key: credential }: TestClient) => {
+      const headers = { authorization: `Bearer ${credential}`, "x-berth-conversation": "new" };
+      const socket = new WebSocket(`${owner.url.replace("http", "ws")}/v1/responses`, { headers });
+      await once(socket, "open");
+      const frames: { type: string; status?: number }[] = [];
+      socket.on("message", (data) => frames.push(JSON.parse(String(data))));
+      const last = () => frames.at(-1);
+      socket.send(JSON.stringify({ type: "response.create", model: "by-socket", input: "hello" }));
+      await expect.poll(() => last()?.type).toMatch(/^(error|response\.completed)$/);
+      socket.close();
+      return last()!;
+    };
+    expect(await answered(key)).toMatchObject({ type: "error", status: 403 });
+    const conversation = async () => (await owner.call("GET", "/agents/by-socket")).body.conversation;
+    expect(await conversation()).toBe(1);
+    expect(await answered(owner)).toMatchObject({ type: "response.completed" });
+    expect(await conversation()).toBe(2);
   });
 
   test("see no settings of their agents", async () => {

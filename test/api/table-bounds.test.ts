@@ -1,0 +1,92 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { cleanUp } from "../../src/store/clean-up.ts";
+import type { Database } from "../../src/store/database.ts";
+import { databaseOf } from "../support/accounts.ts";
+import { ScriptedService } from "../support/scripted-service.ts";
+
+// Each table says what bounds its rows, so that no account fills the database that all share.
+
+/**
+ * `clean-up`: rows go by age or number, by `cleanUp`. A table in brackets: its rows go with that one's, of which each has
+ * few. A text: the limit where rows are inserted, or who alone causes them.
+ */
+const bounds: Record<string, "clean-up" | [parent: string, few: string] | string> = {
+  account_event_counter: "one row",
+  account_events: "clean-up",
+  account_events_removed: "one row for each account",
+  accepted_orphans: "the operator decides about files",
+  accounts: "the operator adds users; an issuer's users sign in",
+  agent_authorities: ["agents", "one"],
+  agent_secrets: ["agents", "50"],
+  agents: "BERTH_MAX_AGENTS_PER_ACCOUNT",
+  api_keys: "clean-up",
+  audit_entries: "clean-up",
+  credit_entries: "each is paid for, by minutes and turns",
+  credit_holds: "one for each running turn and machine",
+  credit_usage: "one row for each day, model, agent and key that was charged",
+  dashboard_sessions: "clean-up",
+  host_leases: "clean-up",
+  hosts: "one for each host",
+  idempotency_keys: "clean-up",
+  key_agents: ["api_keys", "the account's agents"],
+  kysely_migration: "one for each migration",
+  kysely_migration_lock: "one row",
+  network_log: "clean-up",
+  network_rules: ["agents", "one, with 200 rules"],
+  oidc_records: "clean-up",
+  port_shares: ["agents", "100"],
+  provider_keys: "the service's own",
+  rate_limits: "clean-up",
+  removals: "clean-up",
+  responses: "clean-up",
+  retold_conversations: "those that no agent and snapshot names are removed after a day",
+  sign_in_attempts: "clean-up",
+  snapshots: ["agents", "BERTH_MAX_SNAPSHOTS"],
+  tickets: "clean-up",
+  turn_events: ["turns", "BERTH_MAX_TURN_MIB"],
+  turns: "clean-up",
+  user_links: "clean-up",
+  users: "the operator adds them",
+};
+
+let service: ScriptedService;
+let database: Database;
+beforeAll(async () => {
+  service = await ScriptedService.start();
+  database = await databaseOf(service);
+});
+afterAll(async () => {
+  await database.destroy();
+  await service[Symbol.asyncDispose]();
+});
+
+test("each table is listed with its bound", async () => {
+  const { rows } = await sql<{ name: string }>`
+    select table_name as name from information_schema.tables
+    where table_schema = 'public' and table_type = 'BASE TABLE'`.execute(database);
+  expect(rows.map(({ name }) => name).toSorted()).toEqual(Object.keys(bounds).toSorted());
+});
+
+const cleaned = Object.keys(bounds).filter((table) => bounds[table] === "clean-up");
+
+test.each(cleaned)("the clean-up looks at %s", async (table) => {
+  const failed: unknown[] = [];
+  const elsewhere = sql.table(`${table}_elsewhere`);
+  await sql`alter table ${sql.table(table)} rename to ${elsewhere}`.execute(database);
+  try {
+    await cleanUp(database, { ...service.config, turnDays: 1 }, (_, error) => failed.push(String(error)));
+  } finally {
+    await sql`alter table ${elsewhere} rename to ${sql.table(table)}`.execute(database);
+  }
+  expect(failed).toContainEqual(expect.stringContaining(`"${table}" does not exist`));
+});
+
+const children = Object.entries(bounds).flatMap(([table, bound]) => (Array.isArray(bound) ? [[table, bound[0]]] : []));
+
+test.each(children)("rows of %s go with those of %s", async (table, parent) => {
+  const { rows } = await sql`
+    select from pg_constraint where contype = 'f' and confdeltype = 'c'
+      and conrelid = ${table}::regclass and confrelid = ${parent}::regclass`.execute(database);
+  expect(rows).toHaveLength(1);
+});
