@@ -332,17 +332,19 @@ export class AgentStore implements AgentRows {
 
   /** Begins the next conversation, unless a turn is running. Returns the changed agent; null if nothing was changed. */
   async beginConversation(id: string, by: string): Promise<AgentState | null> {
-    return this.#changeAtRest(id, (update) =>
-      update.set((agent) => ({ conversation: agent("conversation", "+", 1), retold: null, begun_by: by })),
+    return this.#changeAtRest(
+      id,
+      (update) => update.set((agent) => ({ conversation: agent("conversation", "+", 1), retold: null })),
+      (transaction) => markBegun(transaction, id, by),
     );
   }
 
   async hasBegun(id: string, by: string): Promise<boolean> {
     const row = await this.#database
-      .selectFrom("agents")
+      .selectFrom("begun_requests")
       .select("id")
-      .where("id", "=", id)
-      .where("begun_by", "=", by)
+      .where("id", "=", by)
+      .where("agent_id", "=", id)
       .executeTakeFirst();
     return row !== undefined;
   }
@@ -382,18 +384,20 @@ export class AgentStore implements AgentRows {
   }
 
   async beginRestart(id: string, newMachine: boolean, by: string): Promise<AgentState | null> {
-    const row = await this.#database
-      .updateTable("agents")
-      .set((agent) => ({
-        ...booted(agent),
-        ...(newMachine ? { has_machine: false, snapshot: null } : {}),
-        begun_by: by,
-      }))
-      .where("id", "=", id)
-      .where("desired", "!=", "deleted")
-      .returning(agentColumns)
-      .executeTakeFirst();
-    return row ? this.#toState(row) : null;
+    return this.#database.transaction().execute(async (transaction) => {
+      const row = await transaction
+        .updateTable("agents")
+        .set((agent) => ({
+          ...booted(agent),
+          ...(newMachine ? { has_machine: false, snapshot: null } : {}),
+        }))
+        .where("id", "=", id)
+        .where("desired", "!=", "deleted")
+        .returning(agentColumns)
+        .executeTakeFirst();
+      if (row) await markBegun(transaction, id, by);
+      return row ? this.#toState(row) : null;
+    });
   }
 
   async beginUpgrade(id: string, before: SnapshotState | null): Promise<AgentState | null> {
@@ -440,13 +444,13 @@ export class AgentStore implements AgentRows {
             runtime: snapshot.runtime,
             conversation: snapshot.conversation,
             retold: snapshot.retold,
-            begun_by: by,
           }))
           .where("desired", "!=", "deleted"),
       async (transaction) => {
         // In this order: the snapshot has the turns that were undone before.
         if (before) await new SnapshotStore(transaction).insert(before);
         await markUndone(transaction, id, snapshot);
+        await markBegun(transaction, id, by);
       },
     );
   }
@@ -548,6 +552,11 @@ export class AgentStore implements AgentRows {
       lastActiveAt: row.last_active_at,
     };
   }
+}
+
+/** Stores which request has begun a restart, a rollback or a conversation. */
+async function markBegun(transaction: Database, agentId: string, by: string): Promise<void> {
+  await transaction.insertInto("begun_requests").values({ id: by, agent_id: agentId }).execute();
 }
 
 /** Turns are undone that ended after the snapshot, and those that were undone then. */

@@ -64,6 +64,7 @@ function removals({ auditDays, networkLogDays, turnDays }: Retention): [string, 
   const old = (days: number) => sql`now() - make_interval(days => ${days}::integer)`;
   return [
     ["idempotency keys", removal("idempotency_keys", sql`created_at < now() - interval '24 hours'`)],
+    ["begun requests", removal("begun_requests", sql`at < now() - interval '25 hours'`)],
     ["sign-ins", removal("oidc_records", sql`expires_at < now()`)],
     ["dashboard sessions", removal("dashboard_sessions", sql`expires_at < now()`)],
     ["users' links", removal("user_links", sql`expires_at < now()`)],

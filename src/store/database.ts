@@ -130,8 +130,12 @@ export interface Tables {
     metered_until: Generated<Date | null>;
     /** A bigint, which comes as text; in micro-credits. */
     machine_price: Generated<string>;
-    /** The request that last began a restart, a rollback or a conversation. */
-    begun_by: string | null;
+  };
+  /** Requests that have begun a restart, a rollback or a conversation. */
+  begun_requests: {
+    id: string;
+    agent_id: string;
+    at: Generated<Date>;
   };
   /** Written only by functions of the database. */
   credit_entries: {

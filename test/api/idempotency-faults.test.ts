@@ -94,9 +94,15 @@ test.each([
     post(client, key, `/agents/${name}${path}`, path.startsWith("/rollback") ? { snapshot: id } : undefined);
   expect((await begin()).status).toBe(200);
   await loseAnswer(key);
+  // Another request begins something, too.
+  expect((await client.call("POST", `/agents/${name}/restart?wait=ready`)).status).toBe(200);
   await client.ask(name, "then");
+  const snapshots = (await client.call("GET", `/agents/${name}/snapshots`)).body;
+  const machines = await service.server.machines.list();
   expect((await begin()).status).toBe(200);
   expect(await client.ask(name, "recall")).toMatch(/then\nrecall\n$/);
+  expect((await client.call("GET", `/agents/${name}/snapshots`)).body).toEqual(snapshots);
+  expect(await service.server.machines.list()).toEqual(machines);
 });
 
 test("work that was claimed and never done is done by the next", async () => {

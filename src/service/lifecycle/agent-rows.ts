@@ -59,7 +59,7 @@ export interface AgentRows {
    * request's id. Null when it is being deleted.
    */
   beginRestart(id: string, newMachine: boolean, by: string): Promise<AgentState | null>;
-  /** Whether it was this request that last began a restart, a rollback or a conversation. */
+  /** Whether this request has begun a restart, a rollback or a conversation. Known for a day. */
   hasBegun(id: string, by: string): Promise<boolean>;
   /**
    * Desires that it runs anew, and stores the snapshot `before` of what it is now. Null while a turn runs, or when it is
