@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createServer } from "../../src/server.ts";
 import { startEmbeddedPostgres } from "../../src/store/embedded.ts";
 import { readKey, restoreBackup } from "../../src/wiring/restore.ts";
-import type { TestClient } from "../support/client.ts";
+import type { Answer, TestClient } from "../support/client.ts";
 import { folderPrefix, testConfig } from "../support/config.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
@@ -203,25 +203,48 @@ describe("a backup", () => {
     await client.call("DELETE", "/agents/lost");
   });
 
-  test("names the agents that were created while it was made", async () => {
-    const { client } = service;
+  /** Makes a backup. `meanwhile` runs after the machine of `ada` was staged, and before the database is dumped. */
+  async function backupWhile(meanwhile: () => Promise<unknown>): Promise<Answer> {
+    const { client, driver } = service;
     await client.createAgent("slow");
     const gate = Promise.withResolvers<void>();
-    service.driver.suspendGate = gate.promise;
+    driver.suspendGate = gate.promise;
     const suspended = client.call("POST", "/agents/slow/suspend");
-    await expect.poll(() => service.driver.suspending).toBe(true);
+    await expect.poll(() => driver.suspending).toBe(true);
     const staged = async () => (await readdir(join(service.config.dataFolder, "staging")).catch(() => [])).toSorted();
     const before = await staged();
     const made = client.call("POST", "/admin/backups");
     // It has begun, and waits for the machine that is being suspended.
     await expect.poll(async () => (await staged()).filter((id) => !before.includes(id))).toHaveLength(1);
-    await client.createAgent("late");
-    service.driver.suspendGate = Promise.resolve();
+    await meanwhile();
+    driver.suspendGate = Promise.resolve();
     gate.resolve();
     await suspended;
-    expect((await made).body.leftOut).toMatchObject([{ agent: "late" }]);
+    const answer = await made;
     await client.call("DELETE", "/agents/slow");
+    return answer;
+  }
+
+  test("names the agents that were created while it was made", async () => {
+    const { client } = service;
+    const { body } = await backupWhile(() => client.createAgent("late"));
+    expect(body.leftOut).toMatchObject([{ agent: "late" }]);
     await client.call("DELETE", "/agents/late");
+  });
+
+  test("restores an agent in the runtime and conversation of its machine's moment", async () => {
+    const { client } = service;
+    const { body } = await backupWhile(async () => {
+      await client.call("PATCH", "/agents/ada?wait=ready", { runtime: "opencode" });
+      await client.ask("ada", "of the next conversation");
+    });
+    const later = join(folder.path, "later.tar");
+    await writeFile(later, (await client.fetch("GET", `/admin/backups/${body.id}`)).body!);
+    await using other = await newFolder();
+    await restore(other.path, {}, later);
+    await using restored = await ScriptedService.start({ dataFolder: other.path });
+    expect((await restored.client.call("GET", "/agents/ada")).body.runtime).toBe("claude-code");
+    expect(await restored.client.ask("ada", "recall")).toBe("hello\nrecall\n");
   });
 
   test("is not restored over anything, and not beside a running server", async () => {

@@ -15,10 +15,13 @@ const codes: Partial<Record<ErrorCode, string>> = {
  */
 export const notAgain = ["x-should-retry", "false"] as const;
 
-/** An error as OpenAI's clients read it (https://platform.openai.com/docs/guides/error-codes). */
+/**
+ * An error as OpenAI's clients read it (https://platform.openai.com/docs/guides/error-codes). `param` is an empty text where
+ * the error is about no field: the AI SDK's provider for Open Responses reads no error whose `param` is null.
+ */
 export function openAiError({ code, status, details }: BerthError, message: string) {
   const issues = (details as { issues?: { field: string }[] } | undefined)?.issues;
-  return { error: { message, type: typeOf(status), param: issues?.[0]?.field || null, code: openAiCode(code) } };
+  return { error: { message, type: typeOf(status), param: issues?.[0]?.field ?? "", code: openAiCode(code) } };
 }
 
 /** The code as OpenAI's clients know it; Berth's own where they know none. */
