@@ -127,6 +127,8 @@ async function restore(client: pg.Client, { hostId, machines, operatorKey }: Res
     );
   }
   await failRunningTurns(client, hostId);
+  // The servers that held them are gone: the next one releases them when it starts.
+  await client.query("update credit_holds set leased_until = '-infinity'");
   await client.query(
     `insert into api_keys (id, account_id, name, kind, prefix, hash)
      select gen_random_uuid(), id, 'operator, of the restored backup', 'full', $1, $2 from accounts where operator`,

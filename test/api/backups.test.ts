@@ -1,15 +1,17 @@
 import { execFile } from "node:child_process";
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { chmod, mkdir, mkdtempDisposable, open, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { promisify } from "node:util";
+import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createServer } from "../../src/server.ts";
 import { startEmbeddedPostgres } from "../../src/store/embedded.ts";
 import { readKey, restoreBackup } from "../../src/wiring/restore.ts";
+import { databaseOf } from "../support/accounts.ts";
 import type { Answer, TestClient } from "../support/client.ts";
 import { folderPrefix, testConfig } from "../support/config.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
@@ -245,6 +247,30 @@ describe("a backup", () => {
     await using restored = await ScriptedService.start({ dataFolder: other.path });
     expect((await restored.client.call("GET", "/agents/ada")).body.runtime).toBe("claude-code");
     expect(await restored.client.ask("ada", "recall")).toBe("hello\nrecall\n");
+  });
+
+  test("releases the credits that were held when it was made", async () => {
+    const { client } = service;
+    await using database = await databaseOf(service);
+    const { rows } = await sql<{
+      account: string;
+      agent: string;
+    }>`select account_id as account, id as agent from agents where name = 'ada'`.execute(database);
+    const { account, agent } = rows[0]!;
+    const of = { account_id: account, agent_id: agent, agent_name: "ada" };
+    const hold = { id: randomUUID(), ...of, model: "demo/demo", amount: 1_000 };
+    await sql`select hold_credits(jsonb_populate_record(null::credit_holds, ${JSON.stringify(hold)}::jsonb), '1 hour')`.execute(
+      database,
+    );
+    expect((await client.call("GET", "/billing")).body.held).toBe("0.001");
+    const { body } = await client.call("POST", "/admin/backups");
+    const later = join(folder.path, "held.tar");
+    await writeFile(later, (await client.fetch("GET", `/admin/backups/${body.id}`)).body!);
+    await sql`select release_holds(${account}, ${hold.id})`.execute(database);
+    await using other = await newFolder();
+    await restore(other.path, {}, later);
+    await using restored = await ScriptedService.start({ dataFolder: other.path });
+    expect((await restored.client.call("GET", "/billing")).body.held).toBe("0");
   });
 
   test("is not restored over anything, and not beside a running server", async () => {
