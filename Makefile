@@ -60,7 +60,7 @@ browser: ## the browser and the other programs of the tests
 test: node_modules/.all image dashboard tool browser check ## the tests before each commit: a quarter of an hour without KVM
 	@scripts/test
 
-test-fast: node_modules/.all ## the tests of single files: a minute and a half
+test-fast: node_modules/.all ## the tests of single files
 	@vitest run --project unit
 
 test-machines: node_modules/.all image dashboard tool ## real machines in all their states; CI runs this too

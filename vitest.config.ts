@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 // CONTRIBUTING.md says which target runs which project. Each test file is in exactly one of them.
 
-/** Single files of the product. Their tests share the modules that they load: loading them takes longer than testing. */
+/** Single files of the product. */
 const unit = ["{src,packages,dashboard/src,scripts}/**/*.test.ts", "test/guest/**/*.test.ts"];
 /** A server, and no virtual machine. */
 const fast = ["test/{api,clients,dashboard,faults,gateway,packages}/**/*.test.ts"];
@@ -33,7 +33,6 @@ export default defineConfig({
         test: {
           name: "unit",
           include: unit,
-          isolate: false,
           ...limits,
           // More than cores: most of a test's time is waiting.
           maxWorkers: 3,
