@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 
 const firstPort = 10_000;
 const triesBelow = 50;
@@ -13,15 +13,10 @@ const triesBelow = 50;
 export async function freePort(): Promise<number> {
   const end = await firstEphemeralPort();
   for (let tries = 0; tries < triesBelow && end > firstPort; tries++) {
-    const port = randomInt(firstPort, end);
-    if (await isFree(port)) return port;
+    const port = await listenBriefly(randomInt(firstPort, end)).catch(() => null);
+    if (port !== null) return port;
   }
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return (address as { port: number }).port;
+  return listenBriefly(0);
 }
 
 /** Linux's range of ephemeral ports; ip(7). */
@@ -30,17 +25,12 @@ async function firstEphemeralPort(): Promise<number> {
   return Number(range.trim().split(/\s+/)[0]);
 }
 
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  try {
-    const listening = once(server, "listening");
-    server.listen(port, "127.0.0.1");
-    await listening;
-  } catch {
-    return false;
-  }
-  const closed = once(server, "close");
+/** Listens on a port, 0 for any that is free, and returns which it was. Rejects if it is taken. */
+async function listenBriefly(port: number): Promise<number> {
+  const server = createServer().listen(port, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address() as AddressInfo;
   server.close();
-  await closed;
-  return true;
+  await once(server, "close");
+  return address.port;
 }
