@@ -6,8 +6,16 @@ import { defineConfig } from "vitest/config";
 const unit = ["{src,packages,dashboard/src,scripts}/**/*.test.ts", "test/guest/**/*.test.ts"];
 /** A server, and no virtual machine. */
 const fast = ["test/{api,clients,dashboard,faults,gateway,packages}/**/*.test.ts"];
-/** What stands still for a minute fails and says where. A test that needs longer declares it. */
-const limits = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 45_000 } } };
+/** How both run. */
+const withoutMachines = {
+  // What stands still for a minute fails and says where. A test that needs longer declares it.
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  expect: { poll: { timeout: 45_000 } },
+  // More than cores: most of a test's time is waiting.
+  maxWorkers: 3,
+  sequence: { groupOrder: 0 },
+};
 /** A real machine, as far as a minute's change may break it. */
 const machine = ["test/vm/{agent,confinement,dashboard,isolation,opened,tool}.test.ts"];
 /** Both light runtimes in real machines, and what could lose data. CI runs these too. */
@@ -30,25 +38,11 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: {
-          name: "unit",
-          include: unit,
-          ...limits,
-          // More than cores: most of a test's time is waiting.
-          maxWorkers: 3,
-          sequence: { groupOrder: 0 },
-        },
+        test: { name: "unit", include: unit, ...withoutMachines },
       },
       {
         extends: true,
-        test: {
-          name: "fast",
-          include: fast,
-          exclude: soak,
-          ...limits,
-          maxWorkers: 3,
-          sequence: { groupOrder: 0 },
-        },
+        test: { name: "fast", include: fast, exclude: soak, ...withoutMachines },
       },
       {
         extends: true,
