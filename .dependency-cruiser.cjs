@@ -1,33 +1,68 @@
-/** The import rules of ARCHITECTURE.md. A part may import those that are named; any other import fails the check. */
+/** Rooms that import the named ones and nothing else of the service. Types of other rooms are free, but to the contract. */
 const allowed = {
   contract: [],
-  platform: ["contract"],
   api: ["contract"],
-  service: ["contract", "platform"],
-  config: ["contract", "platform"],
-  http: ["contract", "api", "service", "platform"],
-  store: ["contract", "service", "platform"],
-  archives: ["contract", "service", "platform"],
-  machines: ["contract", "service", "platform"],
-  gateway: ["contract", "service", "platform"],
-  egress: ["contract", "service", "platform"],
-  identity: ["contract", "service", "platform"],
-  backup: ["contract", "service", "platform"],
-  payments: ["contract", "service", "platform"],
-  telemetry: ["contract", "service", "platform"],
-  runtimes: ["contract", "platform"],
-  guest: ["contract", "runtimes", "platform"],
-  cli: ["contract", "platform"],
+  core: ["contract", "api", "config"],
+  config: ["contract", "core"],
+  runtimes: ["contract", "core"],
+  guest: ["contract", "runtimes", "core"],
+  cli: ["contract", "core"],
 };
+/** What the guest and the tool run without: a database and a web server. */
+const serverCore = "^src/core/(http|database)/";
+/** Builds the service, and ends it. */
+const wiring = "^src/(wiring/|app\\.ts$|server\\.ts$)";
 
 module.exports = {
   forbidden: [
-    ...Object.entries(allowed).map(([part, others]) => ({
-      name: `${part}-imports`,
+    ...Object.entries(allowed).map(([room, others]) => ({
+      name: `${room}-imports`,
       severity: "error",
-      from: { path: `^src/${part}/` },
-      to: { path: "^(src|image|test|bench)/", pathNot: `^src/(${[part, ...others].join("|")})/` },
+      from: { path: `^src/${room}/`, pathNot: "\\.test\\.ts$" },
+      to: {
+        path: "^(src|image|test|bench)/",
+        pathNot: `^src/(${[room, ...others].join("|")})/`,
+        ...(room === "core" && { dependencyTypesNot: ["type-only"] }),
+      },
     })),
+    {
+      name: "server-alone",
+      comment: "The guest, the runtimes and the tool have neither a database nor a web server.",
+      severity: "error",
+      from: { path: "^src/(guest|runtimes|cli|contract|api|config)/", pathNot: "\\.test\\.ts$" },
+      to: { path: serverCore },
+    },
+    {
+      name: "machines-know-no-nouns",
+      comment: "QEMU's machines are run by the service, the doctor and the cluster's keeper alike.",
+      severity: "error",
+      from: { path: "^src/machines/qemu/", pathNot: "\\.test\\.ts$" },
+      to: { path: "^src/", pathNot: "^src/(machines|contract|core|config)/", dependencyTypesNot: ["type-only"] },
+    },
+    {
+      name: "protocols-stand-on-nouns",
+      comment: "Other programs' protocols are mounted once; nothing is built on them.",
+      severity: "error",
+      from: { path: "^src/", pathNot: `^src/protocols/|${wiring}` },
+      to: { path: "^src/protocols/", dependencyTypesNot: ["type-only"] },
+    },
+    {
+      name: "kubernetes-apart",
+      comment: "Only the service's start and the doctor know of clusters.",
+      severity: "error",
+      from: { path: "^src/", pathNot: `^src/kubernetes/|^src/doctor|^src/hosts/found-files\\.ts$|${wiring}` },
+      to: { path: "^src/kubernetes/" },
+    },
+    {
+      name: "sql-in-stores",
+      comment: "SQL is in a room's stores alone.",
+      severity: "error",
+      from: {
+        path: "^src/",
+        pathNot: `\\.test\\.ts$|store\\.ts$|^src/core/database/|^src/upkeep/timers\\.ts$|${wiring}`,
+      },
+      to: { path: "(^|/)node_modules/(kysely|pg)/" },
+    },
     {
       name: "client-for-its-users",
       comment: "The service does not call itself. Only the tool uses the client.",
@@ -56,13 +91,6 @@ module.exports = {
       severity: "error",
       from: { path: "^packages/client/", pathNot: "\\.test\\.ts$" },
       to: { pathNot: "^packages/client/src/|(^|/)node_modules/eventsource-parser/" },
-    },
-    {
-      name: "service-has-no-io",
-      comment: "The application knows no framework, no SQL and no network: adapters bring them.",
-      severity: "error",
-      from: { path: "^src/service/", pathNot: "\\.test\\.ts$" },
-      to: { dependencyTypes: ["npm", "core"], pathNot: "^(node:)?(crypto|events|stream)$" },
     },
     { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
     {

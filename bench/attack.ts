@@ -5,7 +5,7 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { DemoServer } from "../src/gateway/demo/demo-server.ts";
+import { DemoServer } from "../src/models/demo/demo-server.ts";
 import { TestClient } from "../test/support/client.ts";
 import { testConfig } from "../test/support/config.ts";
 import type { MachineRecord } from "../test/support/scripted-machine.ts";

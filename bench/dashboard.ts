@@ -3,9 +3,9 @@ import { cpus, loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Page } from "playwright-core";
+import { noUsage } from "../src/billing/usage.ts";
 import type { LastEvent, TurnEvent } from "../src/contract/chat.ts";
 import { allAbilities, type Prompt, type Runtime, type Session } from "../src/runtimes/runtime.ts";
-import { noUsage } from "../src/service/usage.ts";
 import { databaseOf } from "../test/support/accounts.ts";
 import { Dashboard } from "../test/support/dashboard.ts";
 

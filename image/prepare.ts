@@ -7,8 +7,8 @@ import {
   guestProxyPort,
   guestRuntimePort,
 } from "../src/contract/guest.ts";
-import { DemoServer } from "../src/gateway/demo/demo-server.ts";
 import { ClientFunctions } from "../src/guest/client-functions.ts";
+import { DemoServer } from "../src/models/demo/demo-server.ts";
 import { openclaw } from "../src/runtimes/openclaw.ts";
 import { clearLeftovers } from "../src/runtimes/openclaw-leftovers.ts";
 import { compileCacheOf, keepPrepared } from "../src/runtimes/openclaw-prepared.ts";

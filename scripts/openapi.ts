@@ -3,7 +3,7 @@
 // check (test/api/openapi.test.ts) rejects changes that are incompatible with the baseline.
 
 import { readFile, writeFile } from "node:fs/promises";
-import { openApiDocument } from "../src/http/openapi.ts";
+import { openApiDocument } from "../src/core/http/openapi.ts";
 
 const checkout = new URL("../", import.meta.url);
 const { version } = JSON.parse(await readFile(new URL("package.json", checkout), "utf8")) as { version: string };

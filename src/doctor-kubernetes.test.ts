@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { Authority } from "../test/kubernetes/certificates.ts";
 import { doctor } from "../test/kubernetes/doctor.ts";
 import { newFolder } from "../test/support/config.ts";
-import { serverRights } from "./machines/kubernetes/doctor/access.ts";
+import { serverRights } from "./kubernetes/doctor/access.ts";
 
 // `berth doctor --kubernetes` where no cluster can be asked. What it says of clusters is in test/kubernetes/doctor.test.ts.
 

@@ -3,15 +3,15 @@ import { cpus, freemem, loadavg, release, totalmem } from "node:os";
 import { dirname, join } from "node:path";
 import { readConfig } from "./config/env.ts";
 import type { MachineReport, MachineReportLine, MachineStep } from "./contract/machine-report.ts";
+import { unlessAborted } from "./core/abort.ts";
+import { hasEnded } from "./core/process-table.ts";
+import { openDemoMachines } from "./machines/demo.ts";
 import type { Machines } from "./machines/machines.ts";
 import type { QemuDriver } from "./machines/qemu/driver.ts";
+import { lastBuiltImage } from "./machines/qemu/open.ts";
 import { qemuVersion } from "./machines/qemu/process.ts";
 import { SelfTest } from "./machines/self-test.ts";
-import { unlessAborted } from "./platform/abort.ts";
-import { hasEnded } from "./platform/process-table.ts";
 import { runtimes } from "./runtimes/all.ts";
-import { openDemoMachines } from "./wiring/demo-machines.ts";
-import { lastBuiltImage } from "./wiring/qemu.ts";
 
 // `berth doctor --machine` runs this: the life of machines on this host, in a data folder of its own beside the
 // service's. It writes lines of JSON (`MachineReportLine`).

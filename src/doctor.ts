@@ -6,11 +6,11 @@ import type { Config } from "./config/config.ts";
 import { readConfig } from "./config/env.ts";
 import { BerthError } from "./contract/errors.ts";
 import type { Finding } from "./contract/finding.ts";
+import { childEnvironment } from "./core/child-environment.ts";
+import { lastBuiltImage } from "./machines/qemu/open.ts";
 import { lastProbe } from "./machines/qemu/probe.ts";
 import { qemuVersion } from "./machines/qemu/process.ts";
 import { Sandbox } from "./machines/qemu/sandbox.ts";
-import { childEnvironment } from "./platform/child-environment.ts";
-import { lastBuiltImage } from "./wiring/qemu.ts";
 
 // `berth doctor` runs this on the machine that the server is to run on. Each check is one line of JSON (`Finding`).
 

@@ -1,21 +1,21 @@
 import type { Config } from "./config/config.ts";
+import { ping } from "./core/database/database.ts";
+import { Streams } from "./core/http/streams.ts";
+import { pause } from "./core/retry.ts";
 import { fetchPublicDocument } from "./egress/documents.ts";
-import { Passing } from "./http/passing/passing.ts";
-import type { PassageEnd } from "./http/passing/relay.ts";
-import { Streams } from "./http/streams.ts";
-import type { FetchDocument } from "./identity/client-documents.ts";
-import { ServerSeal } from "./identity/server-seal.ts";
+import { Passing } from "./hosts/passing/passing.ts";
+import type { PassageEnd } from "./hosts/passing/relay.ts";
+import { checkReadiness, type Readiness } from "./hosts/readiness.ts";
+import { ServerSeal } from "./hosts/server-seal.ts";
+import { openKubernetes } from "./kubernetes/open.ts";
 import type { Machines } from "./machines/machines.ts";
-import { pause } from "./platform/retry.ts";
+import { type OpenDriver, openQemu } from "./machines/qemu/open.ts";
 import { runtimes as allRuntimes } from "./runtimes/all.ts";
 import type { Runtime } from "./runtimes/runtime.ts";
-import { checkReadiness, type Readiness } from "./service/readiness.ts";
-import { ping } from "./store/database.ts";
+import type { FetchDocument } from "./sign-in/client-documents.ts";
 import { openFoundation } from "./wiring/foundation.ts";
 import { openHttp } from "./wiring/http.ts";
-import { openKubernetes } from "./wiring/kubernetes.ts";
 import { openLeading } from "./wiring/leading.ts";
-import { type OpenDriver, openQemu } from "./wiring/qemu.ts";
 
 const databaseTimeoutMs = 3_000;
 /** How long requests that are under way may take before another server leads. */

@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { join } from "node:path";
 import fastify from "fastify";
 import { serializerCompiler, validatorCompiler } from "fastify-type-provider-zod";
+import { toAgentView } from "../../src/agents/agent.ts";
+import { AgentStore } from "../../src/agents/store.ts";
 import { AgentList, ListQuery } from "../../src/contract/agents.ts";
-import { toAgentView } from "../../src/service/agent.ts";
-import { AgentStore } from "../../src/store/agents.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { startEmbeddedPostgres } from "../../src/store/embedded.ts";
+import { openDatabase } from "../../src/core/database/database.ts";
+import { startEmbeddedPostgres } from "../../src/core/database/embedded.ts";
 import { ScriptedService } from "../../test/support/scripted-service.ts";
 
 // A service with ten agents, and a bare Fastify route that answers the same list from the same database without

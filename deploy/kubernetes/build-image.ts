@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { lastBuiltImage } from "../../src/wiring/qemu.ts";
+import { lastBuiltImage } from "../../src/machines/qemu/open.ts";
 import { makeMachineImage } from "./machine-image.ts";
 import { makeServerImage } from "./server-image.ts";
 

@@ -8,7 +8,7 @@ import { addImportedPackages } from "./imported-packages.ts";
 
 const run = promisify(execFile);
 const repository = join(import.meta.dirname, "../..");
-const keeper = "src/machines/kubernetes/keeper.ts";
+const keeper = "src/kubernetes/keeper.ts";
 
 /** What the keeper runs, and what confines QEMU. Debian's, as they are installed here. */
 const programs = [

@@ -60,7 +60,7 @@ export interface RouteDefinition {
   givesBytes?: true;
   /**
    * The body says which other operations of the table it is for: the handler checks, counts and logs each as its own row
-   * says (`http/carried-operations.ts`).
+   * says (`protocols/carried-operations.ts`).
    */
   carries?: true;
   /** Tokens that were issued for this alone are accepted, too. */

@@ -14,7 +14,7 @@ import {
 } from "../contract/archives.ts";
 import { BerthError } from "../contract/errors.ts";
 import { safeParseValue, textOf } from "../contract/validation.ts";
-import { Quarantine, type Quarantined } from "../platform/quarantine.ts";
+import { Quarantine, type Quarantined } from "../core/quarantine.ts";
 import { folderCheck } from "./folder-check.ts";
 import { invalid, parseJson, readArchive } from "./read.ts";
 

@@ -3,7 +3,7 @@ import { Header } from "tar";
 import { Checksums } from "../contract/archives.ts";
 import { BerthError } from "../contract/errors.ts";
 import { safeParseValue } from "../contract/validation.ts";
-import { JsonTooComplex, maximumToolDepth, requireSimple } from "../platform/json-structure.ts";
+import { JsonTooComplex, maximumToolDepth, requireSimple } from "../core/json-structure.ts";
 import { archiveParts, blockBytes, entryName, maximumWhole, type PartName, paddingOf } from "./parts.ts";
 
 /** The most that an entry of a split part may have, in bytes. */

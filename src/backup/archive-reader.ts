@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { BackupHeader, backupFormat, headerFile } from "../contract/backups.ts";
-import type { ManifestEntry } from "../platform/archive/manifest.ts";
-import { type ArchivedFile, ArchiveError, parsed, readArchive } from "../platform/archive/reader.ts";
+import type { ManifestEntry } from "../core/archive/manifest.ts";
+import { type ArchivedFile, ArchiveError, parsed, readArchive } from "../core/archive/reader.ts";
 
 /** The folders that a backup's files are in, and what their names are made of: none leads out of the folder. */
 const pathForm = /^(database|images|layers|snapshots|templates)(\/(?!\.\.?(\/|$))[\w.@:+-]{1,200}){1,6}$/;

@@ -8,9 +8,9 @@ import { promisify } from "node:util";
 import { pack } from "tar-stream";
 import { expect, test } from "vitest";
 import type { BackupHeader } from "../contract/backups.ts";
-import { ArchiveError } from "../platform/archive/reader.ts";
-import { writeParts } from "../platform/archive/write-parts.ts";
-import { archiveOf } from "../platform/archive/writer.ts";
+import { ArchiveError } from "../core/archive/reader.ts";
+import { writeParts } from "../core/archive/write-parts.ts";
+import { archiveOf } from "../core/archive/writer.ts";
 import { readBackup } from "./archive-reader.ts";
 
 const run = promisify(execFile);

@@ -1,8 +1,8 @@
 import { mkdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type BackupHeader, headerFile } from "../contract/backups.ts";
-import { archiveOf, filesIn } from "../platform/archive/writer.ts";
-import type { BackupFiles } from "../service/backups.ts";
+import { archiveOf, filesIn } from "../core/archive/writer.ts";
+import type { BackupFiles } from "./backups.ts";
 
 /** The folder, in the data folder, with the files of a backup that is being read. */
 const stagingFolder = "staging";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdir, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { hasEnded } from "../platform/process-table.ts";
+import { hasEnded } from "../core/process-table.ts";
 import { programPath } from "./checkout.ts";
 import { CliError } from "./errors.ts";
 import type { Progress } from "./progress.ts";

@@ -79,7 +79,7 @@ let port: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "berth-cli-"));
   dataFolder = join(folder, "data");
-  for (const path of ["berth", "package.json", "src/cli", "src/contract", "src/platform"]) {
+  for (const path of ["berth", "package.json", "src/cli", "src/contract", "src/core"]) {
     await cp(join(checkout, path), join(folder, path), { recursive: true });
   }
   await symlink(join(checkout, "node_modules"), join(folder, "node_modules"));

@@ -2,7 +2,7 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { chmod, link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { kill, startOf } from "../platform/process-table.ts";
+import { kill, startOf } from "../core/process-table.ts";
 
 /** How long a killed process may take to be gone. */
 const endMs = 5_000;

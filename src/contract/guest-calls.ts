@@ -264,7 +264,7 @@ export const guestCalls = {
   /** The bytes asked for, in frames where their number is not. A file that shrinks in the meantime ends early. */
   readFile: duplex({ request: ReadFile }),
   /**
-   * Frames of bytes (`platform/frames.ts`) for a file, which is replaced when the last has arrived. The answer is a
+   * Frames of bytes (`core/frames.ts`) for a file, which is replaced when the last has arrived. The answer is a
    * line: `ReceivedFile`, or a `GuestFault`.
    */
   writeFile: duplex({ request: WriteFile }),

@@ -98,7 +98,7 @@ export interface Download {
   after: number;
 }
 
-/** The runner's answer: it knows the token (`proofOf` in `platform/channel-proof.ts`), and asks the same. */
+/** The runner's answer: it knows the token (`proofOf` in `core/channel-proof.ts`), and asks the same. */
 export interface Challenge {
   nonce: string;
   proof: string;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ChatRequest } from "./chat.ts";
 import { ClientFunction } from "./functions.ts";
+import { hexOf, uuidOf } from "./ids.ts";
 import { limitedRecord } from "./validation.ts";
 
 // The requests of OpenAI's APIs that agents answer: Responses, after the Open Responses specification
@@ -9,6 +10,17 @@ import { limitedRecord } from "./validation.ts";
 
 /** The largest request, in bytes: clients send the whole history of a conversation along. */
 export const maximumOpenAiBytes = 8 * 1024 * 1024;
+
+/** A response's id as clients see it. */
+export function responseId(id: string): string {
+  return `resp_${hexOf(id)}`;
+}
+
+/** The id within a client's; empty for what cannot be one. */
+export function fromResponseId(text: string): string {
+  const [, hex = ""] = /^resp_([0-9a-f]{32})$/.exec(text) ?? [];
+  return uuidOf(hex);
+}
 
 /** The header that begins a new conversation, with the value `new`. */
 export const conversationHeader = "x-berth-conversation";

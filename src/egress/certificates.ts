@@ -1,5 +1,5 @@
 import type { webcrypto } from "node:crypto";
-import { SerialQueue } from "../platform/locks.ts";
+import { SerialQueue } from "../core/locks.ts";
 import { type Certified, certify, hostCertificateMs, makeKeys } from "./authority.ts";
 
 /** How many certificates of an agent are kept, and of how many agents. */

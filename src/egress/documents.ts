@@ -2,7 +2,7 @@ import { request } from "node:https";
 import type { LookupFunction } from "node:net";
 import { isIP } from "node:net";
 import { buffer } from "node:stream/consumers";
-import { parseJson } from "../platform/json-structure.ts";
+import { parseJson } from "../core/json-structure.ts";
 import { isOnLink, isOwn, isPublic } from "./addresses.ts";
 import { resolvePublic } from "./names.ts";
 

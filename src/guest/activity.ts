@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ProcessStat, processTable } from "../platform/process-table.ts";
+import { type ProcessStat, processTable } from "../core/process-table.ts";
 
 /** How long processes are observed. */
 const sampleMs = 1_000;

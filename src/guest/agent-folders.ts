@@ -3,7 +3,7 @@ import { access, lstat, mkdir, readdir, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Duplex, Readable } from "node:stream";
 import type { AgentFolder } from "../contract/archives.ts";
-import { SerialQueue } from "../platform/locks.ts";
+import { SerialQueue } from "../core/locks.ts";
 import type { RuntimeContext } from "../runtimes/runtime.ts";
 import type { GuestHandlers } from "./control.ts";
 import { archiveEnvironment, flushDisk, outputOf, unpackWith } from "./files/archive-program.ts";

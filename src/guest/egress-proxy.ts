@@ -12,7 +12,7 @@ import type { Socket } from "node:net";
 import { type Duplex, duplexPair } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { verdictHeader } from "../contract/guest.ts";
-import { flushHead, maximumHeadBytes } from "../platform/http-head.ts";
+import { flushHead, maximumHeadBytes } from "../core/http-head.ts";
 import type { Downloads } from "./downloads.ts";
 import type { Refused, Uplink } from "./uplink.ts";
 

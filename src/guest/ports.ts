@@ -9,7 +9,7 @@ import {
   guestRuntimePort,
 } from "../contract/guest.ts";
 import { type ListeningPort, maximumPorts } from "../contract/ports.ts";
-import { statOf } from "../platform/process-table.ts";
+import { statOf } from "../core/process-table.ts";
 import { GuestError, type GuestHandlers } from "./control.ts";
 
 /** The runner's and the runtime's own, which are nobody else's. */

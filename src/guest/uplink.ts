@@ -9,7 +9,7 @@ import {
   tunnelHeader,
   verdictHeader,
 } from "../contract/guest.ts";
-import { flushHead } from "../platform/http-head.ts";
+import { flushHead } from "../core/http-head.ts";
 
 /** How long a call waits for a disconnected server, for example during a restart. */
 const awaySeconds = 60;

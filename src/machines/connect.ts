@@ -3,8 +3,8 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BerthError } from "../contract/errors.ts";
 import type { Challenge, ChannelName, Download, Hello, Proof, TokenHello, Welcome } from "../contract/guest.ts";
-import { isProof, newNonce, proofOf } from "../platform/channel-proof.ts";
-import { readJsonLine, writeJsonLine } from "../platform/socket-line.ts";
+import { isProof, newNonce, proofOf } from "../core/channel-proof.ts";
+import { readJsonLine, writeJsonLine } from "../core/socket-line.ts";
 
 /** One attempt. A booting guest does not answer at first, and anything sent to it by then is lost. */
 const tryTimeoutMs = 2_000;

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
-import type { Quarantined } from "../platform/quarantine.ts";
-import type { MachinePhase } from "../service/lifecycle/plan.ts";
-import type { Progress } from "../service/lifecycle/provisioning.ts";
-import type { MachineSpec } from "../service/lifecycle/reconciler.ts";
+import type { Quarantined } from "../core/quarantine.ts";
+import type { MachinePhase } from "../lifecycle/plan.ts";
+import type { Progress } from "../lifecycle/provisioning.ts";
+import type { MachineSpec } from "../lifecycle/reconciler.ts";
 import type { Handshake } from "./connect.ts";
 
 export interface MachineObservation {

@@ -20,8 +20,8 @@ import {
   guestCalls,
 } from "../contract/guest-calls.ts";
 import { parseValue } from "../contract/validation.ts";
-import { Budget, type Held } from "../platform/budget.ts";
-import { maximumToolDepth, parseJson } from "../platform/json-structure.ts";
+import { Budget, type Held } from "../core/budget.ts";
+import { maximumToolDepth, parseJson } from "../core/json-structure.ts";
 
 /** How long a guest may take to begin to answer with lines or bytes. A worker for files is started meanwhile. */
 const acceptMs = 60_000;

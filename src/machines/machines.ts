@@ -5,11 +5,11 @@ import { asBerthError, BerthError, isShortage } from "../contract/errors.ts";
 import { type GuestSecrets, type Health, noSecrets } from "../contract/guest.ts";
 import type { GuestClient } from "../contract/guest-calls.ts";
 import { hexOf } from "../contract/ids.ts";
-import { unlessAborted } from "../platform/abort.ts";
-import type { Quarantined } from "../platform/quarantine.ts";
-import type { StartFrom } from "../service/lifecycle/plan.ts";
-import type { Progress } from "../service/lifecycle/provisioning.ts";
-import type { MachineSpec } from "../service/lifecycle/reconciler.ts";
+import { unlessAborted } from "../core/abort.ts";
+import type { Quarantined } from "../core/quarantine.ts";
+import type { StartFrom } from "../lifecycle/plan.ts";
+import type { Progress } from "../lifecycle/provisioning.ts";
+import type { MachineSpec } from "../lifecycle/reconciler.ts";
 import { newAdoption, newToken } from "./adoption.ts";
 import { Connections, type ServeUplink } from "./connections.ts";
 import type {

@@ -3,9 +3,9 @@ import { freemem } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { usualResources } from "../contract/agents.ts";
 import type { MachineReport, MachineStep } from "../contract/machine-report.ts";
-import { unlessAborted } from "../platform/abort.ts";
-import type { StartFrom } from "../service/lifecycle/plan.ts";
-import type { MachineSpec } from "../service/lifecycle/reconciler.ts";
+import { unlessAborted } from "../core/abort.ts";
+import type { StartFrom } from "../lifecycle/plan.ts";
+import type { MachineSpec } from "../lifecycle/reconciler.ts";
 import type { Machines } from "./machines.ts";
 
 const cloneCount = 20;

@@ -1,6 +1,6 @@
-import type { StartFrom } from "../service/lifecycle/plan.ts";
-import type { Progress } from "../service/lifecycle/provisioning.ts";
-import type { MachineSpec } from "../service/lifecycle/reconciler.ts";
+import type { StartFrom } from "../lifecycle/plan.ts";
+import type { Progress } from "../lifecycle/provisioning.ts";
+import type { MachineSpec } from "../lifecycle/reconciler.ts";
 import type { Driver, RunningMachine } from "./driver.ts";
 
 /** Starts a machine from its state. An unusable memory counts as none: the machine boots. */

@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { authoritiesFile } from "../contract/guest.ts";
-import { SerialQueue } from "../platform/locks.ts";
-import { hasEnded, processTable, statOf } from "../platform/process-table.ts";
+import { SerialQueue } from "../core/locks.ts";
+import { hasEnded, processTable, statOf } from "../core/process-table.ts";
 import type { RuntimeContext } from "./runtime.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { toCredits } from "../billing/credits.ts";
+import type { TokenCounts } from "../billing/ledger.ts";
 import { type AgentStatus, agentStatuses } from "../contract/agents.ts";
 import type { Capacity } from "../contract/capacity.ts";
 import type { TurnStatus } from "../contract/chat.ts";
-import { toCredits } from "../service/credits.ts";
-import type { TokenCounts } from "../service/ledger.ts";
 
 /** Seconds, from a warm machine to a cold one. */
 const machineBuckets = [0.1, 0.25, 0.5, 0.75, 1, 2, 5, 10, 30, 60, 120, 300, 900];

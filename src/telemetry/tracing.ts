@@ -14,7 +14,7 @@ import {
   type SpanExporter,
   TraceIdRatioBasedSampler,
 } from "@opentelemetry/sdk-trace-base";
-import type { Facts, Span, TraceOrigin, Tracer } from "../service/span.ts";
+import type { Facts, Span, TraceOrigin, Tracer } from "./span.ts";
 
 // Loaded only where traces are on. What is not given here the SDK reads from its own variables, `OTEL_…`.
 

@@ -1,14 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type pg from "pg";
+import { Backups } from "../backup/backups.ts";
 import { keyFingerprint } from "../backup/key-fingerprint.ts";
 import type { BackupStaging } from "../backup/staging.ts";
 import type { Config } from "../config/config.ts";
 import { backupFormat } from "../contract/backups.ts";
+import { dumpDatabase } from "../core/database/dump.ts";
+import { DiskReserve } from "../core/disk-reserve.ts";
 import type { Machines } from "../machines/machines.ts";
-import { DiskReserve } from "../platform/disk-reserve.ts";
-import { Backups } from "../service/backups.ts";
-import { dumpDatabase } from "../store/dump.ts";
 import type { openService } from "./service.ts";
 import type { Stores } from "./stores.ts";
 

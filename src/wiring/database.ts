@@ -2,14 +2,14 @@ import { rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type pg from "pg";
 import type { Logger } from "pino";
+import { createKey } from "../accounts/key-format.ts";
+import type { AccountStore } from "../accounts/store.ts";
 import type { Config } from "../config/config.ts";
-import { createKey } from "../identity/keys.ts";
-import type { AccountStore } from "../store/accounts.ts";
-import { type Database, databaseOf, migrate, openDatabase, openPool } from "../store/database.ts";
-import { startEmbeddedPostgres } from "../store/embedded.ts";
-import { admitSessions, type SessionOwner } from "../store/host-leases.ts";
-import { supervise } from "../store/supervise.ts";
-import type { Stops } from "./stops.ts";
+import { type Database, databaseOf, migrate, openDatabase, openPool } from "../core/database/database.ts";
+import { startEmbeddedPostgres } from "../core/database/embedded.ts";
+import { supervise } from "../core/database/supervise.ts";
+import type { Stops } from "../core/stops.ts";
+import { admitSessions, type SessionOwner } from "../hosts/lease-store.ts";
 
 /** Queries that take longer than this fail as `database_unavailable`. */
 const queryTimeoutMs = 10_000;

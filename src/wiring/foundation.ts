@@ -1,22 +1,22 @@
+import { PostgresLedger } from "../billing/ledger-store.ts";
 import { ServiceAddress } from "../config/address.ts";
 import type { Config } from "../config/config.ts";
 import { hostIdOf, requireRestored } from "../config/data-folder.ts";
 import { secretKeyOf } from "../config/secret-key.ts";
-import type { FetchDocument } from "../identity/client-documents.ts";
-import { Sealer } from "../identity/sealing.ts";
-import { SshAuthority } from "../identity/ssh-authority.ts";
-import { HostFiles } from "../service/host-files.ts";
-import { PostgresLedger } from "../store/ledger.ts";
+import { readVersion } from "../config/version.ts";
+import { Sealer } from "../core/sealing.ts";
+import { Stops } from "../core/stops.ts";
+import { filesIn } from "../hosts/found-files.ts";
+import { HostFiles } from "../hosts/host-files.ts";
+import { Sharing } from "../hosts/sharing.ts";
+import type { FetchDocument } from "../sign-in/client-documents.ts";
+import { openLocalSignIn } from "../sign-in/open.ts";
+import { SshAuthority } from "../ssh/authority.ts";
+import { openLogger } from "../telemetry/logger.ts";
 import { Metrics } from "../telemetry/metrics.ts";
+import { openTracer } from "../telemetry/tracer.ts";
 import { makeOperator, openDatabases } from "./database.ts";
-import { filesIn } from "./host-files.ts";
-import { Sharing } from "./leadership.ts";
-import { openLogger } from "./logger.ts";
-import { openLocalSignIn } from "./sign-in.ts";
-import { Stops } from "./stops.ts";
 import { openStores } from "./stores.ts";
-import { openTracer } from "./tracer.ts";
-import { readVersion } from "./version.ts";
 
 export type Foundation = Awaited<ReturnType<typeof openFoundation>>;
 

@@ -1,24 +1,24 @@
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import { createApp } from "../app.ts";
+import type { Backups } from "../backup/backups.ts";
 import type { ServiceAddress } from "../config/address.ts";
 import type { Config } from "../config/config.ts";
 import { previewWarnings } from "../config/preview-domain.ts";
+import { readVersion } from "../config/version.ts";
 import type { Readiness } from "../contract/health.ts";
-import { createApp } from "../http/app.ts";
-import type { Passing } from "../http/passing/passing.ts";
-import { PreviewHosts } from "../http/previews/hosts.ts";
-import type { Streams } from "../http/streams.ts";
-import type { LocalSignIn } from "../identity/local-sign-in.ts";
-import type { Backups } from "../service/backups.ts";
-import type { ModelChoice } from "../service/models.ts";
-import type { Tracer } from "../service/span.ts";
+import type { Streams } from "../core/http/streams.ts";
+import type { Passing } from "../hosts/passing/passing.ts";
+import type { ModelChoice } from "../models/choice.ts";
+import { PreviewHosts } from "../previews/hosts.ts";
+import type { LocalSignIn } from "../sign-in/local-sign-in.ts";
+import { protectedResource } from "../sign-in/open.ts";
+import { logFormatOf } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { logFormatOf } from "./logger.ts";
+import type { Tracer } from "../telemetry/span.ts";
 import type { openService } from "./service.ts";
-import { protectedResource } from "./sign-in.ts";
 import type { Stores } from "./stores.ts";
-import { readVersion } from "./version.ts";
 
 interface HttpParts {
   config: Config;

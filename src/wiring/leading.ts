@@ -1,19 +1,19 @@
 import { ImportFolders } from "../archives/import-folders.ts";
 import { BackupStaging } from "../backup/staging.ts";
-import { OtherAgentsServer } from "../http/mcp/other-agents.ts";
-import { DiskReserve } from "../platform/disk-reserve.ts";
+import { readVersion } from "../config/version.ts";
+import { DiskReserve } from "../core/disk-reserve.ts";
+import { openEgress } from "../egress/open.ts";
+import { openMachines } from "../machines/open.ts";
+import type { OpenDriver } from "../machines/qemu/open.ts";
+import { ModelAccess } from "../models/access.ts";
+import { OtherAgentsServer } from "../protocols/mcp/other-agents.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
-import { RunningTurns } from "../service/running-turns.ts";
-import { Timers } from "../store/timers.ts";
-import { startBackground } from "./background.ts";
+import { RunningTurns } from "../turns/running-turns.ts";
+import { startBackground } from "../upkeep/background.ts";
+import { Timers } from "../upkeep/timers.ts";
 import { openBackups } from "./backups.ts";
-import { openEgress } from "./egress.ts";
 import type { Foundation } from "./foundation.ts";
-import { openMachines } from "./machines.ts";
-import { ModelAccess } from "./models.ts";
-import type { OpenDriver } from "./qemu.ts";
 import { openService, resourcesOf } from "./service.ts";
-import { readVersion } from "./version.ts";
 
 interface LeadingOptions {
   openDriver: OpenDriver;

@@ -11,7 +11,7 @@ import {
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { freePort } from "../../src/platform/ports.ts";
+import { freePort } from "../../src/core/ports.ts";
 import { newKey } from "../support/accounts.ts";
 import type { TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { AgentStore } from "../../src/store/agents.ts";
+import { AgentStore } from "../../src/agents/store.ts";
 import { databaseOf, newAccount } from "../support/accounts.ts";
 import { archiveWith, importArchive } from "../support/archives.ts";
 import { ScriptedService } from "../support/scripted-service.ts";

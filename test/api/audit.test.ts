@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AuditEntry } from "../../src/contract/audit.ts";
-import type { Database } from "../../src/store/database.ts";
+import type { Database } from "../../src/core/database/database.ts";
 import { databaseOf, newAccount, newKey } from "../support/accounts.ts";
 import { TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";

@@ -1,8 +1,8 @@
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createKey } from "../../src/accounts/key-format.ts";
 import { ErrorBody } from "../../src/contract/agents.ts";
-import { createKey } from "../../src/identity/keys.ts";
 import type { Answer, TestClient } from "../support/client.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 

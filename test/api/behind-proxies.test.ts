@@ -6,7 +6,7 @@ import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { freePort } from "../../src/platform/ports.ts";
+import { freePort } from "../../src/core/ports.ts";
 import { folderPrefix } from "../support/config.ts";
 import { Program } from "../support/http-program.ts";
 import { ScriptedService } from "../support/scripted-service.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { cleanUp, connectionCuts, keptEntries, oldKeys } from "../../src/store/clean-up.ts";
-import type { Database } from "../../src/store/database.ts";
+import type { Database } from "../../src/core/database/database.ts";
+import { cleanUp, connectionCuts, keptEntries, oldKeys } from "../../src/upkeep/clean-up-store.ts";
 import { databaseOf } from "../support/accounts.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { freePort } from "../../src/platform/ports.ts";
+import { freePort } from "../../src/core/ports.ts";
 import { Browser } from "../support/browser.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 import { refresh, signIn as signInAsProgram, useLink } from "../support/sign-in.ts";

@@ -3,9 +3,9 @@ import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { AccountStore } from "../../src/store/accounts.ts";
-import { migrate, openDatabase } from "../../src/store/database.ts";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/embedded.ts";
+import { AccountStore } from "../../src/accounts/store.ts";
+import { migrate, openDatabase } from "../../src/core/database/database.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/core/database/embedded.ts";
 import { Browser } from "../support/browser.ts";
 import { TestClient } from "../support/client.ts";
 import { newFolder } from "../support/config.ts";
@@ -45,7 +45,7 @@ test("two servers that start at once on one database of the operator's own migra
     .selectFrom("kysely_migration")
     .select("name")
     .execute();
-  const files = await readdir(new URL("../../src/store/migrations/", import.meta.url));
+  const files = await readdir(new URL("../../src/core/database/migrations/", import.meta.url));
   expect(migrations.map(({ name }) => `${name}.sql`)).toEqual(files.sort());
   expect(await database.selectFrom("accounts").select("name").execute()).toEqual([{ name: "operator" }]);
   const keys = await database.selectFrom("provider_keys").select("purpose").orderBy("purpose").execute();

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { EgressLogEntry } from "../../src/contract/egress.ts";
-import { cleanUp } from "../../src/store/clean-up.ts";
+import { cleanUp } from "../../src/upkeep/clean-up-store.ts";
 import { databaseOf, newAccount } from "../support/accounts.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 

@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { Berth } from "@berth/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import type { Database } from "../../src/store/database.ts";
+import type { Database } from "../../src/core/database/database.ts";
 import { databaseOf } from "../support/accounts.ts";
 import { TestClient } from "../support/client.ts";
 import { Program } from "../support/http-program.ts";

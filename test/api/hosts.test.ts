@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/embedded.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/core/database/embedded.ts";
 import { databaseOf } from "../support/accounts.ts";
 import { eventsOf, TestClient } from "../support/client.ts";
 import { newFolder } from "../support/config.ts";

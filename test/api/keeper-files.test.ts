@@ -8,23 +8,17 @@ import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { type Header, type Pack, pack } from "tar-stream";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Passed } from "../../src/machines/kubernetes/keeper-calls.ts";
-import {
-  askKeeper,
-  type KeeperAddress,
-  KeeperLost,
-  passFiles,
-  readFiles,
-} from "../../src/machines/kubernetes/keeper-client.ts";
-import { KeeperServer } from "../../src/machines/kubernetes/keeper-server.ts";
-import { PackedDisks } from "../../src/machines/kubernetes/packed-disks.ts";
-import { PassedFiles } from "../../src/machines/kubernetes/passed-files.ts";
-import { TemplateUplinks } from "../../src/machines/kubernetes/template-uplinks.ts";
+import { DiskReserve } from "../../src/core/disk-reserve.ts";
+import type { Passed } from "../../src/kubernetes/keeper-calls.ts";
+import { askKeeper, type KeeperAddress, KeeperLost, passFiles, readFiles } from "../../src/kubernetes/keeper-client.ts";
+import { KeeperServer } from "../../src/kubernetes/keeper-server.ts";
+import { PackedDisks } from "../../src/kubernetes/packed-disks.ts";
+import { PassedFiles } from "../../src/kubernetes/passed-files.ts";
+import { TemplateUplinks } from "../../src/kubernetes/template-uplinks.ts";
 import { QemuDriver } from "../../src/machines/qemu/driver.ts";
 import { hostKhz, hostProcessor } from "../../src/machines/qemu/probe.ts";
 import { qemuVersion } from "../../src/machines/qemu/process.ts";
 import { templateKey } from "../../src/machines/qemu/template.ts";
-import { DiskReserve } from "../../src/platform/disk-reserve.ts";
 import { newFolder } from "../support/config.ts";
 import { machineSpec } from "../support/machine-spec.ts";
 

@@ -5,17 +5,17 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { BerthError } from "../../src/contract/errors.ts";
-import { connectChannel, dialPort } from "../../src/machines/connect.ts";
 import {
   askKeeper,
   awaitUplink,
   dialGuest,
   type KeeperAddress,
   KeeperLost,
-} from "../../src/machines/kubernetes/keeper-client.ts";
-import { KeeperServer } from "../../src/machines/kubernetes/keeper-server.ts";
-import { PassedFiles } from "../../src/machines/kubernetes/passed-files.ts";
-import { TemplateUplinks } from "../../src/machines/kubernetes/template-uplinks.ts";
+} from "../../src/kubernetes/keeper-client.ts";
+import { KeeperServer } from "../../src/kubernetes/keeper-server.ts";
+import { PassedFiles } from "../../src/kubernetes/passed-files.ts";
+import { TemplateUplinks } from "../../src/kubernetes/template-uplinks.ts";
+import { connectChannel, dialPort } from "../../src/machines/connect.ts";
 import { newFolder } from "../support/config.ts";
 import { machineSpec } from "../support/machine-spec.ts";
 import { ScriptedVolume } from "../support/scripted-volume.ts";

@@ -3,10 +3,10 @@ import { rm } from "node:fs/promises";
 import fc from "fast-check";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import type { Hold, Spender } from "../../src/service/ledger.ts";
-import { type Database, migrate, openDatabase } from "../../src/store/database.ts";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/embedded.ts";
-import { PostgresLedger } from "../../src/store/ledger.ts";
+import type { Hold, Spender } from "../../src/billing/ledger.ts";
+import { PostgresLedger } from "../../src/billing/ledger-store.ts";
+import { type Database, migrate, openDatabase } from "../../src/core/database/database.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/core/database/embedded.ts";
 import { newFolder } from "../support/config.ts";
 import { ledgerFaults } from "../support/ledger-faults.ts";
 

@@ -1,10 +1,10 @@
 import { Kysely, type LogEvent, PostgresDialect, sql } from "kysely";
 import pg from "pg";
 import { expect, test } from "vitest";
-import { AgentStore } from "../../src/store/agents.ts";
-import type { Tables } from "../../src/store/database.ts";
-import { startEmbeddedPostgres } from "../../src/store/embedded.ts";
-import { MachineTime } from "../../src/store/machine-time.ts";
+import { AgentStore } from "../../src/agents/store.ts";
+import { MachineTime } from "../../src/billing/machine-time-store.ts";
+import type { Tables } from "../../src/core/database/database.ts";
+import { startEmbeddedPostgres } from "../../src/core/database/embedded.ts";
 import { databaseOf } from "../support/accounts.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { DemoServer } from "../../src/gateway/demo/demo-server.ts";
+import { DemoServer } from "../../src/models/demo/demo-server.ts";
 import { importArchive } from "../support/archives.ts";
 import type { TestClient } from "../support/client.ts";
 import { ModelProxy, systemOf } from "../support/model-proxy.ts";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { passportHeader, sealPassport } from "../../src/http/passing/passport.ts";
-import { ServerSeal } from "../../src/identity/server-seal.ts";
-import type { Caller } from "../../src/service/caller.ts";
+import type { Caller } from "../../src/core/http/caller.ts";
+import { passportHeader, sealPassport } from "../../src/hosts/passing/passport.ts";
+import { ServerSeal } from "../../src/hosts/server-seal.ts";
 import { newKey } from "../support/accounts.ts";
 import { eventsOf, TestClient } from "../support/client.ts";
 import { type Member, ServerGroup } from "../support/server-group.ts";

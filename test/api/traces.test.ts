@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { freePort } from "../../src/platform/ports.ts";
+import { freePort } from "../../src/core/ports.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 import { ServerGroup } from "../support/server-group.ts";
 import { type CollectedSpan, TraceCollector } from "../support/trace-collector.ts";

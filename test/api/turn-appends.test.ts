@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { noUsage } from "../../src/billing/usage.ts";
 import type { SequencedEvent } from "../../src/contract/chat.ts";
-import { noUsage } from "../../src/service/usage.ts";
-import { type Database, migrate, openDatabase } from "../../src/store/database.ts";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/embedded.ts";
-import { TurnAppends } from "../../src/store/turn-appends.ts";
-import { TurnStore } from "../../src/store/turns.ts";
+import { type Database, migrate, openDatabase } from "../../src/core/database/database.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/core/database/embedded.ts";
+import { TurnAppends } from "../../src/turns/append-store.ts";
+import { TurnStore } from "../../src/turns/store.ts";
 import { newFolder } from "../support/config.ts";
 
 // Events of many turns that are handed over at once, over a real PostgreSQL.

@@ -1,6 +1,6 @@
 import type { BrowserContext, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { freePort } from "../../src/platform/ports.ts";
+import { freePort } from "../../src/core/ports.ts";
 import { Dashboard } from "../support/dashboard.ts";
 import { deltasOf } from "../support/scripted-runtime.ts";
 

@@ -1,6 +1,6 @@
 import type { Locator, Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { freePort } from "../../src/platform/ports.ts";
+import { freePort } from "../../src/core/ports.ts";
 import { Dashboard } from "../support/dashboard.ts";
 import { KillableService } from "../support/killable-service.ts";
 import { PoorNetwork } from "../support/poor-network.ts";

@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openDatabase } from "../../src/store/database.ts";
-import { startEmbeddedPostgres } from "../../src/store/embedded.ts";
-import { acceptOrphans } from "../../src/wiring/host-files.ts";
+import { openDatabase } from "../../src/core/database/database.ts";
+import { startEmbeddedPostgres } from "../../src/core/database/embedded.ts";
+import { acceptOrphans } from "../../src/hosts/found-files.ts";
 import { Dashboard } from "../support/dashboard.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Database } from "../../src/store/database.ts";
+import type { Database } from "../../src/core/database/database.ts";
 import { databaseOf } from "../support/accounts.ts";
 import { importArchive } from "../support/archives.ts";
 import type { Answer, TestClient } from "../support/client.ts";

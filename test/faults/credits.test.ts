@@ -2,11 +2,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import type { Hold, Spender } from "../../src/service/ledger.ts";
-import { type Database, openDatabase } from "../../src/store/database.ts";
-import { startEmbeddedPostgres } from "../../src/store/embedded.ts";
-import { PostgresLedger } from "../../src/store/ledger.ts";
-import { MachineTime } from "../../src/store/machine-time.ts";
+import type { Hold, Spender } from "../../src/billing/ledger.ts";
+import { PostgresLedger } from "../../src/billing/ledger-store.ts";
+import { MachineTime } from "../../src/billing/machine-time-store.ts";
+import { type Database, openDatabase } from "../../src/core/database/database.ts";
+import { startEmbeddedPostgres } from "../../src/core/database/embedded.ts";
 import { KillableService } from "../support/killable-service.ts";
 import { randomOf } from "../support/random.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Database, openDatabase } from "../../src/store/database.ts";
+import { type Database, openDatabase } from "../../src/core/database/database.ts";
 import { eventsOf, type TestClient } from "../support/client.ts";
 import { type Member, ServerGroup } from "../support/server-group.ts";
 import { converse, follow } from "../support/tenacious-reader.ts";

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import type { Database } from "../../src/store/database.ts";
+import type { Database } from "../../src/core/database/database.ts";
 import { databaseOf } from "../support/accounts.ts";
 import type { TestClient } from "../support/client.ts";
 import { KillableService } from "../support/killable-service.ts";

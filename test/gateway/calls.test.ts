@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
-import type { Provider } from "../../src/gateway/provider.ts";
+import type { Provider } from "../../src/models/provider.ts";
 import {
   anthropic,
   beginning,

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { BerthError } from "../../src/contract/errors.ts";
-import type { Payer } from "../../src/gateway/charge.ts";
-import { Prices } from "../../src/gateway/prices.ts";
-import type { Provider } from "../../src/gateway/provider.ts";
+import type { Payer } from "../../src/models/charge.ts";
+import { Prices } from "../../src/models/prices.ts";
+import type { Provider } from "../../src/models/provider.ts";
 import {
   anthropic,
   beginning,

@@ -1,11 +1,11 @@
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { demo } from "../../src/gateway/demo/demo.ts";
-import { DemoServer } from "../../src/gateway/demo/demo-server.ts";
-import { chat } from "../../src/gateway/wires/chat.ts";
-import { countTokens, messages } from "../../src/gateway/wires/messages.ts";
-import { responses } from "../../src/gateway/wires/responses.ts";
+import { demo } from "../../src/models/demo/demo.ts";
+import { DemoServer } from "../../src/models/demo/demo-server.ts";
+import { chat } from "../../src/models/wires/chat.ts";
+import { countTokens, messages } from "../../src/models/wires/messages.ts";
+import { responses } from "../../src/models/wires/responses.ts";
 
 // The demonstration model is read by the providers' own SDKs, in each of the three formats.
 

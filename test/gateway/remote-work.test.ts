@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { Prices } from "../../src/gateway/prices.ts";
+import { Prices } from "../../src/models/prices.ts";
 import {
   gatewayOf,
   hello,

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isProof } from "../../src/core/channel-proof.ts";
+import { readJsonLine, writeJsonLine } from "../../src/core/socket-line.ts";
 import { dialPort, openChannel } from "../../src/machines/connect.ts";
-import { isProof } from "../../src/platform/channel-proof.ts";
-import { readJsonLine, writeJsonLine } from "../../src/platform/socket-line.ts";
 import { ScriptedService } from "../support/scripted-service.ts";
 
 // How a channel to a guest is opened: neither end trusts the other before it has proved that it knows the token.

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { glob, readFile, rm, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { promisify } from "node:util";
-import { hasEnded, kill, processTable } from "../../src/platform/process-table.ts";
+import { hasEnded, kill, processTable } from "../../src/core/process-table.ts";
 import { poll } from "./poll.ts";
 
 const run = promisify(execFile);

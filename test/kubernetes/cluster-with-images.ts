@@ -1,6 +1,6 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { lastBuiltImage } from "../../src/wiring/qemu.ts";
+import { lastBuiltImage } from "../../src/machines/qemu/open.ts";
 import { Cluster } from "./cluster.ts";
 
 /** Makes an image's archive for a guest image's folder; `root` is an empty folder in which it is put together. */

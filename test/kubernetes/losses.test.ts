@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { askKeeper } from "../../src/machines/kubernetes/keeper-client.ts";
+import { askKeeper } from "../../src/kubernetes/keeper-client.ts";
 import type { TestClient } from "../support/client.ts";
 import { machineSpec } from "../support/machine-spec.ts";
 import { VmService } from "../support/vm-service.ts";

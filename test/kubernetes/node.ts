@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { kill } from "../../src/platform/process-table.ts";
+import { kill } from "../../src/core/process-table.ts";
 import type { Authority } from "./certificates.ts";
 import { Daemon } from "./daemon.ts";
 import { pauseImage } from "./images.ts";

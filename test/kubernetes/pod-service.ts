@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { makeMachineImage } from "../../deploy/kubernetes/machine-image.ts";
+import { startEmbeddedPostgres } from "../../src/core/database/embedded.ts";
 import { createServer, type Server } from "../../src/server.ts";
-import { startEmbeddedPostgres } from "../../src/store/embedded.ts";
 import { TestClient } from "../support/client.ts";
 import { newFolder, testConfig } from "../support/config.ts";
 import { newDatabase } from "../support/new-database.ts";

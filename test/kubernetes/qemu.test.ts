@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { lastBuiltImage } from "../../src/wiring/qemu.ts";
+import { lastBuiltImage } from "../../src/machines/qemu/open.ts";
 import { Cluster } from "./cluster.ts";
 import { makeQemuImage, qemuImage } from "./images.ts";
 import { findPod, podsPath, restrictedContainer, restrictedPod } from "./workloads.ts";

@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { makeMachineImage } from "../../deploy/kubernetes/machine-image.ts";
 import { makeServerImage } from "../../deploy/kubernetes/server-image.ts";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/store/embedded.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/core/database/embedded.ts";
 import { TestClient } from "../support/client.ts";
 import { newFolder } from "../support/config.ts";
 import type { Cluster } from "./cluster.ts";

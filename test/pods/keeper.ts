@@ -1,9 +1,9 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { keeperPort } from "../../src/machines/kubernetes/keeper-calls.ts";
-import { KeeperServer } from "../../src/machines/kubernetes/keeper-server.ts";
-import { PassedFiles } from "../../src/machines/kubernetes/passed-files.ts";
-import { TemplateUplinks } from "../../src/machines/kubernetes/template-uplinks.ts";
+import { keeperPort } from "../../src/kubernetes/keeper-calls.ts";
+import { KeeperServer } from "../../src/kubernetes/keeper-server.ts";
+import { PassedFiles } from "../../src/kubernetes/passed-files.ts";
+import { TemplateUplinks } from "../../src/kubernetes/template-uplinks.ts";
 import { ScriptedVolume } from "../support/scripted-volume.ts";
 
 // The program in the pods of tests without virtual machines: a real keeper, whose machine is a scripted one in its process. It

@@ -1,7 +1,7 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { DemoServer } from "../../src/gateway/demo/demo-server.ts";
+import { DemoServer } from "../../src/models/demo/demo-server.ts";
 import { runtimes } from "../../src/runtimes/all.ts";
 import { eventsOf, isToolEvent, messageNumberIn, type TestClient } from "../support/client.ts";
 import { guestPackages } from "../support/guest-packages.ts";

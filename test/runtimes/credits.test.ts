@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { fromCredits } from "../../src/billing/credits.ts";
 import type { CreditEntry } from "../../src/contract/billing.ts";
-import { DemoServer } from "../../src/gateway/demo/demo-server.ts";
+import { DemoServer } from "../../src/models/demo/demo-server.ts";
 import { runtimes } from "../../src/runtimes/all.ts";
-import { fromCredits } from "../../src/service/credits.ts";
 import { newAccount } from "../support/accounts.ts";
 import type { TestClient } from "../support/client.ts";
 import { guestPackages } from "../support/guest-packages.ts";

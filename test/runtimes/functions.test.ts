@@ -1,6 +1,6 @@
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { DemoServer } from "../../src/gateway/demo/demo-server.ts";
+import { DemoServer } from "../../src/models/demo/demo-server.ts";
 import { runtimes } from "../../src/runtimes/all.ts";
 import { guestPackages } from "../support/guest-packages.ts";
 import { ModelProxy, systemOf } from "../support/model-proxy.ts";

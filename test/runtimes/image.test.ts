@@ -3,8 +3,8 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { lastBuiltImage } from "../../src/machines/qemu/open.ts";
 import { runtimes } from "../../src/runtimes/all.ts";
-import { lastBuiltImage } from "../../src/wiring/qemu.ts";
 
 /** The names in a folder of what is the service's; none where there is no such folder. */
 async function namesIn(image: string, folder: string): Promise<string[]> {

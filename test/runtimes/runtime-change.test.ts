@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { DemoServer } from "../../src/gateway/demo/demo-server.ts";
+import { DemoServer } from "../../src/models/demo/demo-server.ts";
 import { runtimes } from "../../src/runtimes/all.ts";
 import type { TestClient } from "../support/client.ts";
 import { guestPackages } from "../support/guest-packages.ts";

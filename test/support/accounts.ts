@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { createKey } from "../../src/identity/keys.ts";
-import { fromCredits } from "../../src/service/credits.ts";
-import { writeEntry, writeStartingEntry } from "../../src/store/credit-entries.ts";
-import { type Database, openDatabase } from "../../src/store/database.ts";
-import { startEmbeddedPostgres } from "../../src/store/embedded.ts";
+import { createKey } from "../../src/accounts/key-format.ts";
+import { writeEntry, writeStartingEntry } from "../../src/billing/credit-entry-store.ts";
+import { fromCredits } from "../../src/billing/credits.ts";
+import { type Database, openDatabase } from "../../src/core/database/database.ts";
+import { startEmbeddedPostgres } from "../../src/core/database/embedded.ts";
 import { TestClient } from "./client.ts";
 import type { ScriptedService } from "./scripted-service.ts";
 

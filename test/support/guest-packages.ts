@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { lastBuiltImage } from "../../src/wiring/qemu.ts";
+import { lastBuiltImage } from "../../src/machines/qemu/open.ts";
 import { seedFolder } from "./warm-seed.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Spender } from "../../src/service/ledger.ts";
-import type { Database } from "../../src/store/database.ts";
+import type { Spender } from "../../src/billing/ledger.ts";
+import type { Database } from "../../src/core/database/database.ts";
 
 /** Inconsistencies in these accounts, each query in one snapshot of the database. */
 export async function ledgerFaults(database: Database, spenders: readonly Spender[]): Promise<unknown[]> {

@@ -2,8 +2,8 @@ import type { AddressInfo } from "node:net";
 import { McpServer, type McpServerFactory } from "@modelcontextprotocol/server";
 import fastify from "fastify";
 import { serializerCompiler, validatorCompiler } from "fastify-type-provider-zod";
-import { mcpRoutes } from "../../src/http/mcp/routes.ts";
-import { mcpHandler } from "../../src/http/mcp/server.ts";
+import { mcpRoutes } from "../../src/protocols/mcp/routes.ts";
+import { mcpHandler } from "../../src/protocols/mcp/server.ts";
 import { addFixtures } from "./mcp-fixtures.ts";
 
 /** A server that answers `/mcp` by the service's own handler, with the fixtures that the conformance suite calls. */

@@ -5,14 +5,14 @@ import { type AddressInfo, connect as connectSocket, createServer, type Socket }
 import { text } from "node:stream/consumers";
 import { LLMock } from "@copilotkit/aimock";
 import { afterAll, afterEach, beforeAll } from "vitest";
+import type { TokenCounts } from "../../src/billing/ledger.ts";
 import { BerthError } from "../../src/contract/errors.ts";
-import type { Payer, Payment } from "../../src/gateway/charge.ts";
-import { Gateway } from "../../src/gateway/gateway.ts";
-import type { ModelSettings, ModelTurn } from "../../src/gateway/model-request.ts";
-import { Prices } from "../../src/gateway/prices.ts";
-import type { Provider } from "../../src/gateway/provider.ts";
-import { Upstream } from "../../src/gateway/upstream.ts";
-import type { TokenCounts } from "../../src/service/ledger.ts";
+import type { Payer, Payment } from "../../src/models/charge.ts";
+import { Gateway } from "../../src/models/gateway.ts";
+import type { ModelSettings, ModelTurn } from "../../src/models/model-request.ts";
+import { Prices } from "../../src/models/prices.ts";
+import type { Provider } from "../../src/models/provider.ts";
+import { Upstream } from "../../src/models/upstream.ts";
 
 // A guest's end of an uplink to the real gateway, and providers that speak their real protocol.
 

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { PoolConfig } from "pg";
-import { openDatabase } from "../../src/store/database.ts";
-import type { EmbeddedPostgres } from "../../src/store/embedded.ts";
+import { openDatabase } from "../../src/core/database/database.ts";
+import type { EmbeddedPostgres } from "../../src/core/database/embedded.ts";
 
 /** A new database in a PostgreSQL whose socket is in `folder`, as a pool's configuration and as an address. */
 export async function newDatabase(

@@ -4,6 +4,9 @@ import type { Socket } from "node:net";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BerthError } from "../../src/contract/errors.ts";
+import { Quarantine, type Quarantined } from "../../src/core/quarantine.ts";
+import type { Progress } from "../../src/lifecycle/provisioning.ts";
+import type { MachineSpec } from "../../src/lifecycle/reconciler.ts";
 import { dialPort, type Handshake } from "../../src/machines/connect.ts";
 import type {
   Driver,
@@ -13,9 +16,6 @@ import type {
   RunningMachine,
   SnapshotFacts,
 } from "../../src/machines/driver.ts";
-import { Quarantine, type Quarantined } from "../../src/platform/quarantine.ts";
-import type { Progress } from "../../src/service/lifecycle/provisioning.ts";
-import type { MachineSpec } from "../../src/service/lifecycle/reconciler.ts";
 import { isAlive, kill } from "./process-table.ts";
 import type { MachineIdentity, MachineRecord } from "./scripted-machine.ts";
 

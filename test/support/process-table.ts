@@ -1,4 +1,4 @@
-import { startOf } from "../../src/platform/process-table.ts";
+import { startOf } from "../../src/core/process-table.ts";
 
 export function isAlive({ pid, start }: { pid: number; start: string }): boolean {
   return startOf(pid) === start;

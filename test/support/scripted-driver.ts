@@ -6,6 +6,9 @@ import type { AddressInfo, Server, Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { BerthError } from "../../src/contract/errors.ts";
 import type { GuestSecrets } from "../../src/contract/guest.ts";
+import { freePort } from "../../src/core/ports.ts";
+import { startOf } from "../../src/core/process-table.ts";
+import { Quarantine, type Quarantined } from "../../src/core/quarantine.ts";
 import { ClientFunctions } from "../../src/guest/client-functions.ts";
 import { killGroup } from "../../src/guest/commands/command-process.ts";
 import { Downloads } from "../../src/guest/downloads.ts";
@@ -13,6 +16,8 @@ import { listenEgressProxy } from "../../src/guest/egress-proxy.ts";
 import { createRunner } from "../../src/guest/runner.ts";
 import { writePlaceholders } from "../../src/guest/secrets.ts";
 import { Uplink } from "../../src/guest/uplink.ts";
+import type { Progress } from "../../src/lifecycle/provisioning.ts";
+import type { MachineSpec } from "../../src/lifecycle/reconciler.ts";
 import { dialPort, type Handshake } from "../../src/machines/connect.ts";
 import type {
   Driver,
@@ -23,12 +28,7 @@ import type {
   RunningMachine,
   SnapshotFacts,
 } from "../../src/machines/driver.ts";
-import { freePort } from "../../src/platform/ports.ts";
-import { startOf } from "../../src/platform/process-table.ts";
-import { Quarantine, type Quarantined } from "../../src/platform/quarantine.ts";
 import type { Runtime, Session } from "../../src/runtimes/runtime.ts";
-import type { Progress } from "../../src/service/lifecycle/provisioning.ts";
-import type { MachineSpec } from "../../src/service/lifecycle/reconciler.ts";
 import { spliceProgram } from "./splice-program.ts";
 
 interface ScriptedMachine {

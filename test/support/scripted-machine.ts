@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
+import { startOf } from "../../src/core/process-table.ts";
 import { ClientFunctions } from "../../src/guest/client-functions.ts";
 import { Downloads } from "../../src/guest/downloads.ts";
 import { createRunner } from "../../src/guest/runner.ts";
 import { Uplink } from "../../src/guest/uplink.ts";
-import { startOf } from "../../src/platform/process-table.ts";
 import { scriptedRuntimes } from "./scripted-runtime.ts";
 import { spliceProgram } from "./splice-program.ts";
 

@@ -1,12 +1,12 @@
 import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../../src/config/config.ts";
+import { startEmbeddedPostgres } from "../../src/core/database/embedded.ts";
+import { freePort } from "../../src/core/ports.ts";
 import { fetchPublicDocument } from "../../src/egress/documents.ts";
-import type { FetchDocument } from "../../src/identity/client-documents.ts";
-import { freePort } from "../../src/platform/ports.ts";
 import type { Runtime } from "../../src/runtimes/runtime.ts";
 import { createServer, type Server, type ServerParts } from "../../src/server.ts";
-import { startEmbeddedPostgres } from "../../src/store/embedded.ts";
+import type { FetchDocument } from "../../src/sign-in/client-documents.ts";
 import { TestClient } from "./client.ts";
 import { testConfig } from "./config.ts";
 import { Namespace } from "./namespace.ts";

@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { BerthError } from "../../src/contract/errors.ts";
+import type { KeeperDriver } from "../../src/kubernetes/keeper-calls.ts";
+import type { PassedFiles } from "../../src/kubernetes/passed-files.ts";
+import type { Progress } from "../../src/lifecycle/provisioning.ts";
+import type { MachineSpec } from "../../src/lifecycle/reconciler.ts";
 import type { MachineObservation, RunningMachine } from "../../src/machines/driver.ts";
-import type { KeeperDriver } from "../../src/machines/kubernetes/keeper-calls.ts";
-import type { PassedFiles } from "../../src/machines/kubernetes/passed-files.ts";
-import type { Progress } from "../../src/service/lifecycle/provisioning.ts";
-import type { MachineSpec } from "../../src/service/lifecycle/reconciler.ts";
 import { ScriptedDriver } from "./scripted-driver.ts";
 import { scriptedRuntimes } from "./scripted-runtime.ts";
 

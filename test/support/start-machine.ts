@@ -1,7 +1,7 @@
+import { plan, type StartFrom } from "../../src/lifecycle/plan.ts";
+import type { MachineSpec } from "../../src/lifecycle/reconciler.ts";
 import type { Driver, RunningMachine } from "../../src/machines/driver.ts";
 import { startMachine } from "../../src/machines/start.ts";
-import { plan, type StartFrom } from "../../src/service/lifecycle/plan.ts";
-import type { MachineSpec } from "../../src/service/lifecycle/reconciler.ts";
 
 /** Ignores the progress. */
 export const silent = { plan: () => {}, begin: () => {} };

@@ -1,6 +1,6 @@
 import { CompiledQuery, sql } from "kysely";
 import { PgBoss } from "pg-boss";
-import type { Database } from "../../src/store/database.ts";
+import type { Database } from "../../src/core/database/database.ts";
 
 /** Runs the service's timer of that name now. */
 export async function ring(database: Database, timer: string): Promise<void> {

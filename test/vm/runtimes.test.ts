@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { DemoServer } from "../../src/gateway/demo/demo-server.ts";
+import { DemoServer } from "../../src/models/demo/demo-server.ts";
 import { eventsOf, isToolEvent, messageNumberIn, type TestClient } from "../support/client.ts";
 import { ModelProxy, systemOf } from "../support/model-proxy.ts";
 import { VmService } from "../support/vm-service.ts";

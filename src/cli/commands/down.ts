@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
-import { hasEnded } from "../../platform/process-table.ts";
+import { hasEnded } from "../../core/process-table.ts";
 import { programPath } from "../checkout.ts";
 import { readEnvironment } from "../environment.ts";
 import { CliError } from "../errors.ts";

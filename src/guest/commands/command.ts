@@ -8,7 +8,7 @@ import {
   type TerminalSize,
   timeoutOf,
 } from "../../contract/commands.ts";
-import { startOf } from "../../platform/process-table.ts";
+import { startOf } from "../../core/process-table.ts";
 import type { RuntimeContext } from "../../runtimes/runtime.ts";
 import { CommandOutput } from "./command-output.ts";
 import { type CommandProcess, folderOf, killGroup, startProcess } from "./command-process.ts";

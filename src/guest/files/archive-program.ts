@@ -4,7 +4,7 @@ import { statfs } from "node:fs/promises";
 import { type Duplex, pipeline, Readable, Transform, Writable } from "node:stream";
 import { pipeline as piped } from "node:stream/promises";
 import { promisify } from "node:util";
-import { toFrames } from "../../platform/frames.ts";
+import { toFrames } from "../../core/frames.ts";
 import { sending } from "../joined.ts";
 import { FileFault } from "./faults.ts";
 

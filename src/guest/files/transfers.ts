@@ -4,7 +4,7 @@ import { Duplex, type Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadFile, ReceivedFile, WriteFile } from "../../contract/files.ts";
 import type { GuestFault } from "../../contract/guest.ts";
-import { fromFrames, toFrames } from "../../platform/frames.ts";
+import { fromFrames, toFrames } from "../../core/frames.ts";
 import { GuestError } from "../control.ts";
 import { sending } from "../joined.ts";
 import { FileFault, faultOf } from "./faults.ts";

@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { type FileHandle, link, lstat, mkdir, open, readlink, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { ReceivedFile, WriteFile } from "../../contract/files.ts";
-import { SerialQueue } from "../../platform/locks.ts";
+import { SerialQueue } from "../../core/locks.ts";
 import { entityTagOf } from "./entries.ts";
 import { FileFault, shortened, unfinishedPrefix } from "./faults.ts";
 import { removeTree } from "./removal.ts";

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { DiskReserve } from "../../platform/disk-reserve.ts";
+import { DiskReserve } from "../../core/disk-reserve.ts";
 import { QemuDriver } from "./driver.ts";
 import { Sandbox } from "./sandbox.ts";
 

@@ -3,12 +3,12 @@ import type { Socket } from "node:net";
 import { relative } from "node:path";
 import type { Resources } from "../../contract/agents.ts";
 import { BerthError, isShortage } from "../../contract/errors.ts";
-import { unlessAborted } from "../../platform/abort.ts";
-import type { DiskReserve } from "../../platform/disk-reserve.ts";
-import { inParallel } from "../../platform/in-parallel.ts";
-import { Quarantine, type Quarantined } from "../../platform/quarantine.ts";
-import type { Progress } from "../../service/lifecycle/provisioning.ts";
-import type { MachineSpec } from "../../service/lifecycle/reconciler.ts";
+import { unlessAborted } from "../../core/abort.ts";
+import type { DiskReserve } from "../../core/disk-reserve.ts";
+import { inParallel } from "../../core/in-parallel.ts";
+import { Quarantine, type Quarantined } from "../../core/quarantine.ts";
+import type { Progress } from "../../lifecycle/provisioning.ts";
+import type { MachineSpec } from "../../lifecycle/reconciler.ts";
 import { newToken } from "../adoption.ts";
 import { dialPort, type Handshake } from "../connect.ts";
 import type {

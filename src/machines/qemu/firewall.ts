@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import { childEnvironment } from "../../platform/child-environment.ts";
+import { childEnvironment } from "../../core/child-environment.ts";
 
 /**
  * Keeps the users of machines from opening connections: each QEMU is on the host's network, where it listens on its

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { DiskReserve } from "../../platform/disk-reserve.ts";
+import { DiskReserve } from "../../core/disk-reserve.ts";
 import { GuestImages } from "./guest-images.ts";
 import { releaseOf } from "./image.ts";
 import { Layout } from "./layout.ts";

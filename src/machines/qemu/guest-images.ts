@@ -1,6 +1,6 @@
 import { BerthError } from "../../contract/errors.ts";
-import type { DiskReserve } from "../../platform/disk-reserve.ts";
-import { pause } from "../../platform/retry.ts";
+import type { DiskReserve } from "../../core/disk-reserve.ts";
+import { pause } from "../../core/retry.ts";
 import { readRecord } from "./files.ts";
 import { type Image, runtimesApart, takeImage } from "./image.ts";
 import type { Layout } from "./layout.ts";

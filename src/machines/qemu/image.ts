@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { chmod, copyFile, link, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { BerthError } from "../../contract/errors.ts";
-import type { DiskReserve } from "../../platform/disk-reserve.ts";
+import type { DiskReserve } from "../../core/disk-reserve.ts";
 import type { Handshake } from "../connect.ts";
 import { force, readRecord } from "./files.ts";
 import { type ImageFiles, imageFiles, type Layout } from "./layout.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { BerthError } from "../../contract/errors.ts";
-import { freePort } from "../../platform/ports.ts";
+import { freePort } from "../../core/ports.ts";
 import { layersBelow } from "./layers.ts";
 import type { Layout } from "./layout.ts";
 import type { MachineProcesses } from "./machine-processes.ts";

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import { unlessAborted } from "../../platform/abort.ts";
+import { unlessAborted } from "../../core/abort.ts";
 import type { CompressJob, LoadJob, PagesFile, Saved, SaveJob } from "./pages.ts";
 
 interface CrcJob {

@@ -4,7 +4,7 @@ import { readFile, stat } from "node:fs/promises";
 import { release } from "node:os";
 import { join } from "node:path";
 import { BerthError } from "../../contract/errors.ts";
-import { childEnvironment } from "../../platform/child-environment.ts";
+import { childEnvironment } from "../../core/child-environment.ts";
 import { type Accelerator, processorOption } from "./command.ts";
 import { readRecord, writeWhole } from "./files.ts";
 import type { ImageFiles } from "./layout.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Quarantine } from "../../platform/quarantine.ts";
+import type { Quarantine } from "../../core/quarantine.ts";
 import { nullWhereUnreadable, readRecord } from "./files.ts";
 import type { MachineRecord } from "./record.ts";
 import type { SnapshotRecord } from "./snapshot-records.ts";

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Resources } from "../../contract/agents.ts";
 import { BerthError } from "../../contract/errors.ts";
-import { SerialQueue } from "../../platform/locks.ts";
+import { SerialQueue } from "../../core/locks.ts";
 import type { MachineOrigin, RunningMachine } from "../driver.ts";
 import { force, readRecord, writeWhole } from "./files.ts";
 import { firstDisk, type Layout } from "./layout.ts";

@@ -1,7 +1,7 @@
 import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { inParallel } from "../../platform/in-parallel.ts";
-import type { Quarantine } from "../../platform/quarantine.ts";
+import { inParallel } from "../../core/in-parallel.ts";
+import type { Quarantine } from "../../core/quarantine.ts";
 import { type Compression, sleeper } from "./compression.ts";
 import { nullWhereMissing } from "./files.ts";
 import { sweepImages } from "./image.ts";

@@ -1,8 +1,8 @@
 import { link, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 import { BerthError } from "../../contract/errors.ts";
-import { SharedLock } from "../../platform/locks.ts";
-import type { MachineSpec } from "../../service/lifecycle/reconciler.ts";
+import { SharedLock } from "../../core/locks.ts";
+import type { MachineSpec } from "../../lifecycle/reconciler.ts";
 import type { SnapshotFacts } from "../driver.ts";
 import { diskNode } from "./command.ts";
 import { type Compression, sleeper } from "./compression.ts";

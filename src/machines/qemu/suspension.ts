@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import type { Resources } from "../../contract/agents.ts";
 import { asBerthError, BerthError, isShortage } from "../../contract/errors.ts";
-import type { MachineSpec } from "../../service/lifecycle/reconciler.ts";
+import type { MachineSpec } from "../../lifecycle/reconciler.ts";
 import type { RunningMachine } from "../driver.ts";
 import { machineOptions } from "./command.ts";
 import { nullWhereMissing } from "./files.ts";

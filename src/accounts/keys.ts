@@ -1,0 +1,146 @@
+import { fromCredits, toCredits } from "../billing/credits.ts";
+import { BerthError } from "../contract/errors.ts";
+import type { CreateKey, KeyRecord } from "../contract/keys.ts";
+import type { Attempt } from "../core/http/attempt.ts";
+import type { Caller } from "../core/http/caller.ts";
+
+/** A key as the service stores it. */
+export interface KeyState {
+  id: string;
+  accountId: string;
+  name: string | null;
+  kind: KeyRecord["kind"];
+  /** The agents that the key is limited to; null for a full key. */
+  agents: { id: string; name: string }[] | null;
+  creditLimitMicro: number | null;
+  prefix: string;
+  hash: Buffer;
+  createdAt: Date;
+  lastUsedAt: Date | null;
+  expiresAt: Date | null;
+}
+
+/** The keys' rows. */
+export interface KeyRows {
+  /** Up to `limit` keys after the key `after`, newest first. */
+  list(accountId: string, limit: number, after: string | null): Promise<KeyState[]>;
+  insert(key: KeyState): Promise<void>;
+  /** Gives the account's key a new secret. Null if there is no such key, or it was revoked. */
+  replaceSecret(accountId: string, id: string, secret: { prefix: string; hash: Buffer }): Promise<KeyState | null>;
+  /** False if the account has no such key. */
+  revoke(accountId: string, id: string): Promise<boolean>;
+}
+
+interface KeyOptions {
+  rows: KeyRows;
+  /** Finds the account's agents by name. */
+  agentsByName: (accountId: string, names: readonly string[]) => Promise<{ id: string; name: string }[]>;
+  /** Generates a key: the key itself, the prefix for display, and the hash for storage. */
+  createSecret: (kind: KeyRecord["kind"]) => { key: string; prefix: string; hash: Buffer };
+}
+
+/** The accounts' API keys. */
+export class Keys {
+  readonly #options: KeyOptions;
+
+  constructor(options: KeyOptions) {
+    this.#options = options;
+  }
+
+  /** Up to `limit` unrevoked keys after the key `after`, newest first. */
+  list(accountId: string, limit: number, after: string | null): Promise<KeyState[]> {
+    return this.#options.rows.list(accountId, limit, after);
+  }
+
+  /**
+   * Creates a key and returns its secret, which is shown only once. A key created by an earlier attempt gets a new
+   * secret. Throws `request_invalid`, and `forbidden` if the key could do more than the caller.
+   */
+  async create(
+    caller: Caller,
+    asked: CreateKey,
+    { resourceId: id, earlier }: Attempt,
+  ): Promise<{ stored: KeyState; key: string }> {
+    const { rows, agentsByName, createSecret } = this.#options;
+    const { key, ...secret } = createSecret(asked.kind);
+    const made = earlier === "none" ? null : await rows.replaceSecret(caller.accountId, id, secret);
+    if (made) return { stored: made, key };
+    const named = await agentsByName(caller.accountId, asked.agents ?? []);
+    const stored = { id, ...newKey(caller, asked, named, new Date()), ...secret };
+    await rows.insert(stored);
+    return { stored, key };
+  }
+
+  /** Revokes a key permanently. False if the account has no such key. */
+  revoke(accountId: string, id: string): Promise<boolean> {
+    return this.#options.rows.revoke(accountId, id);
+  }
+}
+
+/**
+ * The requested key, without its secret. `agents` belong to the caller's account. Throws `request_invalid`, and
+ * `forbidden` if the key could do more than the caller.
+ */
+function newKey(
+  caller: Caller,
+  asked: CreateKey,
+  agents: readonly { id: string; name: string }[],
+  now: Date,
+): Omit<KeyState, "id" | "prefix" | "hash"> {
+  const { kind, name = null, creditLimit = null } = asked;
+  return {
+    accountId: caller.accountId,
+    name,
+    kind,
+    agents: agentsOf(asked, agents),
+    creditLimitMicro: creditLimit === null ? null : limitOf(kind, creditLimit),
+    createdAt: now,
+    lastUsedAt: null,
+    expiresAt: expiryOf(caller, asked, now),
+  };
+}
+
+function agentsOf({ kind, agents: names }: CreateKey, agents: readonly { id: string; name: string }[]) {
+  if (kind === "full") {
+    if (names) throw new BerthError("request_invalid", "agents: only a key of the kind `agent` names agents.");
+    return null;
+  }
+  if (!names) throw new BerthError("request_invalid", "agents: a key of the kind `agent` names at least one agent.");
+  return [...new Set(names)].map((name) => {
+    const agent = agents.find((each) => each.name === name);
+    if (!agent) throw new BerthError("request_invalid", `agents: there is no agent ${name}.`);
+    return { id: agent.id, name };
+  });
+}
+
+function limitOf(kind: CreateKey["kind"], creditLimit: string): number {
+  if (kind === "agent") return fromCredits(creditLimit);
+  throw new BerthError("request_invalid", "creditLimit: only a key of the kind `agent` has a limit of its own.");
+}
+
+/** A new key may not outlive the caller's: an expiring key could otherwise replace itself. */
+function expiryOf(caller: Caller, { expiresAt }: CreateKey, now: Date): Date | null {
+  const expiry = expiresAt ? new Date(expiresAt) : null;
+  if (expiry && expiry <= now) throw new BerthError("request_invalid", "expiresAt: this time is in the past.");
+  const last = caller.expiresAt;
+  if (last && (!expiry || expiry > last)) {
+    const until = last.toISOString();
+    throw new BerthError("forbidden", `The key that makes this one ends at ${until}: give an expiresAt until then.`);
+  }
+  return expiry;
+}
+
+/** The key as its owner sees it. */
+export function toKeyView(key: KeyState): KeyRecord {
+  return {
+    id: key.id,
+    name: key.name,
+    kind: key.kind,
+    keyPrefix: key.prefix,
+    agents: key.agents?.map(({ name }) => name) ?? null,
+    creditLimit: key.creditLimitMicro === null ? null : toCredits(key.creditLimitMicro),
+    createdAt: key.createdAt.toISOString(),
+    lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+    expiresAt: key.expiresAt?.toISOString() ?? null,
+  };
+}

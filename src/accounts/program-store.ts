@@ -1,0 +1,54 @@
+import { createHash } from "node:crypto";
+import { sql } from "kysely";
+import { hexOf, uuidOf } from "../contract/ids.ts";
+import { dashboardClient, toolClient } from "../contract/sign-in.ts";
+import type { Database } from "../core/database/database.ts";
+import type { ProgramRows, ProgramState } from "./programs.ts";
+
+/** The most programs that are listed. */
+const maximumListed = 100;
+
+/** A program's id: a part of the SHA-256 of what it is called at the provider, which may have thousands of characters. */
+const idHash = sql`substring(sha256(convert_to(record.payload ->> 'clientId', 'UTF8')) for 16)`;
+
+/** Programs of others, in the identity provider's records. */
+export class ProgramStore implements ProgramRows {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** A sign-in counts as long as it has a refresh token. */
+  async list(accountId: string): Promise<ProgramState[]> {
+    const { rows } = await sql<{ client_id: string; first: number; last: number }>`
+      select record.payload ->> 'clientId' as client_id,
+        min((record.payload ->> 'iiat')::float8) as first,
+        max((record.payload ->> 'iat')::float8) as last
+      from oidc_records record join users on users.id::text = record.account_id
+      where users.account_id = ${accountId} and record.model = 'RefreshToken'
+        and record.consumed_at is null and record.expires_at > now()
+        and record.payload ->> 'clientId' not in (${dashboardClient}, ${toolClient})
+      group by 1 order by last desc, client_id limit ${maximumListed}`.execute(this.#database);
+    return rows.map(({ client_id: clientId, first, last }) => ({
+      id: idOf(clientId),
+      clientId,
+      signedInAt: new Date(first * 1000),
+      lastUsedAt: new Date(last * 1000),
+    }));
+  }
+
+  async end(accountId: string, id: string): Promise<boolean> {
+    const { numAffectedRows = 0n } = await sql`
+      delete from oidc_records record using users
+      where users.id::text = record.account_id and users.account_id = ${accountId}
+        and record.model in ('Grant', 'RefreshToken', 'AuthorizationCode')
+        and record.payload ->> 'clientId' not in (${dashboardClient}, ${toolClient})
+        and ${idHash} = ${Buffer.from(hexOf(id), "hex")}`.execute(this.#database);
+    return numAffectedRows > 0n;
+  }
+}
+
+function idOf(clientId: string): string {
+  return uuidOf(createHash("sha256").update(clientId).digest("hex").slice(0, 32));
+}

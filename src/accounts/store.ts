@@ -1,0 +1,121 @@
+import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
+import { writeStartingEntry } from "../billing/credit-entry-store.ts";
+import type { Database } from "../core/database/database.ts";
+
+/** Accounts. */
+export class AccountStore {
+  readonly #database: Database;
+  readonly #startingCredits: number;
+
+  /** `startingCredits`: the micro-credits of a new account. */
+  constructor(database: Database, startingCredits: number) {
+    this.#database = database;
+    this.#startingCredits = startingCredits;
+  }
+
+  /**
+   * Creates the operator's account with its first key, unless there is one. `publish` hands out the key; if it rejects,
+   * nothing is created. Returns whether the account was created.
+   */
+  async createOperator(key: { prefix: string; hash: Buffer }, publish: () => Promise<void>): Promise<boolean> {
+    return this.#database.transaction().execute(async (transaction) => {
+      // If two servers start at once on one database, the second waits here and then sees the first one's account.
+      await sql`lock table accounts in share row exclusive mode`.execute(transaction);
+      const exists = await transaction
+        .selectFrom("accounts")
+        .select("id")
+        .where("operator", "=", true)
+        .executeTakeFirst();
+      if (exists) return false;
+      const accountId = randomUUID();
+      await transaction.insertInto("accounts").values({ id: accountId, name: "operator", operator: true }).execute();
+      await writeStartingEntry(transaction, accountId, this.#startingCredits);
+      await transaction
+        .insertInto("api_keys")
+        .values({ id: randomUUID(), account_id: accountId, name: "operator", kind: "full", ...key })
+        .execute();
+      await publish();
+      return true;
+    });
+  }
+
+  /**
+   * The account for an identity, created on first sign-in; null if it is disabled. Concurrent first sign-ins create
+   * only one.
+   */
+  async byIdentity({
+    issuer,
+    subject,
+    issuedAt,
+  }: {
+    issuer: string;
+    subject: string;
+    issuedAt: Date | null;
+  }): Promise<{ id: string; operator: boolean } | null> {
+    const find = () =>
+      this.#database
+        .selectFrom("accounts")
+        .select(["id", "operator", "disabled_at", "tokens_from"])
+        .where("issuer", "=", issuer)
+        .where("subject", "=", subject)
+        .executeTakeFirst();
+    let found = await find();
+    if (!found) {
+      await this.#database.transaction().execute(async (transaction) => {
+        const made = await transaction
+          .insertInto("accounts")
+          .values({ id: randomUUID(), name: subject, issuer, subject })
+          .onConflict((conflict) => conflict.constraint("accounts_identity").doNothing())
+          .returning("id")
+          .executeTakeFirst();
+        if (made) await writeStartingEntry(transaction, made.id, this.#startingCredits);
+      });
+      found = await find();
+    }
+    if (!found || found.disabled_at !== null || isEnded(issuedAt, found.tokens_from)) return null;
+    return { id: found.id, operator: found.operator };
+  }
+
+  /** Gives starting credits to accounts created before there were credits. */
+  async startCredits(): Promise<void> {
+    const accounts = this.#database.selectFrom("accounts").select("id").where("entries", "=", "0");
+    for (const { id } of await accounts.execute()) {
+      await writeStartingEntry(this.#database, id, this.#startingCredits);
+    }
+  }
+
+  async takesTokens(accountId: string, issuedAt: Date | null): Promise<boolean> {
+    const accounts = this.#database.selectFrom("accounts").select(["disabled_at", "tokens_from"]);
+    const found = await accounts.where("id", "=", accountId).executeTakeFirst();
+    return found !== undefined && found.disabled_at === null && !isEnded(issuedAt, found.tokens_from);
+  }
+
+  async isEnabled(accountId: string): Promise<boolean> {
+    const accounts = this.#database.selectFrom("accounts").select("id").where("id", "=", accountId);
+    return (await accounts.where("disabled_at", "is", null).executeTakeFirst()) !== undefined;
+  }
+
+  /** The account's name. */
+  async nameOf(accountId: string): Promise<string> {
+    const accounts = this.#database.selectFrom("accounts").select("name");
+    return (await accounts.where("id", "=", accountId).executeTakeFirstOrThrow()).name;
+  }
+
+  /** Whether there are accounts other than this one. */
+  async othersThan(accountId: string): Promise<boolean> {
+    const other = await this.#database
+      .selectFrom("accounts")
+      .select("id")
+      .where("id", "!=", accountId)
+      .limit(1)
+      .executeTakeFirst();
+    return other !== undefined;
+  }
+}
+
+/** Whether a token was issued too early: a new password invalidates older tokens. Tokens have whole seconds. */
+function isEnded(issuedAt: Date | null, from: Date | null): boolean {
+  if (from === null) return false;
+  return issuedAt === null || issuedAt.getTime() + 1_000 <= from.getTime();
+}

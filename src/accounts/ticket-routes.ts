@@ -1,0 +1,29 @@
+import type { FastifyPluginAsync } from "fastify";
+import type { Agents } from "../agents/agents.ts";
+import { findAgent } from "../agents/find.ts";
+import { routes } from "../api/routes.ts";
+import { handle } from "../core/http/handle.ts";
+import type { PreviewHosts } from "../previews/hosts.ts";
+import { enterLink } from "../previews/preview-server.ts";
+import { previewLabel, previewPurpose } from "../previews/previews.ts";
+import type { Tickets } from "./tickets.ts";
+
+/** `/agents/{name}/tickets`: what opens a WebSocket, a download or a page in a browser. */
+export function ticketRoutes(agents: Agents, tickets: Tickets, hosts: PreviewHosts): FastifyPluginAsync {
+  return async (app) => {
+    handle(app, routes.createTicket, async (request, reply) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      reply.header("cache-control", "no-store");
+      const { caller, body } = request;
+      if (body.for === "file") {
+        const given = await tickets.give({ caller, agentId: agent.id, purpose: body.for, path: body.path });
+        return { ...given, url: null };
+      }
+      if (body.for !== "preview") {
+        return { ...(await tickets.give({ caller, agentId: agent.id, purpose: body.for })), url: null };
+      }
+      const given = await tickets.give({ caller, agentId: agent.id, purpose: previewPurpose(body.port) });
+      return { ...given, url: hosts.url(previewLabel(agent, body.port), enterLink(given.ticket, body.path)) };
+    });
+  };
+}

@@ -1,0 +1,22 @@
+import type { Database } from "../core/database/database.ts";
+import type { StoredAdmission, TicketRows } from "./tickets.ts";
+
+/** Tickets that were given and not used. The clean-up removes those that have expired. */
+export class TicketStore implements TicketRows {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async insert(hash: string, admission: StoredAdmission, expiresAt: Date): Promise<void> {
+    const row = { hash, admission: JSON.stringify(admission), expires_at: expiresAt };
+    await this.#database.insertInto("tickets").values(row).execute();
+  }
+
+  async take(hash: string): Promise<StoredAdmission | null> {
+    const taken = this.#database.deleteFrom("tickets").where("hash", "=", hash).returning(["admission", "expires_at"]);
+    const row = await taken.executeTakeFirst();
+    return row && row.expires_at.getTime() > Date.now() ? row.admission : null;
+  }
+}

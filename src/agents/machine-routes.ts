@@ -1,0 +1,65 @@
+import type { FastifyPluginAsync } from "fastify";
+import { routes } from "../api/routes.ts";
+import type { InstallStatus, LogEvent } from "../contract/agents.ts";
+import { handle } from "../core/http/handle.ts";
+import { type SseEvent, sendEvents } from "../core/http/sse.ts";
+import type { Streams } from "../core/http/streams.ts";
+import { toInstallStatus } from "../lifecycle/provisioning.ts";
+import type { Agents } from "./agents.ts";
+import { findAgent } from "./find.ts";
+
+const waitMs = 60_000;
+
+/** An agent's machine: restarts, suspension, log and installation. */
+export function machineRoutes(agents: Agents, streams: Streams): FastifyPluginAsync {
+  return async (app) => {
+    handle(app, routes.restartAgent, async (request) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      const restarted = await agents.restart(agent, request.query.machine === "new", request.attempt);
+      return agents.view(request.query.wait ? await agents.settled(restarted) : restarted);
+    });
+
+    handle(app, routes.suspendAgent, async (request) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      return agents.view(await agents.suspend(agent));
+    });
+
+    handle(app, routes.resumeAgent, async (request) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      const resumed = await agents.resume(agent);
+      return agents.view(request.query.wait ? await agents.settled(resumed) : resumed);
+    });
+
+    handle(app, routes.getLog, async (request, reply) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      const { tail, follow } = request.query;
+      if (follow === "true") {
+        using _ = streams.enter(request);
+        await sendEvents(reply, {}, (gone) => logEvents(agents.log(agent, tail, true, gone)));
+        return reply;
+      }
+      const lines: string[] = [];
+      for await (const batch of agents.log(agent, tail, false, AbortSignal.timeout(waitMs))) lines.push(...batch);
+      return { lines };
+    });
+
+    handle(app, routes.getInstallStatus, async (request, reply) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      if (!request.headers.accept?.includes("text/event-stream")) return toInstallStatus(agent);
+      using _ = streams.enter(request);
+      await sendEvents(reply, {}, (gone) => installEvents(agents.watchInstallation(agent, gone)));
+      return reply;
+    });
+  };
+}
+
+async function* logEvents(batches: AsyncIterable<string[]>): AsyncGenerator<SseEvent[]> {
+  const event = (data: LogEvent): SseEvent => ({ data });
+  for await (const lines of batches) yield lines.map((line) => event({ line }));
+  yield [event({ ended: true })];
+}
+
+/** The state of the installation at each change. */
+async function* installEvents(changes: AsyncIterable<InstallStatus>): AsyncGenerator<SseEvent[]> {
+  for await (const data of changes) yield [{ data }];
+}

@@ -1,0 +1,139 @@
+import { randomUUID } from "node:crypto";
+import { type Selectable, sql } from "kysely";
+import type { AgentState } from "../agents/agent.ts";
+import { type AgentStore, keepRetelling } from "../agents/store.ts";
+import type { SequencedEvent, TurnEvent } from "../contract/chat.ts";
+import type { Database, Tables } from "../core/database/database.ts";
+import { EgressRuleStore } from "../egress/rule-store.ts";
+import { type TurnStore, toTurnState } from "../turns/store.ts";
+import type { FinishedTurn, ImportedItem } from "../turns/transcript.ts";
+import type { ImportedSettings } from "./imports.ts";
+
+/** How many turns are read at a time. */
+const page = 100;
+
+type ImportedTurn = Extract<ImportedItem, { turn: object }>["turn"];
+
+/** Agents' whole histories, as they leave and come. */
+export class HistoryStore {
+  readonly #database: Database;
+  readonly #agents: AgentStore;
+  readonly #turns: TurnStore;
+
+  constructor(database: Database, agents: AgentStore, turns: TurnStore) {
+    this.#database = database;
+    this.#agents = agents;
+    this.#turns = turns;
+  }
+
+  /** The agent's turn that runs. */
+  async running(agentId: string): Promise<string | null> {
+    const row = await this.#database
+      .selectFrom("turns")
+      .select("id")
+      .where("agent_id", "=", agentId)
+      .where("status", "=", "running")
+      .executeTakeFirst();
+    return row?.id ?? null;
+  }
+
+  /** How many turns are over. */
+  async count(agentId: string): Promise<number> {
+    const { count } = await this.#database
+      .selectFrom("turns")
+      .select(({ fn }) => fn.countAll<string>().as("count"))
+      .where("agent_id", "=", agentId)
+      .where("status", "!=", "running")
+      .executeTakeFirstOrThrow();
+    return Number(count);
+  }
+
+  /** The turns that are over, the oldest first. */
+  async *finished(agentId: string): AsyncGenerator<FinishedTurn> {
+    for (let after: string | null = null; ; ) {
+      const rows: FinishedRow[] = await this.#database
+        .selectFrom("turns")
+        .selectAll()
+        .select(
+          sql<FinishedTurn["error"]>`(
+            select event -> 'error' from turn_events
+            where turn_id = turns.id and event ->> 'type' = 'response.failed' limit 1)`.as("error"),
+        )
+        .where("agent_id", "=", agentId)
+        .where("status", "!=", "running")
+        .$if(after !== null, (query) =>
+          query.where(sql<boolean>`(created_at, id) > (select created_at, id from turns where id = ${after})`),
+        )
+        .orderBy("created_at")
+        .orderBy("id")
+        .limit(page)
+        .execute();
+      for (const row of rows) yield toFinished(row);
+      if (rows.length < page) return;
+      after = rows.at(-1)!.id;
+    }
+  }
+
+  /** All events of a turn. */
+  async *events(turnId: string): AsyncGenerator<TurnEvent> {
+    for (let after = 0; ; ) {
+      const events = await this.#turns.events(turnId, after);
+      for (const { event } of events) yield event;
+      if (events.length === 0) return;
+      after = events.at(-1)!.seq;
+    }
+  }
+
+  retelling(id: string): Promise<string | null> {
+    return this.#turns.retelling(id);
+  }
+
+  /** Stores an agent with what comes with it and a whole history: all of it or nothing. Throws `agent_exists`. */
+  async insert(agent: AgentState, settings: ImportedSettings, history: AsyncIterable<ImportedItem>): Promise<void> {
+    await this.#agents.insertWith([agent], async (transaction) => {
+      await new EgressRuleStore(transaction).set(agent.id, settings.network);
+      await keepRetelling(transaction, agent.id, settings.retold);
+      const detail = { import_detail: JSON.stringify(settings.detail) };
+      await transaction.updateTable("agents").set(detail).where("id", "=", agent.id).execute();
+      let turnId = "";
+      for await (const item of history) {
+        if ("turn" in item) turnId = await insertTurn(transaction, agent.id, item.turn);
+        else await insertEvents(transaction, turnId, item.events);
+      }
+    });
+  }
+}
+
+async function insertTurn(transaction: Database, agentId: string, turn: ImportedTurn): Promise<string> {
+  const id = randomUUID();
+  const { conversation, message, model, status, undone, usage, createdAt, finishedAt } = turn;
+  await transaction
+    .insertInto("turns")
+    .values({
+      id,
+      agent_id: agentId,
+      key_id: null,
+      conversation,
+      message,
+      model,
+      status,
+      undone,
+      usage: JSON.stringify(usage),
+      created_at: createdAt,
+      finished_at: finishedAt,
+    })
+    .execute();
+  return id;
+}
+
+async function insertEvents(transaction: Database, turnId: string, events: SequencedEvent[]): Promise<void> {
+  const rows = events.map(({ seq, event }) => ({ turn_id: turnId, seq, event: JSON.stringify(event) }));
+  await transaction.insertInto("turn_events").values(rows).execute();
+}
+
+type FinishedRow = Selectable<Tables["turns"]> & Pick<FinishedTurn, "error">;
+
+function toFinished(row: FinishedRow): FinishedTurn {
+  const { error, undone, created_at: createdAt, finished_at: finishedAt } = row;
+  return { ...toTurnState(row), error, undone, createdAt, finishedAt: finishedAt! };
+}

@@ -1,0 +1,63 @@
+import type { Readable } from "node:stream";
+import type { FastifyPluginAsync } from "fastify";
+import type { Agents } from "../agents/agents.ts";
+import { findAgent } from "../agents/find.ts";
+import { routes } from "../api/routes.ts";
+import { goneOf } from "../core/http/gone.ts";
+import { handle } from "../core/http/handle.ts";
+import type { Streams } from "../core/http/streams.ts";
+import { sendHead } from "../files/routes.ts";
+import type { Exports } from "./exports.ts";
+import type { Imports } from "./imports.ts";
+
+interface ArchiveParts {
+  agents: Agents;
+  exports: Exports;
+  imports: Imports;
+  streams: Streams;
+}
+
+/** `/agents/{name}/export` and `/imports`. */
+export function archiveRoutes({ agents, exports, imports, streams }: ArchiveParts): FastifyPluginAsync {
+  return async (app) => {
+    handle(app, routes.exportAgent, async (request, reply) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      reply.type("application/x-tar").header("cache-control", "private, no-store");
+      reply.header("content-disposition", `attachment; filename="${agent.name}.berth"`);
+      // Headers alone need no archive.
+      if (request.method === "HEAD") return sendHead(reply);
+      const entered = streams.enter(request);
+      try {
+        const archive = await exports.open(agent, request.caller, {
+          disk: request.query.disk === "true",
+          gone: goneOf(reply),
+        });
+        archive.once("close", () => entered[Symbol.dispose]());
+        return reply.send(archive);
+      } catch (error) {
+        entered[Symbol.dispose]();
+        throw error;
+      }
+    });
+
+    await app.register(async (bytes) => {
+      bytes.removeAllContentTypeParsers();
+      bytes.addContentTypeParser("*", (_request, body, done) => done(null, body));
+      handle(bytes, routes.importAgent, async (request, reply) => {
+        using _ = streams.enter(request);
+        // Without a content type, there may be no body stream.
+        const body = (request.body ?? request.raw) as Readable;
+        try {
+          const agent = await imports.create(request.caller.accountId, request.query, body, request.attempt);
+          request.agent = agent;
+          reply.header("location", `/agents/${agent.name}`);
+          const latest = request.query.wait ? await agents.settled(agent) : agent;
+          return { agent: agents.view(latest), ...(await imports.detail(agent)) };
+        } finally {
+          // Whoever still sends is answered when all has arrived.
+          body.resume();
+        }
+      });
+    });
+  };
+}

@@ -1,0 +1,80 @@
+import { randomUUID } from "node:crypto";
+import { type Selectable, sql } from "kysely";
+import type { Database, Tables } from "../core/database/database.ts";
+import type { AuditEntryState, AuditFilter, AuditPosition } from "./audit.ts";
+
+/** The accounts' audit log. */
+export class AuditStore {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Adds an entry with the current time. */
+  async write(entry: Omit<AuditEntryState, "id" | "at">): Promise<void> {
+    await this.#database
+      .insertInto("audit_entries")
+      .values({
+        id: randomUUID(),
+        at: new Date(),
+        account_id: entry.accountId,
+        credential: entry.credential,
+        key_id: entry.keyId,
+        address: entry.address,
+        operation: entry.operation,
+        agent_id: entry.agentId,
+        agent_name: entry.agent,
+        status: entry.status,
+        code: entry.code,
+        request_id: entry.requestId,
+      })
+      .execute();
+  }
+
+  /** Up to `limit` entries of the account after `after`, newest first. */
+  async list(
+    accountId: string,
+    limit: number,
+    after: AuditPosition | null,
+    { agent, outcome, search }: AuditFilter,
+  ): Promise<AuditEntryState[]> {
+    const rows = await this.#database
+      .selectFrom("audit_entries")
+      .selectAll()
+      .where("account_id", "=", accountId)
+      .$if(agent !== null, (query) => query.where("agent_name", "=", agent))
+      .$if(outcome !== null, (query) => query.where("status", outcome === "done" ? "<" : ">=", 400))
+      .$if(search !== null, (query) => query.where(contains(search!)))
+      .$if(after !== null, (query) =>
+        query.where(({ eb, refTuple, tuple }) => eb(refTuple("at", "id"), "<", tuple(after!.at, after!.id))),
+      )
+      .orderBy("at", "desc")
+      .orderBy("id", "desc")
+      .limit(limit)
+      .execute();
+    return rows.map(fromRow);
+  }
+}
+
+/** The condition that an entry has the text in one of its words. */
+function contains(text: string) {
+  return sql<boolean>`position(lower(${text}) in lower(concat_ws(' ', operation, agent_name, address, code))) > 0`;
+}
+
+function fromRow(row: Selectable<Tables["audit_entries"]>): AuditEntryState {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    at: row.at,
+    credential: row.credential,
+    keyId: row.key_id,
+    address: row.address,
+    operation: row.operation,
+    agent: row.agent_name,
+    agentId: row.agent_id,
+    status: row.status,
+    code: row.code,
+    requestId: row.request_id,
+  };
+}

@@ -1,0 +1,43 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
+import { routes } from "../api/routes.ts";
+import { BerthError } from "../contract/errors.ts";
+import { handle } from "../core/http/handle.ts";
+import type { Billing } from "./billing.ts";
+
+/** `/billing/top-ups`: credits by card. */
+export function topUpRoutes(billing: Billing): FastifyPluginAsync {
+  return async (app) => {
+    handle(app, routes.createTopUp, async (request) => {
+      const { resourceId } = request.attempt;
+      return billing.beginTopUp(resourceId, request.caller.accountId, request.body);
+    });
+  };
+}
+
+/**
+ * Receives the payment provider's events, which are signed and have no API key. `limitAddress` counts those with an
+ * invalid signature.
+ */
+export function paymentEventRoutes(
+  billing: Billing,
+  limitAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>,
+): FastifyPluginAsync {
+  return async (app) => {
+    // The signature covers the raw body.
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+    handle(app, routes.receivePayment, async (request, reply) => {
+      const { "stripe-signature": signature } = request.headers;
+      try {
+        if (typeof signature !== "string" || !Buffer.isBuffer(request.body)) {
+          throw new BerthError("request_invalid", "The stripe-signature header is missing.");
+        }
+        await billing.receivePayment(request.body, signature);
+      } catch (error) {
+        if (error instanceof BerthError && error.status === 400) await limitAddress(request, reply);
+        throw error;
+      }
+      return null;
+    });
+  };
+}

@@ -1,0 +1,24 @@
+import type { Route } from "../../api/route.ts";
+import { BerthError } from "../../contract/errors.ts";
+import { type Caller, mayUseTurn } from "./caller.ts";
+
+/** Throws `forbidden` if the caller's credential cannot be used for the route. */
+export function requirePermission({ operation, permission }: Route, caller: Caller): void {
+  if (permission === "public") return;
+  const rule = permission[caller.credential];
+  if (rule === "all" || rule === "named" || (rule === "operator" && caller.operator)) return;
+  const who = caller.credential === "agent" ? "An external agent key" : "An account that is not the operator's";
+  throw new BerthError("forbidden", `${who} may not do this: ${operation}.`);
+}
+
+/** Throws `forbidden` if the credential is not for this agent of the caller's account. */
+export function requireNamed(caller: Caller, agent: { id: string; name: string }): void {
+  if (caller.agentIds === null || caller.agentIds.includes(agent.id)) return;
+  throw new BerthError("forbidden", `This key is not for the agent ${agent.name}.`);
+}
+
+/** Throws `forbidden` for a turn that the caller's external agent key did not begin. */
+export function requireOwnTurn(caller: Caller, turn: { keyId: string | null }): void {
+  if (mayUseTurn(caller, turn)) return;
+  throw new BerthError("forbidden", "This key has not begun this turn.");
+}

@@ -1,0 +1,43 @@
+import type { Credential } from "../../contract/keys.ts";
+import type { Span } from "../../telemetry/span.ts";
+
+/** What outlives a request of the token that it came with: enough to find out whether that is still good. */
+interface TokenFacts {
+  subject: string;
+  /** The program that it was issued to; null if it does not say. */
+  clientId: string | null;
+  /** ISO 8601; null if it does not say. */
+  issuedAt: string | null;
+  /** ISO 8601; null for a token of the dashboard or the tool, whose sign-in is renewed. */
+  expiresAt: string | null;
+}
+
+/** Who makes a request. */
+export interface Caller {
+  accountId: string;
+  credential: Credential;
+  /** Null for a token. */
+  keyId: string | null;
+  /** For an external agent key, the ids of its agents; null: all of the account's. */
+  agentIds: readonly string[] | null;
+  /** The most that turns begun with this key may cost; null: no limit for the key. */
+  creditLimitMicro: number | null;
+  /** When the key expires; null: never, or a token. */
+  expiresAt: Date | null;
+  /** Null for a key. */
+  token: TokenFacts | null;
+  /** Whether the account is the operator's. */
+  operator: boolean;
+  /** Its request's, where that is traced. */
+  span?: Span;
+}
+
+/** Whose limits a request counts against: the key's, or the account's for a signed-in user. */
+export function countedAs({ keyId, accountId }: Caller): string {
+  return keyId ?? accountId;
+}
+
+/** Whether the caller may see and act on a turn of its account: an external agent key only on those that it began. */
+export function mayUseTurn({ agentIds, keyId }: Caller, turn: { keyId: string | null }): boolean {
+  return agentIds === null || turn.keyId === keyId;
+}

@@ -1,0 +1,47 @@
+import { EventEmitter } from "node:events";
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import type { Duplex } from "node:stream";
+import type { PreviewServer } from "../../previews/preview-server.ts";
+
+/** From a connection's first byte to the end of its request headers. */
+const headersTimeoutMs = 15_000;
+const timeoutCheckMs = 5_000;
+/** Above the idle time of usual proxies, which is 60 s: they, not we, close a connection that rests. */
+const keepAliveMs = 72_000;
+
+/** The server's socket: it hands requests for previews to them, and all others to the API. */
+export class FrontServer {
+  /** Emits the API's `upgrade` events. */
+  readonly upgrades = new EventEmitter();
+  readonly #previews: PreviewServer;
+
+  constructor(previews: PreviewServer) {
+    this.#previews = previews;
+  }
+
+  /** The HTTP server, for Fastify. */
+  readonly create = (api: RequestListener): Server => {
+    // `limitReceiving` has limits of its own for what follows the headers.
+    const options = {
+      headersTimeout: headersTimeoutMs,
+      connectionsCheckingInterval: timeoutCheckMs,
+      requestTimeout: 0,
+      // A request that offers any other protocol is an ordinary one (RFC 9110, 7.8).
+      shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === "websocket",
+    };
+    const server = createServer(options, (request, response) => {
+      if (this.#previews.owns(request)) this.#previews.answer(request, response);
+      else api(request, response);
+    });
+    server.keepAliveTimeout = keepAliveMs;
+    server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      if (this.#previews.owns(request)) this.#previews.upgrade(request, socket, head);
+      else {
+        // Back to where whoever takes the socket reads it: a request may be passed on.
+        if (head.length > 0) socket.unshift(head);
+        this.upgrades.emit("upgrade", request, socket, Buffer.alloc(0));
+      }
+    });
+    return server;
+  };
+}

@@ -1,0 +1,18 @@
+import type { FastifyReply } from "fastify";
+import { BerthError } from "../../contract/errors.ts";
+
+/** Aborts when the client goes away, or has gone already. What it asked for may go on. */
+export function goneOf({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  raw.once("close", () => gone.abort());
+  if (raw.destroyed) gone.abort();
+  return gone.signal;
+}
+
+/**
+ * The error of a handler that has no complete answer because its client has gone. Without it the partial answer would be
+ * kept for the request's Idempotency-Key.
+ */
+export function clientGone(): BerthError {
+  return new BerthError("request_timeout", "The client disconnected before the answer was complete.");
+}

@@ -1,0 +1,88 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Principals } from "../../accounts/principals.ts";
+import type { Tickets } from "../../accounts/tickets.ts";
+import { routes } from "../../api/routes.ts";
+import { BerthError } from "../../contract/errors.ts";
+import type { Passing } from "../../hosts/passing/passing.ts";
+import type { Passport } from "../../hosts/passing/passport.ts";
+import type { Tracer } from "../../telemetry/span.ts";
+import { authenticate } from "./authenticate.ts";
+import { requirePermission } from "./authorize.ts";
+import { type Caller, countedAs } from "./caller.ts";
+import { FairStarts } from "./fair-share.ts";
+import { limit, type RateLimiters } from "./rate-limits.ts";
+import { traceRequests } from "./tracing.ts";
+
+/** Counts a request without a valid key against its address. */
+export type LimitAddress = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+interface GuardParts {
+  principals: Principals;
+  tickets: Tickets;
+  limiters: RateLimiters;
+  publicUrl: () => string;
+  /** Null: this server does all itself. */
+  passing: Passing | null;
+  /** Null: requests are not traced. */
+  tracer: Tracer | null;
+}
+
+/** Requires the permission of each route added to `app` afterwards, and passes on what another server has to do. */
+export function guard(app: FastifyInstance, parts: GuardParts, limitAddress: LimitAddress): void {
+  const { principals, tickets, limiters, publicUrl, passing, tracer } = parts;
+  const starts = new FairStarts();
+  app.addHook("onRequest", async (request, reply) => {
+    const { route } = request.routeOptions.config;
+    if (!route || route.permission === "public") return;
+    const passport = passing?.admit(request, reply);
+    if (passport?.caller) return takeOver(request, passport, passport.caller);
+    await starts.wait(request, reply);
+    try {
+      const find = (credential: string) => principals.find(credential, route.audience);
+      request.caller = await authenticate(request, find, tickets);
+    } catch (error) {
+      if (route.audience === "mcp") reply.header("www-authenticate", challengeOf(publicUrl(), request));
+      if (error instanceof BerthError && error.status === 401) await limitAddress(request, reply);
+      throw error;
+    }
+    starts.learn(request.headers.authorization, request.caller.accountId);
+    await countRequest(request, reply, limiters);
+    requirePermission(route, request.caller);
+  });
+  if (tracer) traceRequests(app, tracer);
+  if (passing) passOn(app, passing);
+}
+
+/** The server that passed the request on has authenticated it, counted it and checked its permission. */
+function takeOver(request: FastifyRequest, { address, ticket }: Passport, caller: Caller): void {
+  request.caller = caller;
+  if (ticket) request.ticket = ticket;
+  Object.defineProperty(request, "ip", { value: address });
+}
+
+/** Has each request done by the server that leads its agent's host. */
+function passOn(app: FastifyInstance, passing: Passing): void {
+  const passIf = (parsed: boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
+    // Without a caller it is for everybody, or was refused.
+    if (request.caller && (await passing.pass(request, reply, parsed))) return reply;
+    return undefined;
+  };
+  app.addHook("onRequest", passIf(false));
+  app.addHook("preValidation", passIf(true));
+}
+
+/** Tells an MCP client where tokens come from (RFC 9728, 5.1). */
+function challengeOf(publicUrl: string, { headers }: FastifyRequest): string {
+  const wrong = headers.authorization === undefined ? "" : 'error="invalid_token", ';
+  return `Bearer ${wrong}resource_metadata="${publicUrl}${routes.getMcpResource.path}"`;
+}
+
+/** Counts a request against its key's limit and its account's. */
+export async function countRequest(
+  { caller }: FastifyRequest,
+  reply: FastifyReply,
+  limiters: RateLimiters,
+): Promise<void> {
+  await limit(reply, limiters.requests, countedAs(caller));
+  await limit(reply, limiters.account, caller.accountId);
+}

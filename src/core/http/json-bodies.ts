@@ -1,0 +1,15 @@
+import type { FastifyInstance } from "fastify";
+import { requireSimple } from "../json-structure.ts";
+
+/** Parses the JSON bodies of the routes of `app`, after counting what is in them. */
+export function readJsonBodies(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser("error", "error");
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body, done) => {
+    try {
+      requireSimple(body as Buffer);
+    } catch (error) {
+      return done(error as Error);
+    }
+    return parse(request, String(body), done);
+  });
+}

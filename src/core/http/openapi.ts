@@ -1,0 +1,105 @@
+import swagger from "@fastify/swagger";
+import fastify, { type FastifyInstance } from "fastify";
+import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
+import type { Route } from "../../api/route.ts";
+import { routes } from "../../api/routes.ts";
+import { handle } from "./handle.ts";
+
+const operationIds = new Map<Route, string>(Object.entries<Route>(routes).map(([name, route]) => [route, name]));
+
+/** A body of bytes. */
+const bytes = { content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } } };
+
+/** Makes `app.swagger()` return the OpenAPI document of the routes added to `app` afterwards. */
+export async function describeRoutes(app: FastifyInstance, version: string): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: "3.1.0",
+      info: { title: "Berth", version, description: "Agents, each in a virtual machine of its own." },
+      components: { securitySchemes: { key: { type: "http", scheme: "bearer" } } },
+    },
+    transform: (described) => {
+      const { schema, url } = jsonSchemaTransform(described);
+      const { route } = described.route.config ?? {};
+      const operationId = route && operationIds.get(route);
+      const body = route?.takesBytes ? { body: bytes } : {};
+      // The generator knows no parameter for the rest of a path.
+      const path = route?.rest ? route.path : url;
+      return { url: path, schema: { ...schema, ...body, ...(operationId ? { operationId } : {}) } };
+    },
+    transformObject: (input) => tidied(jsonSchemaTransformObject(input)),
+  });
+}
+
+/** The OpenAPI document of the whole table, as served, but without a server. */
+export async function openApiDocument(version: string): Promise<unknown> {
+  const app = fastify();
+  app.setValidatorCompiler(() => () => true);
+  app.setSerializerCompiler(() => JSON.stringify);
+  await describeRoutes(app, version);
+  for (const route of Object.values<Route>(routes)) handle(app, route, async () => null);
+  await app.ready();
+  return app.swagger();
+}
+
+interface Document {
+  paths?: Record<string, Record<string, { responses?: object }>>;
+  components?: { schemas?: Record<string, unknown> };
+}
+
+const reference = /"#\/components\/schemas\/(\w+)"/g;
+
+/** What every operation may answer. */
+const refused = {
+  description: "The request was refused, or it failed.",
+  content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+};
+
+/**
+ * The document with errors among the responses, and with the schemas that it refers to. The generator describes each
+ * schema twice: as it is answered, and with `Input` after its name as it is sent. Few need both.
+ */
+function tidied<Given>(given: Given): Given {
+  const document = given as Document;
+  for (const operation of Object.values(document.paths ?? {}).flatMap((methods) => Object.values(methods))) {
+    operation.responses = { ...operation.responses, default: refused };
+  }
+  const { schemas = {} } = document.components ?? {};
+  const used = reachable(document.paths, schemas);
+  const plainName = (name: string) => {
+    const base = name.replace(/Input$/, "");
+    return used.has(base) && differ(schemas, base) ? name : base;
+  };
+  const plain = <Value>(value: Value): Value =>
+    JSON.parse(
+      JSON.stringify(value).replaceAll(reference, (_, name: string) => `"#/components/schemas/${plainName(name)}"`),
+    );
+  const kept = [...used].toSorted().map((name) => [plainName(name), plain(schemas[name])]);
+  return {
+    ...given,
+    paths: plain(document.paths),
+    components: { ...document.components, schemas: Object.fromEntries(kept) },
+  };
+}
+
+/** Whether a schema is sent in another form than it is answered in. */
+function differ(schemas: Record<string, unknown>, name: string): boolean {
+  const [answered, sent] = [schemas[name], schemas[`${name}Input`]].map((schema) =>
+    JSON.stringify(schema)?.replaceAll(/Input"/g, '"'),
+  );
+  return answered !== undefined && sent !== undefined && answered !== sent;
+}
+
+/** The names of the schemas that something refers to, also through others. */
+function reachable(from: unknown, schemas: Record<string, unknown>): Set<string> {
+  const found = new Set<string>();
+  const visit = (value: unknown) => {
+    for (const [, name] of JSON.stringify(value).matchAll(reference)) {
+      if (found.has(name!)) continue;
+      found.add(name!);
+      visit(schemas[name!] ?? null);
+    }
+  };
+  visit(from);
+  return found;
+}

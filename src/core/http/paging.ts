@@ -1,0 +1,32 @@
+import { BerthError } from "../../contract/errors.ts";
+import { uuidPattern } from "../../contract/ids.ts";
+
+/** A part of a list, and where the next one begins. */
+export interface Page<Item> {
+  data: Item[];
+  nextCursor: string | null;
+}
+
+/** Makes a page from up to `limit` + 1 items; `keyOf` returns what the next page begins after. */
+export function pageOf<Item>(items: Item[], limit: number, keyOf: (item: Item) => string): Page<Item> {
+  const data = items.slice(0, limit);
+  return { data, nextCursor: items.length > limit ? toCursor(keyOf(data.at(-1)!)) : null };
+}
+
+/** Decodes what to begin after; null without a cursor. Throws `request_invalid` for an invalid cursor. */
+export function fromCursor(cursor: string | undefined, pattern: RegExp): string | null {
+  if (cursor === undefined) return null;
+  const key = Buffer.from(cursor, "base64url").toString("utf8");
+  if (pattern.test(key)) return key;
+  throw new BerthError("request_invalid", "cursor: not from a response of this list.");
+}
+
+/** The key of a row in a list by creation time, and its pattern: `ID@MILLISECONDS`, which outlives the row. */
+export function timedKey({ id, createdAt }: { id: string; createdAt: Date | string }): string {
+  return `${id}@${new Date(createdAt).getTime()}`;
+}
+export const timedPattern = new RegExp(`${uuidPattern.source.slice(0, -1)}@\\d{1,15}$`);
+
+function toCursor(key: string): string {
+  return Buffer.from(key).toString("base64url");
+}

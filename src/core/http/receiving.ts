@@ -1,0 +1,54 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Route } from "../../api/route.ts";
+import { routes } from "../../api/routes.ts";
+import { answerClientError } from "./errors.ts";
+
+/** From a request's headers to the end of its body. */
+const bodyTimeoutMs = 30_000;
+/** The longest that a body of bytes may pause. */
+const stallTimeoutMs = 60_000;
+
+const ofBytes = Object.values<Route>(routes)
+  .filter(({ takesBytes }) => takesBytes === "stream")
+  .map(({ method, path, rest }) => ({ method, pattern: patternOf(path, rest === true) }));
+
+/**
+ * Ends requests whose bodies arrive too slowly: JSON in all, bytes of any size where nothing comes. Node's own limit
+ * (`requestTimeout`) knows no difference. `isOthers`: whether a request is not for the API, and its body may be of any
+ * size.
+ */
+export function limitReceiving(server: Server, isOthers: (request: IncomingMessage) => boolean): void {
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers;
+    if (encoding === undefined && length === "0") return;
+    const path = request.url?.split("?")[0] ?? "";
+    const isUpload = ofBytes.some(({ method, pattern }) => method === request.method && pattern.test(path));
+    const isBytes = isUpload || isOthers(request);
+    watch(request, response, isBytes);
+  });
+}
+
+function watch(request: IncomingMessage, response: ServerResponse, isBytes: boolean): void {
+  const { socket } = request;
+  let seen = socket.bytesRead;
+  const timer = setInterval(
+    () => {
+      if (request.complete || socket.destroyed) return clearInterval(timer);
+      if (isBytes && socket.bytesRead > seen) {
+        seen = socket.bytesRead;
+        return;
+      }
+      clearInterval(timer);
+      if (response.headersSent) socket.destroy();
+      else answerClientError(Object.assign(new Error("too slow"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), socket);
+    },
+    isBytes ? stallTimeoutMs : bodyTimeoutMs,
+  );
+  timer.unref();
+  request.once("end", () => clearInterval(timer));
+}
+
+function patternOf(path: string, rest: boolean): RegExp {
+  const whole = rest ? path.replace(/\{\w+\}$/, ".*") : path;
+  return new RegExp(`^${whole.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
+}

@@ -1,0 +1,85 @@
+import type { FastifyRequest } from "fastify";
+import { BerthError } from "../../contract/errors.ts";
+import { type Caller, countedAs } from "./caller.ts";
+
+/** How long a stream may continue after its key was revoked or its account disabled. */
+const checkMs = 3_000;
+
+/**
+ * The event streams open at this server, by key and by account. Refuses streams beyond the maximum of either, and cuts
+ * off those whose caller has lost access.
+ */
+export class Streams {
+  readonly #maximum: number;
+  readonly #maximumOfAccount: number;
+  /** The number of streams by account. */
+  readonly #ofAccounts = new Map<string, number>();
+  readonly #isValid: (caller: Caller) => Promise<boolean>;
+  readonly #open = new Map<string, Set<FastifyRequest>>();
+  #checks: NodeJS.Timeout | null = null;
+
+  /** `isValid` returns whether a caller's key and account are still valid. */
+  constructor(maximum: number, maximumOfAccount: number, isValid: (caller: Caller) => Promise<boolean>) {
+    this.#maximum = maximum;
+    this.#maximumOfAccount = maximumOfAccount;
+    this.#isValid = isValid;
+  }
+
+  /** How many are open. */
+  get size(): number {
+    return [...this.#open.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /** Counts a stream until the result is disposed, once or more often. Throws `too_many_streams`. */
+  enter(request: FastifyRequest): Disposable {
+    const who = countedAs(request.caller);
+    const open = this.#open.get(who) ?? new Set();
+    if (open.size >= this.#maximum) {
+      throw new BerthError(
+        "too_many_streams",
+        `${this.#maximum} streams are open with this key, which is the maximum.`,
+      );
+    }
+    const { accountId } = request.caller;
+    const ofAccount = this.#ofAccounts.get(accountId) ?? 0;
+    if (ofAccount >= this.#maximumOfAccount) {
+      const message = `${this.#maximumOfAccount} streams are open with this account's keys, which is the most.`;
+      throw new BerthError("too_many_streams", message);
+    }
+    this.#ofAccounts.set(accountId, ofAccount + 1);
+    this.#open.set(who, open.add(request));
+    this.#checks ??= setInterval(() => this.#check(), checkMs).unref();
+    return { [Symbol.dispose]: () => this.#leave(who, open, request) };
+  }
+
+  /** Cuts off all streams. Their readers come again, and meet another server. */
+  cutAll(): void {
+    for (const open of this.#open.values()) for (const { raw } of open) raw.socket.destroy();
+  }
+
+  #leave(who: string, open: Set<FastifyRequest>, request: FastifyRequest): void {
+    if (!open.delete(request)) return;
+    const { accountId } = request.caller;
+    const ofAccount = this.#ofAccounts.get(accountId)! - 1;
+    if (ofAccount > 0) this.#ofAccounts.set(accountId, ofAccount);
+    else this.#ofAccounts.delete(accountId);
+    if (open.size === 0) this.#open.delete(who);
+    if (this.#open.size > 0 || !this.#checks) return;
+    clearInterval(this.#checks);
+    this.#checks = null;
+  }
+
+  /** Cuts off invalid callers. Their clients see that the end is missing, reconnect, and get the error. */
+  #check(): void {
+    const open = [...this.#open.values()].flatMap((requests) => [...requests]);
+    // Those of one key are valid or not together, and those of one token.
+    const groups = Map.groupBy(open, ({ caller }) => caller.keyId ?? JSON.stringify([caller.accountId, caller.token]));
+    for (const requests of groups.values()) {
+      // While the database is unavailable, everybody counts as valid.
+      const valid = this.#isValid(requests[0]!.caller).catch(() => true);
+      void valid.then((still) => {
+        if (!still) for (const { raw } of requests) raw.socket.destroy();
+      });
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import type { ServiceAddress } from "../config/address.ts";
+import type { Config } from "../config/config.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { Stores } from "../wiring/stores.ts";
+import { Certificates } from "./certificates.ts";
+import { Egress } from "./egress.ts";
+
+interface EgressParts {
+  config: Config;
+  address: ServiceAddress;
+  stores: Stores;
+  metrics: Metrics;
+  log: (message: string, fields: Record<string, unknown>) => void;
+}
+
+/** Agents' connections to other hosts, subject to policy. */
+export function openEgress({ config, address, stores, metrics, log }: EgressParts): Egress {
+  const { egressRules, egressLog, secrets } = stores;
+  const certificates = new Certificates((agentId) => secrets.authorityOf(agentId));
+  return new Egress({
+    operator: config.egress,
+    inside: config.egressInside,
+    own: () => ownAddresses(config, address.listening),
+    rulesOf: (agentId) => egressRules.of(agentId),
+    secrets: {
+      of: (agentId) => secrets.open(agentId),
+      certificate: (agentId, host) => certificates.of(agentId, host),
+    },
+    write: (entries) => egressLog.write(entries),
+    decided: (verdict) => metrics.connectionDecided(verdict),
+    carried: (sent, received) => metrics.connectionEnded(sent, received),
+    warn: (message, error) => log(message, { error }),
+  });
+}
+
+/** Where the service and its database listen. A built-in database has no port. */
+function ownAddresses({ databaseUrl }: Config, url: string): { host: string; port: number }[] {
+  const urls = [url, databaseUrl].filter((each) => each !== null).map((each) => new URL(each));
+  return urls.map(({ protocol, hostname, port }) => ({
+    host: hostname.replace(/^\[(.*)\]$/, "$1"),
+    port: port === "" ? defaultPorts[protocol]! : Number(port),
+  }));
+}
+
+const defaultPorts: Readonly<Record<string, number>> = {
+  "http:": 80,
+  "https:": 443,
+  "postgres:": 5432,
+  "postgresql:": 5432,
+};

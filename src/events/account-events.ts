@@ -1,0 +1,97 @@
+import { toCredits } from "../billing/credits.ts";
+import type { AccountEvent } from "../contract/account-events.ts";
+import { BerthError } from "../contract/errors.ts";
+import { retryTransient } from "../core/retry.ts";
+import { AccountWatch, type NewsRows } from "./account-watch.ts";
+
+/** How often a reader without events looks at the balance. */
+const lookEveryMs = 5_000;
+/** The balance is told no more often than this. */
+const balanceEveryMs = 3_000;
+
+/** Events of an account after one, the oldest first, bounded in number; and the account's balance. */
+export interface AccountEventPage {
+  events: Exclude<AccountEvent, { type: `events.${string}` | "credits.changed" }>[];
+  /** Whether events after that one have been removed. */
+  isDropped: boolean;
+  balanceMicro: number;
+}
+
+export interface AccountEventRows extends NewsRows {
+  page(accountId: string, after: number): Promise<AccountEventPage>;
+}
+
+/** What happens in accounts, as their owners follow it. */
+export class AccountEvents {
+  readonly #rows: AccountEventRows;
+  readonly #watch: AccountWatch;
+  readonly #failed: (error: unknown) => void;
+
+  constructor(rows: AccountEventRows, log: (message: string, fields: Record<string, unknown>) => void) {
+    this.#rows = rows;
+    this.#failed = (error) => log("the accounts' events could not be read; it is tried again", { error });
+    this.#watch = new AccountWatch(rows, this.#failed);
+  }
+
+  /**
+   * Throws `request_invalid` if no event has had this number yet: it is not from this database, or the database was
+   * restored from an older backup.
+   */
+  async requireKnown(after: number): Promise<void> {
+    if (after <= (await this.#rows.last())) return;
+    const message = `after: no event has had the id ${after} yet. Open the stream without it, and list anew.`;
+    throw new BerthError("request_invalid", message);
+  }
+
+  /**
+   * The account's events after number `after` (null: from now on), in batches as they come, until `gone` is aborted. While
+   * the database is away, it waits.
+   */
+  async *read(accountId: string, after: number | null, gone: AbortSignal): AsyncGenerator<AccountEvent[]> {
+    using follower = this.#watch.follow(accountId);
+    const balance = new ToldBalance();
+    let cursor = after;
+    try {
+      while (!gone.aborted) {
+        const page = cursor === null ? null : await this.#ask(() => this.#rows.page(accountId, cursor!), gone);
+        if (cursor === null || !page || page.isDropped) {
+          const type = page ? "events.dropped" : "events.opened";
+          cursor = await this.#ask(() => this.#rows.last(), gone);
+          yield [{ type, ...placeAt(cursor) }];
+          continue;
+        }
+        cursor = page.events.at(-1)?.id ?? cursor;
+        const batch = [...page.events, ...balance.at(page.balanceMicro, cursor)];
+        if (batch.length > 0) yield batch;
+        if (page.events.length === 0) await follower.wait(lookEveryMs, gone);
+      }
+    } catch (error) {
+      if (!gone.aborted) throw error;
+    }
+  }
+
+  #ask<T>(ask: () => Promise<T>, gone: AbortSignal): Promise<T> {
+    return retryTransient(ask, gone, this.#failed);
+  }
+}
+
+/**
+ * The balance that a reader knows. It is looked up beside the events and not told by the ledger, which would have to write
+ * an event with each model call, followed by nobody most of the time.
+ */
+class ToldBalance {
+  #micro: number | null = null;
+  #toldAt = Number.NEGATIVE_INFINITY;
+
+  /** The event for a balance that the reader does not know yet; none, too, if it was told another a moment ago. */
+  at(micro: number, cursor: number): AccountEvent[] {
+    if (micro === this.#micro || performance.now() < this.#toldAt + balanceEveryMs) return [];
+    this.#micro = micro;
+    this.#toldAt = performance.now();
+    return [{ type: "credits.changed", balance: toCredits(micro), ...placeAt(cursor) }];
+  }
+}
+
+function placeAt(id: number) {
+  return { id, at: new Date().toISOString() };
+}

@@ -1,0 +1,29 @@
+import type { FastifyPluginAsync } from "fastify";
+import { routes } from "../api/routes.ts";
+import type { AccountEvent } from "../contract/account-events.ts";
+import { handle } from "../core/http/handle.ts";
+import { lastEventId, type SseEvent, sendEvents } from "../core/http/sse.ts";
+import type { Streams } from "../core/http/streams.ts";
+import type { AccountEvents } from "./account-events.ts";
+
+/** `GET /events` */
+export function accountEventRoutes(events: AccountEvents, streams: Streams): FastifyPluginAsync {
+  return async (app) => {
+    handle(app, routes.getEvents, async (request, reply) => {
+      using _ = streams.enter(request);
+      const after = lastEventId(request) ?? request.query.after ?? null;
+      if (after !== null) await events.requireKnown(after);
+      await sendEvents(reply, {}, (gone) => toSse(events.read(request.caller.accountId, after, gone)));
+      return reply;
+    });
+  };
+}
+
+async function* toSse(batches: AsyncIterable<AccountEvent[]>): AsyncGenerator<SseEvent[]> {
+  for await (const batch of batches) yield batch.map(sseOf);
+}
+
+/** The balance is at the place of the event before it, which readers know already. */
+function sseOf(data: AccountEvent): SseEvent {
+  return data.type === "credits.changed" ? { data } : { id: data.id, data };
+}

@@ -1,0 +1,65 @@
+import { sql } from "kysely";
+import type { Database } from "../core/database/database.ts";
+import type { AccountEventPage, AccountEventRows } from "./account-events.ts";
+import type { News } from "./account-watch.ts";
+
+/** How many events `number_account_events` numbers at a time. */
+const numberedAtOnce = 10_000;
+
+/** How many events a page has at most. */
+const pageSize = 500;
+
+/** What happens in accounts. Only the database's triggers write it (migration 18). */
+export class AccountEventStore implements AccountEventRows {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async last(): Promise<number> {
+    await numberAccountEvents(this.#database);
+    const { rows } = await sql<{ last: string }>`select last from account_event_counter`.execute(this.#database);
+    return Number(rows[0]!.last);
+  }
+
+  async news(after: number): Promise<News> {
+    await numberAccountEvents(this.#database);
+    const { rows } = await sql<{ last: string; accounts: string[] }>`
+      select last, array(select distinct account_id::text from account_events where number > ${after}) as accounts
+      from account_event_counter`.execute(this.#database);
+    const [{ last, accounts }] = rows as [{ last: string; accounts: string[] }];
+    return { last: Number(last), accounts };
+  }
+
+  async page(accountId: string, after: number): Promise<AccountEventPage> {
+    // One statement, so that nothing is removed between its parts.
+    const { rows } = await sql<PageRow>`
+      select balance,
+        exists (select from account_events_removed where account_id = ${accountId} and number > ${after}) as "isDropped",
+        array(
+          select event || jsonb_build_object('id', number, 'at', at) from account_events
+          where account_id = ${accountId} and number > ${after} order by number limit ${pageSize}
+        ) as events
+      from accounts where id = ${accountId}`.execute(this.#database);
+    const { balance, isDropped, events } = rows[0]!;
+    return { balanceMicro: Number(balance), isDropped, events: events.map(withTime) };
+  }
+}
+
+interface PageRow extends Pick<AccountEventPage, "isDropped" | "events"> {
+  balance: string;
+}
+
+/** The event with its time as the API writes it. */
+function withTime<Event extends { at: string }>(event: Event): Event {
+  return { ...event, at: new Date(event.at).toISOString() };
+}
+
+/** Gives a number to each event that is committed and has none. */
+export async function numberAccountEvents(database: Database): Promise<void> {
+  for (let numbered = numberedAtOnce; numbered >= numberedAtOnce; ) {
+    const { rows } = await sql<{ numbered: string }>`select number_account_events() as numbered`.execute(database);
+    numbered = Number(rows[0]!.numbered);
+  }
+}

@@ -1,0 +1,104 @@
+import type { Duplex, Readable } from "node:stream";
+import type { AgentState } from "../agents/agent.ts";
+import type {
+  ArchiveFolder,
+  ChangeFile,
+  ExtractArchive,
+  FileEntry,
+  FileEvent,
+  FileTarget,
+  FolderPage,
+  ListFolder,
+  ReadFile,
+  StatResult,
+  WatchFiles,
+  WriteFile,
+  WrittenFile,
+} from "../contract/files.ts";
+import type { GuestClient } from "../contract/guest-calls.ts";
+import { exactly, fromFrames } from "../core/frames.ts";
+import type { Caller } from "../core/http/caller.ts";
+import { type GuestLease, type GuestLeases, lostError } from "../lifecycle/guest-leases.ts";
+import { received, sendBytes } from "./transfers.ts";
+
+type Asking = Pick<Caller, "accountId" | "keyId">;
+
+/**
+ * Files in an agent's machine, which is woken for them and stays awake during a transfer. Every method throws as
+ * `GuestLeases.use`, and the codes of files that the guest refuses with.
+ */
+export class Files {
+  readonly #leases: GuestLeases;
+
+  constructor(leases: GuestLeases) {
+    this.#leases = leases;
+  }
+
+  stat(agent: AgentState, caller: Asking, target: FileTarget): Promise<StatResult> {
+    return this.#leases.use(agent, caller, (guest) => guest.statFile(target), "again");
+  }
+
+  list(agent: AgentState, caller: Asking, request: ListFolder): Promise<FolderPage> {
+    return this.#leases.use(agent, caller, (guest) => guest.listFolder(request), "again");
+  }
+
+  /** A copy ends when `gone` aborts. */
+  async change(agent: AgentState, caller: Asking, request: ChangeFile, gone?: AbortSignal): Promise<FileEntry | null> {
+    const options = gone && request.action === "copy" ? { signal: gone } : {};
+    const change = (guest: GuestClient) => guest.changeFile(request, options);
+    return (await this.#leases.use(agent, caller, change, "once")).entry;
+  }
+
+  /** The bytes asked for. The stream fails if they break off. */
+  async read(agent: AgentState, caller: Asking, request: ReadFile): Promise<Readable> {
+    const stream = await this.#open(agent, caller, (guest) => guest.readFile(request));
+    return received(stream, request.length === null ? fromFrames() : exactly(request.length));
+  }
+
+  /** A folder as an archive. The stream fails if it breaks off. */
+  async archive(agent: AgentState, caller: Asking, request: ArchiveFolder): Promise<Readable> {
+    const stream = await this.#open(agent, caller, (guest) => guest.archiveFolder(request));
+    return received(stream, fromFrames());
+  }
+
+  /** Writes a file. If the bytes break off, the file that was there stays. */
+  async write(agent: AgentState, caller: Asking, request: WriteFile, bytes: Readable): Promise<WrittenFile> {
+    return sendBytes(await this.#open(agent, caller, (guest) => guest.writeFile(request)), bytes);
+  }
+
+  /** Unpacks an archive into a folder. If the bytes break off, nothing is unpacked. */
+  async extract(agent: AgentState, caller: Asking, request: ExtractArchive, bytes: Readable): Promise<WrittenFile> {
+    return sendBytes(await this.#open(agent, caller, (guest) => guest.extractArchive(request)), bytes);
+  }
+
+  /** Changes as they happen, until `gone` aborts or the machine ends. Throws before the first batch. */
+  async watch(agent: AgentState, caller: Asking, request: WatchFiles, gone: AbortSignal) {
+    await this.#leases.admit(agent, caller);
+    const lease = await this.#leases.acquire(agent.id);
+    try {
+      const batches = (await lease.connect()).watchFiles(request, { signal: gone });
+      return restOf(lease, await batches.next(), batches);
+    } catch (error) {
+      lease[Symbol.dispose]();
+      throw lostError(error);
+    }
+  }
+
+  /** Begins a transfer. The machine stays awake until its stream closes. */
+  async #open(agent: AgentState, caller: Asking, begin: (guest: GuestClient) => Promise<Duplex>): Promise<Duplex> {
+    const { stream, held } = await this.#leases.open(agent, caller, begin);
+    stream.once("close", () => held[Symbol.dispose]());
+    return stream;
+  }
+}
+
+async function* restOf(
+  lease: GuestLease,
+  first: IteratorResult<FileEvent[]>,
+  batches: AsyncGenerator<FileEvent[]>,
+): AsyncGenerator<FileEvent[]> {
+  using _ = lease;
+  if (first.done) return;
+  yield first.value;
+  yield* batches;
+}

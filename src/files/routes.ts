@@ -1,0 +1,242 @@
+import type { OutgoingHttpHeaders } from "node:http";
+import type { Readable } from "node:stream";
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
+import mime from "mime";
+import type { AgentState } from "../agents/agent.ts";
+import type { Agents } from "../agents/agents.ts";
+import { findAgent } from "../agents/find.ts";
+import { routes } from "../api/routes.ts";
+import { BerthError } from "../contract/errors.ts";
+import type { ArchiveFolder, FileEvent, StatResult } from "../contract/files.ts";
+import { entityTagsOf, isUnchanged, partOf } from "../core/http/conditions.ts";
+import { goneOf } from "../core/http/gone.ts";
+import { handle, type RequestOf } from "../core/http/handle.ts";
+import { type SseEvent, sendEvents } from "../core/http/sse.ts";
+import type { Streams } from "../core/http/streams.ts";
+import type { Files } from "./files.ts";
+
+type ReadRequest = RequestOf<typeof routes.readFile>;
+
+/** How often a file is looked at again that changes just when it is read. */
+const readTries = 3;
+
+const archiveKinds: Readonly<Record<string, ArchiveFolder["kind"]>> = {
+  "application/gzip": "tar.gz",
+  "application/x-tar": "tar",
+  "application/zip": "zip",
+};
+
+/** `/agents/{name}/files/{path}`: files in an agent's machine. */
+export function fileRoutes(agents: Agents, files: Files, streams: Streams): FastifyPluginAsync {
+  const reader = new Reader(files, streams);
+  return async (app) => {
+    handle(app, routes.readFile, async (request, reply) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      requireTicketFor(request);
+      return reader.answer(agent, request, reply);
+    });
+
+    handle(app, routes.changeFile, async (request, reply) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      const { action, to, user } = request.query;
+      const target = { path: request.params.path, user };
+      const change = action === "mkdir" ? { ...target, action } : { ...target, action, to: to! };
+      return (await files.change(agent, request.caller, change, goneOf(reply)))!;
+    });
+
+    handle(app, routes.removeFile, async (request) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      const { user, recursive } = request.query;
+      const change = { path: request.params.path, user, action: "remove", recursive: recursive === "true" } as const;
+      await files.change(agent, request.caller, change);
+      return null;
+    });
+
+    await app.register(async (bytes) => {
+      bytes.removeAllContentTypeParsers();
+      bytes.addContentTypeParser("*", (_request, body, done) => done(null, body));
+      handle(bytes, routes.writeFile, async (request, reply) => {
+        const agent = await findAgent(agents, request, request.params.name);
+        using _ = streams.enter(request);
+        const written = await write(files, agent, request);
+        reply.code(written.created ? 201 : 200);
+        if (written.etag !== null) reply.header("etag", written.etag);
+        return written;
+      });
+    });
+  };
+}
+
+/** A ticket is for one path, with the agent's rights. */
+function requireTicketFor({ ticket, params, query }: ReadRequest): void {
+  if (!ticket || (ticket.path === params.path && query.user === "agent")) return;
+  throw new BerthError("forbidden", "This ticket is for another file.");
+}
+
+async function write(files: Files, agent: AgentState, request: RequestOf<typeof routes.writeFile>) {
+  const { user, mode, extract } = request.query;
+  const target = { path: request.params.path, user };
+  // Without a content type, there may be no body stream.
+  const body = (request.body ?? request.raw) as Readable;
+  if (extract === "true") {
+    const kind = archiveKinds[String(request.headers["content-type"]).split(";")[0]!.trim().toLowerCase()];
+    if (kind !== "tar" && kind !== "tar.gz") {
+      throw new BerthError(
+        "content_type_unsupported",
+        "An archive to unpack is application/gzip or application/x-tar.",
+      );
+    }
+    return files.extract(agent, request.caller, { ...target, kind }, body);
+  }
+  const options = {
+    mode: mode === undefined ? null : Number.parseInt(mode, 8),
+    ifMatch: entityTagsOf(request.headers["if-match"]),
+    ifNoneMatch: requireStar(request.headers["if-none-match"]),
+  };
+  return files.write(agent, request.caller, { ...target, ...options }, body);
+}
+
+function requireStar(header: string | undefined): boolean {
+  if (header === undefined || header.trim() === "*") return header !== undefined;
+  throw new BerthError("request_invalid", "if-none-match: only * is allowed for what is written.");
+}
+
+/** Answers reads: a file, a page of a folder, an archive or its changes. */
+class Reader {
+  readonly #files: Files;
+  readonly #streams: Streams;
+
+  constructor(files: Files, streams: Streams) {
+    this.#files = files;
+    this.#streams = streams;
+  }
+
+  async answer(agent: AgentState, request: ReadRequest, reply: FastifyReply) {
+    const { watch, stat, user } = request.query;
+    const target = { path: request.params.path, user };
+    if (watch === "true") return this.#watch(agent, request, reply);
+    for (let tries = readTries; ; tries--) {
+      const found = await this.#files.stat(agent, request.caller, target);
+      const { type } = found.entry;
+      if (stat === "true") return found.entry;
+      if (type === "folder") return this.#folder(agent, request, reply, found.entry.name);
+      if (type !== "file") throw new BerthError("file_not_regular", `This is a ${type}, not a regular file or folder.`);
+      try {
+        return await this.#file(agent, request, reply, found, tries > 1);
+      } catch (error) {
+        if (!(error instanceof BerthError) || error.code !== "file_changed" || tries <= 1) throw error;
+      }
+    }
+  }
+
+  async #file(agent: AgentState, request: ReadRequest, reply: FastifyReply, found: StatResult, isTagged: boolean) {
+    const { entry, etag } = found;
+    const { headers } = request;
+    const target = { path: request.params.path, user: request.query.user };
+    if (!found.hasLength) {
+      describe(request, reply, entry.name);
+      // Its times and size do not change with its bytes, so it is always sent. The tag is for writers.
+      reply.header("etag", etag).header("cache-control", "private, no-store");
+      if (request.method === "HEAD") return sendHead(reply);
+      const whole = { ...target, start: 0, length: null, etag: null };
+      return this.#sent(request, reply, () => this.#files.read(agent, request.caller, whole));
+    }
+    const modified = new Date(entry.modifiedAt);
+    reply.header("last-modified", modified.toUTCString()).header("accept-ranges", "bytes");
+    reply.header("cache-control", "private, no-cache");
+    // A file that changes all the time is sent as it is, and is never the same again.
+    if (isTagged) reply.header("etag", etag);
+    else reply.removeHeader("etag");
+    if (isUnchanged(headers, etag, modified)) return reply.code(304).send();
+    const part = partOf(headers, entry.size, etag, modified);
+    if (part === "unsatisfiable") {
+      reply.header("content-range", `bytes */${entry.size}`);
+      throw new BerthError("range_not_satisfiable", `The file has ${entry.size} bytes.`);
+    }
+    describe(request, reply, entry.name);
+    reply.header("content-length", part?.length ?? entry.size);
+    if (part) {
+      const last = part.start + part.length - 1;
+      reply.code(206).header("content-range", `bytes ${part.start}-${last}/${entry.size}`);
+    }
+    if (request.method === "HEAD") return sendHead(reply);
+    const { start, length } = part ?? { start: 0, length: entry.size };
+    const open = () =>
+      this.#files.read(agent, request.caller, { ...target, start, length, etag: isTagged ? etag : null });
+    return this.#sent(request, reply, open);
+  }
+
+  async #folder(agent: AgentState, request: ReadRequest, reply: FastifyReply, name: string) {
+    const { user, limit, cursor, recursive, depth, archive } = request.query;
+    const target = { path: request.params.path, user };
+    const kind =
+      archive ?? archiveKinds[String(request.headers.accept).split(",")[0]!.split(";")[0]!.trim().toLowerCase()];
+    if (kind !== undefined) {
+      reply.type(kind === "zip" ? "application/zip" : kind === "tar" ? "application/x-tar" : "application/gzip");
+      reply.header("content-disposition", attachment(`${name}.${kind}`)).header("cache-control", "private, no-store");
+      if (request.method === "HEAD") return sendHead(reply);
+      return this.#sent(request, reply, () => this.#files.archive(agent, request.caller, { ...target, kind }));
+    }
+    const levels = recursive === "true" ? depth : 1;
+    return this.#files.list(agent, request.caller, { ...target, limit, after: cursor ?? null, depth: levels });
+  }
+
+  /** Sends a stream, which counts as one of the caller's until it closes. */
+  async #sent(request: FastifyRequest, reply: FastifyReply, open: () => Promise<Readable>): Promise<FastifyReply> {
+    const entered = this.#streams.enter(request);
+    try {
+      const stream = await open();
+      stream.once("close", () => entered[Symbol.dispose]());
+      return reply.send(stream);
+    } catch (error) {
+      entered[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  async #watch(agent: AgentState, request: ReadRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { user, recursive } = request.query;
+    using _ = this.#streams.enter(request);
+    const left = new AbortController();
+    reply.raw.once("close", () => left.abort());
+    const asked = { path: request.params.path, user, recursive: recursive === "true" };
+    const batches = await this.#files.watch(agent, request.caller, asked, left.signal);
+    await sendEvents(reply, {}, (gone) => {
+      gone.addEventListener("abort", () => left.abort());
+      return eventsOf(batches);
+    });
+    left.abort();
+    return reply;
+  }
+}
+
+async function* eventsOf(batches: AsyncIterable<FileEvent[]>): AsyncGenerator<SseEvent[]> {
+  for await (const events of batches) yield events.map((data) => ({ data }));
+}
+
+/** Sends the headers. Fastify would say that there are no bytes. */
+export function sendHead(reply: FastifyReply): FastifyReply {
+  const head = reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);
+  reply.hijack();
+  head.end();
+  return reply;
+}
+
+/** To be kept under this name (RFC 6266, RFC 8187). */
+function attachment(name: string): string {
+  // encodeURIComponent leaves these, which RFC 8187 does not allow.
+  const encoded = encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, percentEncoded);
+  return `attachment; filename*=UTF-8''${encoded}`;
+}
+
+function percentEncoded(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+}
+
+/** The headers of a file's bytes. What an agent wrote is never shown as a page of this origin. */
+function describe({ ticket }: ReadRequest, reply: FastifyReply, name: string): void {
+  // A ticket's link has no header, so a page could name it as a script. This is no script's type.
+  const type = ticket ? null : mime.getType(name);
+  reply.header("content-type", type ?? "application/octet-stream");
+  reply.header("content-disposition", attachment(name));
+}

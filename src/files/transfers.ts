@@ -1,0 +1,88 @@
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import type { Duplex, Readable, Writable } from "node:stream";
+import { BerthError } from "../contract/errors.ts";
+import { ReceivedFile, type WrittenFile } from "../contract/files.ts";
+import { GuestFault, GuestRefusalCode } from "../contract/guest.ts";
+import { parseValue, safeParseValue } from "../contract/validation.ts";
+import { toFrames } from "../core/frames.ts";
+import { parseJson } from "../core/json-structure.ts";
+import { lostError } from "../lifecycle/guest-leases.ts";
+
+// Bytes from and to a guest, on streams that its calls open.
+
+/** The longest answer of a guest to what it received. */
+const maximumAnswer = 64 * 1024;
+/** How long a guest may take to answer when it has everything: a large archive is checked and flushed to its disk. */
+const answerMs = 600_000;
+
+/** The guest's bytes as they come out of `filter`. Either end breaks the other. */
+export function received(stream: Duplex, filter: Duplex): Readable {
+  stream.end();
+  stream.once("error", (error) => filter.destroy(error));
+  // A stream that is reset need not fail: what is missing, the filter notices.
+  stream.once("close", () => filter.writableEnded || filter.end());
+  filter.once("close", () => stream.destroy());
+  return stream.pipe(filter);
+}
+
+/** Sends all bytes and resolves with what the guest made of them. After a refusal, the rest of the bytes is ignored. */
+export async function sendBytes(stream: Duplex, bytes: Readable): Promise<WrittenFile> {
+  const over = new AbortController();
+  let late: NodeJS.Timeout | undefined;
+  const hash = createHash("sha256");
+  let size = 0;
+  const frames = toFrames();
+  frames.on("error", () => {});
+  frames.pipe(stream);
+  const sent = pump(bytes, frames, over.signal, (chunk) => {
+    hash.update(chunk);
+    size += chunk.length;
+  });
+  const brokenOff = sent.then(
+    () =>
+      new Promise<never>((_, reject) => {
+        late = setTimeout(() => reject(new Error("the guest did not answer what it received")), answerMs);
+      }),
+    () => {
+      throw new BerthError("request_invalid", "The upload broke off; nothing was changed.");
+    },
+  );
+  try {
+    const { path, created, etag } = await Promise.race([answerOf(stream), brokenOff]);
+    return { path, created, etag, size, sha256: hash.digest("hex") };
+  } catch (error) {
+    throw lostError(error);
+  } finally {
+    over.abort();
+    clearTimeout(late);
+    stream.destroy();
+  }
+}
+
+async function pump(bytes: Readable, to: Writable, over: AbortSignal, seen: (chunk: Buffer) => void): Promise<void> {
+  // Left open: the one who sends is still to be answered.
+  for await (const chunk of bytes.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    if (over.aborted) continue;
+    seen(chunk);
+    if (!to.write(chunk)) await once(to, "drain", { signal: over }).catch(() => {});
+  }
+  if (!over.aborted) to.end();
+}
+
+/** The guest's last line: what it has, or why it refused. */
+async function answerOf(stream: Duplex): Promise<ReceivedFile> {
+  let text = Buffer.alloc(0);
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    text = Buffer.concat([text, chunk]);
+    if (text.length > maximumAnswer) throw new Error("the guest's answer is too long");
+    if (text.at(-1) === 0x0a) break;
+  }
+  if (text.length === 0) throw new Error("the guest ended the connection");
+  const answer = parseJson(text);
+  const whole = safeParseValue(ReceivedFile, answer);
+  if (whole.success) return whole.data;
+  const { code, message } = parseValue(GuestFault, answer);
+  const refusal = GuestRefusalCode.safeParse(code);
+  throw refusal.success ? new BerthError(refusal.data, message) : new Error(`in the guest: ${message}`);
+}

@@ -1,0 +1,40 @@
+import { receivedIn } from "../archives/import-folders.ts";
+import type { Config } from "../config/config.ts";
+import { hostIdOf, lockDataFolder } from "../config/data-folder.ts";
+import { Stops } from "../core/stops.ts";
+import { machinesIn } from "../machines/qemu/host-files.ts";
+import { openLogger } from "../telemetry/logger.ts";
+import { openDatabases } from "../wiring/database.ts";
+import { HostFileStore } from "./host-file-store.ts";
+import { type HostFile, HostFiles } from "./host-files.ts";
+
+/** The files in a data folder that belong to agents. */
+export async function filesIn(dataFolder: string): Promise<HostFile[]> {
+  const archives = (await receivedIn(dataFolder)).map((id) => ({ id, kind: "import" as const }));
+  return [...(await machinesIn(dataFolder)), ...archives];
+}
+
+/**
+ * The files of this host that no row of the configured database names. With `accept`, the next server starts and moves
+ * them to the quarantine. Throws while a server uses the data folder.
+ */
+export async function acceptOrphans(config: Config, { accept }: { accept: boolean }): Promise<HostFile[]> {
+  await using cleanup = new AsyncDisposableStack();
+  cleanup.use(await lockDataFolder(config.dataFolder));
+  const logger = openLogger(config);
+  const stops = new Stops((message, fields) => logger.warn(fields, message));
+  const { database } = await openDatabases(config, logger, cleanup, { stops });
+  const host = await hostIdOf(config);
+  const store = new HostFileStore(database, host);
+  const found = config.kubernetes ? await podsOf(config.kubernetes) : await filesIn(config.dataFolder);
+  const orphans = await new HostFiles(store).orphans(found);
+  if (accept) await store.accept(orphans.map(({ id }) => id));
+  return orphans;
+}
+
+/** The machines in a cluster, which the client's library is loaded for. */
+async function podsOf({ kubeconfig, ...options }: NonNullable<Config["kubernetes"]>): Promise<HostFile[]> {
+  const { MachineObjects } = await import("../kubernetes/cluster.ts");
+  const objects = new MachineObjects("machine", kubeconfig, options);
+  return (await objects.sets()).map((set) => ({ id: objects.idOf(set), kind: "machine" }));
+}

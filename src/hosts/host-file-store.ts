@@ -1,0 +1,71 @@
+import { sql } from "kysely";
+import { isUuid } from "../contract/ids.ts";
+import type { Database } from "../core/database/database.ts";
+import type { FileState, HostFileRows } from "./host-files.ts";
+
+/** Which files of a host belong to a row. */
+export class HostFileStore implements HostFileRows {
+  readonly #database: Database;
+  readonly #host: string;
+
+  constructor(database: Database, host: string) {
+    this.#database = database;
+    this.#host = host;
+  }
+
+  async isKnown(): Promise<boolean> {
+    const row = await this.#database.selectFrom("hosts").select("id").where("id", "=", this.#host).executeTakeFirst();
+    return row !== undefined;
+  }
+
+  async register(): Promise<void> {
+    const row = { id: this.#host };
+    await this.#database
+      .insertInto("hosts")
+      .values(row)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+
+  /** Of each id. One that is no UUID was never given by a database. */
+  async statesOf(ids: readonly string[]): Promise<Map<string, FileState>> {
+    const asked = ids.filter(isUuid);
+    const { rows } = await sql<{ id: string; state: FileState }>`
+      select id, case
+        when exists (select from agents where agents.id = found.id)
+          or exists (select from snapshots where snapshots.id = found.id)
+          or exists (select from agents where agents.snapshot = found.id) then 'named'
+        when exists (select from removals where removals.id = found.id) then 'removed'
+        else 'unknown' end as state
+      from unnest(${asked}::uuid[]) as found (id)`.execute(this.#database);
+    const states = new Map(rows.map(({ id, state }) => [id, state]));
+    return new Map(ids.map((id) => [id, states.get(id) ?? "unknown"]));
+  }
+
+  async expect(id: string): Promise<void> {
+    await this.#database
+      .insertInto("removals")
+      .values({ id })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+
+  async accepted(ids: readonly string[]): Promise<Set<string>> {
+    const rows = await this.#database
+      .selectFrom("accepted_orphans")
+      .select("id")
+      .where("id", "=", sql<string>`any(${ids.filter(isUuid)}::uuid[])`)
+      .execute();
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  /** Keeps that the operator accepts these as files without a row. */
+  async accept(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    await this.#database
+      .insertInto("accepted_orphans")
+      .values(ids.map((id) => ({ id })))
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+}

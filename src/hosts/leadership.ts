@@ -1,0 +1,293 @@
+import { asBerthError, BerthError } from "../contract/errors.ts";
+import { pause } from "../core/retry.ts";
+
+/** How long a lease is good for, by the database's clock. */
+export const leaseMs = 6_000;
+/** How often the leader renews it. */
+const renewMs = 2_000;
+/** A leader takes its lease for over this long before it is. */
+const marginMs = 1_000;
+/** How often the others look. */
+const lookMs = 250;
+/** After a take-over that failed. */
+const refusedMs = 1_000;
+/** How long a request waits for a host's next leader. */
+export const takeOverMs = 10_000;
+const waitPollMs = 50;
+
+/** A server's time as a host's leader. */
+export interface Term {
+  host: string;
+  server: string;
+  /** Rises with each take-over. */
+  epoch: number;
+}
+
+export interface HostLease extends Term {
+  /** Where the server is reached by the others. */
+  url: string;
+  isValid: boolean;
+  /** For how long it was not renewed, in milliseconds. */
+  restedMs: number;
+  /** Given back by a server that ended in order. */
+  isReleased: boolean;
+}
+
+/** An agent, by its name or by a response (a uuid) that it gave. */
+export type AgentReference = { name: string } | { response: string };
+
+/** The leases' rows. */
+export interface LeaseRows {
+  all(): Promise<HostLease[]>;
+  /** Takes a lease that has expired, or is that of the server `dead`. The new epoch; null where it is another's. */
+  take(lease: Omit<Term, "epoch"> & { url: string }, dead: string | null): Promise<number | null>;
+  /** False where the term is over. */
+  renew(term: Term): Promise<boolean>;
+  release(term: Term): Promise<void>;
+  /** Ends all database sessions of a server. Rejects if some are left. */
+  endSessions(server: string): Promise<void>;
+  /** The host of an agent of the account; null without such an agent. */
+  hostOf(accountId: string, agent: AgentReference): Promise<string | null>;
+}
+
+/** What proves on one machine that no other process acts on the host's machines: the lock of the data folder. */
+interface HostLock {
+  /** The server whose process held the lock and is certainly gone; null if there is none. */
+  dead(): Promise<string | null>;
+  /** Takes the lock. Ends the process of the server `before` if it still has it. Rejects if it cannot be had. */
+  take(server: string, before: string | null): Promise<void>;
+  release(): Promise<void>;
+}
+
+export interface LeadershipOptions {
+  host: string;
+  /** A random id of this process. */
+  server: string;
+  rows: LeaseRows;
+  lock: HostLock;
+  /** Begins to lead. */
+  lead: () => Promise<void>;
+  log: (message: string, fields: Record<string, unknown>) => void;
+}
+
+/**
+ * Which server leads a host's agents. Of those on one data folder one has the lease; the others look four times a
+ * second whether it is free:
+ *
+ *     standby --(the lease is free, and what the last leader could still do has ended)--> leading --> ended
+ *
+ * A leader that cannot renew goes on, since nobody else can take over without the database either; whoever does take
+ * over ends its process and its database sessions first. One that finds itself replaced is `deposed`, and ends.
+ */
+export class Leadership {
+  readonly host: string;
+  readonly server: string;
+  /** Resolves when another server has taken over. */
+  readonly deposed: Promise<void>;
+  readonly #options: LeadershipOptions;
+  readonly #stop = new AbortController();
+  readonly #deposed = Promise.withResolvers<void>();
+  #state: "standby" | "leading" | "ended" = "standby";
+  #url = "";
+  #term: Term | null = null;
+  #isDeposed = false;
+  /** Of the monotonic clock. */
+  #validUntil = 0;
+  /** Since when the database has answered each look: a leader could have renewed as well. */
+  #lookingSince = Number.POSITIVE_INFINITY;
+  #renewing: Promise<void> | null = null;
+  #leases: readonly HostLease[] = [];
+  #reading: Promise<void> | null = null;
+  #told = "";
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: LeadershipOptions) {
+    this.#options = options;
+    this.host = options.host;
+    this.server = options.server;
+    this.deposed = this.#deposed.promise;
+  }
+
+  get leads(): boolean {
+    return this.#state === "leading";
+  }
+
+  /** This server's term, also one that another has ended; null while it stands by. */
+  get term(): Term | null {
+    return this.#term;
+  }
+
+  /** Whether all agents that there are may only be this host's. */
+  get isOnlyHost(): boolean {
+    return this.#leases.every(({ host }) => host === this.host);
+  }
+
+  /** Resolves after the first attempt to lead. `url`: where the other servers reach this one. */
+  async begin(url: string): Promise<void> {
+    this.#url = url;
+    const first = this.#look();
+    this.#running = first.then(() => this.#run());
+    await first;
+  }
+
+  /** Leads no more: `finish` ends what the leader does, then the next may begin. */
+  async end(finish: () => Promise<void>): Promise<void> {
+    this.#state = "ended";
+    this.#stop.abort();
+    // A take-over that was under way ends first: its lease and its lock are given back, too.
+    await this.#running;
+    const renewal = setInterval(() => this.#renew().catch(() => {}), renewMs);
+    await finish().finally(() => clearInterval(renewal));
+    const term = this.#term;
+    if (!term || this.#isDeposed) return;
+    await this.#options.lock.release();
+    await this.#options.rows.release(term).catch((error: unknown) => this.#log("a lease ends later", { error }));
+    this.#term = null;
+  }
+
+  /**
+   * Before anything is done to a machine. Throws `agent_elsewhere` where this server does not lead, `shutting_down`
+   * where it does no more, and `database_unavailable` where it cannot find out.
+   */
+  async confirm(): Promise<void> {
+    if (this.#term !== null && performance.now() >= this.#validUntil) await this.#renew();
+    if (this.#term !== null && !this.#isDeposed) return;
+    const code = this.#state === "standby" ? "agent_elsewhere" : "shutting_down";
+    throw new BerthError(code, "This server does not lead the agent's host.");
+  }
+
+  /** The leader of the host as of the last look; null if none is known. */
+  known(host: string): HostLease | null {
+    return this.#leases.find((lease) => lease.host === host && !lease.isReleased) ?? null;
+  }
+
+  /**
+   * The leader of the host, once there is one. `refused`: the one that is known was just found not to lead, or not yet.
+   * Throws `agent_elsewhere` after `until`, where nobody has led for longer than a take-over takes, or when `gone`
+   * aborts.
+   */
+  async leaderOf(host: string, refused: boolean, until: number, gone: AbortSignal): Promise<HostLease> {
+    for (let again = refused; ; again = true) {
+      if (again) {
+        if (gone.aborted || performance.now() > until) throw nobodyLeads();
+        await pause(waitPollMs, gone);
+        await this.#readTogether().catch(() => {});
+        if (this.#isForsaken(host)) throw nobodyLeads();
+      }
+      const lease = this.known(host);
+      if (lease) return lease;
+    }
+  }
+
+  #isForsaken(host: string): boolean {
+    const lease = this.#leases.find((each) => each.host === host);
+    return lease !== undefined && !lease.isValid && lease.restedMs > leaseMs + takeOverMs;
+  }
+
+  /** The host of an agent of the account; null without such an agent. */
+  hostOf(accountId: string, agent: AgentReference): Promise<string | null> {
+    return this.#options.rows.hostOf(accountId, agent);
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await pause(this.leads ? renewMs : lookMs, signal);
+      if (!signal.aborted) await this.#look();
+    }
+  }
+
+  /** Never rejects. */
+  async #look(): Promise<void> {
+    try {
+      if (this.leads) await this.#renew();
+      await this.#read();
+      if (this.#lookingSince === Number.POSITIVE_INFINITY) this.#lookingSince = performance.now();
+      if (this.#state === "standby") await this.#tryToLead();
+      this.#told = "";
+    } catch (error) {
+      this.#lookingSince = Number.POSITIVE_INFINITY;
+      const { message } = asBerthError(error, "internal", String(error));
+      if (message !== this.#told) this.#log("the lease of the host cannot be seen to", { error });
+      this.#told = message;
+      if (!this.leads) await pause(refusedMs, this.#stop.signal);
+    }
+  }
+
+  /** As `#read`, once for all requests that wait. */
+  #readTogether(): Promise<void> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = null;
+    });
+    return this.#reading;
+  }
+
+  async #read(): Promise<void> {
+    this.#leases = await this.#options.rows.all();
+  }
+
+  async #tryToLead(): Promise<void> {
+    const { host, server, rows, lock, lead } = this.#options;
+    const held = this.#leases.find((lease) => lease.host === host) ?? null;
+    const dead = await lock.dead();
+    if (held && !this.#isFree(held, dead)) return;
+    const asked = performance.now();
+    const epoch = await rows.take({ host, server, url: this.#url }, dead);
+    if (epoch === null) return;
+    const term = { host, server, epoch };
+    try {
+      const before = held && !held.isReleased ? held.server : null;
+      await lock.take(server, before);
+      if (before !== null) await rows.endSessions(before);
+      this.#term = term;
+      this.#validUntil = asked + leaseMs - marginMs;
+      await lead();
+    } catch (error) {
+      this.#term = null;
+      await rows.release(term);
+      throw error;
+    }
+    if (this.#stop.signal.aborted) return;
+    this.#state = "leading";
+    this.#log("this server leads the host's agents", { epoch });
+    await this.#read();
+  }
+
+  #isFree({ server, isValid, isReleased }: HostLease, dead: string | null): boolean {
+    if (isReleased || server === dead) return true;
+    // After an outage of the database, its leader comes first.
+    return !isValid && performance.now() - this.#lookingSince > leaseMs;
+  }
+
+  /** Throws `database_unavailable`. */
+  #renew(): Promise<void> {
+    this.#renewing ??= this.#renewOnce().finally(() => {
+      this.#renewing = null;
+    });
+    return this.#renewing;
+  }
+
+  async #renewOnce(): Promise<void> {
+    const asked = performance.now();
+    const term = this.#term;
+    if (term === null || this.#isDeposed) return;
+    if (await this.#options.rows.renew(term)) {
+      this.#validUntil = asked + leaseMs - marginMs;
+      return;
+    }
+    // It keeps its term, so that the database goes on refusing its sessions.
+    this.#state = "ended";
+    this.#isDeposed = true;
+    this.#stop.abort();
+    this.#log("another server leads the host's agents now: this one has lost its lease", {});
+    this.#deposed.resolve();
+  }
+
+  #log(message: string, fields: Record<string, unknown>): void {
+    this.#options.log(message, { host: this.host, server: this.server, ...fields });
+  }
+}
+
+function nobodyLeads(): BerthError {
+  return new BerthError("agent_elsewhere", "No server leads the agent's host at the moment; try again soon.");
+}

@@ -1,0 +1,117 @@
+import type { AgentState } from "../agents/agent.ts";
+import type { Agents } from "../agents/agents.ts";
+import type { Billing } from "../billing/billing.ts";
+import { BerthError } from "../contract/errors.ts";
+import type { GiveBackOrphan, Orphan } from "../contract/orphans.ts";
+
+/** Files in the quarantine, as a driver or the archives list them. */
+type Quarantined = Omit<Orphan, "removedAt">;
+
+interface OrphanOptions {
+  agents: Agents;
+  rows: {
+    /** Throws `agent_exists`. */
+    insert(agent: AgentState): Promise<void>;
+    remove(id: string): Promise<void>;
+  };
+  machines: {
+    quarantined(): Promise<Quarantined[]>;
+    quarantinedMachine(
+      id: string,
+    ): Promise<Pick<AgentState, "runtime" | "resources" | "generation" | "restarts" | "restores">>;
+    releaseQuarantined(id: string): Promise<void>;
+    removeQuarantined(id: string): Promise<void>;
+  };
+  archives: {
+    quarantined(): Promise<Quarantined[]>;
+    removeQuarantined(id: string): Promise<void>;
+  };
+  billing: Billing;
+  /** How many days files stay in the quarantine. */
+  keptDays: number;
+  log: (message: string, fields: Record<string, unknown>) => void;
+}
+
+const dayMs = 86_400_000;
+
+/** The quarantine: files that no row of the database named when a server found them. */
+export class Orphans {
+  readonly #options: OrphanOptions;
+
+  constructor(options: OrphanOptions) {
+    this.#options = options;
+  }
+
+  /** Those on this host, the oldest first. */
+  async list(): Promise<Orphan[]> {
+    const { machines, archives, keptDays } = this.#options;
+    const found = [...(await machines.quarantined()), ...(await archives.quarantined())];
+    return found
+      .map((each) => ({
+        ...each,
+        removedAt: new Date(Date.parse(each.quarantinedAt) + keptDays * dayMs).toISOString(),
+      }))
+      .sort((one, other) => Date.parse(one.quarantinedAt) - Date.parse(other.quarantinedAt));
+  }
+
+  /**
+   * Makes an agent of a machine or a snapshot. It sleeps, and its runtime continues the conversation if that was the
+   * agent's first one. Throws `orphan_not_found`, `not_supported_here`, `agent_exists`, `user_not_found`,
+   * `account_not_found`.
+   */
+  async giveBack(callerAccount: string, id: string, { name, account, user }: GiveBackOrphan): Promise<AgentState> {
+    const { agents, rows, machines, billing } = this.#options;
+    const { kind } = await this.#find(id);
+    if (kind === "import") {
+      const message = "An archive in the quarantine cannot be given back: import it again from its file.";
+      throw new BerthError("not_supported_here", message);
+    }
+    const accountId = await billing.accountOf(user === undefined ? { account: account ?? callerAccount } : { user });
+    const { runtime, resources, generation, restarts, restores } = await machines.quarantinedMachine(id);
+    const isMachine = kind === "machine";
+    const agent: AgentState = {
+      ...agents.newAgent(isMachine ? id : crypto.randomUUID(), accountId, { name, runtime }),
+      resources,
+      hasMachine: isMachine,
+      desired: "suspended",
+      status: "suspended",
+      generation: generation + 1,
+      restarts,
+      restores: isMachine ? restores : 1,
+      snapshot: isMachine ? null : id,
+    };
+    await rows.insert(agent);
+    try {
+      await machines.releaseQuarantined(id);
+    } catch (error) {
+      await rows.remove(agent.id);
+      throw error;
+    }
+    return agent;
+  }
+
+  /** Removes files from the quarantine for good. Throws `orphan_not_found`. */
+  async remove(id: string): Promise<void> {
+    await this.#remove(await this.#find(id));
+  }
+
+  /** Called once a day and at the start: removes what has been in the quarantine for too long. */
+  async expire(): Promise<void> {
+    for (const orphan of await this.list()) {
+      if (Date.parse(orphan.removedAt) > Date.now()) continue;
+      await this.#remove(orphan);
+      this.#options.log("files were removed from the quarantine by age", { id: orphan.id, kind: orphan.kind });
+    }
+  }
+
+  async #remove({ id, kind }: Pick<Orphan, "id" | "kind">): Promise<void> {
+    const { machines, archives } = this.#options;
+    await (kind === "import" ? archives : machines).removeQuarantined(id);
+  }
+
+  async #find(id: string): Promise<Orphan> {
+    const found = (await this.list()).find((each) => each.id === id);
+    if (found) return found;
+    throw new BerthError("orphan_not_found", "The quarantine of this host has no files of this id.");
+  }
+}

@@ -1,0 +1,329 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Route } from "../../api/route.ts";
+import { BerthError } from "../../contract/errors.ts";
+import { isUuid } from "../../contract/ids.ts";
+import { fromResponseId } from "../../contract/openai.ts";
+import { type AgentReference, type HostLease, takeOverMs } from "../leadership.ts";
+import { notLeadingHeader, openPassport, type Passport, passportHeader, type Seal, sealPassport } from "./passport.ts";
+import { type Passage, type PassageEnd, relay } from "./relay.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** What another server says of a request that it has passed on; absent for a client's own. */
+    passport?: Passport;
+    /** Whether its host is known only once its body is parsed: found out once, since hosts come and go. */
+    isNamedInBody?: boolean;
+  }
+}
+
+/** A larger body is sent as it comes, and so only once. */
+const maximumKept = 4 * 1024 * 1024;
+const pollMs = 20;
+/** For answers that are being written when the server ends. */
+const lastWordsMs = 100;
+
+/** Requests that have no end yet, each with its connection. */
+type Open = Map<ServerResponse, Socket | null>;
+
+/** Who leads which host. */
+export interface Leaders {
+  readonly host: string;
+  readonly server: string;
+  readonly leads: boolean;
+  /** Whether all agents that there are may only be this host's. */
+  readonly isOnlyHost: boolean;
+  /** As of the last look. */
+  known(host: string): HostLease | null;
+  /** Waits for one until `until`. `refused`: the one that is known does not lead. Throws `agent_elsewhere`. */
+  leaderOf(host: string, refused: boolean, until: number, gone: AbortSignal): Promise<HostLease>;
+  hostOf(accountId: string, agent: AgentReference): Promise<string | null>;
+}
+
+/** A request, and where it is to be done. */
+interface Errand {
+  host: string;
+  /** Whether this server can do it, too, while nobody leads the host. */
+  orHere: boolean;
+  passport: Passport;
+  passage: Passage;
+  /** The body, if it is parsed already; null: it is to be sent as it comes. */
+  body?: Buffer | null;
+}
+
+/** A request that came within another one, about an agent. */
+interface Inner {
+  agent: string;
+  path: string;
+  body: unknown;
+}
+
+/**
+ * Passes requests on to the server that leads their agent's host. One that meets a take-over waits for the next leader.
+ * A request is passed on once at most.
+ */
+export class Passing {
+  readonly #leaders: Leaders;
+  readonly #seal: Seal;
+  readonly #passedOn: (end: PassageEnd) => void;
+  /** Requests that this server does itself, as a leader. */
+  readonly #here: Open = new Map();
+  /** Requests that are passed on, or wait for a leader. */
+  readonly #passed: Open = new Map();
+
+  /** `passedOn` is called each time that another server was asked. */
+  constructor(leaders: Leaders, seal: Seal, passedOn: (end: PassageEnd) => void) {
+    this.#leaders = leaders;
+    this.#seal = seal;
+    this.#passedOn = passedOn;
+  }
+
+  /**
+   * What another server says of the request; null for a client's own. Throws `agent_elsewhere` where the other took
+   * this server for another.
+   */
+  admit(request: FastifyRequest, reply: FastifyReply): Passport | null {
+    const passport = this.#passportOf(request.raw);
+    if (passport === "misdirected") throw notLeading(reply);
+    if (passport) request.passport = passport;
+    return passport;
+  }
+
+  /**
+   * Passes a request on if another server has to do it; false: this one does it. To be called before its body is parsed
+   * and, with `parsed`, after. Throws `agent_elsewhere`.
+   */
+  async pass(request: FastifyRequest, reply: FastifyReply, parsed: boolean): Promise<boolean> {
+    const { route } = request.routeOptions.config;
+    if (!route || route.servedBy === "any") return false;
+    request.isNamedInBody ??= route.agentIn !== undefined && !this.#leaders.isOnlyHost;
+    if (parsed !== request.isNamedInBody) return false;
+    if (request.passport) {
+      if (!this.#leaders.leads) throw notLeading(reply);
+      count(this.#here, reply.raw);
+      return false;
+    }
+    const { caller, ip, ticket = null, raw, body } = request;
+    return this.#passOn({
+      host: await this.#hostOf(request, route),
+      orHere: route.servedBy === "leader, or any",
+      passport: { address: ip, caller, ticket, traceparent: caller.span?.traceparent ?? null },
+      ...(parsed ? { body: Buffer.from(JSON.stringify(body ?? null)) } : {}),
+      ...(route.takesBytes === "stream" ? { body: null } : {}),
+      passage: {
+        request: raw,
+        response: reply.raw,
+        isUpgrade: request.ws === true,
+        answerHeaders: () => reply.getHeaders() as OutgoingHttpHeaders,
+        begun: () => void reply.hijack(),
+      },
+    });
+  }
+
+  /** As `pass`, for a request of an agent's page, which is none of the API's. */
+  async passPage(
+    { accountId, name }: { accountId: string; name: string },
+    page: Pick<Passage, "request" | "response" | "isUpgrade">,
+  ): Promise<boolean> {
+    if (this.#passportOf(page.request) !== null) return false;
+    const host = await this.#hostOfAgent(accountId, { name });
+    const address = page.request.socket.remoteAddress ?? "";
+    const passage = { ...page, answerHeaders: () => ({}), begun: () => {} };
+    return this.#passOn({
+      host,
+      orHere: false,
+      passport: { address, caller: null, ticket: null, traceparent: null },
+      passage,
+      body: null,
+    });
+  }
+
+  /**
+   * Has the leader of the agent's host answer a POST of JSON that came within another request, with that one's caller.
+   * Null: this server does it. Throws `agent_elsewhere`, and the reason of `gone`.
+   */
+  async ask(within: FastifyRequest, { agent, path, body }: Inner, gone: AbortSignal): Promise<Response | null> {
+    const host = await this.#hostOfAgent(within.caller.accountId, { name: agent });
+    if (host === this.#leaders.host) return null;
+    const { caller, ip, passport: before } = within;
+    const passport = {
+      address: before?.address ?? ip,
+      caller,
+      ticket: null,
+      traceparent: caller.span?.traceparent ?? null,
+    };
+    const until = performance.now() + takeOverMs;
+    for (let refused = false; ; refused = true) {
+      const { server, url } = await this.#leaders.leaderOf(host, refused, until, gone);
+      const answer = await fetch(`${url}${path}`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          [passportHeader]: sealPassport(this.#seal, server, `POST ${path}`, passport),
+        },
+        body: JSON.stringify(body),
+        signal: gone,
+      }).catch((error: Error) => {
+        gone.throwIfAborted();
+        // Nobody listened, so nothing was done.
+        if ((error.cause as NodeJS.ErrnoException | undefined)?.code === "ECONNREFUSED") return null;
+        throw lost();
+      });
+      const end = answer === null || answer.headers.has(notLeadingHeader) ? "refused" : "answered";
+      this.#passedOn(end);
+      if (end === "answered") return answer;
+    }
+  }
+
+  /** The client's address, for a request that is none of the API's. */
+  addressOf(request: IncomingMessage): string | undefined {
+    const passport = this.#passportOf(request);
+    return passport && passport !== "misdirected" ? passport.address : request.socket.remoteAddress;
+  }
+
+  /** Resolves when the requests that this server does as a leader are answered, or stream; after `ms` at the latest. */
+  async settled(ms: number): Promise<void> {
+    await answered([this.#here], ms);
+  }
+
+  /** Resolves when all requests are answered, or stream, and cuts off those that still do; after `ms` at the latest. */
+  async drain(ms: number): Promise<void> {
+    await answered([this.#here, this.#passed], ms);
+    if (this.#here.size + this.#passed.size > 0) await sleep(lastWordsMs);
+    for (const socket of [...this.#here.values(), ...this.#passed.values()]) socket?.destroy();
+  }
+
+  async #passOn(errand: Errand): Promise<boolean> {
+    const { host, passage } = errand;
+    const { response } = passage;
+    if (host === this.#leaders.host && this.#leaders.leads) {
+      count(this.#here, response);
+      return false;
+    }
+    count(this.#passed, response);
+    const gone = new AbortController();
+    response.once("close", () => gone.abort());
+    const until = performance.now() + takeOverMs;
+    let body: Buffer | null | undefined;
+    for (let refused = false; ; refused = true) {
+      if (errand.orHere && (refused || !this.#leaders.known(host)?.isValid)) return false;
+      const leader = await this.#leaders.leaderOf(host, refused, until, gone.signal);
+      const isThis = leader.server === this.#leaders.server;
+      if (isThis && !this.#leaders.leads) continue;
+      // This server has become the leader. What it has read of the body already it sends to itself.
+      if (isThis && !passage.request.readableDidRead) {
+        this.#passed.delete(response);
+        count(this.#here, response);
+        return false;
+      }
+      if (body === undefined) body = await bodyOf(errand);
+      errand.passport.caller?.span?.mark("passed on");
+      const end = await relay(leader.url, passage, body, this.#passportFor(leader, errand));
+      this.#passedOn(end);
+      if (end === "answered") return true;
+      if (!isRepeatable(end, passage, body)) throw lost();
+    }
+  }
+
+  #passportFor({ server }: HostLease, { passport, passage }: Errand): Record<string, string> {
+    return { [passportHeader]: sealPassport(this.#seal, server, nameOf(passage.request), passport) };
+  }
+
+  #passportOf(request: IncomingMessage): Passport | "misdirected" | null {
+    return openPassport(this.#seal, this.#leaders.server, nameOf(request), request.headers[passportHeader]);
+  }
+
+  async #hostOf({ params, caller, body }: FastifyRequest, route: Route): Promise<string> {
+    const agent = agentOf(params as { name?: string; responseId?: string }, body, route);
+    return agent === null ? this.#leaders.host : this.#hostOfAgent(caller.accountId, agent);
+  }
+
+  /** An agent that does not exist is not found by this host's leader. */
+  async #hostOfAgent(accountId: string, agent: AgentReference): Promise<string> {
+    const { host, isOnlyHost } = this.#leaders;
+    return isOnlyHost ? host : ((await this.#leaders.hostOf(accountId, agent)) ?? host);
+  }
+}
+
+/** Resolves when all of these are being answered, or `ms` have passed. */
+async function answered(open: readonly Open[], ms: number): Promise<void> {
+  // A response that has become a tunnel has lost its socket.
+  const waits = ({ headersSent, socket }: ServerResponse) => !headersSent && socket !== null;
+  const isAnyOpen = () => open.some((each) => [...each.keys()].some(waits));
+  for (const until = performance.now() + ms; isAnyOpen() && performance.now() < until; ) await sleep(pollMs);
+}
+
+function count(open: Open, response: ServerResponse): void {
+  const { socket } = response;
+  open.set(response, socket);
+  const leave = () => {
+    open.delete(response);
+    socket?.off("close", leave);
+  };
+  response.once("close", leave);
+  // A response that has become a tunnel is not told of its end.
+  socket?.once("close", leave);
+}
+
+/** The agent that a request is about; null without one. */
+function agentOf(
+  { name, responseId }: { name?: string; responseId?: string },
+  body: unknown,
+  route: Route,
+): AgentReference | null {
+  if (responseId !== undefined) {
+    const response = fromResponseId(responseId);
+    return isUuid(response) ? { response } : null;
+  }
+  const given = route.servedBy === "own leader" ? nameIn(body, route) : name;
+  return typeof given === "string" ? { name: given } : null;
+}
+
+/** What a body of any shape has in the place of the agent's name. */
+function nameIn(body: unknown, { agentIn: field }: Route): unknown {
+  if (field === "calls")
+    return [body]
+      .flat()
+      .map(agentOfCall)
+      .find((name) => name !== undefined);
+  const { model, from } = (body ?? {}) as { model?: unknown; from?: { agent?: unknown } };
+  return field === "model" ? model : from?.agent;
+}
+
+/** The agent that a JSON-RPC message names as a tool's argument. */
+function agentOfCall(message: unknown): unknown {
+  return (message as { params?: { arguments?: { agent?: unknown } } } | null)?.params?.arguments?.agent;
+}
+
+/** The whole body; null if it is to be sent as it comes: it may be large, or its size is unknown. */
+async function bodyOf({ body, passage: { request } }: Errand): Promise<Buffer | null> {
+  const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers;
+  if (encoding === undefined && length === "0") return Buffer.alloc(0);
+  if (body !== undefined) return body;
+  return encoding !== undefined || Number(length) > maximumKept ? null : buffer(request);
+}
+
+/** Whether the request may be sent to the next leader: nothing was done, or it does no harm to do it twice. */
+function isRepeatable(end: "refused" | "unknown", { request, isUpgrade }: Passage, body: Buffer | null): boolean {
+  if (body === null) return end === "refused" && !request.readableDidRead;
+  if (end === "refused") return true;
+  const isRead = request.method === "GET" || request.method === "HEAD";
+  return !isUpgrade && (isRead || request.headers["idempotency-key"] !== undefined);
+}
+
+/** What a passport is for. */
+function nameOf({ method, url }: IncomingMessage): string {
+  return `${method} ${url}`;
+}
+
+function notLeading(reply: FastifyReply): BerthError {
+  reply.header(notLeadingHeader, "1");
+  return new BerthError("agent_elsewhere", "This server does not lead the agent's host.");
+}
+
+function lost(): BerthError {
+  return new BerthError("agent_elsewhere", "The server that leads the agent's host was lost before it answered.");
+}

@@ -1,0 +1,60 @@
+import type { Admission } from "../../accounts/tickets.ts";
+import type { Caller } from "../../core/http/caller.ts";
+import { type CallerRecord, fromCallerRecord, toCallerRecord } from "./caller-record.ts";
+
+/** The header by which a server says what it has found out about a request that it passes on. */
+export const passportHeader = "berth-passed-on";
+/** Set by a server to which a request was passed on although it does not lead: nothing was done. */
+export const notLeadingHeader = "berth-not-leading";
+
+/** How far the clocks of two servers may differ, with the time on the way. */
+const goodForMs = 5 * 60_000;
+
+/** Signs texts with a key that all servers of the installation have, and nobody else. */
+export interface Seal {
+  seal(text: string): string;
+  /** Null for a text that was not sealed by a server. */
+  open(sealed: string): string | null;
+}
+
+/** What is known of a request that was passed on. */
+export interface Passport {
+  /** The client's address. */
+  address: string;
+  /** Null for a page of an agent's: it is admitted by its own cookie. */
+  caller: Caller | null;
+  ticket: Pick<Admission, "agentId" | "path"> | null;
+  /** Of the span that the request has at the server that passed it on; null: it has none. */
+  traceparent: string | null;
+}
+
+interface Sealed extends Omit<Passport, "caller"> {
+  caller: CallerRecord | null;
+  /** The server that it is for. */
+  to: string;
+  request: string;
+  at: number;
+}
+
+/** The passport's header, for this one request to the server `to`. */
+export function sealPassport(seal: Seal, to: string, request: string, { caller, ...passport }: Passport): string {
+  const sealed: Sealed = { ...passport, caller: caller && toCallerRecord(caller), to, request, at: Date.now() };
+  return seal.seal(JSON.stringify(sealed));
+}
+
+/**
+ * The passport of a request to `server`. Null without one, and for a forged one: the request is as any other.
+ * `misdirected`: it is for another server, request or time.
+ */
+export function openPassport(
+  seal: Seal,
+  server: string,
+  request: string,
+  header: string | string[] | undefined,
+): Passport | "misdirected" | null {
+  const text = typeof header === "string" ? seal.open(header) : null;
+  if (text === null) return null;
+  const { to, at, request: asked, address, caller, ticket, traceparent = null } = JSON.parse(text) as Sealed;
+  const isGood = to === server && asked === request && Math.abs(Date.now() - at) < goodForMs;
+  return isGood ? { address, ticket, traceparent, caller: caller && fromCallerRecord(caller) } : "misdirected";
+}

@@ -1,0 +1,163 @@
+import {
+  type ClientRequest,
+  request as httpRequest,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type ServerResponse,
+} from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { flushHead } from "../../core/http-head.ts";
+import { notLeadingHeader } from "./passport.ts";
+
+/** How long the other server has to take a connection. */
+const connectMs = 2_000;
+
+/** Of one connection alone (RFC 9110, 7.6.1), or set anew. `expect` was answered by this server. */
+const ofConnection = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "expect",
+]);
+
+/** What `connection` may not name: without it a message is another. */
+const ofMessage = new Set(["content-length", "cookie", "host", "origin", "set-cookie"]);
+
+/** Headers of which this server and the other each say their own. */
+const ofBoth = new Set(["ratelimit", "ratelimit-policy"]);
+
+/** A request to be passed on, once or several times. */
+export interface Passage {
+  request: IncomingMessage;
+  response: ServerResponse;
+  isUpgrade: boolean;
+  /** What this server answers beside the other's headers. */
+  answerHeaders: () => OutgoingHttpHeaders;
+  /** Called when the answer begins: from then on the response is the other server's. */
+  begun: () => void;
+}
+
+/**
+ * `answered`: the client has the other server's answer, to its end. `refused`: the other did nothing. `unknown`: it was
+ * lost before it answered, and may have done it.
+ */
+export type PassageEnd = "answered" | "refused" | "unknown";
+
+/**
+ * Sends a request to the server at `url`, and its answer back, each as it comes: no part waits for a later one. `body`:
+ * all of it; null: it is sent as it comes, once.
+ */
+export async function relay(
+  url: string,
+  passage: Passage,
+  body: Buffer | null,
+  passport: Record<string, string>,
+): Promise<PassageEnd> {
+  const { request, response } = passage;
+  const { hostname, port } = new URL(url);
+  const sent = httpRequest({
+    host: hostname.replace(/^\[(.*)\]$/, "$1"),
+    port: port === "" ? 80 : port,
+    method: request.method,
+    path: request.url,
+    headers: { ...requestHeaders(passage, body), ...passport },
+    // A connection that has rested may be closed by the other server just now.
+    agent: false,
+  });
+  const gone = () => sent.destroy();
+  response.once("close", gone);
+  try {
+    if (!(await connected(sent))) return "refused";
+    if (body) sent.end(body);
+    // The answer may come before the end of the body.
+    else pipeline(request, sent).catch(() => {});
+    const answer = await answerTo(sent);
+    if (answer === null) return response.closed ? "answered" : "unknown";
+    if (answer.message.headers[notLeadingHeader] !== undefined) return "refused";
+    passage.begun();
+    if (answer.socket) await tunnel(request.socket, response, answer.message, answer.socket);
+    else await pipeline(answer.message, headed(passage, answer.message)).catch(() => response.destroy());
+    return "answered";
+  } finally {
+    response.off("close", gone);
+    sent.destroy();
+  }
+}
+
+/** Whether the other server takes the connection. Before that nothing was sent. */
+function connected(sent: ClientRequest): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => sent.destroy(), connectMs);
+    const settle = (isConnected: boolean) => {
+      clearTimeout(timer);
+      resolve(isConnected);
+    };
+    sent.on("error", () => settle(false));
+    sent.once("close", () => settle(false));
+    sent.once("socket", (socket: Socket) => {
+      if (socket.connecting) socket.once("connect", () => settle(true));
+      else settle(true);
+    });
+  });
+}
+
+/** Null if the connection ends before an answer. `socket`: the connection, where the protocol was changed. */
+function answerTo(sent: ClientRequest): Promise<{ message: IncomingMessage; socket: Duplex | null } | null> {
+  return new Promise((resolve) => {
+    sent.once("response", (message) => resolve({ message, socket: null }));
+    sent.once("upgrade", (message, socket, head) => {
+      if (head.length > 0) socket.unshift(head);
+      resolve({ message, socket });
+    });
+    sent.once("close", () => resolve(null));
+  });
+}
+
+function requestHeaders({ request, isUpgrade }: Passage, body: Buffer | null): OutgoingHttpHeaders {
+  const dropped = droppedOf(request);
+  const kept = Object.entries(request.headers).filter(([name]) => !dropped.has(name));
+  const headers: OutgoingHttpHeaders = Object.fromEntries(kept);
+  if (isUpgrade) return { ...headers, connection: "Upgrade", upgrade: "websocket" };
+  const hasBody = request.method !== "GET" && request.method !== "HEAD";
+  return hasBody && body ? { ...headers, "content-length": String(body.length) } : headers;
+}
+
+/** The headers of one connection alone, with those that it names as such. */
+function droppedOf({ headers }: IncomingMessage): ReadonlySet<string> {
+  const named = (headers.connection ?? "").split(",").map((name) => name.trim().toLowerCase());
+  return new Set([...ofConnection, ...named.filter((name) => !ofMessage.has(name))]);
+}
+
+/** The response with the answer's headers, which go at once: those of a stream have no end that could be waited for. */
+function headed({ response, answerHeaders, isUpgrade }: Passage, answer: IncomingMessage): ServerResponse {
+  for (const [name, value] of Object.entries(answerHeaders())) if (value !== undefined) response.setHeader(name, value);
+  const dropped = droppedOf(answer);
+  for (const [name, values] of Object.entries(answer.headersDistinct)) {
+    if (dropped.has(name)) continue;
+    const own = ofBoth.has(name) ? response.getHeader(name) : undefined;
+    response.setHeader(name, own === undefined ? values! : `${own}, ${values!.join(", ")}`);
+  }
+  if (isUpgrade) response.setHeader("connection", "close");
+  response.writeHead(answer.statusCode!);
+  flushHead(response);
+  return response;
+}
+
+/** Joins the two connections, whatever they speak now. */
+async function tunnel(client: Socket, response: ServerResponse, answer: IncomingMessage, leader: Duplex) {
+  response.detachSocket(client);
+  const lines = [];
+  for (let at = 0; at < answer.rawHeaders.length; at += 2) {
+    lines.push(`${answer.rawHeaders[at]}: ${answer.rawHeaders[at + 1]}\r\n`);
+  }
+  client.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join("")}\r\n`, "latin1");
+  client.setTimeout(0);
+  client.setNoDelay(true);
+  await Promise.allSettled([pipeline(client, leader), pipeline(leader, client)]);
+}

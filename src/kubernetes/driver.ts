@@ -1,0 +1,447 @@
+import type { Socket } from "node:net";
+import { isDeepStrictEqual } from "node:util";
+import type { V1Pod, V1StatefulSet } from "@kubernetes/client-node";
+import type { Resources } from "../contract/agents.ts";
+import { BerthError } from "../contract/errors.ts";
+import { inParallel } from "../core/in-parallel.ts";
+import { SerialQueue } from "../core/locks.ts";
+import type { Quarantined } from "../core/quarantine.ts";
+import type { Progress } from "../lifecycle/provisioning.ts";
+import type { MachineSpec } from "../lifecycle/reconciler.ts";
+import type { Handshake } from "../machines/connect.ts";
+import type { Driver, KeptSnapshot, MachineObservation, RunningMachine, SnapshotFacts } from "../machines/driver.ts";
+import type { MachineObjects } from "./cluster.ts";
+import type { KeeperCall, Outcome, Sent } from "./keeper-calls.ts";
+import { type CallOptions, dialGuest } from "./keeper-client.ts";
+import { observedOf, snapshotsOf } from "./notes.ts";
+import {
+  observedAnnotation,
+  quarantinedAnnotation,
+  snapshotsAnnotation,
+  volumeBytesOf,
+  volumeMiBOf,
+} from "./objects.ts";
+import type { PackedDisks } from "./packed-disks.ts";
+import { runOf } from "./pod-state.ts";
+import type { Pods } from "./pods.ts";
+import type { MadeTemplate, TemplateMachines } from "./template-machines.ts";
+
+/** How long a keeper that is said to run may fail to answer until it counts as out of reach. */
+const lookMs = 15_000;
+/** How many machines are looked at at once. */
+const looksAtOnce = 16;
+
+interface KubernetesOptions {
+  pods: Pods;
+  templates: TemplateMachines;
+  /** Where machines' disks are while they are exported. */
+  disks: PackedDisks;
+  /** The guest image in the machines' container image. */
+  imageId: string;
+  /** A runtime's default machine size, which its templates have. */
+  usualResources: (runtime: string) => Resources;
+  log: (message: string) => void;
+}
+
+/**
+ * Virtual machines as QEMU in pods of a Kubernetes cluster: each machine is a StatefulSet of no or one pod with a volume of
+ * its own. In the pod a keeper drives QEMU, as one machine's host does. This driver sees to the pod, and asks the keeper
+ * for the rest. Files that one machine needs of another pass through this server. What was last seen of a machine is kept
+ * with its StatefulSet, for the time in which it has no pod.
+ */
+export class KubernetesDriver implements Driver {
+  readonly accelerator = "kubernetes";
+  readonly imageId: string;
+  readonly #pods: Pods;
+  readonly #objects: MachineObjects;
+  readonly #templates: TemplateMachines;
+  readonly #disks: PackedDisks;
+  /** Calls that change which snapshots a machine has, one at a time: each rewrites the list in its annotation. */
+  readonly #snapshotCalls = new SerialQueue();
+  readonly #usual: (runtime: string) => Resources;
+  readonly #log: (message: string) => void;
+  /** Clones that have not come to life yet, and the machines that keep their templates. */
+  readonly #clones = new Map<string, string>();
+
+  constructor({ pods, templates, disks, imageId, usualResources, log }: KubernetesOptions) {
+    this.#pods = pods;
+    this.#objects = pods.objects;
+    this.#templates = templates;
+    this.#disks = disks;
+    this.imageId = imageId;
+    this.#usual = usualResources;
+    this.#log = log;
+  }
+
+  /** Templates are made for the nodes that new machines are on: before the first of these there is none to make. */
+  async prepare(): Promise<null> {
+    return null;
+  }
+
+  /** A machine's own files go with its volume. */
+  sweep(): Promise<void> {
+    return this.#templates.sweep();
+  }
+
+  /** A clone where a template was made that fits the machine's node. What is not made yet is begun, and not waited for. */
+  async create(spec: MachineSpec, progress: Progress, signal?: AbortSignal): Promise<RunningMachine> {
+    await this.destroy(spec.id);
+    const isUsual = isDeepStrictEqual(spec.resources, this.#usual(spec.runtime));
+    progress.plan(isUsual ? ["disk", "template", "machine", "runtime"] : ["disk", "machine", "runtime"]);
+    progress.begin("disk");
+    await this.#objects.create(spec.id, spec.resources);
+    await this.#pods.ready(spec.id, signal);
+    if (isUsual) progress.begin("template");
+    const template = isUsual ? await this.#passTemplate(spec) : null;
+    signal?.throwIfAborted();
+    // What comes before is none of the steps that the keeper tells.
+    const later: Progress = { plan: () => {}, begin: (step) => step === "machine" && progress.begin(step) };
+    const options = { progress: later, ...(signal ? { signal } : {}) };
+    const machine = await this.#change(spec.id, "create", [spec], options);
+    if (machine.origin === "clone" && template) this.#clones.set(spec.id, template.id);
+    return machine;
+  }
+
+  /** Gives a machine, which has had no guest yet, the template that fits. Null for a machine that boots: it has none. */
+  async #passTemplate({ id, runtime }: MachineSpec): Promise<MadeTemplate | null> {
+    try {
+      const pod = await this.#objects.pod(id);
+      const keeper = await this.#pods.addressOf(id, pod);
+      const kind = await this.#pods.askAt(keeper, "templateKind", [runtime]);
+      const template = await this.#templates.made(runtime, { node: pod!.spec!.nodeName!, kind });
+      if (template) await this.#templates.pass(template, keeper);
+      return template;
+    } catch (error) {
+      this.#log(`machine ${id} boots, without a template of ${runtime}: ${(error as Error).message}`);
+      return null;
+    }
+  }
+
+  async boot(spec: MachineSpec): Promise<RunningMachine> {
+    await this.#pods.ready(spec.id);
+    return this.#change(spec.id, "boot", [spec]);
+  }
+
+  async wake(spec: MachineSpec): Promise<RunningMachine | null> {
+    await this.#pods.ready(spec.id);
+    // Its memory may be gone: what was last seen of it is not what it is.
+    if ((await this.#pods.ask(spec.id, "observe", [spec.id])).phase !== "suspended") return null;
+    return this.#change(spec.id, "wake", [spec]);
+  }
+
+  attach(spec: MachineSpec): Promise<RunningMachine> {
+    return this.#pods.ask(spec.id, "attach", [spec]);
+  }
+
+  async invalidate(id: string): Promise<void> {
+    await this.#change(id, "invalidate", [id]);
+    const template = this.#clones.get(id);
+    this.#clones.delete(id);
+    if (template !== undefined) await this.#templates.blame(template);
+  }
+
+  adopting(id: string, token: string, next: string): Promise<void> {
+    return this.#pods.ask(id, "adopting", [id, token, next]);
+  }
+
+  async adopted(id: string): Promise<void> {
+    await this.#pods.ask(id, "adopted", [id]);
+    const template = this.#clones.get(id);
+    this.#clones.delete(id);
+    if (template !== undefined) this.#templates.trust(template);
+  }
+
+  token(id: string): Promise<string> {
+    return this.#pods.ask(id, "token", [id]);
+  }
+
+  async suspend(id: string, signal?: AbortSignal): Promise<void> {
+    await this.#change(id, "suspend", [id], signal ? { signal } : {});
+    await this.#pods.rest(id);
+  }
+
+  snapshot(id: string, snapshot: string, options: { memory: boolean }): Promise<SnapshotFacts> {
+    return this.#snapshotCalls.run(id, () => this.#snapshot(id, snapshot, options));
+  }
+
+  async #snapshot(id: string, snapshot: string, options: { memory: boolean }): Promise<SnapshotFacts> {
+    const set = await this.#objects.set(id);
+    if (!set) throw new BerthError("machine_lost", "The agent has no machine.");
+    // Before it is there: whose a snapshot is, no keeper decides.
+    await this.#keep(id, [...this.#keptBy(set).filter((each) => each.id !== snapshot), { id: snapshot, bytes: 0 }]);
+    return this.#pods.borrow(id, () => this.#change(id, "snapshot", [id, snapshot, options]));
+  }
+
+  /** Takes the files of another machine's snapshot over first. Its pod, if it has none, comes for that and goes again. */
+  async restore(spec: MachineSpec): Promise<void> {
+    const { id, snapshot } = spec;
+    const owner = snapshot === null ? null : await this.#ownerOf(snapshot);
+    if (snapshot === null || owner === null) throw notThere();
+    if (owner === id) {
+      await this.#pods.ready(id);
+      return this.#change(id, "restore", [spec]);
+    }
+    await this.#takeOver(spec, snapshot, owner);
+    await this.#change(id, "restore", [spec]);
+    // Its own files have all of it by now.
+    await this.#change(id, "removeSnapshot", [snapshot]);
+  }
+
+  async #takeOver({ id, resources }: MachineSpec, snapshot: string, owner: string): Promise<void> {
+    const pod = await this.#objects.pod(owner);
+    if (pod && (await this.#pods.isOutOfReach(pod))) {
+      throw new BerthError("machine_lost", "The snapshot is on a node of the cluster that is out of reach.");
+    }
+    await this.#objects.create(id, resources);
+    await this.#pods.borrow(owner, async () => {
+      await this.#pods.ready(id);
+      const [from, to] = [await this.#pods.address(owner), await this.#pods.address(id)];
+      const maximumBytes = volumeMiBOf(resources) * 1024 ** 2;
+      await this.#pods.pass({ kind: "snapshots", name: snapshot }, { from, to, maximumBytes });
+    });
+  }
+
+  async removeSnapshot(snapshot: string): Promise<void> {
+    const id = await this.#ownerOf(snapshot);
+    if (id === null) return;
+    await this.#snapshotCalls.run(id, () =>
+      this.#pods.borrow(id, () => this.#change(id, "removeSnapshot", [snapshot])),
+    );
+  }
+
+  /** The machine that keeps a snapshot; null if there is none. */
+  async #ownerOf(snapshot: string): Promise<string | null> {
+    const set = await this.#setOf(snapshot);
+    return set && this.#objects.idOf(set);
+  }
+
+  async #setOf(snapshot: string): Promise<V1StatefulSet | null> {
+    return (await this.#objects.sets()).find((set) => this.#keptBy(set).some(({ id }) => id === snapshot)) ?? null;
+  }
+
+  async snapshots(): Promise<KeptSnapshot[]> {
+    const sets = (await this.#objects.sets()).filter((set) => !isQuarantined(set));
+    return sets.flatMap((set) => this.#keptBy(set));
+  }
+
+  async stage(): Promise<void> {
+    throw new BerthError(
+      "archive_unsupported",
+      "Machines on Kubernetes are not in the service's backup; back up their volumes with the cluster's own means.",
+    );
+  }
+
+  /** The machine's keeper packs it, and gives it to this server. */
+  async packDisk(snapshot: string, signal?: AbortSignal): Promise<string> {
+    const set = await this.#setOf(snapshot);
+    if (!set) throw notThere();
+    await this.#disks.requireSpace();
+    const id = this.#objects.idOf(set);
+    return this.#pods.borrow(id, async () => {
+      const from = await this.#pods.address(id);
+      await this.#pods.askAt(from, "packDisk", [snapshot], signal ? { signal } : {});
+      const maximumBytes = volumeBytesOf(set);
+      return this.#pods.read({ kind: "disks", name: snapshot }, { from, maximumBytes, signal }, (files) =>
+        this.#disks.receive(snapshot, files, maximumBytes),
+      );
+    });
+  }
+
+  async stop(id: string): Promise<void> {
+    const set = await this.#objects.set(id);
+    if (!set) return;
+    const observed = observedOf(set);
+    const mayHaveMemory = observed === "unreadable" || observed?.phase === "suspended";
+    // A memory that is to go with the end of its run is in the volume.
+    if (set.spec?.replicas === 1 || mayHaveMemory) {
+      await this.#pods.ready(id);
+      await this.#change(id, "stop", [id]);
+    }
+    await this.#pods.rest(id);
+  }
+
+  async endHung(id: string): Promise<void> {
+    await this.#change(id, "endHung", [id]);
+  }
+
+  async destroy(id: string): Promise<void> {
+    this.#clones.delete(id);
+    await this.#pods.remove(id);
+  }
+
+  /** Its volume stays as it is. */
+  async quarantine(id: string): Promise<void> {
+    const set = await this.#objects.set(id);
+    if (!set || isQuarantined(set)) return;
+    if (set.spec?.replicas === 1) {
+      const lost = ({ message }: Error) =>
+        this.#log(`machine ${id} goes to the quarantine without its memory: ${message}`);
+      await this.suspend(id).catch(lost);
+    }
+    await this.#pods.rest(id);
+    await this.#objects.annotate(id, { [quarantinedAnnotation]: new Date().toISOString() });
+  }
+
+  /** It stays in the volume of its machine, and goes with that. */
+  async quarantineSnapshot(): Promise<void> {}
+
+  async quarantined(): Promise<Quarantined[]> {
+    const sets = (await this.#objects.sets()).filter(isQuarantined);
+    return sets.map((set) => ({
+      id: this.#objects.idOf(set),
+      kind: "machine",
+      quarantinedAt: set.metadata!.annotations![quarantinedAnnotation]!,
+      agent: null,
+      runtime: null,
+      bytes: volumeBytesOf(set),
+    }));
+  }
+
+  async quarantinedMachine(): Promise<never> {
+    const message = "A machine on Kubernetes cannot be given back to an account: copy the files out of its volume.";
+    throw new BerthError("not_supported_here", message);
+  }
+
+  async releaseQuarantined(): Promise<never> {
+    return this.quarantinedMachine();
+  }
+
+  async removeQuarantined(id: string): Promise<void> {
+    const set = await this.#objects.set(id);
+    if (set && isQuarantined(set)) await this.destroy(id);
+  }
+
+  async observe(id: string): Promise<MachineObservation> {
+    const set = await this.#objects.set(id).catch((error: unknown) => {
+      // While the API server is away, the keeper knows what is with a machine that runs.
+      if (this.#pods.knows(id)) return "unknown" as const;
+      throw error;
+    });
+    if (set === "unknown") return this.#pods.ask(id, "observe", [id]);
+    return set ? this.#look(set) : { ...nothingOf(id), phase: "absent" };
+  }
+
+  async list(): Promise<MachineObservation[]> {
+    const sets = (await this.#objects.sets()).filter((set) => !isQuarantined(set));
+    return inParallel(sets, looksAtOnce, (set) => this.#look(set));
+  }
+
+  /** Not in its volume, which nobody can read while it has no pod. */
+  keepLog(id: string, log: string): Promise<void> {
+    return this.#objects.keepLog(id, log);
+  }
+
+  async keptLog(id: string): Promise<string> {
+    return (await this.#objects.log(id)) ?? "";
+  }
+
+  handshake(id: string): Promise<Handshake> {
+    return this.#pods.ask(id, "handshake", [id]);
+  }
+
+  async dial(id: string): Promise<Socket> {
+    return dialGuest(await this.#pods.address(id), id);
+  }
+
+  /** Also resolves when its pod has ended, or its container, or there are others, or its node is out of reach. */
+  async ended(id: string): Promise<void> {
+    const before = await this.#objects.pod(id).catch(() => undefined);
+    const run = before === undefined ? this.#pods.lastRun(id) : runOf(before);
+    while (!this.#pods.closed.aborted) {
+      try {
+        return await this.#pods.ask(id, "ended", [id], { signal: this.#pods.closed });
+      } catch {
+        if (this.#pods.closed.aborted) break;
+        const now = await this.#objects.pod(id).catch(() => undefined);
+        // What the API server does not tell may go on.
+        if (now !== undefined && (runOf(now) !== run || (await this.#pods.isLost(now)))) return;
+        await this.#pods.pause().catch(() => {});
+      }
+    }
+    await new Promise(() => {});
+  }
+
+  async close(): Promise<void> {
+    this.#pods.close();
+    this.#templates.close();
+  }
+
+  /** Asks for a change, and keeps with the StatefulSet what is seen after it. */
+  async #change<Call extends KeeperCall>(
+    id: string,
+    call: Call,
+    sent: Sent<Call>,
+    options: CallOptions = {},
+  ): Promise<Outcome<Call>> {
+    const address = await this.#pods.address(id);
+    const result = await this.#pods.askAt(address, call, sent, options);
+    const observed = await this.#pods.askAt(address, "observe", [id]);
+    const snapshots = await this.#pods.askAt(address, "snapshots", []);
+    const known = this.#keptBy(await this.#objects.annotate(id, { [observedAnnotation]: JSON.stringify(observed) }));
+    const kept = snapshots.filter((each) => known.some((other) => other.id === each.id));
+    if (!isDeepStrictEqual(kept, known)) await this.#keep(id, kept);
+    return result;
+  }
+
+  async #keep(id: string, snapshots: readonly KeptSnapshot[]): Promise<void> {
+    await this.#objects.annotate(id, { [snapshotsAnnotation]: JSON.stringify(snapshots) });
+  }
+
+  async #look(set: V1StatefulSet): Promise<MachineObservation> {
+    const id = this.#objects.idOf(set);
+    const last = observedOf(set) ?? ({ ...nothingOf(id), phase: "absent" } as const);
+    if (last === "unreadable" || last.id !== id) return this.#lookAnew(id);
+    // Its pod was ended, which saves its memory if there is time. `wake` looks whether it has one.
+    const asleep = { ...last, phase: last.phase === "running" ? "suspended" : last.phase } as const;
+    if (set.spec?.replicas !== 1) return asleep;
+    for (const until = performance.now() + lookMs; ; await this.#pods.pause()) {
+      const pod = await this.#objects.pod(id);
+      // It comes again.
+      if (pod === null) return asleep;
+      const isEnding = pod.metadata?.deletionTimestamp !== undefined;
+      const seen = isEnding || runOf(pod) === null ? null : await this.#observeAt(id, pod).catch(() => null);
+      if (seen) return seen;
+      if (await this.#pods.isOutOfReach(pod)) return { ...last, phase: "lost" };
+      if (isEnding || runOf(pod) === null) return asleep;
+      // What the cluster says of a pod is some moments old, so it may have ended.
+      if (performance.now() > until) return { ...last, phase: "lost" };
+    }
+  }
+
+  /** What the keeper says of a machine, whose pod comes for that. Lost where it does not. */
+  async #lookAnew(id: string): Promise<MachineObservation> {
+    this.#log(`what was last seen of machine ${id} cannot be read: the annotation ${observedAnnotation}. It is asked`);
+    try {
+      return await this.#pods.borrow(id, async () => {
+        const seen = await this.#pods.ask(id, "observe", [id]);
+        await this.#objects.annotate(id, { [observedAnnotation]: JSON.stringify(seen) });
+        return seen;
+      });
+    } catch (error) {
+      this.#log(`machine ${id} does not say what it is: ${(error as Error).message}`);
+      return { ...nothingOf(id), phase: "lost" };
+    }
+  }
+
+  #keptBy(set: V1StatefulSet): KeptSnapshot[] {
+    const kept = snapshotsOf(set);
+    if (!kept) this.#log(`the snapshots of machine ${this.#objects.idOf(set)} cannot be read: ${snapshotsAnnotation}`);
+    return kept ?? [];
+  }
+
+  async #observeAt(id: string, pod: V1Pod): Promise<MachineObservation> {
+    return this.#pods.askAt(await this.#pods.addressOf(id, pod), "observe", [id]);
+  }
+}
+
+function nothingOf(id: string) {
+  return { id, generation: 0, restarts: 0, restores: 0, image: null, isUnused: false };
+}
+
+function isQuarantined({ metadata }: V1StatefulSet): boolean {
+  return metadata?.annotations?.[quarantinedAnnotation] !== undefined;
+}
+
+function notThere(): BerthError {
+  return new BerthError("snapshot_not_found", "The snapshot is not there any more.");
+}

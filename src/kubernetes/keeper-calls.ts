@@ -1,0 +1,94 @@
+import type { InstallStepName } from "../contract/agents.ts";
+import type { ErrorCode } from "../contract/errors.ts";
+import type { Driver } from "../machines/driver.ts";
+
+/** What a keeper drives: one machine. */
+export interface KeeperDriver extends Driver {
+  /** Of what kind a runtime's templates are that fit this node: 16 hexadecimal digits. */
+  templateKind(runtime: string): Promise<string>;
+}
+
+/** What a server asks of the keeper in a machine's pod: the calls of a driver that has this one machine. */
+export const keeperCalls = [
+  "prepare",
+  "templateKind",
+  "observe",
+  "create",
+  "boot",
+  "wake",
+  "attach",
+  "invalidate",
+  "adopting",
+  "adopted",
+  "token",
+  "suspend",
+  "snapshot",
+  "restore",
+  "removeSnapshot",
+  "snapshots",
+  "packDisk",
+  "stop",
+  "endHung",
+  "handshake",
+  "ended",
+] as const satisfies (keyof KeeperDriver)[];
+
+export type KeeperCall = (typeof keeperCalls)[number];
+
+/** The parameters that are sent: all but what reports and what aborts. */
+export type Sent<Call extends KeeperCall> = Call extends "create"
+  ? [Parameters<Driver["create"]>[0]]
+  : Call extends "suspend" | "packDisk"
+    ? [string]
+    : Parameters<KeeperDriver[Call]>;
+
+/** What a call resolves with. */
+export type Outcome<Call extends KeeperCall> = Awaited<ReturnType<KeeperDriver[Call]>>;
+
+/**
+ * A line of an answer. Steps come while the call goes on, and empty lines where nothing else does; the last line has the
+ * result or the error.
+ */
+export type KeeperLine =
+  | { plan: readonly InstallStepName[] }
+  | { begin: InstallStepName }
+  | { result: unknown }
+  | { error: { code: ErrorCode; message: string } };
+
+/**
+ * What a keeper gives: a snapshot, by its id, with all that it lies on; a template, by its name; or a snapshot's disk that it
+ * has packed. A disk is given once, and taken by no keeper.
+ */
+export interface Passed {
+  kind: "snapshots" | "templates" | "disks";
+  name: string;
+}
+
+const filesPath = /^\/files\/(snapshots|templates|disks)\/(?!\.)([\w.-]{1,100})$/;
+
+/** The path of a packed disk in its archive. */
+export function packedFile(snapshot: string): string {
+  return `disks/${snapshot}/disk.qcow2`;
+}
+
+/** `GET` reads it as a tar archive, `POST` brings it as one. */
+export function pathOf({ kind, name }: Passed): string {
+  return `/files/${kind}/${name}`;
+}
+
+/** What a path asks for; null for another path. */
+export function passedAt(path = ""): Passed | null {
+  const [, kind, name] = filesPath.exec(path) ?? [];
+  return name === undefined ? null : { kind: kind as Passed["kind"], name };
+}
+
+/** Where the keeper listens in its pod. */
+export const keeperPort = 7070;
+/** Says the term of the server that asks: one that was deposed is refused. */
+export const epochHeader = "berth-epoch";
+/** Where a server waits to answer the model calls of a template that is made. */
+export const uplinkPath = "/uplink";
+/** The protocol of a connection that becomes one to the guest. */
+export const guestProtocol = "berth-guest";
+/** The longest silence in an answer. */
+export const pulseMs = 5_000;

@@ -1,0 +1,26 @@
+import type { V1StatefulSet } from "@kubernetes/client-node";
+import type { z } from "zod";
+import type { KeptSnapshot, MachineObservation } from "../machines/driver.ts";
+import { KeptSnapshots, Observation } from "./keeper-answers.ts";
+import { observedAnnotation, snapshotsAnnotation } from "./objects.ts";
+
+// What is noted with a machine's StatefulSet, for the time in which it has no pod. Whoever may edit it may edit it badly.
+
+/** What a machine's keeper told last. Null: nothing. `unreadable`: something that nobody can tell. */
+export function observedOf({ metadata }: V1StatefulSet): MachineObservation | null | "unreadable" {
+  const text = metadata?.annotations?.[observedAnnotation];
+  return text === undefined ? null : (noted(text, Observation) ?? "unreadable");
+}
+
+/** The snapshots that a machine has. Null: nobody can tell. */
+export function snapshotsOf({ metadata }: V1StatefulSet): KeptSnapshot[] | null {
+  return noted(metadata?.annotations?.[snapshotsAnnotation] ?? "[]", KeptSnapshots);
+}
+
+function noted<Schema extends z.ZodType>(text: string, schema: Schema): z.output<Schema> | null {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}

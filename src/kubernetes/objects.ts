@@ -1,0 +1,166 @@
+import type { V1Affinity, V1Container, V1PodSpec, V1Secret, V1StatefulSet } from "@kubernetes/client-node";
+import type { Resources } from "../contract/agents.ts";
+import { translationCacheMiB } from "../machines/qemu/command.ts";
+import { keeperPort } from "./keeper-calls.ts";
+import { mebibytes } from "./quantities.ts";
+
+/** What a machine is there for: an agent, or to make a template and keep it for other machines. */
+export type Kind = "machine" | "template";
+
+/** The label of all objects of machines of a kind: the machine's id. */
+export function labelOf(kind: Kind): string {
+  return `berth.dev/${kind}`;
+}
+
+/** The observation that the machine's keeper told last, as JSON, and its snapshots: only those that a server asked it for. */
+export const observedAnnotation = "berth.dev/observed";
+export const snapshotsAnnotation = "berth.dev/snapshots";
+/** When the machine was quarantined, in ISO 8601. */
+export const quarantinedAnnotation = "berth.dev/quarantined";
+/** The name of the template that a template's machine has made, and when one was last wanted, in ISO 8601. */
+export const templateAnnotation = "berth.dev/made";
+export const wantedAnnotation = "berth.dev/wanted";
+
+/** The user and group of everything in a machine's pod. */
+const user = 10_001;
+/** What QEMU and the keeper take beside the guest's memory. */
+const overheadMiB = 512;
+/** Of the volume, beside the disk, a saved memory and a template's memory: a template's disk among others. */
+const volumeOverheadMiB = 4096;
+/** A large guest's memory has to reach the volume before its node goes. */
+const graceSeconds = 300;
+
+export const containerName = "keeper";
+
+/** What machines' pods are made of. */
+export interface PodOptions {
+  namespace: string;
+  /** The image with the keeper, QEMU and the guest image. */
+  image: string;
+  imagePullPolicy: "IfNotPresent" | "Never" | "Always";
+  /** Null: the cluster's default. */
+  storageClass: string | null;
+  /** The resource of a device plugin for /dev/kvm, such as `devices.kubevirt.io/kvm`; null: without KVM. */
+  kvmResource: string | null;
+}
+
+/** The name of a machine's StatefulSet and Secret. Its pod is `NAME-0`, its claim `data-NAME-0`. */
+export function nameOf(kind: Kind, id: string): string {
+  return `${kind}-${id}`;
+}
+
+export function secretOf(kind: Kind, id: string, token: string): V1Secret {
+  return { metadata: { name: nameOf(kind, id), labels: { [labelOf(kind)]: id } }, stringData: { token } };
+}
+
+/** The size of a machine's volume. */
+export function volumeMiBOf({ diskGiB, memoryMiB }: Resources): number {
+  return diskGiB * 1024 + 2 * memoryMiB + volumeOverheadMiB;
+}
+
+/** The size of the volume of a machine that is there, in bytes. The cluster tells it in units of its own. */
+export function volumeBytesOf({ spec }: V1StatefulSet): number {
+  const [claim] = spec?.volumeClaimTemplates ?? [];
+  return mebibytes(claim?.spec?.resources?.requests?.storage) * 1024 ** 2;
+}
+
+/**
+ * A machine: a pod that is there or not, with a volume of its own. A StatefulSet never has two pods of one name, not
+ * even when the first one's node is out of reach. `nodes`: those that the pod may be on; null for any.
+ */
+export function statefulSetOf(
+  kind: Kind,
+  id: string,
+  resources: Resources,
+  nodes: readonly string[] | null,
+  options: PodOptions,
+): V1StatefulSet {
+  const labels = { [labelOf(kind)]: id };
+  const name = nameOf(kind, id);
+  const pod = { ...podOf(name, resources, options), ...(nodes ? { affinity: oneOf(nodes) } : {}) };
+  return {
+    metadata: { name, labels },
+    spec: {
+      serviceName: "machines",
+      replicas: 1,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: pod },
+      volumeClaimTemplates: [
+        {
+          metadata: { name: "data", labels },
+          spec: {
+            accessModes: ["ReadWriteOnce"],
+            ...(options.storageClass === null ? {} : { storageClassName: options.storageClass }),
+            resources: { requests: { storage: `${volumeMiBOf(resources)}Mi` } },
+          },
+        },
+      ],
+    },
+  };
+}
+
+/**
+ * What a machine's pod takes of a node's memory; of one without a guest, which only serves files, if `guestMiB` is null. More,
+ * and the kernel kills it.
+ */
+export function podMemoryMiB(guestMiB: number | null, kvmResource: string | null): number {
+  if (guestMiB === null) return overheadMiB;
+  return guestMiB + overheadMiB + (kvmResource === null ? translationCacheMiB(guestMiB) : 0);
+}
+
+/** By the nodes' own names: their label of a host name may be another. A term has one name. */
+function oneOf(nodes: readonly string[]): V1Affinity {
+  const named = (name: string) => ({ matchFields: [{ key: "metadata.name", operator: "In", values: [name] }] });
+  return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: nodes.map(named) } } };
+}
+
+/** As the pod security standard `restricted` asks. */
+function podOf(name: string, resources: Resources, options: PodOptions): V1PodSpec {
+  return {
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    // The image's programs are of this kind.
+    nodeSelector: { "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64" },
+    terminationGracePeriodSeconds: graceSeconds,
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: user,
+      runAsGroup: user,
+      fsGroup: user,
+      fsGroupChangePolicy: "OnRootMismatch",
+      seccompProfile: { type: "RuntimeDefault" },
+    },
+    containers: [keeperOf(name, resources, options)],
+    // It is of the node's own disk, which the machine is not to fill.
+    volumes: [{ name: "tmp", emptyDir: { sizeLimit: "64Mi" } }],
+  };
+}
+
+function keeperOf(name: string, resources: Resources, options: PodOptions): V1Container {
+  const memory = `${podMemoryMiB(resources.memoryMiB, options.kvmResource)}Mi`;
+  const cpu = String(resources.cpus);
+  const devices = options.kvmResource === null ? {} : { [options.kvmResource]: "1" };
+  const probe = { httpGet: { path: "/healthz", port: keeperPort } };
+  return {
+    name: containerName,
+    image: options.image,
+    imagePullPolicy: options.imagePullPolicy,
+    env: [
+      { name: "BERTH_KEEPER_TOKEN", valueFrom: { secretKeyRef: { name, key: "token" } } },
+      { name: "BERTH_KEEPER_RESOURCES", value: JSON.stringify(resources) },
+    ],
+    ports: [{ containerPort: keeperPort }],
+    readinessProbe: { ...probe, periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 10 },
+    // Not a liveness probe: a keeper that is slow is no reason to end a guest.
+    resources: { requests: { cpu: "100m", memory, ...devices }, limits: { cpu, memory, ...devices } },
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    },
+    volumeMounts: [
+      { name: "data", mountPath: "/data" },
+      { name: "tmp", mountPath: "/tmp" },
+    ],
+  };
+}

@@ -1,0 +1,23 @@
+import { join } from "node:path";
+import { DiskReserve } from "../core/disk-reserve.ts";
+import { idOfBuilt } from "../machines/qemu/image.ts";
+import { lastBuiltImage, type OpenDriver } from "../machines/qemu/open.ts";
+
+/** Machines as pods of a cluster. The client's library is large, and loaded for them alone. */
+export const openKubernetes: OpenDriver = async (config, usualResources, serveUplink, log, epoch) => {
+  const { kubeconfig, ...options } = config.kubernetes!;
+  const { MachineObjects } = await import("./cluster.ts");
+  const { KubernetesDriver } = await import("./driver.ts");
+  const { PackedDisks } = await import("./packed-disks.ts");
+  const { Pods } = await import("./pods.ts");
+  const { TemplateMachines } = await import("./template-machines.ts");
+  const imageId = await idOfBuilt(config.imageFolder ?? (await lastBuiltImage()));
+  const podsOf = (kind: "machine" | "template") => new Pods(new MachineObjects(kind, kubeconfig, options), epoch);
+  const common = { imageId, usualResources, log };
+  const templates = new TemplateMachines({ ...common, pods: podsOf("template"), serveUplink });
+  const disks = await PackedDisks.open(
+    join(config.dataFolder, "exports"),
+    new DiskReserve(config.dataFolder, config.diskReserveBytes),
+  );
+  return new KubernetesDriver({ ...common, pods: podsOf("machine"), templates, disks });
+};

@@ -1,0 +1,418 @@
+import { EventEmitter } from "node:events";
+import type { AgentState } from "../agents/agent.ts";
+import type { Capacity } from "../contract/capacity.ts";
+import { BerthError } from "../contract/errors.ts";
+import type { Attempt } from "../core/http/attempt.ts";
+import { pause } from "../core/retry.ts";
+import type { HostFiles } from "../hosts/host-files.ts";
+import type { SnapshotState } from "../snapshots/snapshot.ts";
+import type { AgentRows, PastMoment, RuntimeChange } from "./agent-rows.ts";
+import { HungGuests } from "./hung-guests.ts";
+import { type AgentTimers, Idleness } from "./idleness.ts";
+import {
+  type FoundMachine,
+  type MachinesOfLifecycle,
+  Reconciler,
+  type ReconcilerOptions,
+  slotOf,
+} from "./reconciler.ts";
+import { Slots, type SlotsOptions } from "./slots.ts";
+import { Spares, type SparesOptions } from "./spares.ts";
+
+export interface LifecycleOptions extends Pick<ReconcilerOptions, "measured" | "log"> {
+  rows: AgentRows;
+  machines: MachinesOfLifecycle & SparesOptions["machines"];
+  files: HostFiles;
+  slots: Omit<SlotsOptions, "evictIdle">;
+  spares: Omit<SparesOptions, "machines" | "slots" | "log">;
+  timers: AgentTimers;
+  /** Whether the agent is busy outside its machine: bytes of its connections are on their way. */
+  isBusyOutside: (id: string) => boolean;
+  /** Whether the host's disk is nearly full. */
+  isDiskShort: () => Promise<boolean>;
+  /** Suspend an agent after this many idle milliseconds; 0: never. */
+  idleMs: number;
+}
+
+/** How long a delete call waits for the deletion. */
+const deletionMs = 60_000;
+
+/**
+ * The life of agents. A row holds the desired state (`running`, `suspended`, `deleted`) and the status; the reconciler
+ * moves the machine towards it. ARCHITECTURE.md has the table of all states.
+ */
+export class Lifecycle {
+  readonly #rows: AgentRows;
+  readonly #machines: MachinesOfLifecycle;
+  readonly #reconciler: Reconciler;
+  readonly #files: HostFiles;
+  readonly #isDiskShort: () => Promise<boolean>;
+  readonly #log: LifecycleOptions["log"];
+  readonly #changes = new EventEmitter<Record<string, []>>().setMaxListeners(0);
+  readonly #queue = new EventEmitter<Record<string, [number]>>().setMaxListeners(0);
+  /** The slots of the machines that run. */
+  readonly slots: Slots;
+  /** Machines that wait for new agents. */
+  readonly spares: Spares;
+  /** Finds idle agents and suspends them. */
+  readonly idleness: Idleness;
+  /** Ends machines whose guest hangs. */
+  readonly hungGuests: HungGuests;
+
+  constructor(options: LifecycleOptions) {
+    const { rows, machines, timers, idleMs, isBusyOutside, isDiskShort, measured, log, slots } = options;
+    this.#files = options.files;
+    this.#isDiskShort = isDiskShort;
+    this.#log = log;
+    this.#rows = rows;
+    this.#machines = machines;
+    this.slots = new Slots({
+      ...slots,
+      evictIdle: async (accountId) =>
+        (accountId === null && (await this.spares.evict())) || this.idleness.evictIdle(accountId),
+    });
+    this.spares = new Spares({ ...options.spares, machines, slots: this.slots, log });
+    this.#reconciler = new Reconciler({
+      rows,
+      machines,
+      slots: this.slots,
+      measured,
+      changed: (id) => this.#changed(id),
+      queued: (id, position) => this.#queue.emit(id, position),
+      started: (id) => this.idleness.lookLater(id),
+      settled: (id) => this.idleness.settled(id),
+      log,
+    });
+    const { stopped } = this.#reconciler;
+    const isAtWork = (id: string) => this.#reconciler.isAtWork(id);
+    this.hungGuests = new HungGuests({ machines, isAtWork, stopped, log });
+    this.idleness = new Idleness({
+      rows,
+      timers,
+      idleMs,
+      log,
+      waiting: () => this.slots.waiting,
+      activity: async (id) => (await (await machines.guest(id)).activity({})).busy,
+      unanswered: (id) => void this.hungGuests.suspect(id),
+      isAtWork: (id) => isAtWork(id) || isBusyOutside(id),
+      released: () => this.slots.retry(),
+      suspend: (agent) => void this.#reconciler.reconcile(agent),
+      stopped,
+    });
+  }
+
+  /** What the host has for machines, and what is taken of it. */
+  capacity(): Capacity {
+    return { ...this.slots.capacity(), spares: this.spares.count };
+  }
+
+  /** Stores a new agent and begins to make its machine. Throws `agent_exists`, `no_capacity`. */
+  async create(agent: AgentState): Promise<void> {
+    await this.begin([agent], () => this.#rows.insert(agent));
+  }
+
+  /** Begins to make the machines of agents that `store` stores. Throws `no_capacity`. */
+  async begin(agents: readonly AgentState[], store: () => Promise<void>): Promise<void> {
+    for (const agent of agents) this.slots.requireQueue(slotOf(agent));
+    await store();
+    for (const agent of agents) void this.#reconciler.reconcile(agent);
+  }
+
+  /**
+   * Has the agent's machine run, and resolves when it does. `queued` is called with its position while it waits for a
+   * slot. Rejects with the fault of an agent that failed, with `no_capacity`, `agent_deleted`, `shutting_down`.
+   */
+  async ready(id: string, queued: (position: number) => void = () => {}): Promise<void> {
+    const reconciler = this.#reconciler;
+    this.#queue.on(id, queued);
+    try {
+      await reconciler.begun();
+      for (;;) {
+        const agent = await reconciler.ask(() => this.#rows.byId(id));
+        if (!agent) throw new BerthError("agent_deleted", "The agent was deleted.");
+        if (agent.desired === "deleted") throw new BerthError("agent_deleted", "The agent is being deleted.");
+        if (agent.status === "failed") throw faultOf(agent);
+        if (agent.desired === "suspended") await reconciler.ask(() => this.#rows.wake(id));
+        else if (agent.status === "ready" && !reconciler.isAtWork(id)) return;
+        else {
+          reconciler.forgetRefusal(id);
+          await reconciler.reconcile(agent);
+          const refusal = reconciler.refusalOf(id);
+          if (refusal) throw refusal;
+        }
+      }
+    } finally {
+      this.#queue.off(id, queued);
+    }
+  }
+
+  /** Throws `no_capacity` when the agent's machine does not run, and may not wait for a slot. */
+  requireSlot(agent: AgentState): void {
+    if (agent.status === "suspended") this.slots.requireQueue(slotOf(agent));
+  }
+
+  /** Yields the agent at once and after each change, until `signal` is aborted or the agent is deleted. */
+  async *watch(id: string, signal: AbortSignal): AsyncGenerator<AgentState> {
+    let changed = true;
+    let wake: () => void = () => {};
+    const notice = () => {
+      changed = true;
+      wake();
+    };
+    this.#changes.on(id, notice);
+    signal.addEventListener("abort", notice);
+    try {
+      while (!signal.aborted) {
+        if (changed) {
+          changed = false;
+          const agent = await this.#rows.byId(id);
+          if (!agent) return;
+          yield agent;
+        } else {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
+      }
+    } finally {
+      this.#changes.off(id, notice);
+      signal.removeEventListener("abort", notice);
+    }
+  }
+
+  /**
+   * Ends the machine and boots it again from its disk; with `newMachine`, an empty one takes the place of one that was
+   * lost. `by`: the request's id. Answers the agent as it is meanwhile; null when it is being deleted.
+   */
+  async restart(id: string, newMachine: boolean, by: string): Promise<AgentState | null> {
+    return this.#beginAnew(await this.#rows.beginRestart(id, newMachine, by));
+  }
+
+  /** Whether an earlier attempt of this request has begun a restart, a rollback or a conversation of the agent. */
+  async hasBegun(id: string, { resourceId, earlier }: Attempt): Promise<boolean> {
+    return earlier !== "none" && this.#rows.hasBegun(id, resourceId);
+  }
+
+  /**
+   * Has `task` use the agent's machine while nothing else is done with it, once what is done already is over. The agent is
+   * passed as it is then. Rejects with the fault of an agent whose machine was never made, and with `agent_deleted`.
+   */
+  async alone<T>(id: string, task: (agent: AgentState) => Promise<T>): Promise<T> {
+    return this.#reconciler.alone(id, async () => {
+      const agent = await this.#rows.byId(id);
+      if (!agent || agent.desired === "deleted") throw new BerthError("agent_deleted", "The agent was deleted.");
+      if (!agent.hasMachine && agent.status === "failed") throw faultOf(agent);
+      return task(agent);
+    });
+  }
+
+  /**
+   * Has another runtime go on: the machine boots from its disk with it. Answers the agent as it is meanwhile; null while a
+   * turn runs, or when it is being deleted.
+   */
+  async changeRuntime(id: string, change: RuntimeChange): Promise<AgentState | null> {
+    return this.#beginAnew(await this.#rows.beginRuntime(id, change));
+  }
+
+  /**
+   * Has the agent's machine made anew from a snapshot, with the runtime and the conversation of then, and stores the snapshot
+   * `before` of what it is now. `by`: the request's id. Answers the agent as it is meanwhile; null while a turn runs, or
+   * when it is being deleted.
+   */
+  async rollBack(
+    id: string,
+    snapshot: PastMoment,
+    before: SnapshotState | null,
+    by: string,
+  ): Promise<AgentState | null> {
+    return this.#beginAnew(await this.#rows.beginRollback(id, snapshot, before, by));
+  }
+
+  /**
+   * Boots the machine from its disk with the newest image, and stores the snapshot `before` of what it is now. Answers the
+   * agent as it is meanwhile; null while a turn runs, or when it is being deleted.
+   */
+  async upgrade(id: string, before: SnapshotState | null): Promise<AgentState | null> {
+    return this.#beginAnew(await this.#rows.beginUpgrade(id, before));
+  }
+
+  /** Suspends the agent. Answers how it is when that is done or was superseded; null when it may not be. */
+  async suspend(id: string): Promise<AgentState | null> {
+    const agent = await this.#rows.beginSuspension(id, null);
+    if (!agent) return null;
+    await this.#reconciler.reconcile(agent);
+    return this.#rows.byId(id);
+  }
+
+  /**
+   * Begins to wake the agent; one that failed tries again with what its machine kept. Answers the agent; null if it was
+   * deleted. Throws `no_capacity`.
+   */
+  async resume(agent: AgentState): Promise<AgentState | null> {
+    this.requireSlot(agent);
+    if (agent.status === "failed") {
+      await this.#rows.retryFailed(agent.id);
+      this.#reconciler.forgetLosses(agent.id);
+      this.#changed(agent.id);
+    } else await this.#rows.wake(agent.id);
+    const resumed = await this.#rows.byId(agent.id);
+    if (resumed?.desired === "running" && resumed.status !== "failed") void this.#reconciler.reconcile(resumed);
+    return resumed;
+  }
+
+  /** Deletes the agent, its machine and all its data. Resolves when all is deleted. */
+  async delete(id: string): Promise<void> {
+    await this.#rows.beginDeletion(id);
+    this.#changed(id);
+    const agent = await this.#rows.byId(id);
+    if (agent) {
+      const over = new AbortController();
+      await Promise.race([this.#reconciler.reconcile(agent), pause(deletionMs, over.signal)]);
+      over.abort();
+    }
+    if (await this.#rows.byId(id)) {
+      throw new BerthError("agent_deleting", "The agent is still being deleted; this continues in the background.");
+    }
+    this.#reconciler.forget(id);
+    this.idleness.forget(id);
+    this.#changed(id);
+  }
+
+  /**
+   * Continues after a start of the server. Machines without a row are quarantined, unless no agent has used them or they
+   * were removed on request. An agent whose machine has stopped since (a reboot of the host) is not booted before it is
+   * needed. Rejects where machines are orphans that the operator has not accepted.
+   */
+  async recover(): Promise<void> {
+    // In this order: a row is always older than its machine.
+    const found = await this.#machines.list();
+    const agents = await this.#current(found);
+    const byId = new Map(agents.map((agent) => [agent.id, agent]));
+    await this.#removeOrphans(found.filter(({ id }) => !byId.has(id)));
+    const running = new Set<string>();
+    for (const { id, phase } of found) {
+      const agent = byId.get(id);
+      if (!agent || phase !== "running") continue;
+      // The previous server did not get to it.
+      if (agent.status === "failed") await this.#machines.stop(id);
+      else {
+        running.add(id);
+        this.slots.hold(slotOf(agent));
+      }
+    }
+    await this.#learnImages(agents, new Map(found.map(({ id, image }) => [id, image])));
+    await this.#layRestored(agents, new Map(found.map(({ id, restores }) => [id, restores])));
+    for (const agent of agents) {
+      const settled =
+        agent.desired === "running" && agent.status === "ready" && !running.has(agent.id)
+          ? await this.#markAsleep(agent)
+          : agent.desired === "suspended" && agent.status === "suspended" && !running.has(agent.id);
+      if (!settled && !(agent.desired === "running" && agent.status === "failed")) {
+        void this.#reconciler.reconcile(agent);
+      }
+    }
+    this.#reconciler.begin();
+  }
+
+  async #removeOrphans(found: readonly FoundMachine[]): Promise<void> {
+    const used = found.filter(({ isUnused }) => !isUnused);
+    await this.#files.requireRows(used.map(({ id }) => ({ id, kind: "machine" })));
+    const states = await this.#files.statesOf(found);
+    for (const { id, isUnused } of found) {
+      const state = states.get(id);
+      if (state === "named")
+        this.#log("a machine belongs to an agent of another host; it is left as it is", { agentId: id });
+      else if (isUnused || state === "removed") await this.#machines.destroy(id);
+      else {
+        await this.#machines.quarantine(id);
+        this.#log("a machine without a row was moved to the quarantine", { agentId: id });
+      }
+    }
+  }
+
+  /** The rows of earlier versions do not say which image their machines have. */
+  async #learnImages(agents: readonly AgentState[], images: ReadonlyMap<string, string | null>): Promise<void> {
+    for (const agent of agents) {
+      const image = images.get(agent.id);
+      if (agent.image === null && image) await this.#rows.change(agent.id, agent.generation, { image });
+    }
+  }
+
+  /**
+   * Makes the machines of agents that sleep since a backup was restored: each has a snapshot in it. One that cannot be
+   * made is tried again when its agent is needed.
+   */
+  async #layRestored(agents: readonly AgentState[], restores: ReadonlyMap<string, number>): Promise<void> {
+    for (const agent of agents) {
+      const { id, name, snapshot, desired } = agent;
+      if (snapshot === null || desired !== "suspended" || (restores.get(id) ?? 0) >= agent.restores) continue;
+      await this.#machines
+        .lay({ ...agent, hostname: name })
+        .catch((error: unknown) =>
+          this.#log("a restored agent's machine could not be made yet", { agentId: id, error }),
+        );
+    }
+  }
+
+  /** Called by the timer: continues unfinished work. */
+  async sweep(): Promise<void> {
+    for (const agent of await this.#rows.unsettled()) {
+      if (!this.#reconciler.isAtWork(agent.id)) void this.#reconciler.reconcile(agent);
+    }
+    await this.#reconcileLost();
+    await this.idleness.sweep();
+    // Machines that sleep do not write. One that does while the disk is full stands still.
+    if (await this.#isDiskShort()) await this.idleness.suspendUnneeded();
+    this.slots.retry();
+  }
+
+  /** Agents that are ready without a machine, because handling its end failed. */
+  async #reconcileLost(): Promise<void> {
+    const running = await this.#rows.runningIds();
+    const machines = new Map((await this.#machines.list()).map((machine) => [machine.id, machine.phase]));
+    for (const id of running) {
+      if (machines.get(id) === "running" || this.#reconciler.isAtWork(id)) continue;
+      const agent = await this.#rows.byId(id);
+      if (agent?.status === "ready" && agent.desired === "running") void this.#reconciler.reconcile(agent);
+    }
+  }
+
+  /** Begins no more steps. Waiting work is dropped; steps under way finish by themselves and write nothing. */
+  stop(): void {
+    this.#reconciler.stop();
+  }
+
+  /** All agents, none with a lower generation than its machine. */
+  async #current(found: readonly { id: string; generation: number }[]): Promise<AgentState[]> {
+    const seen = new Map(found.map(({ id, generation }) => [id, generation]));
+    const agents: AgentState[] = [];
+    for (const agent of await this.#rows.all()) {
+      const above = seen.get(agent.id) ?? 0;
+      const current = agent.generation < above ? await this.#rows.raiseGeneration(agent.id, above) : agent;
+      if (current) agents.push(current);
+    }
+    return agents;
+  }
+
+  /** An agent whose machine ended while no server ran stays suspended until it is needed. */
+  async #markAsleep({ id, generation }: AgentState): Promise<boolean> {
+    return this.#rows.change(id, generation, { status: "suspended", desired: "suspended", endUnknown: true });
+  }
+
+  /** What its machines went through before does not count any more. Answers the same agent. */
+  #beginAnew(agent: AgentState | null): AgentState | null {
+    if (!agent) return null;
+    this.#reconciler.forgetLosses(agent.id);
+    this.#changed(agent.id);
+    void this.#reconciler.reconcile(agent);
+    return agent;
+  }
+
+  #changed(id: string): void {
+    this.#changes.emit(id);
+  }
+}
+
+function faultOf({ error }: AgentState): BerthError {
+  return new BerthError(error?.code ?? "agent_failed", error?.message ?? "The agent has failed.");
+}

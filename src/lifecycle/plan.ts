@@ -1,0 +1,60 @@
+import type { AgentState } from "../agents/agent.ts";
+import type { Fault } from "../contract/agents.ts";
+
+/**
+ * What is seen of a machine. `absent`: there is none, nor a disk. `suspended`: it does not run, and has a memory to wake
+ * with. `lost`: it may run out of reach, so it must not be started a second time.
+ */
+export type MachinePhase = "absent" | "stopped" | "suspended" | "running" | "lost";
+
+/** What a machine starts from: its run that goes on, its memory, its disk, a snapshot, or nothing: a new machine. */
+export type StartFrom = "run" | "memory" | "disk" | "snapshot" | "nothing";
+
+/** The next step that brings an agent towards its desired state. */
+export type Action =
+  | { do: "settle" }
+  | { do: "remove" }
+  | { do: "start"; from: StartFrom }
+  | { do: "suspend" }
+  | { do: "fail"; error: Fault };
+
+/** What is seen of a machine, as far as its next step depends on it. */
+export interface ObservedMachine {
+  phase: MachinePhase;
+  restarts: number;
+  restores: number;
+}
+
+type PlannedAgent = Pick<AgentState, "desired" | "status" | "hasMachine" | "restarts" | "restores" | "snapshot">;
+
+/**
+ * What to do next for an agent whose machine was observed as this. No I/O: ARCHITECTURE.md has the same as a table, and
+ * `plan.test.ts` plays thousands of sequences against it.
+ */
+export function plan(agent: PlannedAgent, machine: ObservedMachine): Action {
+  if (agent.desired === "deleted") return { do: "remove" };
+  if (agent.status === "failed") return { do: "settle" };
+  // What is asked of an agent that is still being made is done afterwards.
+  if (agent.desired === "suspended" && agent.status !== "provisioning") return { do: "suspend" };
+  if (machine.phase === "lost") return { do: "fail", error: outOfReach };
+  // Also in place of one that is lost: the snapshot has what it needs.
+  if (agent.snapshot !== null && machine.restores < agent.restores) return { do: "start", from: "snapshot" };
+  if (machine.phase === "absent") {
+    return agent.hasMachine ? { do: "fail", error: machineGone } : { do: "start", from: "nothing" };
+  }
+  // A restart that was asked for is a boot, whatever the machine does.
+  if (machine.restarts < agent.restarts || machine.phase === "stopped") return { do: "start", from: "disk" };
+  return { do: "start", from: machine.phase === "running" ? "run" : "memory" };
+}
+
+const machineGone: Fault = {
+  code: "machine_lost",
+  message:
+    "The agent's machine is not on this host any more. Restore its folder and restart the agent, " +
+    "or begin with an empty one: `berth agents restart NAME --new-machine` (machine=new). Its files are gone then.",
+};
+
+const outOfReach: Fault = {
+  code: "machine_lost",
+  message: "The agent's machine is out of reach and may still run. Restart the agent once it is reachable again.",
+};

@@ -1,0 +1,446 @@
+import type { AgentState } from "../agents/agent.ts";
+import type { Fault, Resources } from "../contract/agents.ts";
+import { asBerthError, BerthError, isShortage } from "../contract/errors.ts";
+import { Backoff, pause, retryTransient } from "../core/retry.ts";
+import type { AgentChange, AgentRows } from "./agent-rows.ts";
+import { type MachinePhase, type ObservedMachine, plan, type StartFrom } from "./plan.ts";
+import { InstallWriter, type Progress } from "./provisioning.ts";
+import type { Slots } from "./slots.ts";
+
+/**
+ * A machine's desired state. `generation` rises with every change to it; a step for an older generation does nothing.
+ */
+export interface MachineSpec {
+  id: string;
+  generation: number;
+  /**
+   * Rises with every requested restart. A machine with a lower count is stopped and boots from its disk, without its
+   * memory.
+   */
+  restarts: number;
+  /** Rises with every requested restoration. A machine with a lower count is made from `snapshot`. */
+  restores: number;
+  /** The id of the snapshot that the machine is to be made from; null once it is. */
+  snapshot: string | null;
+  /** Whether it is to be given the files of an import once it runs. */
+  isImporting: boolean;
+  runtime: string;
+  /** The guest's own hostname. */
+  hostname: string;
+  resources: Resources;
+}
+
+/** The machine operations of the lifecycle. Each may be repeated after a crash at any point. */
+/** A machine on this host. */
+export interface FoundMachine {
+  id: string;
+  phase: MachinePhase;
+  generation: number;
+  restores: number;
+  image: string | null;
+  /** No agent has used it yet. */
+  isUnused: boolean;
+}
+
+export interface MachinesOfLifecycle {
+  observe(id: string): Promise<ObservedMachine & { image: string | null }>;
+  /** Makes the machine run, with its runtime ready for a message. An unusable memory image counts as none. */
+  start(from: StartFrom, request: MachineSpec, progress: Progress, signal: AbortSignal): Promise<void>;
+  /** Makes a machine that does not run of the snapshot in `request`. */
+  lay(request: MachineSpec): Promise<void>;
+  /** Saves the memory and ends the run. If it rejects, or `signal` is aborted in time, the machine continues to run. */
+  suspend(id: string, signal?: AbortSignal): Promise<void>;
+  /** Ends the run; everything written to the disk is kept. */
+  stop(id: string): Promise<void>;
+  /** Ends the run of a machine whose guest does not answer. */
+  endHung(id: string): Promise<void>;
+  isRunning(id: string): Promise<boolean>;
+  destroy(id: string): Promise<void>;
+  /** Resolves when the current run has ended. */
+  ended(id: string): Promise<void>;
+  /** The guest of a running machine. `busy`: a process of the agent is busy. */
+  guest(id: string): Promise<{ activity(request: object): Promise<{ busy: boolean }> }>;
+  list(): Promise<FoundMachine[]>;
+  /** Moves the files of a machine without an agent to the quarantine. */
+  quarantine(id: string): Promise<void>;
+}
+
+export interface ReconcilerOptions {
+  rows: AgentRows;
+  machines: MachinesOfLifecycle;
+  slots: Slots;
+  /** Called with durations in seconds. */
+  measured: (what: "wake" | "suspend" | "create", seconds: number) => void;
+  /** Called when the agent's row has changed. */
+  changed: (id: string) => void;
+  /** Called while the agent waits for a slot; 1 is next. */
+  queued: (id: string, position: number) => void;
+  /** Called when the agent's machine runs. */
+  started: (id: string) => void;
+  /** Called when no more work is in progress for the agent. */
+  settled: (id: string) => void;
+  log: (message: string, fields: Record<string, unknown>) => void;
+}
+
+/** A machine that ends this often within `lossWindowMs` is not restarted automatically. */
+const maximumLosses = 3;
+const lossWindowMs = 10 * 60_000;
+/** How often a step is tried while the host lacks a resource; spread over some minutes. */
+const maximumShortages = 10;
+/** Before retrying a step that failed because of the host or the database. */
+const leastRetryMs = 500;
+const mostRetryMs = 30_000;
+
+/** The work on one agent, one step at a time. `done` resolves when its desired state is reached or cannot be. */
+interface Work {
+  /** Of the row that the step works for. A row of a later generation interrupts it. */
+  generation: number;
+  again: boolean;
+  /** Consecutive tries that failed because the host lacked a resource. */
+  shortages: number;
+  step: AbortController;
+  done: Promise<void>;
+}
+
+/**
+ * Moves machines towards their agents' desired state, one step at a time per agent. Each step may be repeated after a
+ * crash at any point. A step of an older generation writes nothing.
+ */
+export class Reconciler {
+  readonly #options: ReconcilerOptions;
+  readonly #work = new Map<string, Work>();
+  /** When each agent's machines ended unexpectedly, in milliseconds of the monotonic clock. */
+  readonly #losses = new Map<string, number[]>();
+  /** Why each agent's last start failed, for those who wait for it. */
+  readonly #refusals = new Map<string, BerthError>();
+  readonly #stop = new AbortController();
+  /** No machine is touched until it is known which ones run. */
+  readonly #recovered = Promise.withResolvers<void>();
+  /** The agents whose machine's end is watched, as of their last start. */
+  readonly #watched = new Map<string, AgentState>();
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
+  }
+
+  /** Aborted when the service stops. */
+  get stopped(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** Whether work is in progress for the agent. */
+  isAtWork(id: string): boolean {
+    return this.#work.has(id);
+  }
+
+  /** Why the agent's last start failed, since `forgetRefusal`. */
+  refusalOf(id: string): BerthError | null {
+    return this.#refusals.get(id) ?? null;
+  }
+
+  forgetRefusal(id: string): void {
+    this.#refusals.delete(id);
+  }
+
+  /** Resets the count of the agent's unexpected machine ends. */
+  forgetLosses(id: string): void {
+    this.#losses.delete(id);
+  }
+
+  /** The agent is gone. */
+  forget(id: string): void {
+    this.#losses.delete(id);
+    this.#refusals.delete(id);
+  }
+
+  /** Lets work begin, once it is known which machines run. */
+  begin(): void {
+    this.#recovered.resolve();
+  }
+
+  /** Resolves once work may begin. Throws `shutting_down`. */
+  async begun(): Promise<void> {
+    await this.#recovered.promise;
+    this.#stop.signal.throwIfAborted();
+  }
+
+  /** Begins no more steps. Waiting work is dropped; steps under way finish by themselves and write nothing. */
+  stop(): void {
+    this.#stop.abort(new BerthError("shutting_down", "The service is being stopped."));
+    this.#recovered.resolve();
+  }
+
+  /** Works on the agent until its desired state is reached or cannot be; interrupts a step of an older generation. */
+  reconcile({ id, generation }: AgentState): Promise<void> {
+    const work = this.#work.get(id);
+    if (work) {
+      work.again = true;
+      if (work.generation < generation) work.step.abort(new Superseded());
+      return work.done;
+    }
+    const begun: Work = {
+      generation,
+      again: true,
+      shortages: 0,
+      step: new AbortController(),
+      done: Promise.resolve(),
+    };
+    this.#begin(id, begun, Promise.resolve());
+    return begun.done;
+  }
+
+  /** Works on the agent after `before`. */
+  #begin(id: string, work: Work, before: Promise<void>): void {
+    this.#work.set(id, work);
+    work.done = before
+      .then(() => this.#loop(id, work))
+      .finally(() => {
+        this.#work.delete(id);
+        this.#options.settled(id);
+        // An idle machine may now be evicted for another.
+        this.#options.slots.retry();
+      });
+  }
+
+  /** Has `task` use the agent's machine between two steps. Steps that are asked for meanwhile follow it. */
+  async alone<T>(id: string, task: () => Promise<T>): Promise<T> {
+    await this.begun();
+    for (let work = this.#work.get(id); work; work = this.#work.get(id)) await work.done;
+    this.#stop.signal.throwIfAborted();
+    const work: Work = {
+      generation: 0,
+      again: false,
+      shortages: 0,
+      step: new AbortController(),
+      done: Promise.resolve(),
+    };
+    const result = task();
+    this.#begin(
+      id,
+      work,
+      result.then(
+        () => {},
+        () => {}, // The caller's.
+      ),
+    );
+    return result;
+  }
+
+  /** Reads or writes a row; waits while the database is down. Throws `shutting_down`. */
+  ask<T>(ask: () => Promise<T>): Promise<T> {
+    return retryTransient(ask, this.#stop.signal, (error) =>
+      this.#options.log("an agent's row cannot be reached; trying again", { error }),
+    );
+  }
+
+  async #loop(id: string, work: Work): Promise<void> {
+    await this.begun().catch(() => {});
+    for (const backoff = new Backoff(leastRetryMs, mostRetryMs); work.again && !this.#stop.signal.aborted; ) {
+      work.again = false;
+      work.step = new AbortController();
+      try {
+        await this.#step(id, work);
+        backoff.reset();
+      } catch (error) {
+        if (this.#stop.signal.aborted) return;
+        work.again = true;
+        if (error instanceof Superseded) continue;
+        this.#options.log("a step of an agent's life failed; it is tried again", { agentId: id, error });
+        await pause(backoff.next(), this.#stop.signal);
+      }
+    }
+  }
+
+  /** One step towards the desired state. Rejects if it should be retried. */
+  async #step(id: string, work: Work): Promise<void> {
+    const { rows, machines, slots } = this.#options;
+    const agent = await rows.byId(id);
+    if (!agent) return slots.release(id);
+    work.generation = agent.generation;
+    const signal = AbortSignal.any([work.step.signal, this.#stop.signal]);
+    const action = plan(agent, await machines.observe(id));
+    switch (action.do) {
+      case "settle":
+        return;
+      case "remove":
+        await machines.destroy(id);
+        slots.release(id);
+        await rows.remove(id);
+        return;
+      case "fail":
+        return this.#fail(agent, action.error);
+      case "suspend":
+        return this.#suspend(agent, work, signal);
+      case "start":
+        await this.#start(action.from, agent, work, signal);
+        if (agent.desired === "suspended") work.again = true;
+    }
+  }
+
+  /** Makes the machine run, and records each step of an installation as it begins. */
+  async #start(from: StartFrom, agent: AgentState, work: Work, signal: AbortSignal): Promise<void> {
+    const { machines, slots, measured, queued, started } = this.#options;
+    const { id, generation } = agent;
+    const begun = performance.now();
+    const steps = new InstallWriter(agent, (change) => this.write(id, generation, change));
+    try {
+      await slots.acquire(slotOf(agent), (position) => queued(id, position), signal);
+      // A wake is not an installation, and callers wait only for its end.
+      const progress = agent.status === "suspended" ? silent : steps;
+      // Another server may have the machine by now: nothing is started, nor ended for a start, once this one stops.
+      signal.throwIfAborted();
+      await machines.start(from, { ...agent, hostname: agent.name }, progress, signal);
+      const { image } = await machines.observe(id);
+      await steps.end("done", { status: "ready", error: null, ...(image !== null && { image }) });
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (this.#isWorthAnotherTry(agent, work, error)) throw error;
+      return this.#refuse(agent, steps, error);
+    }
+    if (agent.status !== "ready")
+      measured(agent.status === "suspended" ? "wake" : "create", (performance.now() - begun) / 1000);
+    started(id);
+    this.#watch(agent);
+  }
+
+  #isWorthAnotherTry(agent: AgentState, work: Work, error: unknown): boolean {
+    // The host's shortage is usually short. A machine that may already run is never given up because of one.
+    if (isShortage(error)) return agent.status === "ready" || ++work.shortages < maximumShortages;
+    // A machine may be killed during its start as well as later.
+    return isOfMachine(error) && this.#countLoss(agent.id) < maximumLosses;
+  }
+
+  /** The start failed, and so has the agent. If only a slot was missing, it stays suspended. */
+  async #refuse(agent: AgentState, steps: InstallWriter, error: unknown): Promise<void> {
+    const { machines, slots, log } = this.#options;
+    const failure = isShortage(error)
+      ? new BerthError("no_capacity", "The host lacks the resources to start the agent's machine.", { cause: error })
+      : asBerthError(error, "machine_failed", "The agent's machine could not be started.");
+    log("an agent's machine could not be started", { agent: agent.name, code: failure.code, error });
+    this.#refusals.set(agent.id, failure);
+    // An agent that was ready has lost its slot to another. If its machine runs after all, its memory is kept if
+    // possible.
+    if (failure.code === "no_capacity" && agent.status !== "provisioning") {
+      await machines
+        .suspend(agent.id)
+        .catch(() => machines.stop(agent.id))
+        .catch((fault: unknown) => log("a superfluous machine could not be stopped", { error: fault }));
+      slots.release(agent.id);
+      await this.write(agent.id, agent.generation, { status: "suspended", desired: "suspended" });
+      return;
+    }
+    const { code, message } = failure;
+    await steps.end("failed", { status: "failed", error: { code, message } });
+    await this.#release(agent.id);
+  }
+
+  /** A failed machine takes no memory. Its disk, its memory image and the last output of its runtime are kept. */
+  async #release(id: string): Promise<void> {
+    const { machines, slots, log } = this.#options;
+    const { phase } = await machines.observe(id);
+    if (phase === "running") {
+      await machines.stop(id).catch((fault: unknown) => log("a failed machine could not be stopped", { error: fault }));
+    }
+    slots.release(id);
+  }
+
+  /** Only the agent's owner can choose how to continue. */
+  async #fail(agent: AgentState, error: Fault): Promise<void> {
+    const { id, generation } = agent;
+    this.#options.log("an agent has failed", { agent: agent.name, code: error.code });
+    this.#refusals.set(id, new BerthError(error.code, error.message));
+    this.#options.slots.release(id);
+    await this.write(id, generation, { status: "failed", error });
+  }
+
+  async #suspend(agent: AgentState, work: Work, signal: AbortSignal): Promise<void> {
+    const { machines, slots, measured, log } = this.#options;
+    const { id, generation } = agent;
+    const begun = performance.now();
+    try {
+      await machines.suspend(id, signal);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      // It continues to run; the suspension can be requested again.
+      log("an agent could not be suspended", { agent: agent.name, error });
+      await this.write(id, generation, { desired: "running" });
+      work.again = true;
+      return;
+    }
+    slots.release(id);
+    await this.write(id, generation, { status: "suspended", error: null });
+    if (agent.status === "ready") measured("suspend", (performance.now() - begun) / 1000);
+  }
+
+  /** Handles the end of the machine's run, once, for the agent as of its last start. */
+  #watch(agent: AgentState): void {
+    const { id, name } = agent;
+    const isWatched = this.#watched.has(id);
+    this.#watched.set(id, agent);
+    if (isWatched) return;
+    this.#options.machines
+      .ended(id)
+      .then(() => {
+        const latest = this.#watched.get(id)!;
+        this.#watched.delete(id);
+        return this.#lost(latest);
+      })
+      .catch((error: unknown) => {
+        this.#watched.delete(id);
+        if (this.#stop.signal.aborted) return;
+        this.#options.log("the end of a machine could not be handled", { agent: name, error });
+      });
+  }
+
+  /** The machine ended unexpectedly: restarts it from its disk, unless this happens repeatedly. */
+  async #lost(agent: AgentState): Promise<void> {
+    const { rows, slots, log } = this.#options;
+    const { id, generation } = agent;
+    if (this.#stop.signal.aborted) return;
+    const current = await this.ask(() => rows.byId(id));
+    if (current?.desired !== "running" || current.status !== "ready" || current.generation !== generation) return;
+    slots.release(id);
+    const losses = this.#countLoss(id);
+    log("an agent's machine was lost", { agent: agent.name, losses });
+    if (losses >= maximumLosses) {
+      const message = `The agent's machine ended ${maximumLosses} times in ten minutes.`;
+      await this.write(id, generation, { status: "failed", error: { code: "machine_lost", message } });
+      return;
+    }
+    await this.write(id, generation, { status: "provisioning", installSteps: [] });
+    await this.reconcile(current);
+  }
+
+  /** How many of the agent's machines have recently ended unexpectedly, this one included. */
+  #countLoss(id: string): number {
+    const now = performance.now();
+    const recent = (this.#losses.get(id) ?? []).filter((at) => now - at < lossWindowMs);
+    this.#losses.set(id, [...recent, now]);
+    return recent.length + 1;
+  }
+
+  /**
+   * Writes nothing after `stop`: the next start inspects the machines again. Nor where a later change has come: whoever
+   * made it may have seen an agent that is ready, and asks for nothing, so the work goes on.
+   */
+  async write(id: string, generation: number, change: AgentChange): Promise<void> {
+    const isWritten = await this.ask(() => this.#options.rows.change(id, generation, change));
+    const work = this.#work.get(id);
+    if (!isWritten && work) work.again = true;
+    this.#options.changed(id);
+  }
+}
+
+const silent: Progress = { plan: () => {}, begin: () => {} };
+
+/** A later change of the desired state has interrupted the step. */
+class Superseded extends Error {}
+
+/** The slot that the agent's machine takes while it runs. */
+export function slotOf({ id, accountId, resources }: AgentState) {
+  return { agentId: id, accountId, memoryMiB: resources.memoryMiB };
+}
+
+function isOfMachine(error: unknown): boolean {
+  return error instanceof BerthError && (error.code === "machine_failed" || error.code === "machine_lost");
+}

@@ -1,0 +1,172 @@
+import { randomUUID } from "node:crypto";
+import type { Resources } from "../contract/agents.ts";
+import { pause } from "../core/retry.ts";
+import type { MachineSpec } from "./reconciler.ts";
+import type { Slots } from "./slots.ts";
+
+/** How often it is looked whether a spare is wanted, and how long nothing has to be asked of the host before one is made. */
+const lookMs = 2_000;
+const quietMs = 10_000;
+/** After a spare that could not be made. */
+const pauseMs = 60_000;
+/** How long a runtime counts as used after an agent was created on it. */
+const recentMs = 24 * 3_600_000;
+/** How long a spare has to answer before it is given to an agent. */
+const answerMs = 2_000;
+
+/** The machine operations that spares need. */
+interface MachinesOfSpares {
+  /** Makes a machine without an agent, whose runtime has answered a throwaway turn. */
+  makeSpare(spec: MachineSpec, signal: AbortSignal): Promise<void>;
+  /** Whether the spare's guest answers within so many milliseconds. */
+  answers(spec: MachineSpec, withinMs: number): Promise<boolean>;
+  /** Resolves when the current run has ended. */
+  ended(id: string): Promise<void>;
+  destroy(id: string): Promise<void>;
+}
+
+export interface SparesOptions {
+  machines: MachinesOfSpares;
+  slots: Slots;
+  /** How many may wait, one for each runtime. */
+  maximum: number;
+  /** The default size of a runtime's machine. */
+  usualResources: (runtime: string) => Resources;
+  /** When an agent was last created on each runtime. */
+  lastCreated: () => Promise<ReadonlyMap<string, Date>>;
+  /** The runtime that an installation without agents has a spare of. */
+  usualRuntime: string;
+  /** Whether the host has other work. */
+  isBusy: () => boolean;
+  log: (message: string, fields: Record<string, unknown>) => void;
+}
+
+/**
+ * Machines that wait for agents which are not created yet, one for each runtime that was used lately. A spare is a machine
+ * like any other, made and warmed beforehand under the id that its agent will have. It takes a slot, belongs to no
+ * account, and goes first when a slot is short. A server that starts removes those of the one before it, as machines
+ * without an agent.
+ */
+export class Spares {
+  readonly #options: SparesOptions;
+  /** Those that wait. */
+  readonly #waiting = new Map<string, MachineSpec>();
+  readonly #stopped = new AbortController();
+  #lastUsed: Map<string, number> | null = null;
+  #busyAt = performance.now();
+  #working: Promise<void> = Promise.resolve();
+
+  constructor(options: SparesOptions) {
+    this.#options = options;
+  }
+
+  /** How many wait, and how many may. */
+  get count(): { used: number; limit: number } {
+    return { used: this.#waiting.size, limit: this.#options.maximum };
+  }
+
+  /** Begins to make spares. */
+  begin(): void {
+    if (this.#options.maximum > 0) this.#working = this.#work();
+  }
+
+  /** The id of a machine that waits for an agent of this kind, which takes its slot; null: there is none. */
+  async take(runtime: string, resources: Resources): Promise<string | null> {
+    const { machines, slots, usualResources } = this.#options;
+    this.#lastUsed?.set(runtime, Date.now());
+    this.#busyAt = performance.now();
+    const spare = [...this.#waiting.values()].find((each) => each.runtime === runtime);
+    if (!spare || JSON.stringify(resources) !== JSON.stringify(usualResources(runtime))) return null;
+    const { id } = spare;
+    this.#waiting.delete(id);
+    if (await machines.answers(spare, answerMs)) {
+      slots.release(id);
+      return id;
+    }
+    // Nobody waits for the end of it.
+    void this.remove(id);
+    return null;
+  }
+
+  /** Gives one spare's slot up. False if none waits. */
+  async evict(): Promise<boolean> {
+    const [id] = this.#waiting.keys();
+    if (id === undefined) return false;
+    this.#waiting.delete(id);
+    await this.remove(id);
+    return true;
+  }
+
+  /** Removes all spares. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#working;
+    while (await this.evict());
+  }
+
+  async #work(): Promise<void> {
+    const { signal } = this.#stopped;
+    for (; !signal.aborted; await pause(lookMs, signal)) {
+      try {
+        const runtime = await this.#wanted();
+        if (runtime) await this.#make(runtime);
+      } catch (error) {
+        this.#options.log("a spare machine could not be made", { error });
+        await pause(pauseMs, signal);
+      }
+    }
+  }
+
+  /** The runtime that a spare is to be made of now. */
+  async #wanted(): Promise<string | null> {
+    const { maximum, isBusy, usualRuntime, lastCreated } = this.#options;
+    if (isBusy()) this.#busyAt = performance.now();
+    if (this.#waiting.size >= maximum || performance.now() - this.#busyAt < quietMs) return null;
+    this.#lastUsed ??= new Map([...(await lastCreated())].map(([runtime, at]) => [runtime, at.getTime()]));
+    const recent = [...this.#lastUsed].filter(([, at]) => Date.now() - at < recentMs);
+    const names = recent.toSorted(([, one], [, other]) => other - one).map(([runtime]) => runtime);
+    const served = new Set([...this.#waiting.values()].map((spare) => spare.runtime));
+    return (names.length > 0 ? names : [usualRuntime]).slice(0, maximum).find((each) => !served.has(each)) ?? null;
+  }
+
+  async #make(runtime: string): Promise<void> {
+    const { machines, slots, usualResources, log } = this.#options;
+    const id = randomUUID();
+    const resources = usualResources(runtime);
+    if (!slots.tryHold({ agentId: id, accountId: "spare", memoryMiB: resources.memoryMiB })) return;
+    const spec = {
+      id,
+      generation: 1,
+      restarts: 0,
+      restores: 0,
+      snapshot: null,
+      isImporting: false,
+      runtime,
+      hostname: "spare",
+      resources,
+    };
+    const { signal } = this.#stopped;
+    try {
+      await machines.makeSpare(spec, signal);
+      signal.throwIfAborted();
+    } catch (error) {
+      await this.remove(id);
+      if (signal.aborted) return;
+      throw error;
+    }
+    this.#waiting.set(id, spec);
+    const gone = async () => {
+      if (!this.#waiting.delete(id) || signal.aborted) return;
+      log("a spare machine has ended", { id });
+      await this.remove(id);
+    };
+    machines.ended(id).then(gone, (error: unknown) => log("the end of a spare machine is not known", { id, error }));
+  }
+
+  /** Removes a spare: one that does not wait any longer, or was taken for an agent that was not created. Never rejects. */
+  async remove(id: string): Promise<void> {
+    const { machines, slots, log } = this.#options;
+    await machines.destroy(id).catch((error: unknown) => log("a spare machine could not be removed", { id, error }));
+    slots.release(id);
+  }
+}

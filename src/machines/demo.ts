@@ -1,0 +1,59 @@
+import type { Socket } from "node:net";
+import { usualResources } from "../contract/agents.ts";
+import { noSecrets } from "../contract/guest.ts";
+import { DiskReserve } from "../core/disk-reserve.ts";
+import { nobody } from "../models/charge.ts";
+import { Gateway } from "../models/gateway.ts";
+import { Prices } from "../models/prices.ts";
+import { runtimes } from "../runtimes/all.ts";
+import { Machines } from "./machines.ts";
+import { QemuDriver, type QemuOptions } from "./qemu/driver.ts";
+
+/** What machines without a service are opened with. */
+interface DemoMachinesOptions
+  extends Pick<QemuOptions, "dataFolder" | "builtImage" | "accelerator" | "onlyWholeMemory" | "step"> {
+  log: (message: string) => void;
+}
+
+const reserveBytes = 1024 ** 3;
+
+/**
+ * This host's machines without a service: no database, no accounts and no web, and the demonstration model alone. The
+ * driver is a `QemuDriver`.
+ */
+export function openDemoMachines({ log, ...driver }: DemoMachinesOptions): Machines {
+  const gateway = new Gateway({
+    providers: { anthropic: null, openai: null },
+    prices: new Prices(),
+    allowUnpriced: false,
+    hostedTools: [],
+    silenceMs: 50_000,
+    retryMs: 15_000,
+    measured: null,
+    warn: log,
+  });
+  const serve = (id: string, socket: Socket) =>
+    gateway.serve(socket, {
+      id,
+      account: async () => "nobody",
+      settings: async () => ({ model: null, instructions: null }),
+      turn: () => null,
+      payer: () => nobody,
+      mayReachAll: async () => false,
+    });
+  return new Machines({
+    open: () =>
+      QemuDriver.open({
+        ...driver,
+        reserve: new DiskReserve(driver.dataFolder, reserveBytes),
+        usualResources: (name) => usualResources(runtimes.find((runtime) => runtime.name === name)!.memoryMiB),
+        serveTemplateUplink: (socket) => serve("template", socket),
+        log,
+      }),
+    serveUplink: serve,
+    serveTemplateUplink: (socket) => serve("template", socket),
+    importFiles: async () => {},
+    secretsOf: async () => noSecrets,
+    log: (message, error) => log(`${message}: ${error}`),
+  });
+}

@@ -1,0 +1,35 @@
+import { readFile } from "node:fs/promises";
+import type { Socket } from "node:net";
+import type { Config } from "../../config/config.ts";
+import type { Resources } from "../../contract/agents.ts";
+import { DiskReserve } from "../../core/disk-reserve.ts";
+import type { Driver } from "../driver.ts";
+import { QemuDriver } from "./driver.ts";
+
+/** Opens the machine driver. `serveTemplateUplink` answers the model calls of a template's throwaway turns. */
+export type OpenDriver = (
+  config: Config,
+  usual: (runtime: string) => Resources,
+  serveTemplateUplink: (socket: Socket) => void,
+  log: (message: string) => void,
+  /** The term in which this server leads; 0 where it is the only one. */
+  epoch: () => number,
+) => Promise<Driver>;
+
+/** Machines as QEMU processes on this host. */
+export const openQemu: OpenDriver = async (config, usual, serveTemplateUplink, log) =>
+  QemuDriver.open({
+    dataFolder: config.dataFolder,
+    reserve: new DiskReserve(config.dataFolder, config.diskReserveBytes),
+    builtImage: config.imageFolder ?? (await lastBuiltImage()),
+    accelerator: config.accelerator,
+    usualResources: usual,
+    serveTemplateUplink,
+    log,
+  });
+
+/** The folder of this checkout's last `make image`; null if there was none. */
+export async function lastBuiltImage(): Promise<string | null> {
+  const folder = await readFile(new URL("../../../image/.built", import.meta.url), "utf8").catch(() => null);
+  return folder?.trim() ?? null;
+}

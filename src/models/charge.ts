@@ -1,0 +1,191 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { TokenCounts } from "../billing/ledger.ts";
+import type { Fault } from "../contract/agents.ts";
+import { BerthError } from "../contract/errors.ts";
+import { tokensIn } from "./estimate.ts";
+import type { Meter } from "./meter.ts";
+import type { PreparedRequest } from "./preparation.ts";
+import type { Prices } from "./prices.ts";
+
+/** Credits held for one model call. */
+export interface Payment {
+  /** Holds more micro-credits. Throws `insufficient_credits`, `database_unavailable`. */
+  extend(micro: number): Promise<void>;
+  /** Ends the hold and pays for what was used, which may be 0. */
+  settle(micro: number, tokens: TokenCounts): Promise<void>;
+}
+
+/** Pays for model calls. */
+export interface Payer {
+  /** Holds micro-credits for a call to a model. Throws `insufficient_credits`, `database_unavailable`. */
+  hold(model: string, micro: number): Promise<Payment>;
+  /** Whether the balance was recently many times this: the provider is then called while the credits are being held. */
+  hasPlenty(micro: number): boolean;
+}
+
+/** For calls that nobody pays for: the throwaway turns of a template. */
+export const nobody: Payer = {
+  hold: async () => ({ extend: async () => {}, settle: async () => {} }),
+  hasPlenty: () => false,
+};
+
+/** Receives each increment of a call's usage; `microCredits` is its price, null when unknown. */
+type Tell = (tokens: TokenCounts, microCredits: number | null) => void;
+
+/** How many tokens beyond the received part of a streamed answer are held for. */
+const tokensAhead = 1_024;
+/** A head start for the request to the provider before the credits are held. */
+const aheadMs = 2;
+/** Pause between attempts to hold credits while the database is unavailable. */
+const databaseRetryMs = 500;
+
+/**
+ * The cost of one model call. Credits are held for the request and the beginning of the answer, and more as the answer
+ * grows; what was used is paid at the end. An incomplete answer, or one without token counts, is charged by what was
+ * received.
+ */
+export class Charge {
+  readonly #prices: Prices;
+  readonly #model: string;
+  readonly #payment: Promise<Payment>;
+  readonly #refused = new AbortController();
+  readonly #tell: Tell;
+  /** Estimated tokens of the request. */
+  readonly #input: number;
+  /** Answer tokens that credits are held for. */
+  #covered: number;
+  #told: TokenCounts = {};
+  #toldMicro = 0;
+
+  private constructor(asked: ChargedCall, payment: Promise<Payment>, input: number, covered: number) {
+    this.#prices = asked.prices;
+    this.#model = asked.model;
+    this.#tell = asked.tell;
+    this.#payment = payment;
+    payment.catch((error: unknown) => this.#refused.abort(error));
+    this.#input = input;
+    this.#covered = covered;
+  }
+
+  /**
+   * Holds credits for a call. Returns null for a model without a price, unless unpriced models are allowed. If the
+   * payer has plenty, this resolves before the credits are held (see `held`). While the database is unavailable it
+   * retries until `signal` is aborted. Throws `insufficient_credits`, or the reason of `signal`.
+   */
+  static async open(call: ChargedCall, signal: AbortSignal): Promise<Charge | null> {
+    const { request, prices, allowUnpriced, model, payer } = call;
+    const { inputTokens: input, maximumOutput: most } = request;
+    // An answer that is not streamed cannot be cut off midway.
+    const covered = request.streamed ? Math.min(most, tokensAhead) : most;
+    const micro = prices.priceOf(model, { input, output: covered });
+    if (micro === null && !allowUnpriced) return null;
+    const hasPlenty = payer.hasPlenty(micro ?? 0);
+    const hold = () => whenDatabaseAnswers(() => payer.hold(model, micro ?? 0), signal);
+    // The request to the provider leaves first.
+    const payment = hasPlenty ? sleep(aheadMs, undefined, { signal }).then(hold) : hold();
+    const charge = new Charge(call, payment, input, covered);
+    if (!hasPlenty) await payment;
+    return charge;
+  }
+
+  /** Resolves when the credits are held; no part of the answer is passed on before. Throws as `open` does. */
+  async held(): Promise<void> {
+    await this.#payment;
+  }
+
+  /** Aborted when the credits cannot be held, with the error that `held` throws. */
+  get refused(): AbortSignal {
+    return this.#refused.signal;
+  }
+
+  /** What was used so far, and the price of that in micro-credits, 0 when unknown. */
+  get used(): { tokens: TokenCounts; microCredits: number } {
+    return { tokens: this.#told, microCredits: this.#toldMicro };
+  }
+
+  /** Reports what the provider has counted since the last call. */
+  count({ tokens }: Meter): void {
+    if (tokens) this.#add(tokens);
+  }
+
+  /** Holds credits for the received part of a streamed answer. Returns why that failed, or null. */
+  async cover({ written }: Meter): Promise<Fault | null> {
+    while (tokensIn(written) > this.#covered) {
+      try {
+        const payment = await this.#payment;
+        await payment.extend(this.#prices.priceOf(this.#model, { output: tokensAhead }) ?? 0);
+      } catch (error) {
+        if (isShort(error)) return { code: error.code, message: error.message };
+        // The answer continues while the database is unavailable; its cost is recorded at the end.
+        if (!isAway(error)) throw error;
+      }
+      this.#covered += tokensAhead;
+    }
+    return null;
+  }
+
+  /** Pays for the call. `meter` is null when no part of the answer was received. */
+  async settle(meter: Meter | null): Promise<void> {
+    const payment = await this.#payment.catch(() => null);
+    if (!payment) return; // Nothing was passed on.
+    if (meter?.begun) this.#add(this.#counted(meter));
+    await payment.settle(this.#toldMicro, this.#told);
+  }
+
+  /** The provider's counts; estimates from the received text where they are missing or not final. */
+  #counted({ tokens, written, ended }: Meter): TokenCounts {
+    const output = tokens?.output ?? 0;
+    return {
+      ...tokens,
+      input: tokens?.input ?? this.#input,
+      output: ended && tokens?.output !== undefined ? output : Math.max(output, tokensIn(written)),
+    };
+  }
+
+  /** An answer's counts are growing totals; only the increments are reported. */
+  #add(totals: TokenCounts): void {
+    const added: TokenCounts = {};
+    const next = { ...this.#told };
+    for (const [name, total] of Object.entries(totals) as [keyof TokenCounts, number][]) {
+      const before = this.#told[name] ?? 0;
+      next[name] = Math.max(before, total);
+      added[name] = next[name] - before;
+    }
+    if (Object.values(added).every((value) => value === 0)) return;
+    const cost = this.#prices.priceOf(this.#model, next);
+    this.#tell(added, cost === null ? null : cost - this.#toldMicro);
+    this.#told = next;
+    this.#toldMicro = cost ?? this.#toldMicro;
+  }
+}
+
+/** The call that a charge is for. */
+interface ChargedCall {
+  request: PreparedRequest;
+  /** The name that prices are looked up by. */
+  model: string;
+  prices: Prices;
+  allowUnpriced: boolean;
+  payer: Payer;
+  tell: Tell;
+}
+
+/** Whether the error means too few credits, and not a failure. */
+export function isShort(error: unknown): error is BerthError {
+  return error instanceof BerthError && error.code === "insufficient_credits";
+}
+
+function isAway(error: unknown): boolean {
+  return error instanceof BerthError && error.code === "database_unavailable";
+}
+
+async function whenDatabaseAnswers<T>(step: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (;;) {
+    try {
+      return await step();
+    } catch (error) {
+      if (!isAway(error)) throw error;
+      await sleep(databaseRetryMs, undefined, { signal });
+    }
+  }
+}

@@ -1,0 +1,354 @@
+import { createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import type { Socket } from "node:net";
+import { setImmediate as immediate, setTimeout as sleep } from "node:timers/promises";
+import type { TokenCounts } from "../billing/ledger.ts";
+import {
+  agentsPath,
+  connectionWindowBytes,
+  maximumSessionMegabytes as maxSessionMemory,
+  streamWindowBytes,
+  tunnelHeader,
+} from "../contract/guest.ts";
+import { CallRates } from "./call-rate.ts";
+import { Charge, isShort, type Payer } from "./charge.ts";
+import { demo } from "./demo/demo.ts";
+import {
+  answer,
+  endSpan,
+  hold,
+  type ModelOutcome,
+  type ModelRequest,
+  type ModelSettings,
+  type ModelTurn,
+  refuse,
+  relay,
+} from "./model-request.ts";
+import type { PreparedRequest } from "./preparation.ts";
+import { Preparations } from "./preparations.ts";
+import type { Prices } from "./prices.ts";
+import { type ModelAnswer, type ModelCall, type Provider, Unreachable } from "./provider.ts";
+import { type Refusal, refusalOf, short, stalled, unconfigured, unpriced, unreachable } from "./refusal.ts";
+import { problemOf } from "./remote-work.ts";
+import { RequestBodies } from "./request-body.ts";
+import { Silence } from "./silence.ts";
+import { chat } from "./wires/chat.ts";
+import { countTokens, messages } from "./wires/messages.ts";
+import { responses } from "./wires/responses.ts";
+import type { Wire } from "./wires/wire.ts";
+
+/** Concurrent calls of one machine: each request is held in memory. */
+const maximumCalls = 16;
+/** Concurrent streams of one machine, its connections to other hosts and its refused calls among them. */
+const maximumStreams = 1_024;
+const tooManyPauseMs = 1_000;
+/** The most that is read of a refusal's text. */
+const maximumRefusalBytes = 64 * 1024;
+/** Pause before the first retry; doubled each time. */
+const firstRetryMs = 500;
+
+/** The only paths that guests may call. OpenAI's SDKs have `/v1` in their base URL. */
+const offered = new Map<string, Wire>([
+  ...[messages, countTokens].map((wire) => [`/anthropic${wire.path}`, wire] as const),
+  ...[chat, responses].map((wire) => [`/openai/v1${wire.path}`, wire] as const),
+]);
+
+/** The agent that a guest's calls are made for. */
+export interface Caller {
+  /** Identifies the agent to the provider for abuse checks, and reveals nothing else about it. */
+  id: string;
+  /** The id of the agent's account. */
+  account(): Promise<string>;
+  /** For calls outside turns. */
+  settings(): Promise<ModelSettings>;
+  /** The running turn, if any. */
+  turn(): ModelTurn | null;
+  /** Who pays for a call that begins now. */
+  payer(): Payer;
+  /** Whether the agent's egress rules allow every public host. Its provider may then reach them too. */
+  mayReachAll(): Promise<boolean>;
+  /**
+   * Serves a CONNECT to `HOST:PORT`, which is egress. `name` is the tunnel's name, if its later bytes may go over a
+   * download. Without this function nothing is connected.
+   */
+  tunnel?(stream: ServerHttp2Stream, authority: string, name: string | null): void;
+  /**
+   * Serves a request for the tools by which the agent asks other agents, and tells how many bytes it has read. Without it
+   * there are none.
+   */
+  otherAgents?(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, read: (bytes: number) => void): Promise<void>;
+}
+
+/** Called with the provider of each call that is to be answered by a model. */
+interface ModelMeasurements {
+  /** It has begun to answer, this long after the guest's request. */
+  answered: (provider: string, seconds: number) => void;
+  /** A call is paid for: what it has used, and the price of that, 0 when unknown. */
+  used: (provider: string, tokens: TokenCounts, microCredits: number) => void;
+  ended: (provider: string, outcome: ModelOutcome) => void;
+}
+
+export interface GatewayOptions {
+  /** The configured providers; null without a key. If all are null, the demo model answers. */
+  providers: Record<Wire["provider"], Provider | null>;
+  prices: Prices;
+  /** Whether models without a price may be used, for free. */
+  allowUnpriced: boolean;
+  /** Hosted tools that every agent may use, whatever its egress rules and the tool's price (see `RemoteWork`). */
+  hostedTools: readonly string[];
+  /** Abandon a call after this many silent milliseconds. */
+  silenceMs: number;
+  /** Retry transient errors of a turn's calls for this many milliseconds. */
+  retryMs: number;
+  /** Null: calls are not measured. */
+  measured: ModelMeasurements | null;
+  warn: (message: string, error: unknown) => void;
+}
+
+/**
+ * Serves models to guests, over the uplink of each machine. A guest is identified by its connection: its requests
+ * carry no key, and the providers' keys stay in this process. Answers are passed on byte for byte.
+ */
+export class Gateway {
+  readonly #options: GatewayOptions;
+  /** Calls that are running or not yet paid. */
+  readonly #calls = new Set<Promise<void>>();
+  readonly #bodies = new RequestBodies();
+  readonly #rates = new CallRates();
+  readonly #preparations = new Preparations();
+
+  constructor(options: GatewayOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when all calls have ended and are paid. Call it after the uplinks have ended. */
+  async close(): Promise<void> {
+    await Promise.all(this.#calls);
+    await this.#preparations.close();
+  }
+
+  /** Serves one machine's uplink until the connection ends. */
+  serve(uplink: Socket, caller: Caller): void {
+    const settings = { initialWindowSize: streamWindowBytes, maxConcurrentStreams: maximumStreams };
+    const server = createServer({ settings, maxSessionMemory });
+    server.on("sessionError", () => {});
+    server.on("session", (session) => session.setLocalWindowSize(connectionWindowBytes));
+    let open = 0;
+    this.#rates.sweep();
+    server.on("stream", (stream, headers) => {
+      stream.on("error", () => {});
+      if (headers[":method"] === "CONNECT" && caller.tunnel) {
+        const name = headers[tunnelHeader];
+        return caller.tunnel(stream, String(headers[":authority"]), typeof name === "string" ? name : null);
+      }
+      const excess = open === maximumCalls ? `${maximumCalls} model calls at once` : this.#rates.of(caller.id).excess();
+      if (excess) {
+        stream.resume(); // Unread bytes would block the other streams.
+        const told = nearest(String(headers[":path"])).error(429, `An agent makes ${excess}.`);
+        return answer(stream, 429, told, tooManyPauseMs);
+      }
+      open++;
+      const read = (bytes: number) => this.#rates.of(caller.id).count({ bytes });
+      const isAsking = caller.otherAgents && headers[":path"] === agentsPath;
+      const call = (isAsking ? caller.otherAgents!(stream, headers, read) : this.#serve(stream, headers, caller))
+        .catch((error: unknown) => {
+          if (stream.destroyed) return; // The guest has gone.
+          this.#options.warn("a model call failed", error);
+          stream.close(2); // INTERNAL_ERROR: the guest's client sees a stream that broke off.
+        })
+        .finally(() => {
+          open--;
+          this.#calls.delete(call);
+        });
+      this.#calls.add(call);
+    });
+    server.emit("connection", uplink);
+  }
+
+  async #serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, caller: Caller): Promise<void> {
+    const gone = new AbortController();
+    stream.on("close", () => gone.abort());
+    const [path = "", query] = String(headers[":path"]).split("?");
+    const wire = offered.get(path);
+    if (!wire || headers[":method"] !== "POST") {
+      return answer(stream, 404, nearest(path).error(404, `${headers[":method"]} ${path} is not offered to agents.`));
+    }
+    // Loaded while the request is still arriving.
+    const outsideOfTurns = caller.turn() ? null : caller.settings();
+    outsideOfTurns?.catch(() => {}); // Handled below.
+    // Kept in memory until the call ends: it may be retried.
+    using read = await this.#bodies.read({
+      stream,
+      holder: { agent: caller.id, account: await accountOf(caller) },
+      contentLength: headers["content-length"],
+      signal: gone.signal,
+      late: () => {
+        answer(stream, 408, wire.error(408, "A request's body has to arrive within seconds."));
+        stream.close();
+      },
+    });
+    const { body, size } = read;
+    this.#rates.of(caller.id).count({ bytes: size });
+    if (!body) return answer(stream, 413, wire.error(413, "A request has 32 MiB at most."));
+    const turn = caller.turn();
+    const settings = turn?.settings ?? (await (outsideOfTurns ?? caller.settings()));
+    const owner = { id: caller.id, instructions: settings.instructions };
+    const request = await this.#preparations.prepare(wire.path, body, owner, gone.signal);
+    this.#rates.of(caller.id).count({ values: request.values });
+    if ("problem" in request) return answer(stream, 400, wire.error(400, request.problem));
+    const chosen = this.#providerOf(wire, settings.model);
+    const model = chosen === demo ? "demo/demo" : `${wire.provider}/${request.model}`;
+    const problem = await problemOf({ model, work: request.remote }, this.#options, caller);
+    if (problem) return answer(stream, 400, wire.error(400, problem));
+    if (wire.generates) turn?.asked();
+    const over = turn ? AbortSignal.any([gone.signal, turn.interrupted]) : gone.signal;
+    const modelRequest: ModelRequest = {
+      stream,
+      wire,
+      model,
+      turn,
+      charge: null,
+      meter: null,
+      outcome: "gone",
+      span: null,
+      gone: gone.signal,
+      over,
+    };
+    const call = {
+      wire,
+      query: query === undefined ? "" : `?${query}`,
+      headers,
+      body: request.body,
+      signal: over,
+    };
+    if (!wire.generates) {
+      // Awaited, since the body is held until then.
+      return await (chosen
+        ? this.#pass(modelRequest, chosen, call)
+        : refuse(modelRequest, unconfigured(wire.provider)));
+    }
+    modelRequest.span = turn?.called(model) ?? null;
+    try {
+      if (!chosen) return await refuse(modelRequest, unconfigured(wire.provider));
+      if (await this.#charge(modelRequest, request, caller.payer())) await this.#pay(modelRequest, chosen, call);
+    } finally {
+      this.#note(modelRequest);
+    }
+  }
+
+  /** Makes a call that credits are held for, and pays for it. */
+  async #pay(modelRequest: ModelRequest, provider: Provider, call: ModelCall): Promise<void> {
+    try {
+      await this.#pass(modelRequest, provider, call);
+    } finally {
+      await immediate(); // The answer leaves first.
+      // If the guest has gone, the received part is charged even of an answer that is not streamed.
+      modelRequest.meter?.finish();
+      await modelRequest.charge?.settle(modelRequest.meter);
+    }
+  }
+
+  /** Measures a call that is over, and ends its span. */
+  #note({ model, outcome, span, meter, charge }: ModelRequest): void {
+    this.#options.measured?.ended(providerOf(model), outcome);
+    if (charge) this.#options.measured?.used(providerOf(model), charge.used.tokens, charge.used.microCredits);
+    const { input, output } = meter?.tokens ?? {};
+    span?.add({
+      ...(input === undefined ? {} : { "gen_ai.usage.input_tokens": input }),
+      ...(output === undefined ? {} : { "gen_ai.usage.output_tokens": output }),
+    });
+    endSpan(span, outcome);
+  }
+
+  /** Holds credits for the call. Returns false after answering that the call cannot be made. */
+  async #charge(modelRequest: ModelRequest, request: PreparedRequest, payer: Payer): Promise<boolean> {
+    const { model, turn, over } = modelRequest;
+    const { prices, allowUnpriced } = this.#options;
+    const tell = (tokens: TokenCounts, microCredits: number | null) => turn?.used(tokens, microCredits);
+    try {
+      modelRequest.charge = await Charge.open({ request, model, prices, allowUnpriced, payer, tell }, over);
+      if (!modelRequest.charge) await refuse(modelRequest, unpriced(model));
+      return modelRequest.charge !== null;
+    } catch (error) {
+      if (isShort(error)) await refuse(modelRequest, short(error));
+      else if (over.aborted) await hold(modelRequest);
+      else throw error;
+      return false;
+    }
+  }
+
+  /** The provider for calls of an API by an agent with this model. */
+  #providerOf(wire: Wire, model: string | null): Provider | null {
+    const { providers } = this.#options;
+    if (model?.startsWith("demo/")) return demo;
+    const none = Object.values(providers).every((provider) => provider === null);
+    return none ? demo : providers[wire.provider];
+  }
+
+  async #pass(modelRequest: ModelRequest, provider: Provider, call: ModelCall): Promise<void> {
+    const begun = performance.now();
+    for (let pause = firstRetryMs; ; pause *= 2) {
+      const silence = new Silence(this.#options.silenceMs);
+      const refused = modelRequest.charge?.refused;
+      const signal = AbortSignal.any([call.signal, silence.signal, ...(refused ? [refused] : [])]);
+      try {
+        const outcome = await ask(provider, { ...call, signal }, silence);
+        await modelRequest.charge?.held();
+        if (!("fault" in outcome)) {
+          this.#options.measured?.answered(providerOf(modelRequest.model), (performance.now() - begun) / 1000);
+          return await relay(modelRequest, outcome, silence);
+        }
+        const wait = outcome.retryAfterMs ?? pause;
+        const late = performance.now() - begun + wait > this.#options.retryMs;
+        if (!modelRequest.turn || !outcome.transient || late) return await refuse(modelRequest, outcome);
+        modelRequest.span?.mark("retry", { "error.type": outcome.fault.code });
+        await sleep(wait, undefined, { signal: modelRequest.over });
+      } catch (error) {
+        if (modelRequest.over.aborted) return await hold(modelRequest);
+        if (!refused?.aborted) throw error;
+        if (!isShort(refused.reason)) throw refused.reason;
+        return await refuse(modelRequest, short(refused.reason));
+      } finally {
+        silence.end();
+      }
+    }
+  }
+}
+
+/** Without the database, the agent counts as an account of its own. */
+function accountOf(caller: Caller): Promise<string> {
+  return caller.account().catch(() => caller.id);
+}
+
+/** `model`: `provider/name`. */
+function providerOf(model: string): string {
+  return model.slice(0, model.indexOf("/"));
+}
+
+/** The API whose clients would request this path. */
+function nearest(path: string): Wire {
+  return path.startsWith("/openai/") ? chat : messages;
+}
+
+/** Makes one attempt. Returns an answer that has begun, or why there is none. */
+async function ask(provider: Provider, call: ModelCall, silence: Silence): Promise<ModelAnswer | Refusal> {
+  try {
+    const given = await provider(call);
+    if (given.status < 400) return given;
+    return refusalOf(given.status, await beginningOf(given.body), given.headers["retry-after"]);
+  } catch (error) {
+    if (silence.signal.aborted) return stalled(silence.ms);
+    if (error instanceof Unreachable) return unreachable(error.message);
+    throw error;
+  }
+}
+
+/** A refusal's text, or its first part. */
+async function beginningOf(body: ModelAnswer["body"]): Promise<string> {
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of body) {
+    text += typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true });
+    if (text.length > maximumRefusalBytes) break;
+  }
+  return text;
+}

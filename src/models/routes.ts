@@ -1,0 +1,23 @@
+import type { FastifyPluginAsync } from "fastify";
+import { routes } from "../api/routes.ts";
+import { handle } from "../core/http/handle.ts";
+import { fromCursor, pageOf } from "../core/http/paging.ts";
+import type { ModelChoice } from "./choice.ts";
+
+/** `/models` and `/runtimes`: the choices for an agent. */
+export function catalogRoutes(choice: ModelChoice): FastifyPluginAsync {
+  return async (app) => {
+    handle(app, routes.listModels, async (request) => {
+      const { limit, cursor } = request.query;
+      const after = fromCursor(cursor, /^[a-z]+\/.+$/);
+      const models = await choice.models();
+      const rest = after === null ? models : models.filter(({ id }) => id > after);
+      return pageOf(rest.slice(0, limit + 1), limit, ({ id }) => id);
+    });
+
+    handle(app, routes.listRuntimes, async () => ({
+      data: await choice.runtimeRecords(),
+      nextCursor: null,
+    }));
+  };
+}

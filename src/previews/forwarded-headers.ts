@@ -1,0 +1,83 @@
+import type { IncomingMessage } from "node:http";
+import { notLeadingHeader, passportHeader } from "../hosts/passing/passport.ts";
+import { hostOnly, withoutSessions } from "./session-cookie.ts";
+
+/** Of one connection alone (RFC 9110, 7.6.1), with what is set anew. */
+const ofConnection = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** What a client may not claim. `expect` has been answered already. */
+const ofClient = new Set(["expect", "forwarded", "x-real-ip", passportHeader]);
+
+/** What `connection` may not name: the end of a body is told by it, or whom a request is for and from. */
+const ofMessage = new Set(["content-length", "cookie", "host", "origin", "set-cookie"]);
+
+/**
+ * What a page may not say: whom else it lets read it, where else it is, what a browser forgets of the whole domain, whom
+ * it reports to, and what only servers say to each other.
+ */
+const ofPage = new Set([
+  notLeadingHeader,
+  "alt-svc",
+  "clear-site-data",
+  "nel",
+  "report-to",
+  "reporting-endpoints",
+  "strict-transport-security",
+  "cross-origin-resource-policy",
+  "origin-agent-cluster",
+]);
+
+/**
+ * The headers of a request as the program in the machine gets them, as a flat list of names and values. `upgrade`: the
+ * protocol to change to; null for an ordinary request.
+ */
+export function requestHeaders(request: IncomingMessage, isSecure: boolean, upgrade: string | null): string[] {
+  const headers = remaining(request).flatMap(([name, value]) => {
+    const lower = name.toLowerCase();
+    if (ofClient.has(lower) || lower.startsWith("x-forwarded-")) return [];
+    if (lower !== "cookie") return [name, value];
+    const own = withoutSessions(value);
+    return own === null ? [] : [name, own];
+  });
+  headers.push("X-Forwarded-Host", request.headers.host ?? "", "X-Forwarded-Proto", isSecure ? "https" : "http");
+  if (request.headers["transfer-encoding"] !== undefined) headers.push("Transfer-Encoding", "chunked");
+  return upgrade === null
+    ? [...headers, "Connection", "close"]
+    : [...headers, "Connection", "Upgrade", "Upgrade", upgrade];
+}
+
+/** The headers of an answer as the browser gets them: for this origin alone. A flat list of names and values. */
+export function responseHeaders(answer: IncomingMessage): string[] {
+  const headers = remaining(answer).flatMap(([name, value]) => {
+    const lower = name.toLowerCase();
+    if (ofPage.has(lower) || lower.startsWith("access-control-")) return [];
+    if (lower !== "set-cookie") return [name, value];
+    const own = hostOnly(value);
+    return own === null ? [] : [name, own];
+  });
+  // A second policy only adds to the page's own. A browser on a connection without TLS does not say who embeds a page.
+  const framing = ["Content-Security-Policy", "frame-ancestors 'self'"];
+  return [...headers, ...framing, "Cross-Origin-Resource-Policy", "same-origin", "Origin-Agent-Cluster", "?1"];
+}
+
+/** All headers except those of the connection, and those that it names as such. */
+function remaining({ rawHeaders, headers }: IncomingMessage): [name: string, value: string][] {
+  const named = (headers.connection ?? "").split(",").map((name) => name.trim().toLowerCase());
+  const dropped = new Set([...ofConnection, ...named.filter((name) => !ofMessage.has(name))]);
+  const pairs: [string, string][] = [];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    if (!dropped.has(name.toLowerCase())) pairs.push([name, rawHeaders[at + 1]!]);
+  }
+  return pairs;
+}

@@ -1,0 +1,262 @@
+import { type IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { FastifyBaseLogger } from "fastify";
+import { BerthError } from "../contract/errors.ts";
+import { clientOf } from "../core/http/rate-limits.ts";
+import type { RateLimiter } from "../core/rate-limits.ts";
+import type { Passing } from "../hosts/passing/passing.ts";
+import type { Ports } from "../ports/ports.ts";
+import { isForeign } from "./foreign.ts";
+import { forward, type Upgrading } from "./forward.ts";
+import type { PreviewHosts } from "./hosts.ts";
+import {
+  foreign,
+  type Notice,
+  notFound,
+  notListening,
+  sendNotice,
+  shareEnded,
+  signInRequired,
+  ticketUsed,
+  tooManyRequests,
+} from "./pages.ts";
+import { type Previews, type PreviewTarget, parseLabel, type Visitor } from "./previews.ts";
+import { sessionCookie, sessionsIn } from "./session-cookie.ts";
+
+/** Where visitors come in, on every preview's host. */
+const enterPath = "/__berth/enter";
+const sharePath = "/__berth/share/";
+
+/** The most requests and connections of one port at once. */
+const maximumAtOnce = 256;
+/** How long a request may go on after its visitor has lost access. */
+const checkMs = 3_000;
+
+/** The path of a one-time link into a preview. */
+export function enterLink(ticket: string, path: string): string {
+  return `${enterPath}?${new URLSearchParams({ ticket, to: path })}`;
+}
+
+/** The path of a share's link. */
+export function shareLink(secret: string): string {
+  return `${sharePath}${secret}`;
+}
+
+interface PreviewParts {
+  hosts: PreviewHosts;
+  previews: Previews;
+  ports: Pick<Ports, "connect">;
+  /** Counts what is asked for in vain, by address. */
+  limiter: RateLimiter;
+  logger: FastifyBaseLogger;
+  /** Null: this server does all itself. */
+  passing: Pick<Passing, "passPage" | "addressOf"> | null;
+}
+
+/** A request under way. */
+interface Open {
+  visitor: Visitor;
+  end: () => void;
+}
+
+/**
+ * The pages that agents serve, each port at an origin of its own. Requests for their hosts come here and never to the
+ * API, so that no page shares an origin with it.
+ */
+export class PreviewServer {
+  readonly #parts: PreviewParts;
+  /** By the host's label. */
+  readonly #open = new Map<string, Set<Open>>();
+  readonly #checks: NodeJS.Timeout;
+
+  constructor(parts: PreviewParts) {
+    this.#parts = parts;
+    this.#checks = setInterval(() => this.#check(), checkMs).unref();
+  }
+
+  /** Whether a request is for a preview. */
+  owns({ headers }: IncomingMessage): boolean {
+    return this.#parts.hosts.labelIn(headers.host) !== null;
+  }
+
+  answer(request: IncomingMessage, response: ServerResponse): void {
+    void this.#answer(request, response, null);
+  }
+
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on("error", () => {});
+    const response = new ServerResponse(request);
+    response.assignSocket(socket as Socket);
+    response.shouldKeepAlive = false;
+    // Nothing else would end it: Node's limits of time are for sockets that it still has.
+    response.on("finish", () => (socket as Socket).destroySoon());
+    void this.#answer(request, response, { socket, head });
+  }
+
+  close(): void {
+    clearInterval(this.#checks);
+    for (const open of this.#open.values()) for (const { end } of open) end();
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse, upgrading: Upgrading | null): Promise<void> {
+    try {
+      await this.#serve(request, response, upgrading);
+    } catch (error) {
+      this.#refuse(request, response, error instanceof Refusal ? error.notice : this.#noticeOf(error));
+      // What has begun cannot be answered any more.
+      if (upgrading && !response.writableEnded) upgrading.socket.destroy();
+    }
+  }
+
+  /** Never throws, whatever has become of the response. */
+  #refuse(request: IncomingMessage, response: ServerResponse, notice: Notice): void {
+    try {
+      sendNotice(request, response, notice);
+    } catch (error) {
+      this.#parts.logger.error({ err: error }, "a preview's notice could not be sent");
+      response.destroy();
+    }
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse, upgrading: Upgrading | null): Promise<void> {
+    const target = await this.#target(request);
+    const [pathname, query] = request.url!.split("?", 2) as [string, string?];
+    if (pathname === enterPath) return this.#enter(request, response, target, new URLSearchParams(query));
+    if (pathname.startsWith(sharePath)) return this.#enterByShare(request, response, target, pathname);
+    if (isForeign(request)) throw new Refusal(foreign);
+    const visitor = await this.#visitor(request, target);
+    const { hosts, ports, passing } = this.#parts;
+    const page = { request, response, isUpgrade: upgrading !== null };
+    if (await passing?.passPage(target.agent, page)) return;
+    using _ = this.#enterOpen(hosts.labelIn(request.headers.host)!, {
+      visitor,
+      end: () => (upgrading?.socket ?? response).destroy(),
+    });
+    const gone = new AbortController();
+    (upgrading?.socket ?? response).once("close", () => gone.abort());
+    const connecting = ports.connect(target.agent, visitor, target.port, gone.signal);
+    const connection = await this.#connected(connecting, target.port);
+    await forward(request, response, connection, hosts.isSecure, upgrading);
+  }
+
+  async #target(request: IncomingMessage): Promise<PreviewTarget> {
+    const { headersDistinct, headers, url } = request;
+    const { hosts, previews } = this.#parts;
+    if (headersDistinct.host?.length !== 1 || !url?.startsWith("/")) throw new Refusal(badRequest);
+    const named = parseLabel(hosts.labelIn(headers.host)!);
+    if (!named) throw await this.#inVain(request, notFound);
+    const target = await previews.find(named);
+    // As for an agent that there is: nobody finds out by asking.
+    if (!target) throw await this.#inVain(request, signInRequired(named.port));
+    return target;
+  }
+
+  async #visitor(request: IncomingMessage, target: PreviewTarget): Promise<Visitor> {
+    const { hosts, previews } = this.#parts;
+    const visitor = await previews.visitor(sessionsIn(request.headers.cookie, hosts.isSecure), target);
+    if (visitor === "ended") throw await this.#inVain(request, shareEnded);
+    if (!visitor) throw await this.#inVain(request, signInRequired(target.port));
+    return visitor;
+  }
+
+  async #enter(request: IncomingMessage, response: ServerResponse, target: PreviewTarget, query: URLSearchParams) {
+    const session = await this.#parts.previews.enter(query.get("ticket") ?? "", target);
+    if (session === null) throw await this.#inVain(request, ticketUsed);
+    this.#welcome(response, session, query.get("to") ?? "/");
+  }
+
+  async #enterByShare(request: IncomingMessage, response: ServerResponse, target: PreviewTarget, path: string) {
+    const session = await this.#parts.previews.enterByShare(path.slice(sharePath.length), target);
+    if (session === null) throw await this.#inVain(request, shareEnded);
+    this.#welcome(response, session, "/");
+  }
+
+  #welcome(response: ServerResponse, session: string, path: string): void {
+    response.writeHead(303, {
+      location: ownPath(path),
+      "set-cookie": sessionCookie(session, this.#parts.hosts.isSecure),
+      "cache-control": "no-store",
+      "referrer-policy": "no-referrer",
+    });
+    response.end();
+  }
+
+  /** Counts the request until the result is disposed. */
+  #enterOpen(label: string, entry: Open): Disposable {
+    const open = this.#open.get(label) ?? new Set();
+    if (open.size >= maximumAtOnce) throw new Refusal(tooManyRequests);
+    this.#open.set(label, open.add(entry));
+    return {
+      [Symbol.dispose]: () => {
+        open.delete(entry);
+        if (open.size === 0) this.#open.delete(label);
+      },
+    };
+  }
+
+  async #connected(connecting: Promise<Duplex>, port: number): Promise<Duplex> {
+    try {
+      return await connecting;
+    } catch (error) {
+      if (error instanceof BerthError && error.code === "port_not_listening") throw new Refusal(notListening(port));
+      throw error;
+    }
+  }
+
+  /** The refusal of what was asked for in vain, which an address may do only so often. */
+  async #inVain(request: IncomingMessage, notice: Notice): Promise<Refusal> {
+    const address = this.#parts.passing?.addressOf(request) ?? request.socket.remoteAddress;
+    const allowance = await this.#parts.limiter.take(clientOf(address ?? ""));
+    if (!allowance || allowance.allowed) return new Refusal(notice);
+    return new Refusal({ ...tooManyRequests, retrySeconds: Math.ceil(allowance.resetMs / 1000) });
+  }
+
+  #noticeOf(error: unknown): Notice {
+    if (error instanceof BerthError && error.status < 500) {
+      return { status: error.status, code: error.code, title: "The page cannot be shown", text: error.message };
+    }
+    if (!(error instanceof BerthError)) this.#parts.logger.debug({ err: error }, "a preview broke off");
+    const status = error instanceof BerthError ? error.status : 502;
+    const text = "The agent's machine did not answer, or its program broke the connection off.";
+    return { status, code: "machine_failed", title: "The page cannot be shown", text, retrySeconds: 5 };
+  }
+
+  /** Cuts off those who have lost access. */
+  #check(): void {
+    for (const open of this.#open.values()) {
+      for (const { visitor, end } of open) {
+        // While the database is unavailable, everybody counts as valid.
+        void this.#parts.previews.isValid(visitor).then(
+          (isValid) => isValid || end(),
+          () => {},
+        );
+      }
+    }
+  }
+}
+
+/** A path of the preview's own, for a header. Encodes what no header may carry; `/` for what would lead elsewhere. */
+function ownPath(path: string): string {
+  const base = "http://preview";
+  if (!URL.canParse(path, base)) return "/";
+  const { origin, pathname, href } = new URL(path, base);
+  return origin === base && !pathname.startsWith("//") ? href.slice(base.length) : "/";
+}
+
+const badRequest: Notice = {
+  status: 400,
+  code: "request_invalid",
+  title: "This is no request for a page",
+  text: "It has one host, and a path.",
+};
+
+/** Ends a request with a notice. */
+class Refusal extends Error {
+  readonly notice: Notice;
+
+  constructor(notice: Notice) {
+    super(notice.title);
+    this.notice = notice;
+  }
+}

@@ -1,0 +1,136 @@
+import type { Tickets } from "../accounts/tickets.ts";
+import type { AgentState } from "../agents/agent.ts";
+import { hexOf } from "../contract/ids.ts";
+import type { Caller } from "../core/http/caller.ts";
+import type { Shares } from "./shares.ts";
+
+/** For how long a browser stays admitted to a port's pages, in milliseconds. */
+export const sessionMs = 12 * 60 * 60 * 1000;
+
+/** How many hexadecimal digits of an account's id are in the host names of its previews: 48 random bits. */
+const accountDigits = 12;
+
+/** What a host name stands for. */
+export interface PreviewTarget {
+  agent: AgentState;
+  port: number;
+}
+
+/** Who sees a port's pages, and on whose credits: a caller, or anybody with a share. */
+export interface Visitor extends Pick<Caller, "accountId" | "keyId" | "token"> {
+  /** The share's id; null for a caller. */
+  share: string | null;
+}
+
+/** The contents of a browser's cookie. */
+interface Session extends Visitor {
+  agentId: string;
+  port: number;
+  /** In milliseconds since 1970. */
+  until: number;
+}
+
+interface PreviewOptions {
+  agents: {
+    /** The agent with this name in an account whose id begins with these hexadecimal digits; null without one. */
+    byAccountDigits(digits: string, name: string): Promise<AgentState | null>;
+  };
+  tickets: Pick<Tickets, "take">;
+  shares: Pick<Shares, "bySecret" | "isOpen">;
+  principals: { isValid(caller: Pick<Caller, "accountId" | "keyId" | "token">): Promise<boolean> };
+  sealing: { seal(text: string, context: string): Buffer; open(sealed: Buffer, context: string): string | null };
+}
+
+/** What cookies are bound to: no other text that the service seals can be one. */
+const sealContext = "preview session";
+
+/** The purpose of a ticket for a port's pages. */
+export function previewPurpose(port: number): string {
+  return `preview ${port}`;
+}
+
+/** The first label of a port's host name: `3000--ada--0123456789ab`. At most 51 characters. */
+export function previewLabel({ name, accountId }: Pick<AgentState, "name" | "accountId">, port: number): string {
+  return `${port}--${name}--${hexOf(accountId).slice(0, accountDigits)}`;
+}
+
+/** What a host name's first label says. */
+interface PreviewLabel {
+  port: number;
+  /** The agent's name. */
+  name: string;
+  /** The first hexadecimal digits of the account's id. */
+  digits: string;
+}
+
+/** Null for a label that no port of an agent has. */
+export function parseLabel(label: string): PreviewLabel | null {
+  const [, port, name, digits] = /^(\d{1,5})--(.+)--([0-9a-f]{12})$/.exec(label) ?? [];
+  if (port === undefined || name === undefined || digits === undefined) return null;
+  if (String(Number(port)) !== port || Number(port) < 1 || Number(port) > 65_535) return null;
+  return { port: Number(port), name, digits };
+}
+
+/** Who may see the pages that agents serve. */
+export class Previews {
+  readonly #options: PreviewOptions;
+
+  constructor(options: PreviewOptions) {
+    this.#options = options;
+  }
+
+  /** The port that a host name's first label stands for; null if there is no such agent. */
+  async find({ port, name, digits }: PreviewLabel): Promise<PreviewTarget | null> {
+    const agent = await this.#options.agents.byAccountDigits(digits, name);
+    return agent && agent.desired !== "deleted" ? { agent, port } : null;
+  }
+
+  /** Uses up a ticket. Returns a session for a cookie; null if the ticket is not good for these pages. */
+  async enter(ticket: string, { agent, port }: PreviewTarget): Promise<string | null> {
+    const admission = await this.#options.tickets.take(ticket);
+    if (admission?.purpose !== previewPurpose(port) || admission.agentId !== agent.id) return null;
+    const { accountId, keyId, token } = admission.caller;
+    return this.#seal({ accountId, keyId, token, share: null, agentId: agent.id, port, until: Date.now() + sessionMs });
+  }
+
+  /** A session for a cookie, by the secret of a link; null if the share has ended. */
+  async enterByShare(secret: string, { agent, port }: PreviewTarget): Promise<string | null> {
+    const share = await this.#options.shares.bySecret(agent, port, secret);
+    if (share === null) return null;
+    const visitor = { accountId: agent.accountId, keyId: null, token: null, share };
+    return this.#seal({ ...visitor, agentId: agent.id, port, until: Date.now() + sessionMs });
+  }
+
+  /**
+   * The visitor with one of these sessions. Null if none is good for these pages; `ended` if one was, by a share that
+   * has ended.
+   */
+  async visitor(sessions: readonly string[], { agent, port }: PreviewTarget): Promise<Visitor | "ended" | null> {
+    for (const sealed of sessions) {
+      const session = this.#unseal(sealed);
+      if (!session || session.agentId !== agent.id || session.port !== port || session.until <= Date.now()) continue;
+      // Sessions of an earlier version do not have a token.
+      const { accountId, keyId, token = null, share } = session;
+      const visitor = { accountId, keyId, token, share };
+      if (await this.isValid(visitor)) return visitor;
+      if (share !== null) return "ended";
+    }
+    return null;
+  }
+
+  /** Whether the visitor may still see what they were admitted to. */
+  async isValid(visitor: Visitor): Promise<boolean> {
+    const { shares, principals } = this.#options;
+    if (visitor.share !== null && !(await shares.isOpen(visitor.share))) return false;
+    return principals.isValid(visitor);
+  }
+
+  #seal(session: Session): string {
+    return this.#options.sealing.seal(JSON.stringify(session), sealContext).toString("base64url");
+  }
+
+  #unseal(sealed: string): Session | null {
+    const text = this.#options.sealing.open(Buffer.from(sealed, "base64url"), sealContext);
+    return text === null ? null : (JSON.parse(text) as Session);
+  }
+}

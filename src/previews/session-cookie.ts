@@ -1,0 +1,36 @@
+import { cookiesIn, valuesOf } from "../core/http/cookies.ts";
+import { sessionMs } from "./previews.ts";
+
+/** The name of a visitor's cookie. With the prefix, a browser accepts it from this very host alone (RFC 6265bis). */
+function cookieName(isSecure: boolean): string {
+  return isSecure ? "__Host-berth-preview" : "berth-preview";
+}
+
+/** All values of the visitor's cookie: a page of a neighbouring host may have added some. */
+export function sessionsIn(header: string | undefined, isSecure: boolean): string[] {
+  return valuesOf(header, cookieName(isSecure)).slice(0, 4);
+}
+
+/** The cookies that are the page's own; null if there are none. */
+export function withoutSessions(header: string): string | null {
+  const others = cookiesIn(header).filter((cookie) => !isSession(cookie));
+  return others.length > 0 ? others.join("; ") : null;
+}
+
+/** The header `set-cookie` for a visitor. */
+export function sessionCookie(session: string, isSecure: boolean): string {
+  const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${sessionMs / 1000}${isSecure ? "; Secure" : ""}`;
+  return `${cookieName(isSecure)}=${session}; ${attributes}`;
+}
+
+/** A page's `set-cookie` for its own host alone; null if the page may not set it. */
+export function hostOnly(setCookie: string): string | null {
+  if (isSession(setCookie)) return null;
+  const [pair, ...attributes] = setCookie.split(";");
+  return [pair, ...attributes.filter((attribute) => !/^\s*domain\s*(=|$)/i.test(attribute))].join(";");
+}
+
+function isSession(cookie: string): boolean {
+  const name = cookie.split("=")[0]!.trim().toLowerCase();
+  return name === "berth-preview" || name === "__host-berth-preview";
+}

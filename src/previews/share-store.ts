@@ -1,0 +1,73 @@
+import { type Selectable, sql } from "kysely";
+import type { Database, Tables } from "../core/database/database.ts";
+import type { ShareRows, ShareState } from "./shares.ts";
+
+/** Public links to agents' ports. */
+export class ShareStore implements ShareRows {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async insert(
+    agentId: string,
+    { id, port, expiresAt }: Omit<ShareState, "createdAt">,
+    hash: Buffer,
+    most: number,
+  ): Promise<ShareState | null> {
+    return this.#database.transaction().execute(async (transaction) => {
+      // Serialized, so that the count is correct.
+      const agents = transaction.selectFrom("agents").select("id").where("id", "=", agentId);
+      if (!(await agents.forNoKeyUpdate().executeTakeFirst())) return null;
+      await transaction
+        .deleteFrom("port_shares")
+        .where("agent_id", "=", agentId)
+        .where("expires_at", "<=", sql<Date>`now()`)
+        .execute();
+      const own = transaction.selectFrom("port_shares").where("agent_id", "=", agentId);
+      const { count } = await own.select(({ fn }) => fn.countAll<string>().as("count")).executeTakeFirstOrThrow();
+      if (Number(count) >= most) return null;
+      const row = { id, agent_id: agentId, port, secret_hash: hash, expires_at: expiresAt };
+      return fromRow(await transaction.insertInto("port_shares").values(row).returningAll().executeTakeFirstOrThrow());
+    });
+  }
+
+  async list(agentId: string): Promise<ShareState[]> {
+    const rows = await this.#open().selectAll().where("agent_id", "=", agentId).orderBy("created_at").execute();
+    return rows.map(fromRow);
+  }
+
+  async remove(agentId: string, id: string): Promise<boolean> {
+    const { numDeletedRows } = await this.#database
+      .deleteFrom("port_shares")
+      .where("agent_id", "=", agentId)
+      .where("id", "=", id)
+      .executeTakeFirst();
+    return numDeletedRows > 0n;
+  }
+
+  async bySecret(agentId: string, port: number, hash: Buffer): Promise<string | null> {
+    const row = await this.#open()
+      .select("id")
+      .where("agent_id", "=", agentId)
+      .where("port", "=", port)
+      .where("secret_hash", "=", hash)
+      .executeTakeFirst();
+    return row?.id ?? null;
+  }
+
+  async isOpen(id: string): Promise<boolean> {
+    return (await this.#open().select("id").where("id", "=", id).executeTakeFirst()) !== undefined;
+  }
+
+  #open() {
+    return this.#database
+      .selectFrom("port_shares")
+      .where(({ eb, or }) => or([eb("expires_at", "is", null), eb("expires_at", ">", sql<Date>`now()`)]));
+  }
+}
+
+function fromRow({ id, port, created_at, expires_at }: Selectable<Tables["port_shares"]>): ShareState {
+  return { id, port, createdAt: created_at, expiresAt: expires_at };
+}

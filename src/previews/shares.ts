@@ -1,0 +1,81 @@
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import type { AgentState } from "../agents/agent.ts";
+import { BerthError } from "../contract/errors.ts";
+import { type CreateShare, maximumShares, type ShareRecord } from "../contract/shares.ts";
+
+/** A public link to a port, without its secret. */
+export interface ShareState {
+  id: string;
+  port: number;
+  createdAt: Date;
+  expiresAt: Date | null;
+}
+
+/** The share as its owner sees it. */
+export function toShareView({ id, port, createdAt, expiresAt }: ShareState): ShareRecord {
+  return { id, port, createdAt: createdAt.toISOString(), expiresAt: expiresAt?.toISOString() ?? null };
+}
+
+/** The shares' rows. A share that has expired counts as gone. */
+export interface ShareRows {
+  /** Null if the agent has `most` shares already, or has gone. */
+  insert(agentId: string, share: Omit<ShareState, "createdAt">, hash: Buffer, most: number): Promise<ShareState | null>;
+  /** The oldest first. */
+  list(agentId: string): Promise<ShareState[]>;
+  /** False if the agent has no such share. */
+  remove(agentId: string, id: string): Promise<boolean>;
+  /** The id of the share with this secret; null without one. */
+  bySecret(agentId: string, port: number, hash: Buffer): Promise<string | null>;
+  isOpen(id: string): Promise<boolean>;
+}
+
+/** Public links to ports: each is good for one port, until it expires or is removed. */
+export class Shares {
+  readonly #rows: ShareRows;
+
+  constructor(rows: ShareRows) {
+    this.#rows = rows;
+  }
+
+  /** Returns the share, and the secret of its link. Throws `request_invalid`. */
+  async create(
+    agent: AgentState,
+    port: number,
+    { expiresAt }: CreateShare,
+  ): Promise<{ share: ShareState; secret: string }> {
+    const expires = expiresAt === undefined ? null : new Date(expiresAt);
+    if (expires && expires.getTime() <= Date.now())
+      throw new BerthError("request_invalid", "expiresAt: a time that has passed.");
+    const secret = randomBytes(32).toString("base64url");
+    const share = { id: randomUUID(), port, expiresAt: expires };
+    const inserted = await this.#rows.insert(agent.id, share, hashOf(secret), maximumShares);
+    if (inserted) return { share: inserted, secret };
+    throw new BerthError("request_invalid", `An agent can have at most ${maximumShares} shares: remove one.`);
+  }
+
+  /** The oldest first. */
+  list(agent: AgentState): Promise<ShareState[]> {
+    return this.#rows.list(agent.id);
+  }
+
+  /** Throws `share_not_found`. */
+  async remove(agent: AgentState, id: string): Promise<void> {
+    if (await this.#rows.remove(agent.id, id)) return;
+    throw new BerthError("share_not_found", `The agent has no share ${id}, or has it no longer.`);
+  }
+
+  /** The id of the share of that port with this secret; null if there is none, or it has ended. */
+  bySecret(agent: AgentState, port: number, secret: string): Promise<string | null> {
+    return this.#rows.bySecret(agent.id, port, hashOf(secret));
+  }
+
+  /** Whether the share has not ended. */
+  isOpen(id: string): Promise<boolean> {
+    return this.#rows.isOpen(id);
+  }
+}
+
+/** A secret of 256 random bits needs no slow hash. */
+function hashOf(secret: string): Buffer {
+  return createHash("sha256").update(secret).digest();
+}

@@ -1,0 +1,238 @@
+import { createHash } from "node:crypto";
+import type {
+  AgentCard,
+  CancelTaskRequest,
+  GetTaskRequest,
+  ListTasksRequest,
+  ListTasksResponse,
+  SendMessageRequest,
+  StreamResponse,
+  SubscribeToTaskRequest,
+  Task,
+} from "@a2a-js/sdk";
+import { TaskState } from "@a2a-js/sdk";
+import {
+  ExtendedAgentCardNotConfiguredError,
+  JsonRpcTransportError,
+  PushNotificationNotSupportedError,
+  TaskNotCancelableError,
+  TaskNotFoundError,
+  UnsupportedOperationError,
+} from "@a2a-js/sdk/errors";
+import type { A2ARequestHandler } from "@a2a-js/sdk/server";
+import type { AgentState } from "../../agents/agent.ts";
+import type { Route } from "../../api/route.ts";
+import { routes } from "../../api/routes.ts";
+import { BerthError } from "../../contract/errors.ts";
+import { requireOwnTurn } from "../../core/http/authorize.ts";
+import { errorBody } from "../../core/http/errors.ts";
+import { fromCursor, pageOf, timedKey, timedPattern } from "../../core/http/paging.ts";
+import type { TurnState } from "../../turns/turn.ts";
+import type { Turns } from "../../turns/turns.ts";
+import type { CarriedOperation, CarriedOperations, Carrier } from "../carried-operations.ts";
+import { messageFor } from "./messages.ts";
+import { conversationOf, statusOf, taskOf, updatesOf } from "./tasks.ts";
+
+/** What a refusal has as a JSON-RPC code where A2A has no error for it. The message begins with the service's own. */
+const refusalCode = -32_050;
+/** How long a cancel waits for the task's end. */
+const cancelMs = 5_000;
+const usualPage = 50;
+const pushes = "Push notifications are not sent: stream, or subscribe to the task.";
+
+interface TaskParts {
+  turns: Turns;
+  operations: CarriedOperations;
+  carrier: Carrier;
+  agent: AgentState;
+  /** Aborts when the client goes away. */
+  gone: AbortSignal;
+}
+
+/** An agent's turns as tasks of the Agent2Agent protocol, for one request. Each method is an operation of the API. */
+export class AgentTasks implements A2ARequestHandler {
+  readonly #parts: TaskParts;
+
+  constructor(parts: TaskParts) {
+    this.#parts = parts;
+  }
+
+  async sendMessage(request: SendMessageRequest): Promise<Task> {
+    const turn = await this.#begin(request);
+    const { historyLength, returnImmediately } = request.configuration ?? {};
+    if (!returnImmediately) for await (const _ of this.#events(turn));
+    return this.#task(turn, historyLength);
+  }
+
+  async *sendMessageStream(request: SendMessageRequest): AsyncGenerator<StreamResponse, void, undefined> {
+    const turn = await this.#begin(request);
+    yield* this.#stream(turn, request.configuration?.historyLength);
+  }
+
+  async *resubscribe({ id }: SubscribeToTaskRequest): AsyncGenerator<StreamResponse, void, undefined> {
+    const turn = await this.#perform(routes.getTurnEvents, (operation) => this.#find(operation, id));
+    if (turn.status !== "running") throw new UnsupportedOperationError("The task has ended; GetTask has all of it.");
+    yield* this.#stream(turn);
+  }
+
+  getTask({ id, historyLength }: GetTaskRequest): Promise<Task> {
+    return this.#perform(routes.getTurn, async (operation) =>
+      this.#task(await this.#find(operation, id), historyLength),
+    );
+  }
+
+  /** A page of the tasks, the newest first. Filters apply within it. */
+  listTasks(request: ListTasksRequest): Promise<ListTasksResponse> {
+    const { pageSize, pageToken, contextId, status, historyLength, includeArtifacts } = request;
+    const limit = Math.min(Math.max(pageSize || usualPage, 1), 100);
+    return this.#perform(routes.listTurns, async (operation) => {
+      const { id } = this.#agentOf(operation);
+      const found = await this.#parts.turns.list(id, limit + 1, fromCursor(pageToken || undefined, timedPattern));
+      const page = pageOf(found, limit, timedKey);
+      const tasks = page.data
+        .map((turn) => taskOf(turn, { historyLength: historyLength ?? 0, withReply: includeArtifacts ?? false }))
+        .filter((task) => contextId === "" || task.contextId === contextId)
+        .filter((task) => status === TaskState.TASK_STATE_UNSPECIFIED || task.status?.state === status);
+      const totalSize = await this.#count(id, contextId, status);
+      return { tasks, nextPageToken: page.nextCursor ?? "", pageSize: limit, totalSize };
+    });
+  }
+
+  /** How many tasks match, on all pages. */
+  async #count(agentId: string, contextId: string, state: TaskState): Promise<number> {
+    const conversation = contextId === "" ? null : conversationOf(contextId);
+    const status = state === TaskState.TASK_STATE_UNSPECIFIED ? null : statusOf(state);
+    if (conversation === undefined || status === undefined) return 0;
+    return this.#parts.turns.count(agentId, { conversation, status });
+  }
+
+  cancelTask({ id }: CancelTaskRequest): Promise<Task> {
+    const { turns } = this.#parts;
+    return this.#perform(routes.cancelTurn, async (operation) => {
+      const turn = await this.#find(operation, id);
+      await turns.cancel(this.#parts.agent, turn);
+      for await (const _ of turns.events(turn, 0, AbortSignal.timeout(cancelMs)));
+      return this.#task(turn);
+    });
+  }
+
+  async getAgentCard(): Promise<AgentCard> {
+    throw new UnsupportedOperationError("The card is at .well-known/agent-card.json below the agent.");
+  }
+
+  async getAuthenticatedExtendedAgentCard(): Promise<AgentCard> {
+    throw new ExtendedAgentCardNotConfiguredError("The card is the same for everybody.");
+  }
+
+  async createTaskPushNotificationConfig(): Promise<never> {
+    throw new PushNotificationNotSupportedError(pushes);
+  }
+
+  async getTaskPushNotificationConfig(): Promise<never> {
+    throw new PushNotificationNotSupportedError(pushes);
+  }
+
+  async listTaskPushNotificationConfigs(): Promise<never> {
+    throw new PushNotificationNotSupportedError(pushes);
+  }
+
+  async deleteTaskPushNotificationConfig(): Promise<never> {
+    throw new PushNotificationNotSupportedError(pushes);
+  }
+
+  /** Begins a turn, or finds the one that the same message of this client has begun. */
+  #begin(request: SendMessageRequest): Promise<TurnState> {
+    const { turns, carrier } = this.#parts;
+    return this.#perform(routes.chat, async (operation) => {
+      const { caller, log } = carrier.request;
+      const agent = this.#agentOf(operation);
+      const text = messageFor(agent.conversation, request);
+      const id = turnIdOf(agent.id, caller, request.message!.messageId);
+      try {
+        const turn = await turns.begin(id, agent, text, caller);
+        log.info({ turnId: id, agentId: agent.id }, "turn begun");
+        return turn;
+      } catch (error) {
+        // Looked for only now: few messages are sent again, and each that is not would pay for it.
+        const earlier = await turns.begun(agent.id, id);
+        if (earlier) return earlier;
+        throw error;
+      }
+    });
+  }
+
+  /** The request's agent, which its caller may use, named for the audit entry. */
+  #agentOf(operation: CarriedOperation): AgentState {
+    operation.isAbout(this.#parts.agent);
+    return this.#parts.agent;
+  }
+
+  async #find(operation: CarriedOperation, id: string): Promise<TurnState> {
+    const { turns, carrier } = this.#parts;
+    const turn = await turns.find(this.#agentOf(operation).id, id);
+    requireOwnTurn(carrier.request.caller, turn);
+    return turn;
+  }
+
+  async #task({ agentId, id }: TurnState, historyLength?: number): Promise<Task> {
+    return taskOf(await this.#parts.turns.past(agentId, id), { historyLength: historyLength ?? 1 });
+  }
+
+  /** The task as it is, then all that is said of it from its beginning, so that a reader who joins late has the whole. */
+  async *#stream(turn: TurnState, historyLength = 1): AsyncGenerator<StreamResponse, void, undefined> {
+    // It has just begun, or runs: nothing is looked up before the first event.
+    const now = {
+      reply: "",
+      replyTruncated: false,
+      error: null,
+      askedBy: null,
+      undone: false,
+      createdAt: new Date(),
+      finishedAt: null,
+    };
+    yield { payload: { $case: "task", value: taskOf({ ...turn, ...now }, { historyLength }) } };
+    let isFirst = true;
+    for await (const batch of this.#events(turn)) {
+      yield* updatesOf(turn, batch, isFirst);
+      isFirst &&= !batch.some(({ event }) => event.type === "response.output_text.delta");
+    }
+  }
+
+  #events(turn: TurnState) {
+    return this.#parts.turns.events(turn, 0, this.#parts.gone);
+  }
+
+  /** As `CarriedOperations.perform`, with refusals as A2A names them. */
+  async #perform<Result>(route: Route, work: (operation: CarriedOperation) => Promise<Result>): Promise<Result> {
+    const refusal: { by?: Error } = {};
+    try {
+      return await this.#parts.operations.perform(route, this.#parts.carrier, async (operation) => {
+        try {
+          return await work(operation);
+        } catch (error) {
+          // A refusal of the protocol's own is the client's fault, and logged as such.
+          if (!(error instanceof Error) || error instanceof BerthError || !("toErrorInfo" in error)) throw error;
+          refusal.by = error;
+          throw new BerthError("request_invalid", error.message);
+        }
+      });
+    } catch (error) {
+      throw refusal.by ?? toA2aError(error);
+    }
+  }
+}
+
+function toA2aError(thrown: unknown): unknown {
+  if (!(thrown instanceof BerthError)) return thrown;
+  const { code, message } = errorBody(thrown);
+  if (code === "turn_not_found") return new TaskNotFoundError(message);
+  if (code === "turn_finished") return new TaskNotCancelableError(message);
+  const error = { code: refusalCode, message: `${code}: ${message}` };
+  return new JsonRpcTransportError({ jsonrpc: "2.0", id: null, error });
+}
+
+/** The same for the same message of the same client, so that a message that is sent again begins nothing again. */
+function turnIdOf(agentId: string, caller: { accountId: string; keyId: string | null }, messageId: string): string {
+  const hash = createHash("sha256").update(JSON.stringify([agentId, caller.accountId, caller.keyId, messageId]));
+  return hash.digest("hex").replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-8$3-8$4-$5");
+}

@@ -1,0 +1,67 @@
+import { A2A_PROTOCOL_VERSION, AgentCard } from "@a2a-js/sdk";
+import type { AgentState } from "../../agents/agent.ts";
+
+/** What cards say of the service. */
+export interface CardFacts {
+  version: string;
+  /** Without a trailing slash. */
+  publicUrl: string;
+  /** The OpenID provider whose tokens are accepted. */
+  issuer: string;
+}
+
+const text = "text/plain";
+
+/** The card of an agent: where it is spoken to, what it takes, and which credentials open it. */
+export function cardOf({ name, runtime }: AgentState, { version, publicUrl, issuer }: CardFacts): unknown {
+  const description = `An agent on Berth, built on ${runtime}, with a virtual machine and a conversation of its own.`;
+  const requirement = (scheme: string) => ({ schemes: { [scheme]: { list: [] } } });
+  return AgentCard.toJSON({
+    name,
+    description,
+    version,
+    provider: undefined,
+    supportedInterfaces: [
+      {
+        url: `${publicUrl}/agents/${name}/a2a`,
+        protocolBinding: "JSONRPC",
+        protocolVersion: A2A_PROTOCOL_VERSION,
+        tenant: "",
+      },
+    ],
+    capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: false, extensions: [] },
+    securitySchemes: {
+      key: {
+        scheme: {
+          $case: "httpAuthSecurityScheme",
+          value: { description: "An API key.", scheme: "Bearer", bearerFormat: "berth_…" },
+        },
+      },
+      oidc: {
+        scheme: {
+          $case: "openIdConnectSecurityScheme",
+          value: {
+            description: "A token of a signed-in user.",
+            openIdConnectUrl: `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`,
+          },
+        },
+      },
+    },
+    securityRequirements: [requirement("key"), requirement("oidc")],
+    defaultInputModes: [text],
+    defaultOutputModes: [text],
+    skills: [
+      {
+        id: "chat",
+        name: "Answer and work",
+        description: "Answers messages, runs programs and works on files in its own machine.",
+        tags: ["chat", "code", "shell"],
+        examples: [],
+        inputModes: [text],
+        outputModes: [text],
+        securityRequirements: [],
+      },
+    ],
+    signatures: [],
+  });
+}

@@ -1,0 +1,105 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { AgentState } from "../agents/agent.ts";
+import type { Agents } from "../agents/agents.ts";
+import type { Route } from "../api/route.ts";
+import { type AuditRows, writeOperation } from "../audit/routes.ts";
+import { asBerthError } from "../contract/errors.ts";
+import { requireNamed, requirePermission } from "../core/http/authorize.ts";
+import { limit, type RateLimiters } from "../core/http/rate-limits.ts";
+
+/** A request that carries operations, and its reply. */
+export interface Carrier {
+  request: FastifyRequest;
+  reply: FastifyReply;
+}
+
+interface CarriedOptions {
+  agents: Pick<Agents, "find">;
+  auditLog: Pick<AuditRows, "write">;
+  limiters: Pick<RateLimiters, "agents" | "keys">;
+}
+
+/**
+ * Operations of the table of routes that come within a request of another protocol. Each has the permission, the limit and
+ * the audit entry of its own row, as if it were called by itself.
+ */
+export class CarriedOperations {
+  readonly #options: CarriedOptions;
+
+  constructor(options: CarriedOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Does `work` as the operation of this row. Throws `forbidden`, `rate_limited` and what `work` throws, always as a
+   * `BerthError`.
+   */
+  async perform<Result>(
+    route: Route,
+    { request, reply }: Carrier,
+    work: (operation: CarriedOperation) => Promise<Result>,
+  ): Promise<Result> {
+    const { agents, auditLog, limiters } = this.#options;
+    const operation = new CarriedOperation(route, request, agents, auditLog);
+    try {
+      requirePermission(route, request.caller);
+      if (route.limit) await limit(reply, limiters[route.limit], request.caller.accountId);
+      const result = await work(operation);
+      await operation.log(200, null);
+      return result;
+    } catch (thrown) {
+      const error = asBerthError(thrown, "internal", "An internal error occurred.");
+      if (error.status >= 500) request.log.error({ err: thrown, cause: error.cause }, "a carried operation failed");
+      await operation.log(error.status, error.code);
+      throw error;
+    }
+  }
+}
+
+/** One operation while it is done. */
+export class CarriedOperation {
+  readonly #route: Route;
+  readonly #request: FastifyRequest;
+  readonly #agents: Pick<Agents, "find">;
+  readonly #rows: Pick<AuditRows, "write">;
+  #agent: AgentState | null = null;
+  #logged = false;
+
+  constructor(route: Route, request: FastifyRequest, agents: Pick<Agents, "find">, rows: Pick<AuditRows, "write">) {
+    this.#route = route;
+    this.#request = request;
+    this.#agents = agents;
+    this.#rows = rows;
+  }
+
+  /** As `findAgent`, for an operation of which a request may carry several. */
+  async findAgent(name: string): Promise<AgentState> {
+    const { caller } = this.#request;
+    this.#agent = await this.#agents.find(caller.accountId, name);
+    requireNamed(caller, this.#agent);
+    return this.#agent;
+  }
+
+  /** Names the agent for the audit entry: one that was found before, or that the operation has made. */
+  isAbout(agent: AgentState): void {
+    this.#agent = agent;
+  }
+
+  /** Writes the audit entry now: what was begun goes on, whether or not anybody waits for it. */
+  begun(): Promise<void> {
+    return this.log(200, null);
+  }
+
+  /** Writes the audit entry, once. */
+  async log(status: number, code: string | null): Promise<void> {
+    if (this.#logged) return;
+    this.#logged = true;
+    const agent = this.#agent?.name ?? null;
+    await writeOperation(this.#rows, this.#request, this.#route, {
+      agent,
+      agentId: this.#agent?.id ?? null,
+      status,
+      code,
+    });
+  }
+}

@@ -1,0 +1,185 @@
+import type { ServerHttp2Stream } from "node:http2";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
+import {
+  type CallToolResult,
+  createMcpHandler,
+  type McpHttpHandler,
+  McpServer,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import type { AgentState } from "../../agents/agent.ts";
+import { asBerthError, BerthError } from "../../contract/errors.ts";
+import { OtherAgents, OtherAnswer, StartTurnArguments } from "../../contract/mcp.ts";
+import { agentsServer, alwaysOffered } from "../../contract/mcp-servers.ts";
+import { parseJson } from "../../core/json-structure.ts";
+import type { Asking } from "../../turns/asking.ts";
+import type { TurnState } from "../../turns/turn.ts";
+import type { Turns } from "../../turns/turns.ts";
+import { Progress } from "./progress.ts";
+import { requestHeaders } from "./request-headers.ts";
+import { authInfoOf } from "./server.ts";
+import { toFailure } from "./tool.ts";
+import { longerNote } from "./turn-tools.ts";
+
+/** A message has 256 KiB; in JSON, each byte may take six. */
+const maximumBodyBytes = 2 * 1024 * 1024;
+/**
+ * How long an asked agent may wait for a place. The one that asks keeps its own meanwhile, so that agents which ask each
+ * other could wait for ever.
+ */
+const placeMs = 120_000;
+const placeCheckMs = 5_000;
+/** How much of an agent's instructions another one sees, in characters. */
+const shownInstructions = 300;
+
+interface OtherAgentsOptions {
+  asking: Asking;
+  turns: Turns;
+  /** An agent's position among those that wait for a place; null: it does not. */
+  positionOf: (agentId: string) => number | null;
+  log: (message: string, fields: Record<string, unknown>) => void;
+}
+
+/**
+ * The MCP server by which agents ask other agents of their account. It is reached through the uplink of the asking agent's
+ * machine alone, which says whose request it is.
+ */
+export class OtherAgentsServer {
+  readonly #options: OtherAgentsOptions;
+  readonly #handler: McpHttpHandler;
+
+  constructor(options: OtherAgentsOptions) {
+    this.#options = options;
+    this.#handler = createMcpHandler(({ authInfo }) => this.#serverFor(authInfo!.extra!.agentId as string), {
+      onerror: (error) => options.log("a request for other agents failed", { error }),
+    });
+  }
+
+  /** Answers a request of the agent's machine. `read` is told how many bytes of its body have come. */
+  async serve(
+    agentId: string,
+    stream: ServerHttp2Stream,
+    headers: NodeJS.Dict<string | string[]>,
+    read: (bytes: number) => void,
+  ): Promise<void> {
+    const gone = new AbortController();
+    stream.on("close", () => gone.abort());
+    const method = String(headers[":method"]);
+    const parsedBody = method === "POST" ? await bodyOf(stream, read) : undefined;
+    if (parsedBody === null) return refuse(stream);
+    const asked = new Request("http://berth/", { method, headers: requestHeaders(headers), signal: gone.signal });
+    const answer = await this.#handler.fetch(asked, { authInfo: authInfoOf({ agentId }), parsedBody });
+    const type = answer.headers.get("content-type");
+    stream.respond({ ":status": answer.status, ...(type === null ? {} : { "content-type": type }) });
+    if (!answer.body) return void stream.end();
+    const body = Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]);
+    await pipeline(body, stream).catch(() => {}); // The machine has gone; the turn that was asked for goes on.
+  }
+
+  close(): Promise<void> {
+    return this.#handler.close();
+  }
+
+  async #serverFor(agentId: string): Promise<McpServer> {
+    const { asking } = this.#options;
+    const others = await asking.choice(agentId);
+    const server = new McpServer({ name: agentsServer, version: "1" });
+    const names = others.map(({ name }) => name).join(", ") || "none at present";
+    server.registerTool(
+      "list_agents",
+      {
+        title: "List other agents",
+        description: `Lists the other agents that ask_agent reaches (${names}) with what they are for.`,
+        outputSchema: OtherAgents,
+        annotations: { readOnlyHint: true, openWorldHint: false },
+        _meta: alwaysOffered,
+      },
+      async () => resultOf({ agents: others.map(toChoice) }),
+    );
+    server.registerTool(
+      "ask_agent",
+      {
+        title: "Ask another agent",
+        description: `Sends a message to another agent and waits for its reply: ${names}. Each has files and a conversation of its own, which goes on from message to message; it sees nothing of yours, so the message says all that it needs.`,
+        inputSchema: StartTurnArguments,
+        outputSchema: OtherAnswer,
+        annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+        _meta: alwaysOffered,
+      },
+      ({ agent, message }, context) => this.#ask(agentId, agent, message, context).catch(this.#toFailure),
+    );
+    return server;
+  }
+
+  async #ask(agentId: string, name: string, message: string, { mcpReq }: ServerContext): Promise<CallToolResult> {
+    using progress = new Progress(mcpReq);
+    const { asking, turns } = this.#options;
+    const { agent, turn } = await asking.begin(agentId, name, message);
+    await this.#wait(agent, turn, mcpReq.signal, progress);
+    const { id: turnId, reply, replyTruncated, status, error } = await turns.past(agent.id, turn.id);
+    if (error) throw new BerthError(error.code, error.message);
+    if (status === "cancelled") throw new BerthError("turn_cancelled", `The turn of ${name} was cancelled.`);
+    const text = replyTruncated ? `${reply}\n\n${longerNote}` : reply;
+    return { ...resultOf({ agent: name, turnId, reply, replyTruncated }), content: [{ type: "text", text }] };
+  }
+
+  /** Until the turn has ended or nobody waits. Throws `no_capacity` where its agent gets no place. */
+  async #wait(agent: AgentState, turn: TurnState, gone: AbortSignal, progress: Progress): Promise<void> {
+    const { turns, positionOf } = this.#options;
+    let queuedMs = 0;
+    const impatient = new AbortController();
+    const timer = setInterval(() => {
+      queuedMs = positionOf(agent.id) === null ? 0 : queuedMs + placeCheckMs;
+      if (queuedMs >= placeMs) impatient.abort();
+    }, placeCheckMs);
+    try {
+      for await (const batch of turns.events(turn, 0, AbortSignal.any([gone, impatient.signal]))) {
+        for (const { event } of batch) progress.note(event);
+      }
+    } finally {
+      clearInterval(timer);
+    }
+    if (!impatient.signal.aborted) return;
+    await turns.cancel(agent, turn);
+    throw new BerthError("no_capacity", `No place came free for the machine of ${agent.name}; try again later.`);
+  }
+
+  readonly #toFailure = (thrown: unknown): CallToolResult => {
+    const error = asBerthError(thrown, "internal", "An internal error occurred.");
+    if (error.status >= 500) this.#options.log("an agent could not be asked", { error: thrown });
+    return toFailure(error);
+  };
+}
+
+function toChoice({ name, runtime, model, status, instructions }: AgentState) {
+  return { name, runtime, model, status, about: instructions?.slice(0, shownInstructions).toWellFormed() ?? null };
+}
+
+function resultOf(structuredContent: Record<string, unknown>): CallToolResult {
+  return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent };
+}
+
+/** The request's JSON; null if it is none or too much. */
+async function bodyOf(stream: ServerHttp2Stream, read: (bytes: number) => void): Promise<unknown> {
+  let size = 0;
+  const bounded = async function* () {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      read(chunk.length);
+      if (size > maximumBodyBytes) return;
+      yield chunk;
+    }
+  };
+  return buffer(bounded())
+    .then(parseJson)
+    .catch(() => null);
+}
+
+function refuse(stream: ServerHttp2Stream): void {
+  if (stream.destroyed) return;
+  stream.respond({ ":status": 400, "content-type": "application/json" });
+  const message = "The body is to be JSON of 2 MiB at most.";
+  stream.end(JSON.stringify({ jsonrpc: "2.0", error: { code: -32700, message }, id: null }));
+}

@@ -1,0 +1,87 @@
+import type { CallToolResult, McpServer, ServerContext, ToolAnnotations } from "@modelcontextprotocol/server";
+import type { z } from "zod";
+import type { Route } from "../../api/route.ts";
+import { BerthError } from "../../contract/errors.ts";
+import type { Caller } from "../../core/http/caller.ts";
+import { errorBody } from "../../core/http/errors.ts";
+import type { CarriedOperation, CarriedOperations, Carrier } from "../carried-operations.ts";
+import { Progress } from "./progress.ts";
+
+/** A call of a tool. */
+export interface ToolCall {
+  operation: CarriedOperation;
+  carrier: Carrier;
+  caller: Caller;
+  /** Tells the client how it goes on; does nothing for a client that has not asked. */
+  progress: Progress;
+  /** Aborts when the client goes away or cancels. */
+  gone: AbortSignal;
+}
+
+/** A tool's result: for programs, for the model where that is not the same as JSON, and whether it is a failure. */
+interface ToolAnswer<Output> {
+  result: Output;
+  text?: string;
+  failed?: boolean;
+}
+
+interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodType> {
+  name: string;
+  title: string;
+  /** For the model that chooses among tools. */
+  description: string;
+  /** The operation of the API that the tool is. */
+  route: Route;
+  input: Input;
+  output: Output;
+  annotations: ToolAnnotations;
+  run: (input: z.output<Input>, call: ToolCall) => Promise<ToolAnswer<z.output<Output>>>;
+}
+
+/** A tool, as an MCP server takes it. */
+export interface Tool {
+  name: string;
+  route: Route;
+  register(server: McpServer, operations: CarriedOperations, carrier: Carrier): void;
+}
+
+/** A tool that performs an operation of the API. */
+export function tool<Input extends z.ZodType, Output extends z.ZodType>(
+  definition: ToolDefinition<Input, Output>,
+): Tool {
+  const { name, route, title, description, input, output, annotations, run } = definition;
+  return {
+    name,
+    route,
+    register(server, operations, carrier) {
+      const [inputSchema, outputSchema]: z.ZodType[] = [input, output];
+      const config = { title, description, inputSchema: inputSchema!, outputSchema: outputSchema!, annotations };
+      server.registerTool(name, config, async (given: unknown, { mcpReq }: ServerContext) => {
+        using progress = new Progress(mcpReq);
+        const { caller } = carrier.request;
+        const call = { carrier, caller, progress, gone: mcpReq.signal };
+        return await operations
+          .perform(route, carrier, async (operation) =>
+            toResult(await run(given as z.output<Input>, { ...call, operation })),
+          )
+          .catch(toFailure);
+      });
+    },
+  };
+}
+
+function toResult({ result, text, failed }: ToolAnswer<unknown>): CallToolResult {
+  return {
+    content: [{ type: "text", text: text ?? JSON.stringify(result) }],
+    structuredContent: result as Record<string, unknown>,
+    ...(failed ? { isError: true } : {}),
+  };
+}
+
+/** A refusal as a result that the model can act on: what was wrong, and what is allowed. */
+export function toFailure(thrown: unknown): CallToolResult {
+  if (!(thrown instanceof BerthError)) throw thrown;
+  const { code, message, details } = errorBody(thrown);
+  const more = details === undefined ? "" : `\n${JSON.stringify(details)}`;
+  return { isError: true, content: [{ type: "text", text: `${code}: ${message}${more}` }] };
+}

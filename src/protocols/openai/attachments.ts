@@ -1,0 +1,122 @@
+import mime from "mime";
+import { BerthError } from "../../contract/errors.ts";
+import type { Attachment } from "./inbox.ts";
+
+/** A part of a message's content, as clients send it. */
+export type ContentPart = Record<string, unknown>;
+
+/** What a part brings, in the words of either API. */
+interface Brought {
+  /** The field with the bytes, as errors name it. */
+  field: string;
+  value: unknown;
+  fileName: unknown;
+  /** The name's beginning where the client gives none. */
+  kind: "image" | "file";
+  /** Fields by which OpenAI finds bytes elsewhere. */
+  elsewhere: Record<string, unknown>;
+}
+
+/** The longest name of a file, in characters, each of which has four bytes at most: file systems take 255 bytes. */
+const maximumName = 60;
+/** The longest beginning of a data: URL, up to its comma. */
+const maximumHead = 300;
+
+/**
+ * The file in a part of a message's content, an image or any other; null where the part has none. `number` is part of the
+ * name that a file gets whose client gives none. Throws `request_invalid`.
+ */
+export function attachmentOf(part: ContentPart, number: number): Attachment | null {
+  const brought = broughtBy(part);
+  if (!brought) return null;
+  const { field, value, fileName, kind, elsewhere } = brought;
+  for (const [name, given] of Object.entries(elsewhere)) {
+    if (given !== undefined && given !== null)
+      throw invalid(`${name} is not supported: send the bytes themselves, as ${field}.`);
+  }
+  const { bytes, type } = decoded(value, field, kind);
+  const extension = mime.getExtension(type) || (kind === "image" ? "png" : "bin");
+  const name = safeName(fileName) ?? `${kind}-${number}.${extension}`;
+  return { name, bytes };
+}
+
+function broughtBy(part: ContentPart): Brought | null {
+  switch (part.type) {
+    case "input_image":
+      return {
+        field: "image_url",
+        value: part.image_url,
+        fileName: undefined,
+        kind: "image",
+        elsewhere: { file_id: part.file_id },
+      };
+    case "input_file": {
+      const { file_id, file_url } = part;
+      return {
+        field: "file_data",
+        value: part.file_data,
+        fileName: part.filename,
+        kind: "file",
+        elsewhere: { file_id, file_url },
+      };
+    }
+    case "image_url": {
+      const { url } = fieldsOf(part.image_url);
+      return { field: "image_url.url", value: url, fileName: undefined, kind: "image", elsewhere: {} };
+    }
+    case "file": {
+      const { file_data, filename, file_id } = fieldsOf(part.file);
+      return {
+        field: "file.file_data",
+        value: file_data,
+        fileName: filename,
+        kind: "file",
+        elsewhere: { "file.file_id": file_id },
+      };
+    }
+    default:
+      return null;
+  }
+}
+
+function fieldsOf(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+/** The bytes of a data: URL (RFC 2397) with base64, or for a file of base64 alone. */
+function decoded(value: unknown, field: string, kind: Brought["kind"]): { bytes: Buffer; type: string } {
+  const allowed = `${field} is a data: URL with base64, such as data:image/png;base64,…`;
+  if (typeof value !== "string") throw invalid(`${allowed}; it is missing.`);
+  if (/^https?:/i.test(value)) throw invalid(`${allowed}; http and https addresses are not fetched.`);
+  const isUrl = /^data:/i.test(value);
+  if (!isUrl && kind === "image") throw invalid(`${allowed}.`);
+  const comma = isUrl ? value.indexOf(",") : -1;
+  const head = value.slice("data:".length, Math.max(comma, 0));
+  if (isUrl && (comma < 0 || head.length > maximumHead || !/;base64$/i.test(head))) throw invalid(`${allowed}.`);
+  const text = value.slice(comma + 1);
+  if (text === "" || text.length % 4 === 1 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text))
+    throw invalid(`${allowed}; this is not base64.`);
+  return { bytes: Buffer.from(text, "base64"), type: head.split(";")[0]! };
+}
+
+/** A name that is one file's in a folder, on one line; null where nothing is left of it. */
+function safeName(name: unknown): string | null {
+  if (typeof name !== "string") return null;
+  const last = name.slice(-1_000).split(/[/\\]/).at(-1)!.toWellFormed();
+  const plain = last.replaceAll(/[^\p{L}\p{M}\p{N} ._()+@-]/gu, "_").replace(/^[. -]+/, "");
+  const characters = [...plain.trim()];
+  if (characters.length <= maximumName) return characters.join("") || null;
+  const extension = /\.[a-z0-9]{1,10}$/i.exec(plain.trim())?.[0] ?? "";
+  return characters.slice(0, maximumName - extension.length).join("") + extension;
+}
+
+/** The part as it is told again: what it was, without the bytes. */
+export function withoutBytes(part: ContentPart | null): ContentPart | null {
+  if (part?.type === "input_image") return { ...part, image_url: null };
+  if (part?.type === "input_file") return { ...part, file_data: null };
+  return part;
+}
+
+function invalid(message: string): BerthError {
+  return new BerthError("request_invalid", message);
+}

@@ -1,0 +1,76 @@
+import type { FastifyRequest } from "fastify";
+import type { AgentState } from "../../agents/agent.ts";
+import { routes } from "../../api/routes.ts";
+import { writeOperation } from "../../audit/routes.ts";
+import type { ClientFunction } from "../../contract/functions.ts";
+import { conversationHeader } from "../../contract/openai.ts";
+import { requirePermission } from "../../core/http/authorize.ts";
+import { storableValue } from "../../turns/storable.ts";
+import type { Asked } from "./input.ts";
+import type { OpenAiParts } from "./parts.ts";
+import type { BegunResponse, ResponseRequest } from "./stored-responses.ts";
+
+/** What a turn is begun for. */
+export type Asking = Pick<FastifyRequest, "attempt" | "caller" | "headers" | "log" | "ip" | "id">;
+
+/** A request of either API, read. */
+interface Beginning {
+  asked: Asked;
+  /** Of the request itself, beside those among its messages. */
+  instructions: readonly string[];
+  functions: readonly ClientFunction[];
+  previousId: string | null;
+  /** What a response repeats; null: it is not to be found again. */
+  request: ResponseRequest | null;
+}
+
+/**
+ * Begins a turn, or gives a waiting one what its function returned. Of an earlier attempt with the same idempotency key,
+ * finds what that has begun.
+ */
+export async function beginAsked(
+  { agents, responses, auditLog }: OpenAiParts,
+  request: Asking,
+  agent: AgentState,
+  { asked, instructions, functions, previousId, request: repeated }: Beginning,
+): Promise<BegunResponse> {
+  const { attempt, caller, headers, log } = request;
+  const { resourceId: id } = attempt;
+  const resets = headers[conversationHeader] === "new";
+  // The header is an operation of its own, whatever request carries it.
+  if (resets) requirePermission(routes.resetConversation, caller);
+  if (attempt.earlier !== "none") {
+    const earlier = await responses.begun(agent, id);
+    if (earlier) {
+      if (asked.message === null) await responses.redeliver(agent, earlier, asked.outputs);
+      return earlier;
+    }
+  }
+  const kept = repeated && { request: storableValue(repeated), input: asked.items };
+  if (asked.message === null) return responses.resume(id, agent, asked.outputs, { previousId, kept }, caller);
+  const current = resets ? await agents.resetConversation(agent, attempt) : agent;
+  if (resets) {
+    const about = { agent: agent.name, agentId: agent.id, status: 200, code: null };
+    await writeOperation(auditLog, request, routes.resetConversation, about);
+  }
+  const all = [...instructions, ...asked.instructions].join("\n\n");
+  const begun = await responses.begin(
+    id,
+    current,
+    {
+      message: asked.message,
+      attachments: asked.attachments,
+      instructions: all ? storableValue(all) : null,
+      functions: functions.length > 0 ? storableValue(functions.map(definitionOf)) : null,
+      previousId,
+      kept,
+    },
+    caller,
+  );
+  log.info({ turnId: id, agentId: agent.id }, "turn begun");
+  return begun;
+}
+
+function definitionOf({ name, description, parameters }: ClientFunction): ClientFunction {
+  return { name, description, parameters };
+}

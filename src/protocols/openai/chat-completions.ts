@@ -1,0 +1,64 @@
+import type { FastifyPluginAsync } from "fastify";
+import { findAgent } from "../../agents/find.ts";
+import { routes } from "../../api/routes.ts";
+import { BerthError } from "../../contract/errors.ts";
+import { toolsOf } from "../../contract/openai.ts";
+import { clientGone, goneOf } from "../../core/http/gone.ts";
+import { handle } from "../../core/http/handle.ts";
+import { notAgain } from "../../core/http/openai-errors.ts";
+import { type SseEvent, sendEvents } from "../../core/http/sse.ts";
+import type { Turns } from "../../turns/turns.ts";
+import { beginAsked } from "./begin.ts";
+import { ChatStream } from "./chat-stream.ts";
+import { askedOfMessages } from "./input.ts";
+import type { OpenAiParts } from "./parts.ts";
+import { streamEnd } from "./read.ts";
+import type { BegunResponse } from "./stored-responses.ts";
+import { readFrom } from "./stretch-usage.ts";
+
+/** `/v1/chat/completions`: turns as answers of OpenAI's older API. */
+export function chatCompletionRoutes(parts: OpenAiParts): FastifyPluginAsync {
+  const { agents, turns, streams, begun } = parts;
+  return async (app) => {
+    handle(app, routes.createChatCompletion, async (request, reply) => {
+      const { model, messages, stream, stream_options: options } = request.body;
+      const agent = await findAgent(agents, request, model);
+      using _ = streams.enter(request);
+      const { response, turn } = await beginAsked(parts, request, agent, {
+        asked: askedOfMessages(messages),
+        instructions: [],
+        functions: toolsOf(request.body).map((tool) => tool.function),
+        previousId: null,
+        request: null,
+      });
+      const chat = new ChatStream(response, agent.name, options?.include_usage ?? false);
+      if (stream) {
+        await begun(request, reply);
+        await sendEvents(reply, { "x-turn-id": turn.id }, (gone) => chunks(turns, { response, turn }, chat, gone));
+        return reply;
+      }
+      reply.header("x-turn-id", turn.id).header(...notAgain);
+      for await (const batch of turns.events(turn, readFrom(response), goneOf(reply))) {
+        chat.take(batch);
+        if (chat.ended) break;
+      }
+      if (chat.fault) throw new BerthError(chat.fault.code, chat.fault.message);
+      if (!chat.ended) throw clientGone();
+      return chat.object;
+    });
+  };
+}
+
+async function* chunks(
+  turns: Turns,
+  { response, turn }: BegunResponse,
+  chat: ChatStream,
+  gone: AbortSignal,
+): AsyncGenerator<SseEvent[]> {
+  yield chat.begin().map((data) => ({ data }));
+  for await (const batch of turns.events(turn, readFrom(response), gone)) {
+    yield chat.take(batch).map((data) => ({ data }));
+    if (chat.ended) break;
+  }
+  if (chat.ended) yield [streamEnd];
+}

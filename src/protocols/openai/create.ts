@@ -1,0 +1,33 @@
+import type { AgentState } from "../../agents/agent.ts";
+import { BerthError } from "../../contract/errors.ts";
+import { type CreateResponse, fromResponseId, toolsOf } from "../../contract/openai.ts";
+import { type Asking, beginAsked } from "./begin.ts";
+import { askedOfInput } from "./input.ts";
+import type { OpenAiParts } from "./parts.ts";
+import type { BegunResponse, ResponseRequest } from "./stored-responses.ts";
+
+/** Begins what the request asks for, or finds what an earlier attempt of it has begun. */
+export async function createResponse(
+  parts: OpenAiParts,
+  request: Asking,
+  agent: AgentState,
+  body: CreateResponse,
+): Promise<BegunResponse> {
+  const { previous_response_id: previous, store, instructions, metadata, background } = body;
+  const asked = askedOfInput(body.input);
+  const previousId = previous ? fromResponseId(previous) : null;
+  if (previousId === "") throw new BerthError("response_not_found", "previous_response_id is not a response's id.");
+  const repeated: ResponseRequest = {
+    instructions: instructions ?? null,
+    metadata: metadata ?? {},
+    background: background ?? false,
+    tools: toolsOf(body),
+  };
+  return beginAsked(parts, request, agent, {
+    asked,
+    instructions: instructions ? [instructions] : [],
+    functions: toolsOf(body),
+    previousId,
+    request: store === false ? null : repeated,
+  });
+}

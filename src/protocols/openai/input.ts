@@ -1,0 +1,129 @@
+import { BerthError } from "../../contract/errors.ts";
+import { type ChatMessage, type InputItem, problemOfMessage } from "../../contract/openai.ts";
+import { storableValue } from "../../turns/storable.ts";
+import { attachmentOf, type ContentPart, withoutBytes } from "./attachments.ts";
+import type { Attachment } from "./inbox.ts";
+
+/** The most images and files of a message. */
+const maximumAttachments = 20;
+
+/** What a request of OpenAI's asks of an agent. */
+export interface Asked {
+  /** The last user message; null where the request has outputs of functions after it. */
+  message: string | null;
+  /** The files that come with the message. */
+  attachments: Attachment[];
+  /** The texts of the system's and developer's messages. */
+  instructions: string[];
+  /** The outputs of functions after the last user message, by the call's id. */
+  outputs: Map<string, string>;
+  /** The items from the last user message on, without the bytes of its files. */
+  items: InputItem[];
+}
+
+/** The input of `POST /v1/responses`. Throws `request_invalid`. */
+export function askedOfInput(input: string | readonly InputItem[]): Asked {
+  const items: readonly InputItem[] =
+    typeof input === "string" ? [{ type: "message", role: "user", content: input }] : input;
+  const isMessage = ({ type = "message" }: InputItem) => type === "message";
+  return asked(items, {
+    field: "input",
+    roleOf: (item) => (isMessage(item) ? item.role : undefined),
+    outputOf: (item) =>
+      item.type === "function_call_output"
+        ? { callId: String(item.call_id), output: textOf(item.output, "output") }
+        : null,
+  });
+}
+
+/** The messages of `POST /v1/chat/completions`. Throws `request_invalid`. */
+export function askedOfMessages(messages: readonly ChatMessage[]): Asked {
+  return asked(messages, {
+    field: "messages",
+    roleOf: ({ role }) => (role === "tool" ? undefined : role),
+    outputOf: ({ role, tool_call_id: callId, content }) =>
+      role === "tool" ? { callId: String(callId), output: textOf(content, "content") } : null,
+  });
+}
+
+interface Reading<Item> {
+  field: string;
+  roleOf: (item: Item) => unknown;
+  outputOf: (item: Item) => { callId: string; output: string } | null;
+}
+
+function asked<Item extends object>(items: readonly Item[], { field, roleOf, outputOf }: Reading<Item>): Asked {
+  const last = items.findLastIndex((item) => roleOf(item) === "user");
+  const given = items.slice(Math.max(last, 0));
+  const after = items.slice(last + 1);
+  const outputs = new Map(after.flatMap((item) => mapOf(outputOf(item))));
+  if (outputs.size === 0 && last < 0)
+    throw invalid(`${field} has no user message; the last one is what the agent is to answer.`);
+  if (outputs.size === 0 && after.some((item) => roleOf(item) === "assistant")) {
+    throw invalid(`${field} ends with the assistant; it has to end with a user message or outputs of functions.`);
+  }
+  const message = outputs.size > 0 ? null : messageOf(contentOf(items[last]!), `${field}.${last}`);
+  const isSystem = (item: Item) => ["system", "developer"].includes(String(roleOf(item)));
+  const instructions = items
+    .filter(isSystem)
+    .map((item) => textOf(contentOf(item), "content"))
+    .filter((each) => each !== "");
+  return {
+    message: message?.text ?? null,
+    attachments: message?.attachments ?? [],
+    instructions,
+    outputs,
+    items: storableValue(given.map(toldOf)) as InputItem[],
+  };
+}
+
+function contentOf(item: object): unknown {
+  return (item as { content?: unknown }).content;
+}
+
+/** A user message: its text and its files. Throws `request_invalid`. */
+function messageOf(content: unknown, field: string): { text: string; attachments: Attachment[] } {
+  const attachments: Attachment[] = [];
+  const texts = !Array.isArray(content)
+    ? content
+    : content.filter((part: ContentPart | null) => {
+        const attachment = part && attachmentOf(part, attachments.length + 1);
+        if (attachment) attachments.push(attachment);
+        return !attachment;
+      });
+  if (attachments.length > maximumAttachments)
+    throw invalid(`${field}: a message has ${maximumAttachments} images and files at most.`);
+  const text = textOf(texts, "content");
+  const problem = text === "" && attachments.length > 0 ? null : problemOfMessage(text);
+  if (problem !== null) throw invalid(`${field}: ${problem}`);
+  return { text, attachments };
+}
+
+/** The item without the bytes of its files, which are in the agent's machine. */
+function toldOf<Item extends object>(item: Item): Item {
+  const content = contentOf(item);
+  return Array.isArray(content) ? { ...item, content: content.map(withoutBytes) } : item;
+}
+
+function mapOf(output: { callId: string; output: string } | null): [string, string][] {
+  return output ? [[output.callId, output.output]] : [];
+}
+
+/** The text of a message's content: a string, or parts that are all texts. Throws `request_invalid`. */
+function textOf(content: unknown, field: string): string {
+  if (typeof content === "string") return content;
+  if (content === null || content === undefined) return "";
+  if (!Array.isArray(content)) throw invalid(`${field} is a string or an array of parts.`);
+  return content
+    .map((part: unknown) => {
+      const { type, text } = (part ?? {}) as { type?: unknown; text?: unknown };
+      if (["input_text", "text", "output_text"].includes(String(type)) && typeof text === "string") return text;
+      const name = JSON.stringify(type) ?? "undefined";
+      throw invalid(`Content of type ${name} is not supported here: agents take text, and images and files of users.`);
+    })
+    .join("\n");
+}
+
+function invalid(message: string): BerthError {
+  return new BerthError("request_invalid", message);
+}

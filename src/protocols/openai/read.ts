@@ -1,0 +1,62 @@
+import type { SequencedEvent } from "../../contract/chat.ts";
+import type { SseEvent } from "../../core/http/sse.ts";
+import type { TurnState } from "../../turns/turn.ts";
+import type { Turns } from "../../turns/turns.ts";
+import type { ResponsePlace } from "./parts.ts";
+import type { ResponseObject } from "./response-object.ts";
+import { type ResponseEvent, ResponseStream } from "./response-stream.ts";
+import { readFrom } from "./stretch-usage.ts";
+
+/** The text that ends a stream of OpenAI's. */
+export const streamEnd: SseEvent = { text: "[DONE]" };
+
+/** A response's events after the number `after`, up to its end. */
+export async function* responseEvents(
+  turns: Turns,
+  { response, turn, model }: ResponsePlace,
+  after: number,
+  gone: AbortSignal,
+): AsyncGenerator<SseEvent[]> {
+  const stream = new ResponseStream(response, model);
+  const late = (events: ResponseEvent[]) => events.filter(({ sequence_number: number }) => number > after).map(asSse);
+  yield late(stream.begin());
+  for await (const batch of turns.events(turn, readFrom(response), gone)) {
+    yield late(stream.take(batch));
+    if (stream.ended) break;
+  }
+  if (stream.ended) yield [streamEnd];
+}
+
+function asSse(event: ResponseEvent): SseEvent {
+  return { event: event.type, data: event };
+}
+
+/** The response when it has ended or the signal aborts, or as it stands. */
+export async function readResponse(
+  turns: Turns,
+  { response, turn, model }: ResponsePlace,
+  until: AbortSignal | "so far",
+): Promise<ResponseObject> {
+  const stream = new ResponseStream(response, model);
+  for await (const batch of batchesOf(turns, turn, readFrom(response), until)) {
+    stream.take(batch);
+    if (stream.ended) break;
+  }
+  return stream.object;
+}
+
+/** A turn's events after `after`, up to its end, or to the last that is there now. */
+async function* batchesOf(
+  turns: Turns,
+  turn: TurnState,
+  after: number,
+  until: AbortSignal | "so far",
+): AsyncGenerator<SequencedEvent[]> {
+  if (until !== "so far") return yield* turns.events(turn, after, until);
+  const last = await turns.lastEvent(turn);
+  if (last <= after) return;
+  for await (const batch of turns.events(turn, after, new AbortController().signal)) {
+    yield batch;
+    if (batch.at(-1)!.seq >= last) return;
+  }
+}

@@ -1,0 +1,90 @@
+import type { Fault } from "../../contract/agents.ts";
+import type { Usage } from "../../contract/chat.ts";
+import { responseId } from "../../contract/openai.ts";
+import { openAiCode } from "../../core/http/openai-errors.ts";
+import type { ResponseState } from "./stored-responses.ts";
+
+/** How a response stands, in OpenAI's words. */
+type ResponseStatus = "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
+
+/** An item of a response's output. */
+export interface OutputItem {
+  id: string;
+  type: "message" | "reasoning" | "function_call" | "mcp_call";
+  status: "in_progress" | "completed" | "incomplete" | "failed";
+  [field: string]: unknown;
+}
+
+/** What a response has come to. */
+export interface ResponseOutcome {
+  status: ResponseStatus;
+  output: OutputItem[];
+  usage: Usage | null;
+  error: Fault | null;
+  /** When it completed, as ISO 8601; null: it has not, or that is not known. */
+  completedAt: string | null;
+}
+
+/**
+ * The response object (https://www.openresponses.org/reference). Its fields are all there, since strict clients demand
+ * them.
+ */
+export function responseObject(response: ResponseState, model: string, outcome: ResponseOutcome) {
+  const { request, previousId, createdAt, isStored } = response;
+  const { status, output, usage, error, completedAt } = outcome;
+  return {
+    id: responseId(response.id),
+    object: "response" as const,
+    created_at: secondsOf(createdAt),
+    completed_at: completedAt === null ? null : secondsOf(new Date(completedAt)),
+    status,
+    background: request.background,
+    error: error && { code: openAiCode(error.code), message: error.message },
+    incomplete_details: status === "incomplete" ? { reason: "max_output_tokens" as const } : null,
+    instructions: request.instructions,
+    metadata: request.metadata,
+    model,
+    output,
+    previous_response_id: previousId && responseId(previousId),
+    store: isStored,
+    tools: request.tools,
+    usage: usage && usageOf(usage),
+    ...unsupported,
+  };
+}
+
+export type ResponseObject = ReturnType<typeof responseObject>;
+
+/** What an agent's runtime decides by itself, as a request leaves it. */
+const unsupported = {
+  frequency_penalty: 0,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  parallel_tool_calls: false,
+  presence_penalty: 0,
+  prompt_cache_key: null,
+  reasoning: { effort: null, summary: null },
+  safety_identifier: null,
+  service_tier: "default",
+  temperature: 1,
+  text: { format: { type: "text" } },
+  tool_choice: "auto",
+  top_logprobs: 0,
+  top_p: 1,
+  truncation: "disabled",
+};
+
+/** A time as OpenAI has it: whole seconds since 1970. */
+function secondsOf(time: Date): number {
+  return Math.floor(time.getTime() / 1000);
+}
+
+function usageOf({ inputTokens, outputTokens, cacheReadTokens, reasoningTokens }: Usage) {
+  return {
+    input_tokens: inputTokens,
+    input_tokens_details: { cached_tokens: cacheReadTokens },
+    output_tokens: outputTokens,
+    output_tokens_details: { reasoning_tokens: reasoningTokens },
+    total_tokens: inputTokens + outputTokens,
+  };
+}

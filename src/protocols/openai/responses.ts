@@ -1,0 +1,84 @@
+import type { FastifyPluginAsync, FastifyRequest } from "fastify";
+import { findAgent } from "../../agents/find.ts";
+import { routes } from "../../api/routes.ts";
+import { BerthError } from "../../contract/errors.ts";
+import { fromResponseId, responseId } from "../../contract/openai.ts";
+import { requireOwnTurn } from "../../core/http/authorize.ts";
+import { clientGone, goneOf } from "../../core/http/gone.ts";
+import { handle } from "../../core/http/handle.ts";
+import { notAgain } from "../../core/http/openai-errors.ts";
+import { sendEvents } from "../../core/http/sse.ts";
+import { createResponse } from "./create.ts";
+import { inputItemPage } from "./input-items.ts";
+import type { OpenAiParts } from "./parts.ts";
+import { readResponse, responseEvents } from "./read.ts";
+
+/** How long a cancelled response has to end before it is told as it stands. */
+const cancelMs = 5_000;
+
+/** `/v1/responses`: turns as responses of OpenAI's API. */
+export function responseRoutes(parts: OpenAiParts): FastifyPluginAsync {
+  const { agents, turns, responses, streams, begun } = parts;
+  return async (app) => {
+    handle(app, routes.createResponse, async (request, reply) => {
+      const { model, stream, background } = request.body;
+      const agent = await findAgent(agents, request, model);
+      using _ = streams.enter(request);
+      const place = { ...(await createResponse(parts, request, agent, request.body)), model: agent.name };
+      const turnId = place.turn.id;
+      if (stream) {
+        await begun(request, reply);
+        await sendEvents(reply, { "x-turn-id": turnId }, (gone) => responseEvents(turns, place, -1, gone));
+        return reply;
+      }
+      reply.header("x-turn-id", turnId).header(...notAgain);
+      if (background) return await readResponse(turns, place, "so far");
+      const response = await readResponse(turns, place, goneOf(reply));
+      if (response.status === "in_progress") throw clientGone();
+      return response;
+    });
+
+    handle(app, routes.getResponse, async (request, reply) => {
+      const place = await find(request);
+      const { stream, starting_after: after = -1 } = request.query;
+      if (stream !== "true") return readResponse(turns, place, "so far");
+      using _ = streams.enter(request);
+      await sendEvents(reply, { "x-turn-id": place.turn.id }, (gone) => responseEvents(turns, place, after, gone));
+      return reply;
+    });
+
+    handle(app, routes.cancelResponse, async (request) => {
+      const place = await find(request);
+      try {
+        await turns.cancel(place.agent, place.turn);
+      } catch (error) {
+        // OpenAI's cancels any number of times.
+        if (!(error instanceof BerthError && error.code === "turn_finished")) throw error;
+      }
+      return readResponse(turns, place, AbortSignal.timeout(cancelMs));
+    });
+
+    handle(app, routes.deleteResponse, async (request) => {
+      const { response } = await find(request);
+      await responses.remove(response);
+      return { id: responseId(response.id), object: "response", deleted: true } as const;
+    });
+
+    handle(app, routes.listInputItems, async (request) => {
+      const { response } = await find(request);
+      return inputItemPage(response, request.query);
+    });
+  };
+
+  /** The response in the path, if the caller may see it. */
+  async function find(request: FastifyRequest & { params: { responseId: string } }) {
+    const { response, agentName } = await responses.find(
+      request.caller.accountId,
+      fromResponseId(request.params.responseId),
+    );
+    const agent = await findAgent(agents, request, agentName);
+    const turn = await turns.find(agent.id, response.turnId);
+    requireOwnTurn(request.caller, turn);
+    return { response, turn, agent, model: agent.name };
+  }
+}

@@ -1,0 +1,32 @@
+import type { FastifyPluginAsync } from "fastify";
+import { requireAllowed } from "../agents/agent.ts";
+import type { Agents } from "../agents/agents.ts";
+import { findAgent } from "../agents/find.ts";
+import { routes } from "../api/routes.ts";
+import { BerthError } from "../contract/errors.ts";
+import { handle } from "../core/http/handle.ts";
+import { type Secrets, toSecretView } from "./secrets.ts";
+
+/** `/agents/{name}/secrets`: secrets that an agent's programs use but never see. */
+export function secretRoutes(agents: Agents, secrets: Secrets): FastifyPluginAsync {
+  return async (app) => {
+    handle(app, routes.listSecrets, async (request) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      return { data: (await secrets.list(agent.id)).map(toSecretView), nextCursor: null };
+    });
+
+    handle(app, routes.setSecret, async (request, reply) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      requireAllowed("change", agent);
+      const { secret, made } = await secrets.set(agent.id, request.params.secret, request.body);
+      return reply.code(made ? 201 : 200).send(toSecretView(secret));
+    });
+
+    handle(app, routes.removeSecret, async (request) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      const removed = await secrets.remove(agent.id, request.params.secret);
+      if (!removed) throw new BerthError("secret_not_found", `The agent has no secret ${request.params.secret}.`);
+      return null;
+    });
+  };
+}

@@ -1,0 +1,190 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import fastifyStatic from "@fastify/static";
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
+import { routes } from "../api/routes.ts";
+import { BerthError } from "../contract/errors.ts";
+import { dashboardPrefix } from "../contract/sign-in.ts";
+import { valuesOf } from "../core/http/cookies.ts";
+import { handle } from "../core/http/handle.ts";
+import { isOriginOf } from "../core/http/origins.ts";
+import { type DashboardSessions, dashboardSessionMs } from "./dashboard-sessions.ts";
+
+/** The path that its cookie is sent to. */
+const sessionPath = "/dashboard/session";
+const sessionCookie = "berth_dashboard";
+/** With https only. The prefix keeps pages of neighbouring hosts from setting it (RFC 6265bis). */
+const sealCookie = "__Host-berth_dashboard_seal";
+const pendingSeconds = 600;
+
+/**
+ * The dashboard runs no script but its own files, and none that a text could become (Trusted Types); it asks nobody but
+ * this service, and nobody frames it.
+ */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
+
+interface DashboardParts {
+  /** The built dashboard. */
+  folder: string;
+  sessions: DashboardSessions;
+  publicUrl: () => string;
+  limitAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+}
+
+/** The dashboard: its files, and the sign-in of browsers. */
+export function dashboardRoutes({ folder, sessions, publicUrl, limitAddress }: DashboardParts): FastifyPluginAsync {
+  const cookies = new Cookies(publicUrl);
+  return async (app) => {
+    await app.register(fastifyStatic, { root: folder, serve: false, preCompressed: true });
+    handle(app, routes.openDashboard, async (request, reply) => {
+      const { state } = request.query as { state?: unknown };
+      if (state === undefined) return sendDocument(reply, folder);
+      await limitAddress(request, reply);
+      return signedIn(request, reply, sessions, cookies);
+    });
+    handle(app, routes.openDashboardPage, async (_request, reply) => sendDocument(reply, folder));
+    handle(app, routes.getDashboardFile, async ({ params }, reply) =>
+      // Their names have a hash of what they hold.
+      reply.sendFile(params.file, join(folder, "assets"), { immutable: true, maxAge: "365d" }),
+    );
+    handle(app, routes.signInToDashboard, async (request, reply) => {
+      await limitAddress(request, reply);
+      const { url, pending } = await sessions.begin(pageOf(request.query.to));
+      reply.header("set-cookie", cookies.pending(pending)).header("cache-control", "no-store");
+      return reply.redirect(url, 303);
+    });
+    handle(app, routes.getDashboardToken, async (request, reply) => {
+      requireSameOrigin(request);
+      reply.header("cache-control", "no-store");
+      try {
+        const { accessToken, accessExpiresAt } = await sessions.token(cookies.sessionOf(request));
+        return { accessToken, expiresAt: new Date(accessExpiresAt).toISOString() };
+      } catch (error) {
+        if (error instanceof BerthError && error.status === 401) await limitAddress(request, reply);
+        throw error;
+      }
+    });
+    handle(app, routes.signOutOfDashboard, async (request, reply) => {
+      requireSameOrigin(request);
+      const signOutUrl = await sessions.end(cookies.sessionOf(request), request.query.everywhere);
+      reply.header("set-cookie", cookies.session(null));
+      return { signOutUrl };
+    });
+  };
+}
+
+/** The browser comes back from the identity provider. */
+async function signedIn(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  sessions: DashboardSessions,
+  cookies: Cookies,
+): Promise<FastifyReply> {
+  reply.header("cache-control", "no-store").header("set-cookie", cookies.pending(null));
+  try {
+    const returned = new URL(request.url, "http://berth");
+    const { session, to } = await sessions.finish(returned, cookies.pendingOf(request));
+    return reply.header("set-cookie", cookies.session(session)).redirect(to, 303);
+  } catch (error) {
+    if (!(error instanceof BerthError)) throw error;
+    request.log.info({ err: error }, "a sign-in to the dashboard failed");
+    // The dashboard says it in its own words: a link could make it say anything else.
+    const query = new URLSearchParams({ code: error.code });
+    return reply.redirect(`${dashboardPrefix}/signed-out?${query}`, 303);
+  }
+}
+
+async function sendDocument(reply: FastifyReply, folder: string): Promise<FastifyReply> {
+  const document = await readFile(join(folder, "index.html"), "utf8").catch(() => null);
+  if (document === null)
+    throw new BerthError("path_not_found", "The dashboard has not been built. `make dashboard` builds it.");
+  reply.header("content-security-policy", policy).header("cache-control", "no-cache");
+  return reply.header("referrer-policy", "no-referrer").type("text/html; charset=utf-8").send(document);
+}
+
+/** A path of the dashboard, and nothing else. */
+function pageOf(to = ""): string {
+  if (!URL.canParse(to, "http://berth")) return `${dashboardPrefix}/`;
+  const { pathname, search, origin } = new URL(to, "http://berth");
+  return origin === "http://berth" && pathname.startsWith(`${dashboardPrefix}/`)
+    ? pathname + search
+    : `${dashboardPrefix}/`;
+}
+
+/** Only the dashboard itself has a use for these; a cookie comes along from a neighbouring host's page, too. */
+function requireSameOrigin({ headers }: FastifyRequest): void {
+  const { "sec-fetch-site": site, origin, host } = headers;
+  const isForeign = site !== undefined ? site !== "same-origin" : origin !== undefined && !isOriginOf(origin, host);
+  if (isForeign) throw new BerthError("forbidden", "Only the dashboard's own pages may ask for this.");
+}
+
+/**
+ * The dashboard's cookies, as headers. A page of a neighbouring host, an agent's preview say, can set cookies for their
+ * common domain. With https such a session counts for nothing, since it lacks the seal, and a sign-in that is under way
+ * cannot be replaced. The seal is a cookie of its own because its prefix requires the path `/`, and the session is to be
+ * sent to one path alone.
+ */
+class Cookies {
+  readonly #publicUrl: () => string;
+
+  constructor(publicUrl: () => string) {
+    this.#publicUrl = publicUrl;
+  }
+
+  /** The session; empty if there is none. */
+  sessionOf({ headers: { cookie } }: FastifyRequest): string {
+    const sent = valuesOf(cookie, sessionCookie);
+    const seals = valuesOf(cookie, sealCookie);
+    const own = this.#isSecure ? sent.find((each) => seals.includes(sealOf(each))) : sent[0];
+    return own ?? "";
+  }
+
+  /** Null removes it. */
+  session(value: string | null): string[] {
+    const seconds = dashboardSessionMs / 1000;
+    const session = this.#header(sessionCookie, value, `Path=${sessionPath}; SameSite=Strict`, seconds);
+    if (!this.#isSecure) return [session];
+    return [session, this.#header(sealCookie, value && sealOf(value), "Path=/; SameSite=Strict", seconds)];
+  }
+
+  /** The sign-in that is under way; empty if there is none. */
+  pendingOf({ headers: { cookie } }: FastifyRequest): string {
+    return valuesOf(cookie, this.#pendingName)[0] ?? "";
+  }
+
+  /** Lax: the browser comes back from another site, where another provider is. */
+  pending(value: string | null): string {
+    return this.#header(this.#pendingName, value, "Path=/; SameSite=Lax", pendingSeconds);
+  }
+
+  get #isSecure(): boolean {
+    return this.#publicUrl().startsWith("https:");
+  }
+
+  get #pendingName(): string {
+    return this.#isSecure ? "__Host-berth_signing_in" : "berth_signing_in";
+  }
+
+  #header(name: string, value: string | null, where: string, seconds: number): string {
+    const secure = this.#isSecure ? "; Secure" : "";
+    return `${name}=${value ?? ""}; ${where}; HttpOnly; Max-Age=${value === null ? 0 : seconds}${secure}`;
+  }
+}
+
+function sealOf(session: string): string {
+  return createHash("sha256").update(`seal of ${session}`).digest("base64url");
+}

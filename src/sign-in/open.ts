@@ -1,0 +1,98 @@
+import type { Logger } from "pino";
+import { localIssuer, type UserStore } from "../accounts/user-store.ts";
+import { AuditStore } from "../audit/store.ts";
+import type { ServiceAddress } from "../config/address.ts";
+import type { Config } from "../config/config.ts";
+import { dashboardClient, type ProtectedResource, signInPrefix, toolClient } from "../contract/sign-in.ts";
+import type { Database } from "../core/database/database.ts";
+import { clientOf } from "../core/http/rate-limits.ts";
+import type { Sealer } from "../core/sealing.ts";
+import { SignInAttempts } from "./attempt-store.ts";
+import type { FetchDocument } from "./client-documents.ts";
+import { fetchInProcess } from "./in-process.ts";
+import { LocalSignIn } from "./local-sign-in.ts";
+import type { SignInAction } from "./page-requests.ts";
+import { createCookieKey, createTokenKey, localAudience } from "./provider.ts";
+import { providerKeys, replaceProviderKeys } from "./provider-key-store.ts";
+import { ProviderRecords } from "./provider-record-store.ts";
+import { WebSignIn } from "./web-sign-in.ts";
+
+/** The built-in identity provider; null if another is configured. */
+export async function openLocalSignIn(
+  config: Config,
+  database: Database,
+  users: UserStore,
+  sealer: Sealer,
+  logger: Logger,
+  fetchDocument: FetchDocument,
+): Promise<LocalSignIn | null> {
+  if (config.oidc) return null;
+  const log = (message: string, error: unknown) => logger.warn({ err: error }, message);
+  return new LocalSignIn({
+    accountIssuer: localIssuer,
+    records: new ProviderRecords(database),
+    users,
+    attempts: new SignInAttempts(database, config.signInAttempts, clientOf),
+    record: recorder(new AuditStore(database), users, log),
+    offerFirst: (link) => users.offerFirst(link),
+    keys: keysIn(database, sealer),
+    fetchDocument: config.clientDocuments ? fetchDocument : null,
+    log,
+  });
+}
+
+/** The provider's keys in the database, where all servers find them. */
+function keysIn(database: Database, sealer: Sealer) {
+  const newCookieKey = () => ({ key: createCookieKey() });
+  return {
+    read: async () => {
+      const tokenKeys = await providerKeys(database, sealer, "tokens", createTokenKey);
+      const cookieKeys = await providerKeys(database, sealer, "cookies", async () => newCookieKey());
+      return { tokenKeys, cookieKeys: cookieKeys.map(({ key }) => key) };
+    },
+    replace: async (retiresAt: Date) => {
+      const made = { tokens: await createTokenKey(), cookies: newCookieKey() };
+      await replaceProviderKeys(database, sealer, made, retiresAt);
+    },
+  };
+}
+
+/** Where clients get tokens for the whole API, or for a part of it at `path` (RFC 9728). */
+export function protectedResource({ oidc }: Config, publicUrl: string, path = ""): ProtectedResource {
+  return {
+    resource: publicUrl + path,
+    resource_name: "Berth",
+    bearer_methods_supported: ["header"],
+    authorization_servers: [oidc?.issuer ?? publicUrl + signInPrefix],
+    scopes_supported: ["openid", "offline_access"],
+    berth_audience: oidc?.audience ?? localAudience,
+    berth_tool_client_id: oidc?.clientId ?? toolClient,
+    berth_dashboard_client_id: oidc?.clientId ?? dashboardClient,
+  };
+}
+
+/** The identity provider as the dashboard signs in there. */
+export function webProvider({ oidc }: Config, signIn: LocalSignIn | null, address: ServiceAddress): WebSignIn {
+  const redirectUri = () => `${address.public}/`;
+  if (oidc) {
+    const { issuer, clientId, audience } = oidc;
+    return new WebSignIn({ issuer: () => issuer, clientId, audience, redirectUri });
+  }
+  const issuer = () => address.public + signInPrefix;
+  const fetch = fetchInProcess(issuer, (request, response) => signIn!.handle(request, response, "127.0.0.1"));
+  return new WebSignIn({ issuer, clientId: dashboardClient, audience: null, redirectUri, fetch });
+}
+
+/** Writes users' actions to their accounts' audit log. Never rejects. */
+function recorder(auditLog: AuditStore, users: UserStore, log: (message: string, error: unknown) => void) {
+  return async ({ userId, ...action }: SignInAction) => {
+    try {
+      const { accountId } = (await users.byId(userId))!;
+      const code = action.status === 401 ? "credentials_invalid" : null;
+      const nothing = { credential: null, keyId: null, agent: null, agentId: null };
+      await auditLog.write({ ...nothing, ...action, accountId, code });
+    } catch (error) {
+      log("an audit entry could not be written", error);
+    }
+  };
+}

@@ -1,0 +1,40 @@
+import { buffer } from "node:stream/consumers";
+import { safeParseValue, textOf } from "../contract/validation.ts";
+import { parseJson } from "../core/json-structure.ts";
+import type { Context } from "./page-requests.ts";
+import { clientOf, ProgramMetadata, registeredId } from "./program-clients.ts";
+
+/** Where programs register (RFC 7591), below the provider's prefix. */
+export const registrationPath = "/register";
+const maximumBodyBytes = 16 * 1024;
+
+/**
+ * Registers a program: answers with an id that holds what it has said. Nothing is stored, so that there is nothing to fill
+ * and nothing to clean up; users decide at each sign-in.
+ */
+export async function register(ctx: Context, keys: readonly string[]): Promise<void> {
+  ctx.set("cache-control", "no-store");
+  const length = Number(ctx.get("content-length") || Number.NaN);
+  const body = ctx.is("application/json") && length <= maximumBodyBytes ? parsed(await buffer(ctx.req)) : undefined;
+  const metadata = safeParseValue(ProgramMetadata, body);
+  if (!metadata.success) {
+    const { issues } = metadata;
+    const error = issues.some(({ field }) => /^redirect_uris\b/.test(field)) ? "redirect_uri" : "client_metadata";
+    ctx.status = 400;
+    ctx.body = { error: `invalid_${error}`, error_description: textOf(issues).slice(0, 1_000) };
+    return;
+  }
+  ctx.status = 201;
+  ctx.body = {
+    ...clientOf(registeredId(metadata.data, keys), metadata.data),
+    client_id_issued_at: Math.floor(Date.now() / 1000),
+  };
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    return parseJson(body);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,39 @@
+import type { AgentState } from "../agents/agent.ts";
+import type { AgentStore } from "../agents/store.ts";
+import { EgressRuleStore } from "../egress/rule-store.ts";
+import type { SecretStore } from "../secrets/store.ts";
+import type { ForkRows } from "./forks.ts";
+
+/** Forks' rows with what else they are allowed and know. */
+export class ForkStore implements ForkRows {
+  readonly #agents: AgentStore;
+  readonly #secrets: SecretStore;
+
+  constructor(agents: AgentStore, secrets: SecretStore) {
+    this.#agents = agents;
+    this.#secrets = secrets;
+  }
+
+  byId(id: string): Promise<AgentState | null> {
+    return this.#agents.byId(id);
+  }
+
+  byNames(accountId: string, names: readonly string[]): Promise<{ name: string }[]> {
+    return this.#agents.byNames(accountId, names);
+  }
+
+  async insert(forks: readonly AgentState[], source: string, options: { secrets: boolean }): Promise<void> {
+    const copies = await Promise.all(
+      forks.map(({ id }) => (options.secrets ? this.#secrets.copyOf(source, id) : null)),
+    );
+    await this.#agents.insertWith(forks, async (transaction) => {
+      const rules = new EgressRuleStore(transaction);
+      const lists = await rules.of(source);
+      for (const [index, { id }] of forks.entries()) {
+        await rules.set(id, lists);
+        const copy = copies[index];
+        if (copy) await this.#secrets.insertCopy(transaction, id, copy);
+      }
+    });
+  }
+}

@@ -1,0 +1,128 @@
+import { createHash } from "node:crypto";
+import { type AgentState, requireAllowed } from "../agents/agent.ts";
+import type { Agents } from "../agents/agents.ts";
+import { AgentName, type CreateAgent, type ForkSource } from "../contract/agents.ts";
+import { BerthError } from "../contract/errors.ts";
+import { uuidOf } from "../contract/ids.ts";
+import type { Attempt } from "../core/http/attempt.ts";
+import type { Lifecycle } from "../lifecycle/lifecycle.ts";
+import type { SnapshotState } from "./snapshot.ts";
+import type { Snapshots } from "./snapshots.ts";
+
+/** A request for new agents with the state of another. */
+type AskedFork = CreateAgent & { from: ForkSource };
+
+export interface ForkRows {
+  byId(id: string): Promise<AgentState | null>;
+  byNames(accountId: string, names: readonly string[]): Promise<{ name: string }[]>;
+  /**
+   * Stores forks with the network rules of their source and, if asked, its secrets: all of it or nothing. Throws
+   * `agent_exists`.
+   */
+  insert(forks: readonly AgentState[], source: string, options: { secrets: boolean }): Promise<void>;
+}
+
+interface ForkOptions {
+  agents: Agents;
+  rows: ForkRows;
+  snapshots: Snapshots;
+  lifecycle: Lifecycle;
+}
+
+/** What a fork begins with. */
+interface Moment extends Pick<SnapshotState, "id" | "runtime" | "conversation" | "retold"> {
+  /** The snapshot's; null for the agent as it is now. */
+  name: string | null;
+}
+
+/** New agents that begin with what another one is or was: its files, its running programs, its conversation. */
+export class Forks {
+  readonly #options: ForkOptions;
+
+  constructor(options: ForkOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Creates `count` agents, all of one moment, with identities of their own. Answers the first. Throws what creating an
+   * agent throws, `snapshot_not_found`, and `request_invalid` for what the source decides.
+   */
+  async create(accountId: string, asked: AskedFork, attempt: Attempt): Promise<AgentState> {
+    const { agents, rows, snapshots } = this.#options;
+    const made = attempt.earlier === "none" ? null : await rows.byId(attempt.resourceId);
+    if (made) return made;
+    const source = await agents.find(accountId, asked.from.agent);
+    requireAllowed("chat", source);
+    if (asked.from.snapshot !== undefined) {
+      return snapshots.using(source, asked.from.snapshot, async (moment) => {
+        await this.#requireForkable(source, asked, moment.runtime);
+        return this.#make(source, asked, moment, attempt);
+      });
+    }
+    await this.#requireForkable(source, asked, source.runtime);
+    return snapshots.takeFor(source, (id, { runtime, conversation, retold }) =>
+      this.#make(source, asked, { id, runtime, conversation, retold, name: null }, attempt),
+    );
+  }
+
+  /** Throws whatever forbids the forks, before anything is made. */
+  async #requireForkable(source: AgentState, asked: AskedFork, runtime: string): Promise<void> {
+    const { agents, rows } = this.#options;
+    const { accountId } = source;
+    refuseOtherMachine(runtime, asked);
+    const [taken] = await rows.byNames(accountId, namesOf(asked));
+    if (taken) throw new BerthError("agent_exists", `There is already an agent ${taken.name}.`);
+    await agents.requireCreatable(accountId, { ...settingsOf(source), ...asked, runtime });
+  }
+
+  /** All of them or none. */
+  async #make(
+    source: AgentState,
+    asked: AskedFork,
+    { id: snapshot, runtime, conversation, retold, name }: Moment,
+    { resourceId }: Attempt,
+  ): Promise<AgentState> {
+    const { agents, rows, lifecycle } = this.#options;
+    const { accountId, resources } = source;
+    const settings = { ...settingsOf(source), ...asked, runtime };
+    const forks = namesOf(asked).map((each, index) => ({
+      ...agents.newAgent(idOf(resourceId, index), accountId, { ...settings, name: each }),
+      resources,
+      conversation,
+      retold,
+      restores: 1,
+      snapshot,
+      forkedFrom: { agent: source.name, snapshot: name },
+    }));
+    await lifecycle.begin(forks, () => rows.insert(forks, source.id, { secrets: asked.from.secrets ?? false }));
+    return forks[0]!;
+  }
+}
+
+/** The names of the new agents: the one that was asked for, or NAME-1, NAME-2, …. Throws `request_invalid`. */
+function namesOf({ name, count }: CreateAgent): string[] {
+  if (count === undefined) return [name];
+  const names = Array.from({ length: count }, (_, index) => `${name}-${index + 1}`);
+  const long = names.find((each) => !AgentName.safeParse(each).success);
+  if (long === undefined) return names;
+  throw new BerthError("request_invalid", `name: ${long} would have more than the 30 characters that are allowed.`);
+}
+
+/** The ids of the agents of one request, the same in each attempt. */
+function idOf(resourceId: string, index: number): string {
+  if (index === 0) return resourceId;
+  return uuidOf(createHash("sha256").update(`${resourceId} ${index}`).digest("hex").slice(0, 32));
+}
+
+function settingsOf({ model, instructions, mcpServers, agents, autoSnapshot }: AgentState) {
+  return { model, instructions, mcpServers, agents, autoSnapshot };
+}
+
+/** A fork has its source's runtime and size: they are in its memory and its disk. */
+function refuseOtherMachine(then: string, { runtime, resources }: AskedFork): void {
+  if (runtime !== undefined && runtime !== then) {
+    const message = `runtime: a fork has the runtime of its source, ${then}.`;
+    throw new BerthError("request_invalid", message);
+  }
+  if (resources) throw new BerthError("request_invalid", "resources: a fork has the size of its source.");
+}

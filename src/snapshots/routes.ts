@@ -1,0 +1,40 @@
+import type { FastifyPluginAsync } from "fastify";
+import type { Agents } from "../agents/agents.ts";
+import { findAgent } from "../agents/find.ts";
+import { routes } from "../api/routes.ts";
+import { handle } from "../core/http/handle.ts";
+import { toSnapshotView } from "./snapshot.ts";
+import type { Snapshots } from "./snapshots.ts";
+
+/** `/agents/{name}/snapshots`, rollbacks to them, and what makes one first. */
+export function snapshotRoutes(agents: Agents, snapshots: Snapshots): FastifyPluginAsync {
+  return async (app) => {
+    handle(app, routes.createSnapshot, async (request) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      return toSnapshotView(await snapshots.take(agent, request.body, request.attempt));
+    });
+
+    handle(app, routes.listSnapshots, async (request) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      return { data: (await snapshots.list(agent)).map(toSnapshotView) };
+    });
+
+    handle(app, routes.removeSnapshot, async (request) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      await snapshots.remove(agent, request.params.snapshot);
+      return null;
+    });
+
+    handle(app, routes.upgradeAgent, async (request) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      const upgraded = await snapshots.upgrade(agent);
+      return agents.view(request.query.wait ? await agents.settled(upgraded) : upgraded);
+    });
+
+    handle(app, routes.rollBack, async (request) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      const rolledBack = await snapshots.rollBack(agent, request.body.snapshot, request.attempt);
+      return agents.view(request.query.wait ? await agents.settled(rolledBack) : rolledBack);
+    });
+  };
+}

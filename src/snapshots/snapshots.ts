@@ -1,0 +1,356 @@
+import { randomUUID } from "node:crypto";
+import { type AgentState, requireAllowed } from "../agents/agent.ts";
+import { BerthError } from "../contract/errors.ts";
+import { type CreateSnapshot, maximumSnapshots, type SnapshotReason } from "../contract/snapshots.ts";
+import type { Attempt } from "../core/http/attempt.ts";
+import type { HostFiles } from "../hosts/host-files.ts";
+import type { Lifecycle } from "../lifecycle/lifecycle.ts";
+import type { Turns } from "../turns/turns.ts";
+import type { SnapshotState } from "./snapshot.ts";
+
+/** How many snapshots that were made before rollbacks an agent keeps: the newest. */
+const keptBeforeRollbacks = 5;
+
+/** And before upgrades. */
+const keptBeforeUpgrades = 2;
+
+/** The snapshots' rows. A snapshot's files are made before its row and removed after it. */
+export interface SnapshotRows {
+  /** The time now, and the agent's turn that runs. */
+  moment(agentId: string): Promise<{ at: Date; turnId: string | null }>;
+  /** Throws `snapshot_exists`. */
+  insert(snapshot: SnapshotState): Promise<void>;
+  /** The oldest first. */
+  list(agentId: string): Promise<SnapshotState[]>;
+  /** By name or id. */
+  find(agentId: string, reference: string): Promise<SnapshotState | null>;
+  /** False if it is gone already. Its files may go from then on. */
+  remove(id: string): Promise<boolean>;
+  /** Stores what these take now. */
+  resize(found: readonly { id: string; bytes: number }[]): Promise<void>;
+}
+
+/** A moment of an agent for as long as something is made of it. */
+export interface HeldSnapshot extends Disposable {
+  id: string;
+  /** As it was then. */
+  agent: AgentState;
+  at: Date;
+}
+
+/** The machines, as far as snapshots need them. */
+interface MachinesOfSnapshots {
+  requireReady(): Promise<void>;
+  /** The image that machines get now; null before `requireReady`. */
+  newestImage: string | null;
+  /** Keeps this moment of the agent's machine. Throws `machine_lost` if there is none. */
+  snapshot(id: string, snapshot: string, options: { memory: boolean }): Promise<{ bytes: number; hasMemory: boolean }>;
+  removeSnapshot(snapshot: string): Promise<void>;
+  quarantineSnapshot(snapshot: string): Promise<void>;
+  /** All on this host. */
+  snapshots(): Promise<{ id: string; bytes: number }[]>;
+}
+
+interface SnapshotOptions {
+  rows: SnapshotRows;
+  files: HostFiles;
+  machines: MachinesOfSnapshots;
+  lifecycle: Lifecycle;
+  turns: Turns;
+  /** Throws `insufficient_credits` if the account has none left. */
+  requireCredits: (accountId: string) => Promise<void>;
+  /** Throws `disk_full`. */
+  requireSpace: () => Promise<void>;
+  log: (message: string, fields: Record<string, unknown>) => void;
+}
+
+/** Moments of agents: kept, gone back to, and removed. */
+export class Snapshots {
+  readonly #options: SnapshotOptions;
+  /** How often each snapshot is in use by something that no row says yet: its files stay. */
+  readonly #inUse = new Map<string, number>();
+
+  constructor(options: SnapshotOptions) {
+    this.#options = options;
+  }
+
+  /** The oldest first. */
+  list(agent: AgentState): Promise<SnapshotState[]> {
+    return this.#options.rows.list(agent.id);
+  }
+
+  /** By name or id. Throws `snapshot_not_found`. */
+  async find(agent: AgentState, reference: string): Promise<SnapshotState> {
+    const found = await this.#options.rows.find(agent.id, reference);
+    if (found) return found;
+    throw new BerthError("snapshot_not_found", `The agent ${agent.name} has no snapshot ${reference}.`);
+  }
+
+  /**
+   * Keeps the agent as it is now; a turn that runs goes on. Throws `snapshot_exists`, `too_many_snapshots`, `disk_full`,
+   * `machine_lost`.
+   */
+  async take(agent: AgentState, asked: CreateSnapshot, { resourceId, earlier }: Attempt): Promise<SnapshotState> {
+    requireAllowed("change", agent);
+    const { rows, requireSpace } = this.#options;
+    const made = earlier === "none" ? null : await rows.find(agent.id, resourceId);
+    if (made) return made;
+    await requireSpace();
+    return this.#options.lifecycle.alone(agent.id, async (current) => {
+      await this.#requireFew(current, asked.name);
+      const name = asked.name ?? new Date().toISOString();
+      return this.#keep(current, resourceId, { name, reason: "asked", memory: asked.memory });
+    });
+  }
+
+  /** Throws `snapshot_exists`, `too_many_snapshots`. Holds only while nothing else is done with the agent. */
+  async #requireFew(agent: AgentState, newName: string | undefined): Promise<void> {
+    const before = await this.list(agent);
+    if (before.some(({ name }) => name === newName)) {
+      throw new BerthError("snapshot_exists", `The agent has a snapshot ${newName} already.`);
+    }
+    if (before.length < maximumSnapshots) return;
+    const message = `An agent can have at most ${maximumSnapshots} snapshots: remove one.`;
+    throw new BerthError("too_many_snapshots", message);
+  }
+
+  /**
+   * Keeps the agent as it is before a turn, and the newest `kept` of these moments. A turn does not fail for want of it:
+   * what goes wrong is logged.
+   */
+  async beforeTurn(agentId: string, kept: number): Promise<void> {
+    const { lifecycle, requireSpace, log } = this.#options;
+    try {
+      await requireSpace();
+      const name = `before the turn of ${new Date().toISOString()}`;
+      const agent = await lifecycle.alone(agentId, async (current) => {
+        await this.#keep(current, randomUUID(), { name, reason: "turn", memory: true });
+        return current;
+      });
+      await this.#removeOldest(agent, "turn", kept);
+    } catch (error) {
+      log("no snapshot was made before a turn", { agentId, error });
+    }
+  }
+
+  /**
+   * Has `use` work with the files of this moment of the agent, which are removed once nothing is being made of them. The
+   * agent is passed as it is then.
+   */
+  async takeFor<T>(agent: AgentState, use: (snapshot: string, agent: AgentState) => Promise<T>): Promise<T> {
+    using held = await this.hold(agent);
+    return await use(held.id, held.agent);
+  }
+
+  /** Keeps this moment of the agent until it is disposed. Its files are removed some time later. */
+  async hold({ id: agentId }: AgentState): Promise<HeldSnapshot> {
+    const { rows, files, machines, lifecycle } = this.#options;
+    const id = randomUUID();
+    const use = this.#use(id);
+    try {
+      await files.expect(id);
+      return await lifecycle.alone(agentId, async (agent) => {
+        const { at } = await rows.moment(agentId);
+        await machines.snapshot(agentId, id, { memory: true });
+        return { id, agent, at, [Symbol.dispose]: () => use[Symbol.dispose]() };
+      });
+    } catch (error) {
+      use[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /**
+   * Runs `task` with a snapshot whose files stay until it is done, whoever removes the snapshot. Throws
+   * `snapshot_not_found`.
+   */
+  async using<T>(agent: AgentState, reference: string, task: (snapshot: SnapshotState) => Promise<T>): Promise<T> {
+    const { id } = await this.find(agent, reference);
+    using _ = this.#use(id);
+    // A removal that began before the line above has taken the row by now.
+    return await task(await this.find(agent, id));
+  }
+
+  /** Keeps the sweep and removals from the snapshot's files until disposed. */
+  #use(id: string): Disposable {
+    this.#inUse.set(id, (this.#inUse.get(id) ?? 0) + 1);
+    return {
+      [Symbol.dispose]: () => {
+        const others = this.#inUse.get(id)! - 1;
+        if (others > 0) this.#inUse.set(id, others);
+        else this.#inUse.delete(id);
+      },
+    };
+  }
+
+  /**
+   * Has `use` work with the disk of now of an agent that nothing else is done with (`Lifecycle.alone`). The files are
+   * removed afterwards.
+   */
+  async ofDisk<T>(agent: AgentState, use: (snapshot: string) => Promise<T>): Promise<T> {
+    const { machines, files } = this.#options;
+    const id = randomUUID();
+    using _ = this.#use(id);
+    await files.expect(id);
+    try {
+      await machines.snapshot(agent.id, id, { memory: false });
+      return await use(id);
+    } finally {
+      await machines.removeSnapshot(id).catch((error: unknown) => this.#left(id, error));
+    }
+  }
+
+  /**
+   * Makes the agent as it was: files, programs and conversation. Turns after that stay in the history, as undone. What it
+   * is now is kept as a snapshot. Answers the agent as it is meanwhile. Throws `turn_in_progress`, `snapshot_not_found`,
+   * `insufficient_credits`.
+   */
+  async rollBack(agent: AgentState, reference: string, attempt: Attempt): Promise<AgentState> {
+    await this.#requireStartable(agent);
+    const { lifecycle } = this.#options;
+    if (await lifecycle.hasBegun(agent.id, attempt)) return agent;
+    return this.using(agent, reference, (snapshot) => {
+      const label = `before the rollback to ${snapshot.name}`;
+      const { resourceId: id } = attempt;
+      const before = { id, reason: "rollback", label, kept: keptBeforeRollbacks } as const;
+      return this.#anew(agent, before, (kept) => lifecycle.rollBack(agent.id, snapshot, kept, id));
+    });
+  }
+
+  /**
+   * Boots the agent's machine with the newest image. What it is before is kept as a snapshot. Answers the agent as it is
+   * meanwhile, and one that has that image as it is. Throws `turn_in_progress`, `insufficient_credits`.
+   */
+  async upgrade(agent: AgentState): Promise<AgentState> {
+    await this.#requireStartable(agent);
+    const { machines, lifecycle } = this.#options;
+    const hasNewest = ({ image }: AgentState) => image === machines.newestImage;
+    if (hasNewest(agent)) return agent;
+    const label = "before the upgrade";
+    const before = { id: randomUUID(), reason: "upgrade", label, kept: keptBeforeUpgrades } as const;
+    // Another request may have upgraded it while this one waited for its machine.
+    return this.#anew(agent, before, (kept) => lifecycle.upgrade(agent.id, kept), hasNewest);
+  }
+
+  async #requireStartable(agent: AgentState): Promise<void> {
+    requireAllowed("restart", agent);
+    const { machines, requireCredits, requireSpace } = this.#options;
+    await machines.requireReady();
+    await requireCredits(agent.accountId);
+    await requireSpace();
+  }
+
+  /**
+   * Has `begin` start the machine anew and store the snapshot of what it is now; does nothing where the agent is so
+   * already.
+   */
+  async #anew(
+    agent: AgentState,
+    { id, reason, label, kept }: { id: string; reason: SnapshotReason; label: string; kept: number },
+    begin: (before: SnapshotState | null) => Promise<AgentState | null>,
+    isSo: (current: AgentState) => boolean = () => false,
+  ): Promise<AgentState> {
+    const { rows, files, machines, lifecycle, turns } = this.#options;
+    if ((await rows.moment(agent.id)).turnId) return turns.refuseAnother(agent.id);
+    const begun = await lifecycle.alone(agent.id, async (current) => {
+      if (isSo(current)) return current;
+      await files.expect(id);
+      using _ = this.#use(id);
+      const before = await this.#before(current, id, reason, label);
+      const anew = await begin(before);
+      if (!anew && before) await machines.removeSnapshot(id).catch((error: unknown) => this.#left(id, error));
+      return anew;
+    });
+    await this.#removeOldest(agent, reason, kept);
+    return begun ?? turns.refuseAnother(agent.id);
+  }
+
+  /** Throws `snapshot_not_found`. */
+  async remove(agent: AgentState, reference: string): Promise<void> {
+    const { id } = await this.find(agent, reference);
+    await this.#discard(id);
+  }
+
+  /**
+   * Called by the timer and at the start: removes the files of snapshots that were removed, moves those that the database
+   * does not know to the quarantine, and notes what the others take.
+   */
+  async sweep(): Promise<void> {
+    const { rows, files, machines, log } = this.#options;
+    // In this order: a row is younger than its files.
+    const found = await machines.snapshots();
+    const states = await files.statesOf(found);
+    for (const { id } of found) {
+      if (states.get(id) === "named" || this.#inUse.has(id)) continue;
+      // A retry keeps the id of the attempt that a crash cut off: its row may be there by now.
+      const state = (await files.statesOf([{ id }])).get(id);
+      if (state === "named" || this.#inUse.has(id)) continue;
+      if (state === "removed") await machines.removeSnapshot(id);
+      else {
+        await machines.quarantineSnapshot(id);
+        log("a snapshot without a row was moved to the quarantine", { snapshot: id });
+      }
+    }
+    await rows.resize(found);
+  }
+
+  async #keep(
+    agent: AgentState,
+    id: string,
+    asked: { name: string; reason: SnapshotReason; memory: boolean },
+  ): Promise<SnapshotState> {
+    const { rows, machines } = this.#options;
+    using _ = this.#use(id);
+    const snapshot = await this.#filesOf(agent, id, asked);
+    try {
+      await rows.insert(snapshot);
+    } catch (error) {
+      // Any other error leaves open whether there is a row: the sweep decides by what is stored.
+      const isRefused = error instanceof BerthError && error.code === "snapshot_exists";
+      if (isRefused) await machines.removeSnapshot(id).catch((fault: unknown) => this.#left(id, fault));
+      throw error;
+    }
+    return snapshot;
+  }
+
+  /** Makes the files of a snapshot. Answers what is to be stored of it. */
+  async #filesOf(
+    agent: AgentState,
+    id: string,
+    { name, reason, memory }: { name: string; reason: SnapshotReason; memory: boolean },
+  ): Promise<SnapshotState> {
+    const { rows, machines } = this.#options;
+    const { at, turnId } = await rows.moment(agent.id);
+    const facts = await machines.snapshot(agent.id, id, { memory });
+    const { runtime, conversation, retold } = agent;
+    const then = { runtime, conversation, retold, turnId, createdAt: at };
+    return { id, agentId: agent.id, name, reason, ...then, ...facts };
+  }
+
+  /** What an agent is before it starts anew; null where its machine is lost, so that there is nothing to keep. */
+  async #before(agent: AgentState, id: string, reason: SnapshotReason, label: string): Promise<SnapshotState | null> {
+    const name = `${label.slice(0, 70)}, ${new Date().toISOString()}`;
+    return this.#filesOf(agent, id, { name, reason, memory: true }).catch((error: unknown) => {
+      if (error instanceof BerthError && error.code === "machine_lost") return null;
+      throw error;
+    });
+  }
+
+  /** Keeps the newest of those that were made by themselves for this reason. */
+  async #removeOldest(agent: AgentState, because: SnapshotReason, kept: number): Promise<void> {
+    const made = (await this.list(agent)).filter(({ reason }) => reason === because);
+    for (const { id } of made.slice(0, -kept)) await this.#discard(id);
+  }
+
+  /** The row first: a snapshot with a row can be restored. Files that are in use are swept later. */
+  async #discard(id: string): Promise<void> {
+    const { rows, files, machines } = this.#options;
+    await rows.remove(id);
+    if (this.#inUse.has(id) || (await files.statesOf([{ id }])).get(id) === "named") return;
+    await machines.removeSnapshot(id).catch((error: unknown) => this.#left(id, error));
+  }
+
+  #left(id: string, error: unknown): void {
+    this.#options.log("a snapshot's files could not be removed yet", { snapshot: id, error });
+  }
+}

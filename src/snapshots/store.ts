@@ -1,0 +1,93 @@
+import { type Selectable, sql } from "kysely";
+import { BerthError } from "../contract/errors.ts";
+import { isUuid } from "../contract/ids.ts";
+import type { SnapshotReason } from "../contract/snapshots.ts";
+import { type Database, isDuplicate, type Tables } from "../core/database/database.ts";
+import type { SnapshotState } from "./snapshot.ts";
+import type { SnapshotRows } from "./snapshots.ts";
+
+/** The agents' snapshots. */
+export class SnapshotStore implements SnapshotRows {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async moment(agentId: string): Promise<{ at: Date; turnId: string | null }> {
+    const { rows } = await sql<{ at: Date; turnId: string | null }>`
+      select clock_timestamp() as at,
+        (select id from turns where agent_id = ${agentId} and status = 'running') as "turnId"`.execute(this.#database);
+    return rows[0]!;
+  }
+
+  async insert(snapshot: SnapshotState): Promise<void> {
+    const { id, agentId, name, reason, runtime, conversation, retold, hasMemory, bytes, turnId, createdAt } = snapshot;
+    try {
+      await this.#database
+        .insertInto("snapshots")
+        .values({
+          id,
+          agent_id: agentId,
+          name,
+          reason,
+          runtime,
+          conversation,
+          retold,
+          has_memory: hasMemory,
+          bytes,
+          turn_id: turnId,
+          created_at: createdAt,
+          undone: sql<string[]>`array(select id from turns where agent_id = ${agentId} and undone)`,
+        })
+        .execute();
+    } catch (error) {
+      if (!isDuplicate(error, "snapshots_agent_id_name_key")) throw error;
+      throw new BerthError("snapshot_exists", `The agent has a snapshot ${name} already.`);
+    }
+  }
+
+  async list(agentId: string): Promise<SnapshotState[]> {
+    const rows = this.#database.selectFrom("snapshots").selectAll().where("agent_id", "=", agentId);
+    return (await rows.orderBy("created_at").execute()).map(fromRow);
+  }
+
+  async find(agentId: string, reference: string): Promise<SnapshotState | null> {
+    const row = await this.#database
+      .selectFrom("snapshots")
+      .selectAll()
+      .where("agent_id", "=", agentId)
+      .where(isUuid(reference) ? "id" : "name", "=", reference)
+      .executeTakeFirst();
+    return row ? fromRow(row) : null;
+  }
+
+  async remove(id: string): Promise<boolean> {
+    const { numDeletedRows } = await this.#database.deleteFrom("snapshots").where("id", "=", id).executeTakeFirst();
+    return numDeletedRows > 0n;
+  }
+
+  async resize(found: readonly { id: string; bytes: number }[]): Promise<void> {
+    const [ids, bytes] = [found.map(({ id }) => id), found.map((each) => each.bytes)];
+    await sql`
+      update snapshots set bytes = found.bytes
+      from unnest(${ids}::uuid[], ${bytes}::bigint[]) as found (id, bytes)
+      where snapshots.id = found.id and snapshots.bytes <> found.bytes`.execute(this.#database);
+  }
+}
+
+function fromRow(row: Selectable<Tables["snapshots"]>): SnapshotState {
+  return {
+    id: row.id,
+    agentId: row.agent_id,
+    name: row.name,
+    reason: row.reason as SnapshotReason,
+    runtime: row.runtime,
+    conversation: row.conversation,
+    retold: row.retold,
+    hasMemory: row.has_memory,
+    bytes: Number(row.bytes),
+    turnId: row.turn_id,
+    createdAt: row.created_at,
+  };
+}

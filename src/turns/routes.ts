@@ -1,0 +1,136 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
+import type { AgentState } from "../agents/agent.ts";
+import type { Agents } from "../agents/agents.ts";
+import { findAgent } from "../agents/find.ts";
+import { routes } from "../api/routes.ts";
+import {
+  type ChatRequest,
+  type Inclusion,
+  inclusionOf,
+  type SequencedEvent,
+  type TurnEvent,
+  type TurnParams,
+} from "../contract/chat.ts";
+import { requireOwnTurn } from "../core/http/authorize.ts";
+import { handle } from "../core/http/handle.ts";
+import { fromCursor, pageOf, timedKey, timedPattern } from "../core/http/paging.ts";
+import { lastEventId, type SseEvent, sendEvents } from "../core/http/sse.ts";
+import type { Streams } from "../core/http/streams.ts";
+import { type TurnState, toTurnSummary, toTurnView } from "./turn.ts";
+import type { Turns } from "./turns.ts";
+
+/** `begun` is called for each chat once its turn exists, before the response. */
+export function chatRoutes(
+  agents: Agents,
+  turns: Turns,
+  streams: Streams,
+  begun: (request: FastifyRequest, reply: FastifyReply) => Promise<void>,
+): FastifyPluginAsync {
+  return async (app) => {
+    handle(app, routes.chat, async (request, reply) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      using _ = streams.enter(request);
+      const turn = (await earlierTurn(turns, request, agent)) ?? (await beginTurn(request, agent));
+      await begun(request, reply);
+      await sendEvents(reply, { "x-turn-id": turn.id }, (gone) =>
+        visible(turns.events(turn, 0, gone), request.body.include),
+      );
+      return reply;
+    });
+  };
+
+  async function beginTurn(
+    { attempt, body, caller, log }: FastifyRequest & { body: ChatRequest },
+    agent: AgentState,
+  ): Promise<TurnState> {
+    const turn = await turns.begin(attempt.resourceId, agent, body.message, caller);
+    log.info({ turnId: turn.id, agentId: agent.id }, "turn begun");
+    return turn;
+  }
+}
+
+/**
+ * The turn that an earlier attempt of the request began; null if there is none. Throws `turn_not_found` if it was
+ * deleted with its agent.
+ */
+export async function earlierTurn(
+  turns: Turns,
+  { attempt }: FastifyRequest,
+  agent: AgentState,
+): Promise<TurnState | null> {
+  if (attempt.earlier === "done") return turns.find(agent.id, attempt.resourceId);
+  return attempt.earlier === "unknown" ? turns.begun(agent.id, attempt.resourceId) : null;
+}
+
+/** An agent's turns: their history, events and cancellation. */
+export function turnRoutes(agents: Agents, turns: Turns, streams: Streams): FastifyPluginAsync {
+  return async (app) => {
+    handle(app, routes.listTurns, async (request) => {
+      const agent = await findAgent(agents, request, request.params.name);
+      const { limit, cursor } = request.query;
+      const after = fromCursor(cursor, timedPattern);
+      const page = await turns.list(agent.id, limit + 1, after);
+      return pageOf(page.map(toTurnView), limit, timedKey);
+    });
+
+    handle(app, routes.listAccountTurns, async ({ query, caller }) => {
+      const { limit, cursor, since } = query;
+      const after = fromCursor(cursor, timedPattern);
+      const from = since === undefined ? null : new Date(since);
+      const page = await turns.listOfAccount(caller.accountId, limit + 1, after, from);
+      return pageOf(page.map(toTurnSummary), limit, timedKey);
+    });
+
+    handle(app, routes.getTurn, async (request) => {
+      const { agent, turn } = await find(request);
+      return toTurnView(await turns.past(agent.id, turn.id));
+    });
+
+    handle(app, routes.getTurnEvents, async (request, reply) => {
+      const { turn } = await find(request);
+      using _ = streams.enter(request);
+      const after = lastEventId(request) ?? request.query.after;
+      await sendEvents(reply, { "x-turn-id": turn.id }, (gone) =>
+        visible(turns.events(turn, after, gone), request.query.include),
+      );
+      return reply;
+    });
+
+    handle(app, routes.cancelTurn, async (request) => {
+      const { agent, turn } = await find(request);
+      await turns.cancel(agent, turn);
+      return {};
+    });
+  };
+
+  /** The turn in the path, if the caller may see it. */
+  async function find(
+    request: FastifyRequest & { params: TurnParams },
+  ): Promise<{ agent: AgentState; turn: TurnState }> {
+    const { name, turnId } = request.params;
+    const agent = await findAgent(agents, request, name);
+    const turn = await turns.find(agent.id, turnId);
+    requireOwnTurn(request.caller, turn);
+    return { agent, turn };
+  }
+}
+
+/** The events that the reader requested. */
+async function* visible(
+  batches: AsyncIterable<SequencedEvent[]>,
+  include: readonly Inclusion[],
+): AsyncGenerator<SseEvent[]> {
+  for await (const batch of batches) {
+    const events = batch.filter(({ event }) => {
+      const inclusion = inclusionOf(event);
+      return inclusion === null || include.includes(inclusion);
+    });
+    if (events.length > 0) yield events.map(({ seq, event }) => ({ id: seq, data: shown(event, include) }));
+  }
+}
+
+/** The event, without its usage and time unless the reader requested them. */
+function shown(event: TurnEvent, include: readonly Inclusion[]): unknown {
+  if (include.includes("usage") || !("usage" in event)) return event;
+  return { ...event, usage: undefined, at: undefined };
+}

@@ -1,0 +1,156 @@
+import type { SequencedEvent } from "../contract/chat.ts";
+import { BerthError } from "../contract/errors.ts";
+import type { GuestClient } from "../contract/guest-calls.ts";
+import { pause } from "../core/retry.ts";
+import type { GuestLease, GuestLeases } from "../lifecycle/guest-leases.ts";
+import type { RunningTurn } from "./running-turn.ts";
+
+interface TurnRunOptions {
+  leases: GuestLeases;
+  /** Called with the seconds to the first text of a reply. */
+  firstDelta: (seconds: number) => void;
+  /** Fail a turn after this many silent milliseconds, unless a tool is running. */
+  stallMs: number;
+  /** Called with the agent's id when its turn has been silent for that long, whether or not a tool is running. */
+  stalled: (agentId: string) => void;
+  /** Keeps the agent as it is before a turn, and so many of these moments. Never rejects. */
+  keepBefore: (agentId: string, kept: number) => Promise<void>;
+}
+
+/** Machines that a message is given to while none has said anything. */
+const machineTries = 3;
+/** Consecutive reconnects without an event between them. */
+const reconnectTries = 5;
+const reconnectDelayMs = 300;
+
+/**
+ * Gets the agent's machine ready, sends it the message and reads the answer to its end, reconnecting as needed. A
+ * machine may have ended without anybody knowing yet: the next one is given a message that this one said nothing to. A
+ * guest that finds the turn begun on its disk fails it, so no message is answered twice.
+ */
+export async function runTurn(running: RunningTurn, options: TurnRunOptions): Promise<void> {
+  for (let tries = machineTries; !running.over.signal.aborted && !running.ending; tries--) {
+    if ((await runOnMachine(running, options)) === "over") return;
+    if (running.seen > 0 || tries <= 1)
+      throw new BerthError("machine_lost", "The agent's machine ended while it answered.");
+    await pause(reconnectDelayMs, running.over.signal);
+  }
+}
+
+/** `lost`: the machine ended before the turn did. */
+async function runOnMachine(running: RunningTurn, options: TurnRunOptions): Promise<"over" | "lost"> {
+  const { turn, over } = running;
+  const begun = performance.now();
+  running.trace?.wants();
+  using lease = await options.leases.acquire(turn.agentId, (position) => running.queued(position));
+  const { autoSnapshot } = running.settings;
+  if (autoSnapshot > 0 && !running.prompted) await options.keepBefore(turn.agentId, autoSnapshot);
+  if (over.signal.aborted || running.ending) return "over";
+  running.trace?.ready();
+  running.begin(Math.round(performance.now() - begun));
+  const lost = lease.lost.then(toLost);
+  for (let tries = reconnectTries, seen = running.nextSeq; !over.signal.aborted; tries--) {
+    const outcome = await Promise.race([
+      readAnswer(running, lease, options).catch((error: unknown) => ({ error })),
+      lost,
+    ]);
+    if (outcome === "ended" || over.signal.aborted) return "over";
+    if (outcome === "lost") return outcome;
+    if (outcome !== "cut" && outcome.error instanceof BerthError) {
+      if (outcome.error.code === "machine_lost" && running.seen === 0) return "lost";
+      // A guest that does not answer in time may be one whose runner is starting again.
+      if (outcome.error.code !== "machine_failed") throw outcome.error;
+    }
+    if (running.nextSeq > seen) tries = reconnectTries;
+    seen = running.nextSeq;
+    if (tries <= 1)
+      throw new BerthError("machine_lost", "The connection to the agent's machine was lost.", { cause: outcome });
+    await pause(reconnectDelayMs, over.signal);
+  }
+  return "over";
+}
+
+/** Captures nothing of a turn, because the machine's `lost` promise holds on to it for the rest of the run. */
+const toLost = () => "lost" as const;
+
+/** Reads the guest's events from the cursor. `cut`: the stream ended before the turn did. */
+async function readAnswer(running: RunningTurn, lease: GuestLease, options: TurnRunOptions): Promise<"ended" | "cut"> {
+  const { over } = running;
+  const watch = new StallWatch(running, options);
+  try {
+    const guest = await lease.connect();
+    running.trace?.sent();
+    for await (const batch of sourceOf(running, guest)) {
+      // From here on we wait for the store, which may be down, rather than the runtime.
+      watch.stop();
+      await running.announced;
+      if (over.signal.aborted || running.ending) return "ended";
+      for (const entry of batch) {
+        take(running, entry, options.firstDelta);
+        if (entry.event.type === "response.function_call") await running.announced;
+      }
+      // Meanwhile, new events stay in the guest's journal on the agent's disk.
+      if (!running.writer.hasRoom) await running.writer.room(over.signal);
+      watch.saw();
+    }
+    return running.ending || over.signal.aborted ? "ended" : "cut";
+  } finally {
+    watch.stop();
+  }
+}
+
+/** Prompts the guest if it has not begun; otherwise reads its journal from the cursor on. */
+function sourceOf({ turn, settings, seen, over }: RunningTurn, guest: GuestClient): AsyncIterable<SequencedEvent[]> {
+  const { id: turnId, message, model, conversation, functions } = turn;
+  const { signal } = over;
+  if (seen > 0) return guest.turnEvents({ turnId, after: seen }, { signal });
+  const { mcpServers, asksAgents } = settings;
+  const tools = { functions: functions ?? [], mcpServers, asksAgents };
+  return guest.prompt({ turnId, message, model, conversation, ...tools }, { signal });
+}
+
+function take(running: RunningTurn, { seq, event }: SequencedEvent, firstDelta: (seconds: number) => void): void {
+  if (running.ending) return;
+  if (seq !== running.seen + 1) {
+    throw new BerthError("internal", `turn ${running.turn.id}: the guest sent event ${seq}`);
+  }
+  if (event.type === "response.output_text.delta" && !running.hasSpoken) {
+    running.hasSpoken = true;
+    firstDelta((performance.now() - running.startedAt) / 1000);
+  }
+  running.sawTool(event);
+  running.trace?.heard(event);
+  running.append(event);
+}
+
+/** Fails a turn that has been silent for too long while no tool is running. */
+class StallWatch {
+  readonly #running: RunningTurn;
+  readonly #options: Pick<TurnRunOptions, "stallMs" | "stalled">;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(running: RunningTurn, options: Pick<TurnRunOptions, "stallMs" | "stalled">) {
+    this.#running = running;
+    this.#options = options;
+    this.saw();
+  }
+
+  saw(): void {
+    this.stop();
+    this.#timer = setTimeout(() => this.#stalled(), this.#options.stallMs);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** A tool may be silent for hours, but its guest still answers. */
+  #stalled(): void {
+    const { stallMs, stalled } = this.#options;
+    const { turn, openTools } = this.#running;
+    stalled(turn.agentId);
+    const message = `The runtime did nothing for ${stallMs / 1000} s; the turn was given up.`;
+    if (openTools.size > 0) this.saw();
+    else this.#running.giveUp({ code: "runtime_stalled", message });
+  }
+}

@@ -1,0 +1,295 @@
+import { add, toUsage, type UsageState } from "../billing/usage.ts";
+import type { Fault } from "../contract/agents.ts";
+import { type LastEvent, type SequencedEvent, statusAfter, type TurnEvent, type TurnStatus } from "../contract/chat.ts";
+import { type EventLog, sizeOf } from "../contract/event-log.ts";
+import type { McpServers } from "../contract/mcp-servers.ts";
+import type { Span } from "../telemetry/span.ts";
+import { storable } from "./storable.ts";
+import type { TurnTrace } from "./trace.ts";
+import type { TurnState } from "./turn.ts";
+import { TurnWriter } from "./writer.ts";
+
+/** The agent's model settings when the turn began. */
+export interface TurnSettings {
+  model: string | null;
+  instructions: string | null;
+  mcpServers: McpServers;
+  asksAgents: boolean;
+  autoSnapshot: number;
+}
+
+/** How long the runtime has to retry or give up after a refusal it may be able to fix. */
+const recoveryGraceMs = 20_000;
+
+/** What a running turn needs from the service. */
+export interface TurnHooks {
+  /** A turn whose events take more bytes fails. */
+  maximumSize: number;
+  /** Stores events, the turn's status after them and the usage so far (null: unchanged). */
+  store: (events: SequencedEvent[], status: TurnStatus, usage: UsageState | null) => Promise<void>;
+  /** Called once events are stored, with how long the first of them waited, in milliseconds. */
+  stored: (waitedMs: number) => void;
+  /** Called when storing failed; it is retried. */
+  storeFailed: (error: unknown) => void;
+  /** Has the guest end the turn. */
+  interrupt: () => void;
+  /** Called once the turn's end is stored. */
+  ended: (last: LastEvent) => void;
+  /** Null: the turn is not traced. */
+  trace: TurnTrace | null;
+}
+
+/** The progress of a turn that an earlier server began. */
+export interface TurnProgress {
+  /** The number of its `response.in_progress`; null before it. */
+  head: number | null;
+  /** Tools that were started and have not completed. */
+  openTools: Iterable<string>;
+  /** The last function that its client was asked for; null: none yet. */
+  functionCall: FunctionCall | null;
+}
+
+/** An event of a turn that asks its client for a function. */
+export interface FunctionCall {
+  /** The event's number. */
+  seq: number;
+  callId: string;
+}
+
+/** A turn running in this server: its events and the outcome of its model calls. */
+export class RunningTurn {
+  readonly turn: TurnState;
+  readonly log: EventLog;
+  readonly settings: TurnSettings;
+  readonly writer: TurnWriter;
+  /** Aborted once the turn's end is stored, whoever ended it. */
+  readonly over = new AbortController();
+  /** Resolves when the events that are stored first are stored and sent to readers. The guest's next come after them. */
+  announced: Promise<void> = Promise.resolve();
+  /** When this server began it or took it up, in milliseconds as `performance.now` has it. */
+  readonly startedAt = performance.now();
+  /** The reply's first text has come. */
+  hasSpoken: boolean;
+  cancelled = false;
+  /** A last event has come; it may not be stored yet. */
+  ending = false;
+  usage: UsageState;
+  #storedUsage: UsageState;
+  /** Tools that were started and have not completed. A model call may come from one of them. */
+  readonly openTools: Set<string>;
+  /** The last function that its client was asked for; null: none yet. */
+  functionCall: FunctionCall | null;
+  #head: number | null;
+  #position = 0;
+  #nextSeq: number;
+  /** Of the events that this server has seen, in bytes. */
+  #size = 0;
+  readonly #interrupted = new AbortController();
+  readonly #keeper: TurnHooks;
+  /** Why the last model call got no answer, until one does. */
+  #refusal: Fault | null = null;
+  #refusalTimer: NodeJS.Timeout | undefined;
+
+  constructor(
+    turn: TurnState,
+    log: EventLog,
+    settings: TurnSettings,
+    keeper: TurnHooks,
+    { head, openTools, functionCall }: TurnProgress = { head: null, openTools: [], functionCall: null },
+  ) {
+    this.turn = turn;
+    this.log = log;
+    this.#nextSeq = log.nextSeq;
+    this.settings = settings;
+    this.usage = turn.usage;
+    this.#storedUsage = turn.usage;
+    this.openTools = new Set(openTools);
+    this.functionCall = functionCall;
+    this.#head = head;
+    this.hasSpoken = head !== null;
+    this.#keeper = keeper;
+    this.writer = new TurnWriter({
+      store: (events) => this.#store(events),
+      stored: (events, waitedMs) => {
+        keeper.stored(waitedMs);
+        this.#stored(events);
+      },
+      failed: (error) => keeper.storeFailed(error),
+    });
+    this.over.signal.addEventListener("abort", () => clearTimeout(this.#refusalTimer));
+  }
+
+  /** Aborted when the turn was cancelled or failed: its model calls are no longer needed. */
+  get interrupted(): AbortSignal {
+    return this.#interrupted.signal;
+  }
+
+  /** The number that the turn's next event will have. */
+  get nextSeq(): number {
+    return this.#nextSeq;
+  }
+
+  /** The guest may have been given the message. */
+  get prompted(): boolean {
+    return this.#head !== null;
+  }
+
+  /** How many of the guest's events have been seen. */
+  get seen(): number {
+    return this.#head === null ? 0 : this.#nextSeq - 1 - this.#head;
+  }
+
+  get trace(): TurnTrace | null {
+    return this.#keeper.trace;
+  }
+
+  /** The agent waits for a slot; 1 is next. */
+  queued(position: number): void {
+    if (this.prompted || position === this.#position) return;
+    this.#position = position;
+    this.trace?.queued(position);
+    this.announce({ type: "response.queued", position });
+  }
+
+  /** The agent's machine is ready, after `wakeMs`. The guest's events follow. */
+  begin(wakeMs: number): void {
+    if (this.prompted) return;
+    this.#head = this.#nextSeq;
+    this.announce({ type: "response.in_progress", wakeMs });
+  }
+
+  /**
+   * Adds a guest's event. Readers get it at once and the store soon: after a crash it can be read from the guest again.
+   * The server's own events are stored first (see `announce`), so that a restart does not produce different ones. So is
+   * any last event, because whoever has read it may send the next message, and a call of a client's function, whose result
+   * may reach the next server.
+   */
+  append(event: TurnEvent): void {
+    if (this.ending) return;
+    this.#size += sizeOf(event);
+    if (this.#size > this.#keeper.maximumSize && statusAfter(event) === "running") {
+      const mebibytes = this.#keeper.maximumSize / 1024 ** 2;
+      this.giveUp({ code: "turn_too_large", message: `The turn's events took more than ${mebibytes} MiB.` });
+      return;
+    }
+    this.ending = statusAfter(event) !== "running";
+    const whole = storable(this.ending ? this.#last(event as LastEvent) : this.#told(event));
+    this.writer.add({ seq: this.#nextSeq++, event: whole });
+    if (whole.type === "response.function_call") this.announced = this.writer.flushed();
+    else if (!this.ending) this.log.append(whole);
+    else if (whole.type !== "response.completed") this.#interrupted.abort();
+  }
+
+  /** Adds an event of the server, before the guest's first. */
+  announce(event: TurnEvent): void {
+    if (this.ending) return;
+    this.writer.add({ seq: this.#nextSeq++, event });
+    this.announced = this.writer.flushed();
+  }
+
+  fail(error: Fault): void {
+    this.append({ type: "response.failed", error });
+  }
+
+  /** Fails the turn and interrupts the runtime. */
+  giveUp(error: Fault): void {
+    if (this.ending) return;
+    this.fail(error);
+    this.#keeper.interrupt();
+  }
+
+  /** Tracks open tools and the client's functions. */
+  sawTool(event: TurnEvent): void {
+    if (event.type === "response.function_call") this.functionCall = { seq: this.nextSeq, callId: event.callId };
+    if (event.type === "response.tool_call.started" && isRemembered(event.id, this.openTools))
+      this.openTools.add(event.id);
+    if (event.type === "response.tool_call.completed") this.openTools.delete(event.id);
+  }
+
+  /** A model call has begun. */
+  asked(): void {
+    clearTimeout(this.#refusalTimer);
+  }
+
+  /** The span of a model call that is about to be made; null where it is not traced. `model`: `provider/name`. */
+  called(model: string): Span | null {
+    return this.trace?.called(model) ?? null;
+  }
+
+  /** A provider has begun to answer a model call. */
+  answered(): void {
+    this.#refusal = null;
+  }
+
+  /** A provider has counted these tokens; `microCredits` is their price, null when unknown. */
+  used(tokens: Parameters<typeof add>[1], microCredits: number | null): void {
+    this.usage = add(this.usage, tokens, microCredits);
+  }
+
+  /**
+   * A model call has failed for good. This ends the turn and returns true, because the runtime would retry for a long
+   * time in silence, or report the failure in its own words. It does not end the turn if the runtime may be able to
+   * recover (`recoverable`), or while a tool runs, because the call may be the tool's.
+   */
+  refused(fault: Fault, recoverable: boolean): boolean {
+    if (this.ending) return true;
+    if (!recoverable && this.openTools.size === 0) {
+      this.giveUp(fault);
+      return true;
+    }
+    this.#refusal = fault;
+    clearTimeout(this.#refusalTimer);
+    if (this.openTools.size === 0) this.#refusalTimer = setTimeout(() => this.giveUp(fault), recoveryGraceMs);
+    return false;
+  }
+
+  async #store(events: SequencedEvent[]): Promise<void> {
+    const { usage } = this;
+    const status = statusAfter(events.at(-1)!.event);
+    await this.#keeper.store(events, status, usage === this.#storedUsage ? null : usage);
+    this.#storedUsage = usage;
+  }
+
+  #stored(events: SequencedEvent[]): void {
+    for (const { seq, event } of events) {
+      if (seq === this.log.nextSeq) this.log.append(event); // An event of the server.
+    }
+    this.log.stored(events.at(-1)!.seq);
+    if (!this.log.ended) return;
+    this.#keeper.ended(events.at(-1)!.event as LastEvent);
+    this.over.abort();
+  }
+
+  /** A guest's event, with what the server tells where a response of OpenAI's API ends with it. */
+  #told(event: TurnEvent): TurnEvent {
+    return event.type === "response.function_call" ? { ...event, ...this.#sums() } : event;
+  }
+
+  /** How the turn ended, corrected by what the server knows. */
+  #last(event: LastEvent): LastEvent {
+    const sums = this.#sums();
+    if (this.cancelled && event.type !== "response.completed") return { type: "response.cancelled", ...sums };
+    const ofRuntime =
+      event.type === "response.completed" || (event.type === "response.failed" && isOfRuntime(event.error));
+    // The server knows better than the runtime why a model call got no answer.
+    if (this.#refusal && ofRuntime) return { type: "response.failed", error: this.#refusal, ...sums };
+    return { ...event, ...sums };
+  }
+
+  #sums() {
+    return { usage: toUsage(this.usage), at: new Date().toISOString() };
+  }
+}
+
+function isOfRuntime({ code }: Fault): boolean {
+  return code === "runtime_failed" || code === "model_failed";
+}
+
+/** The most open tools that a turn remembers, and of each id, in characters: runtimes name them in fewer than 100. */
+export const maximumOpenTools = 1_000;
+export const maximumToolId = 1_000;
+
+/** Whether a tool's call is remembered as open. A machine may send any number of ids of any length. */
+function isRemembered(id: string, open: ReadonlySet<string>): boolean {
+  return id.length <= maximumToolId && open.size < maximumOpenTools;
+}

@@ -1,0 +1,324 @@
+import { type Selectable, sql } from "kysely";
+import type { UsageState } from "../billing/usage.ts";
+import type { Fault } from "../contract/agents.ts";
+import { type SequencedEvent, summaryCharacters, type TurnStatus } from "../contract/chat.ts";
+import { BerthError } from "../contract/errors.ts";
+import { usualLimits } from "../contract/event-log.ts";
+import { type Database, isDuplicate, type Tables } from "../core/database/database.ts";
+import { olderThan } from "../core/database/paging.ts";
+import { TurnAppends } from "./append-store.ts";
+import { maximumRetoldTurns, type RetoldTurn } from "./retelling.ts";
+import { maximumOpenTools, maximumToolId, type TurnProgress } from "./running-turn.ts";
+import {
+  AgentChanged,
+  type AgentMoment,
+  type PastTurn,
+  type RecentTurn,
+  type TurnState,
+  turnInProgress,
+} from "./turn.ts";
+import type { TurnFilter, TurnRows } from "./turns.ts";
+
+/** The turns and their events. */
+export class TurnStore implements TurnRows {
+  readonly #database: Database;
+  readonly #host: string;
+  readonly #appends: TurnAppends;
+
+  /** `host`: whose running turns `running` returns. */
+  constructor(database: Database, host: string) {
+    this.#database = database;
+    this.#host = host;
+    this.#appends = new TurnAppends(database);
+  }
+
+  async insert(turn: TurnState, moment: AgentMoment, first: SequencedEvent): Promise<void> {
+    try {
+      await this.#database.transaction().execute(async (transaction) => {
+        // First, so that a concurrent suspension either comes before it or sees it.
+        const agent = await transaction
+          .updateTable("agents")
+          .set({ last_active_at: new Date() })
+          .where("id", "=", turn.agentId)
+          .where("desired", "!=", "deleted")
+          .returning(["conversation", "runtime", "restores"])
+          .executeTakeFirst();
+        if (!agent) throw new BerthError("agent_deleting", "The agent is being deleted.");
+        const { conversation, runtime, restores } = moment;
+        const isSame = agent.conversation === conversation && agent.runtime === runtime && agent.restores === restores;
+        if (!isSame) throw new AgentChanged();
+        await transaction
+          .insertInto("turns")
+          .values({
+            id: turn.id,
+            agent_id: turn.agentId,
+            key_id: turn.keyId,
+            conversation: turn.conversation,
+            message: turn.message,
+            instructions: turn.instructions,
+            functions: turn.functions === null ? null : JSON.stringify(turn.functions),
+            model: turn.model,
+            status: turn.status,
+            usage: JSON.stringify(turn.usage),
+            asked_by: turn.asked?.byTurn ?? null,
+            first_turn: turn.asked?.firstTurn ?? null,
+            depth: turn.asked?.depth ?? null,
+          })
+          .execute();
+        await transaction.insertInto("turn_events").values(toRow(turn.id, first)).execute();
+      });
+    } catch (error) {
+      if (!isDuplicate(error, "one_running_turn")) throw error;
+      const running = await this.#database
+        .selectFrom("turns")
+        .select("id")
+        .where("agent_id", "=", turn.agentId)
+        .where("status", "=", "running")
+        .executeTakeFirst();
+      throw turnInProgress(running?.id ?? null);
+    }
+  }
+
+  /** The key of an agent's last turn; null: it was begun with a token, or there is none. */
+  async lastKeyOf(agentId: string): Promise<string | null> {
+    const rows = this.#database.selectFrom("turns").select("key_id").where("agent_id", "=", agentId);
+    const last = await rows.orderBy("created_at", "desc").orderBy("id", "desc").limit(1).executeTakeFirst();
+    return last?.key_id ?? null;
+  }
+
+  async find(agentId: string, turnId: string): Promise<TurnState | null> {
+    const row = await this.#database
+      .selectFrom("turns")
+      .selectAll()
+      .where("agent_id", "=", agentId)
+      .where("id", "=", turnId)
+      .executeTakeFirst();
+    return row ? toTurnState(row) : null;
+  }
+
+  async running(): ReturnType<TurnRows["running"]> {
+    const rows = await this.#database
+      .selectFrom("turns")
+      .innerJoin("agents", "agents.id", "turns.agent_id")
+      .selectAll("turns")
+      .select(["agents.instructions as agent_instructions", "agents.mcp_servers", "agents.agents as other_agents"])
+      .select(["agents.auto_snapshot", "agents.retold"])
+      .where("turns.status", "=", "running")
+      .where("agents.host", "=", this.#host)
+      .execute();
+    return rows.map((row) => ({
+      turn: toTurnState(row),
+      agent: {
+        instructions: row.agent_instructions,
+        mcpServers: row.mcp_servers,
+        agents: row.other_agents,
+        autoSnapshot: row.auto_snapshot,
+        retold: row.retold,
+      },
+    }));
+  }
+
+  /** Up to `limit` turns of an agent after its turn `after`, newest first. */
+  async list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]> {
+    const rows = await this.#pastTurns(agentId)
+      .$if(after !== null, (query) => query.where(olderThan("turns", after!)))
+      .orderBy("created_at", "desc")
+      .orderBy("id", "desc")
+      .limit(limit)
+      .execute();
+    return rows.map(toPast);
+  }
+
+  async count(agentId: string, { conversation, status }: TurnFilter): Promise<number> {
+    const { count } = await this.#database
+      .selectFrom("turns")
+      .select(({ fn }) => fn.countAll<string>().as("count"))
+      .where("agent_id", "=", agentId)
+      .$if(conversation !== null, (query) => query.where("conversation", "=", conversation!))
+      .$if(status !== null, (query) => query.where("status", "=", status!))
+      .executeTakeFirstOrThrow();
+    return Number(count);
+  }
+
+  async ofAccount(accountId: string, limit: number, after: string | null, since: Date | null): Promise<RecentTurn[]> {
+    // Each agent's newest by its own index. An agent's turns end in the order in which they begin, so the newest that
+    // had ended before `since` is where its part of the list ends.
+    const { rows } = await sql<RecentTurn>`
+      select turns.id, turns.agent, left(turns.message, ${summaryCharacters.message}) as message, turns.status, (${replyOf(summaryCharacters.reply)}) ->> 'text' as reply,
+        (${faultOf}) as error, turns.created_at as "createdAt", turns.finished_at as "finishedAt"
+      from (
+        select own.*, agents.name as agent from agents cross join lateral (
+          select * from turns where agent_id = agents.id
+            and created_at > coalesce((
+              select before.created_at from turns before where before.agent_id = agents.id
+                and before.finished_at < ${since} order by before.created_at desc limit 1), '-infinity')
+            and ${after === null ? sql`true` : olderThan("turns", after)}
+          order by created_at desc, id desc limit ${limit}
+        ) own
+        where agents.account_id = ${accountId}
+        order by own.created_at desc, own.id desc limit ${limit}
+      ) turns
+      order by turns.created_at desc, turns.id desc`.execute(this.#database);
+    return rows;
+  }
+
+  async past(agentId: string, turnId: string): Promise<PastTurn | null> {
+    const row = await this.#pastTurns(agentId).where("id", "=", turnId).executeTakeFirst();
+    return row ? toPast(row) : null;
+  }
+
+  #pastTurns(agentId: string) {
+    return this.#database
+      .selectFrom("turns")
+      .selectAll()
+      .select(replyOf(maximumReply).as("reply"))
+      .select(faultOf.as("error"))
+      .select(askerOf.as("askedBy"))
+      .where("agent_id", "=", agentId);
+  }
+
+  async events(turnId: string, after: number): Promise<SequencedEvent[]> {
+    const { batchEvents, batchSize } = usualLimits;
+    // The database sums up event sizes, so that a page of large events is not read whole.
+    const { rows } = await sql<SequencedEvent>`
+      select seq, event from (
+        select seq, event, sum(octet_length(event::text)) over (order by seq) - octet_length(event::text) as before
+        from (
+          select seq, event from turn_events where turn_id = ${turnId} and seq > ${after} order by seq limit ${batchEvents}
+        ) page
+      ) sized
+      where before < ${batchSize} order by seq`.execute(this.#database);
+    return rows;
+  }
+
+  async progress(turnId: string): Promise<{ last: number } & Required<TurnProgress>> {
+    const { rows } = await sql<{ last: number } & Required<TurnProgress>>`
+      select coalesce(max(seq), 0) as last,
+        min(seq) filter (where event ->> 'type' = 'response.in_progress') as head, array(
+        select event ->> 'id' from turn_events where turn_id = ${turnId} and event ->> 'type' = 'response.tool_call.started'
+          and length(event ->> 'id') <= ${maximumToolId}
+        except
+        select event ->> 'id' from turn_events where turn_id = ${turnId} and event ->> 'type' = 'response.tool_call.completed'
+        limit ${maximumOpenTools}
+      ) as "openTools", (
+        select json_build_object('seq', seq, 'callId', event ->> 'callId') from turn_events
+        where turn_id = ${turnId} and event ->> 'type' = 'response.function_call' order by seq desc limit 1
+      ) as "functionCall"
+      from turn_events where turn_id = ${turnId}`.execute(this.#database);
+    return rows[0]!;
+  }
+
+  async askedFor(firstTurn: string): Promise<{ turns: number; microCredits: number }> {
+    const { rows } = await sql<{ turns: string; credits: string }>`
+      select count(*) as turns, coalesce(sum((usage ->> 'microCredits')::bigint), 0) as credits
+      from turns where first_turn = ${firstTurn}`.execute(this.#database);
+    return { turns: Number(rows[0]!.turns), microCredits: Number(rows[0]!.credits) };
+  }
+
+  async remove(turnId: string): Promise<void> {
+    await this.#database.deleteFrom("turns").where("id", "=", turnId).execute();
+  }
+
+  async retelling(id: string): Promise<string | null> {
+    const rows = this.#database.selectFrom("retold_conversations").select("text").where("id", "=", id);
+    return (await rows.executeTakeFirst())?.text ?? null;
+  }
+
+  /** A young one may be about to be referred to. */
+  async sweepRetellings(): Promise<void> {
+    await sql`
+      delete from retold_conversations retold where created_at < now() - interval '1 day'
+        and not exists (select from agents where agents.retold = retold.id)
+        and not exists (select from snapshots where snapshots.retold = retold.id)`.execute(this.#database);
+  }
+
+  append(turnId: string, events: SequencedEvent[], status: TurnStatus, usage: UsageState | null): Promise<void> {
+    return this.#appends.add(turnId, events, status, usage);
+  }
+}
+
+/** The newest turns of an agent's conversation that are to be retold, the oldest first. */
+export async function saidIn(database: Database, agentId: string, conversation: number): Promise<RetoldTurn[]> {
+  const rows = await database
+    .selectFrom("turns")
+    .select("message")
+    .select(replyOf(maximumReply).as("reply"))
+    .where("agent_id", "=", agentId)
+    .where("conversation", "=", conversation)
+    .where("undone", "=", false)
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(maximumRetoldTurns)
+    .execute();
+  return rows.map(({ message, reply }) => ({ message, reply: reply.text })).toReversed();
+}
+
+/** A longer reply is cut in lists, where there are up to a hundred. In characters. */
+const maximumReply = 64 * 1024;
+/** So that a reply in many small pieces is not read whole to be cut. */
+const maximumPieces = 20_000;
+
+/** The first deltas of the reply's text together, until they have as many characters, and how many they are. */
+const replyOf = (characters: number) => sql<{ text: string; pieces: number }>`(
+  select json_build_object('text', coalesce(string_agg(delta, '' order by seq), ''), 'pieces', count(*)) from (
+    select seq, delta, sum(length(delta)) over (order by seq) - length(delta) as before from (
+      select seq, event ->> 'delta' as delta from turn_events
+      where turn_id = turns.id and event ->> 'type' = 'response.output_text.delta'
+      order by seq limit ${maximumPieces}
+    ) pieces
+  ) sized where before <= ${characters})`;
+
+function cut({ text, pieces }: { text: string; pieces: number }): Pick<PastTurn, "reply" | "replyTruncated"> {
+  return {
+    reply: text.slice(0, maximumReply).toWellFormed(),
+    replyTruncated: text.length > maximumReply || pieces === maximumPieces,
+  };
+}
+
+type PastRow = Selectable<Tables["turns"]> & { reply: { text: string; pieces: number } } & Pick<
+    PastTurn,
+    "error" | "askedBy"
+  >;
+
+function toPast(row: PastRow): PastTurn {
+  return {
+    ...toTurnState(row),
+    ...cut(row.reply),
+    error: row.error,
+    askedBy: row.askedBy,
+    undone: row.undone,
+    createdAt: row.created_at,
+    finishedAt: row.finished_at,
+  };
+}
+
+/** Why a turn failed, from its last event. */
+const faultOf = sql<Fault | null>`(
+  select event -> 'error' from turn_events
+  where turn_id = turns.id and event ->> 'type' = 'response.failed' limit 1)`;
+
+/** Which agent's turn asked for a turn; null where a client did, and once that agent is gone. */
+const askerOf = sql<PastTurn["askedBy"]>`(
+  select json_build_object('agent', agents.name, 'turnId', asker.id) from turns asker
+  join agents on agents.id = asker.agent_id where asker.id = turns.asked_by)`;
+
+/** A turn, from its row. */
+export function toTurnState(row: Selectable<Tables["turns"]>): TurnState {
+  return {
+    id: row.id,
+    agentId: row.agent_id,
+    keyId: row.key_id,
+    conversation: row.conversation,
+    message: row.message,
+    instructions: row.instructions,
+    functions: row.functions,
+    model: row.model,
+    status: row.status,
+    usage: row.usage,
+    asked: row.asked_by === null ? null : { byTurn: row.asked_by, firstTurn: row.first_turn!, depth: row.depth! },
+  };
+}
+
+function toRow(turnId: string, { seq, event }: SequencedEvent) {
+  return { turn_id: turnId, seq, event: JSON.stringify(event) };
+}

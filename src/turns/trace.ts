@@ -1,0 +1,131 @@
+import type { UsageState } from "../billing/usage.ts";
+import { statusAfter, type TurnEvent, type TurnStatus } from "../contract/chat.ts";
+import type { Span } from "../telemetry/span.ts";
+
+/** Spans of one turn's tools and model calls: a guest decides how many there are. */
+const maximumParts = 200;
+/** A model's name as providers have them; anything else is only called that. */
+const modelName = /^[\w.:@/-]{1,100}$/;
+
+/**
+ * The spans of a turn, as this server sees it:
+ *
+ *     turn
+ *     ├─ machine   until the agent's machine is ready
+ *     └─ guest     from the message to the last event
+ *        ├─ start  until the runtime does something: an event, or a model call
+ *        ├─ model  each model call
+ *        └─ tool   each tool
+ *
+ * All times are this server's, and all names are its own: a guest tells nothing but that an event has come. Its channel
+ * is on the same host, so that what it does and when this is seen are the same moment.
+ */
+export class TurnTrace {
+  readonly span: Span;
+  #machine: Span | null = null;
+  #guest: Span | null = null;
+  #start: Span | null = null;
+  readonly #tools = new Map<string, Span>();
+  #parts = 0;
+  #hasSpoken = false;
+
+  constructor(span: Span) {
+    this.span = span;
+  }
+
+  /** The agent's machine is wanted. */
+  wants(): void {
+    this.#endGuest("machine_lost");
+    this.#machine?.end();
+    this.#machine = this.span.begin("machine");
+  }
+
+  /** The machine waits for a slot. */
+  queued(position: number): void {
+    this.#machine?.mark("queued", { "berth.queue.position": position });
+  }
+
+  ready(): void {
+    this.#machine?.end();
+    this.#machine = null;
+  }
+
+  /** The message goes to the guest, or the connection to it is made again. */
+  sent(): void {
+    this.#endGuest("connection_lost");
+    this.#guest = this.span.begin("guest", {}, "client");
+    this.#start = this.#guest.begin("start");
+  }
+
+  /** An event of the guest's. */
+  heard(event: TurnEvent): void {
+    this.#begun();
+    if (event.type === "response.output_text.delta" && !this.#hasSpoken) {
+      this.#hasSpoken = true;
+      this.span.mark("first text");
+    }
+    if (event.type === "response.tool_call.started" && !this.#tools.has(event.id)) {
+      const tool = this.#part("tool");
+      if (tool) this.#tools.set(event.id, tool);
+    }
+    if (event.type === "response.tool_call.completed") {
+      this.#tools.get(event.id)?.end();
+      this.#tools.delete(event.id);
+    }
+    if (statusAfter(event) !== "running") this.#endGuest(null);
+  }
+
+  /** A model call has begun; null where there are too many. `model`: `provider/name`. */
+  called(model: string): Span | null {
+    this.#begun();
+    const [provider = "", ...name] = model.split("/");
+    return this.#part("model", {
+      "gen_ai.operation.name": "chat",
+      "gen_ai.provider.name": provider,
+      "gen_ai.request.model": modelName.test(name.join("/")) ? name.join("/") : "other",
+    });
+  }
+
+  /** The turn is over, and that is stored. `code`: the error's code if it failed, else empty. */
+  ended(outcome: TurnStatus, code: string, { input, output }: UsageState): void {
+    this.#endAll(code || null);
+    this.span.add({
+      "berth.turn.outcome": outcome,
+      "berth.turn.input_tokens": input,
+      "berth.turn.output_tokens": output,
+      ...(this.#parts > maximumParts ? { "berth.turn.parts_left_out": this.#parts - maximumParts } : {}),
+    });
+    this.span.end(code || null);
+  }
+
+  /** This server ends, and the next one goes on with the turn. */
+  handedOn(): void {
+    this.#endAll(null);
+    this.span.add({ "berth.turn.handed_on": true });
+    this.span.end();
+  }
+
+  #part(name: string, facts = {}): Span | null {
+    if (++this.#parts > maximumParts) return null;
+    return (this.#guest ?? this.span).begin(name, facts, name === "model" ? "client" : undefined);
+  }
+
+  #begun(): void {
+    this.#start?.end();
+    this.#start = null;
+  }
+
+  #endGuest(code: string | null): void {
+    this.#begun();
+    for (const tool of this.#tools.values()) tool.end(code);
+    this.#tools.clear();
+    this.#guest?.end(code);
+    this.#guest = null;
+  }
+
+  #endAll(code: string | null): void {
+    this.#machine?.end(code);
+    this.#machine = null;
+    this.#endGuest(code);
+  }
+}

@@ -1,0 +1,100 @@
+import type { AgentState } from "../agents/agent.ts";
+import { toUsage, type UsageState } from "../billing/usage.ts";
+import type { Fault } from "../contract/agents.ts";
+import { summaryCharacters, type TurnRecord, type TurnStatus, type TurnSummary } from "../contract/chat.ts";
+import { BerthError } from "../contract/errors.ts";
+import type { ClientFunction } from "../contract/functions.ts";
+
+/** A turn as the service stores it. */
+export interface TurnState {
+  id: string;
+  agentId: string;
+  /** The key that began it; null for a signed-in user, and once the key's record is gone. */
+  keyId: string | null;
+  /** The number of the agent's conversation: 1, 2, …. */
+  conversation: number;
+  message: string;
+  /** What its request added to the agent's instructions; null: nothing. */
+  instructions: string | null;
+  /** Functions of its client that the agent may call as tools; null: none. */
+  functions: ClientFunction[] | null;
+  /** The model; null: the runtime's default. */
+  model: string | null;
+  status: TurnStatus;
+  usage: UsageState;
+  /** Where another agent's turn asked for it; null: a client did. */
+  asked: Asked | null;
+}
+
+/** Where a turn comes from that another agent asked for. */
+interface Asked {
+  /** The turn that asked. */
+  byTurn: string;
+  /** The client's turn that all came of. */
+  firstTurn: string;
+  /** How many turns are before it: 1 where a client's own turn asked. */
+  depth: number;
+}
+
+/** A turn in the history. */
+export interface PastTurn extends TurnState {
+  /** The reply's text that has come, or its beginning. */
+  reply: string;
+  replyTruncated: boolean;
+  error: Fault | null;
+  /** Which agent's turn asked for it; null where a client did, and once that agent is gone. */
+  askedBy: { agent: string; turnId: string } | null;
+  /** Its agent was rolled back to before its end. */
+  undone: boolean;
+  createdAt: Date;
+  finishedAt: Date | null;
+}
+
+/** The turn as its agent's owner sees it. */
+export function toTurnView({
+  agentId: _,
+  keyId: _key,
+  instructions: _instructions,
+  functions: _functions,
+  asked: _asked,
+  createdAt,
+  finishedAt,
+  usage,
+  ...turn
+}: PastTurn): TurnRecord {
+  return {
+    ...turn,
+    usage: toUsage(usage),
+    createdAt: createdAt.toISOString(),
+    finishedAt: finishedAt?.toISOString() ?? null,
+  };
+}
+
+/** A turn in the list of all of an account's agents. */
+export interface RecentTurn extends Pick<PastTurn, "id" | "message" | "status" | "error" | "createdAt" | "finishedAt"> {
+  agent: string;
+  /** The reply's beginning. */
+  reply: string;
+}
+
+/** The turn in a few words. */
+export function toTurnSummary({ message, reply, createdAt, finishedAt, ...turn }: RecentTurn): TurnSummary {
+  return {
+    ...turn,
+    message: message.slice(0, summaryCharacters.message).toWellFormed(),
+    reply: reply.slice(0, summaryCharacters.reply).toWellFormed(),
+    createdAt: createdAt.toISOString(),
+    finishedAt: finishedAt?.toISOString() ?? null,
+  };
+}
+
+/** The error for what an agent cannot do during a turn; `turnId` is the running turn's. */
+export function turnInProgress(turnId: string | null): BerthError {
+  return new BerthError("turn_in_progress", "The agent is answering another message.", { details: { turnId } });
+}
+
+/** What a turn takes from its agent's row when it begins. */
+export type AgentMoment = Pick<AgentState, "conversation" | "runtime" | "restores">;
+
+/** The agent's conversation, runtime or snapshot has changed since its row was read. */
+export class AgentChanged extends Error {}

@@ -1,0 +1,533 @@
+import { type AgentState, requireHere } from "../agents/agent.ts";
+import { noUsage, type UsageState } from "../billing/usage.ts";
+import { type LastEvent, type SequencedEvent, statusAfter, type TurnStatus } from "../contract/chat.ts";
+import { asBerthError, BerthError, type ErrorCode } from "../contract/errors.ts";
+import { EventLog } from "../contract/event-log.ts";
+import { isUuid } from "../contract/ids.ts";
+import type { Caller } from "../core/http/caller.ts";
+import { Backoff, isTransient, pause } from "../core/retry.ts";
+import { type GuestLeases, lostError } from "../lifecycle/guest-leases.ts";
+import type { Facts, Tracer } from "../telemetry/span.ts";
+import { runTurn } from "./run.ts";
+import { type FunctionCall, RunningTurn, type TurnProgress } from "./running-turn.ts";
+import type { RunningTurns } from "./running-turns.ts";
+import { TurnTrace } from "./trace.ts";
+import {
+  AgentChanged,
+  type AgentMoment,
+  type PastTurn,
+  type RecentTurn,
+  type TurnState,
+  turnInProgress,
+} from "./turn.ts";
+
+/** What a turn takes from its agent. */
+type AgentSettings = Pick<AgentState, "instructions" | "mcpServers" | "agents" | "autoSnapshot" | "retold">;
+
+/** What a turn has beside its message, where its client or another agent gives more. */
+interface TurnAdditions extends Partial<Pick<TurnState, "instructions" | "functions" | "asked">> {
+  /** The turn follows an earlier one: it is refused where the conversation has changed since the agent was read. */
+  follows?: boolean;
+}
+
+/** Which turns are counted; null: all. */
+export interface TurnFilter {
+  conversation: number | null;
+  status: TurnStatus | null;
+}
+
+/** The turns' rows and events. */
+export interface TurnRows {
+  /**
+   * Stores a new turn with its first event. Throws `turn_in_progress`, with the running turn's id in `details`, and
+   * `AgentChanged` where the agent's row is not as in `moment`.
+   */
+  insert(turn: TurnState, moment: AgentMoment, first: SequencedEvent): Promise<void>;
+  find(agentId: string, turnId: string): Promise<TurnState | null>;
+  /** Up to `limit` turns after the one with the id `after`, newest first. */
+  list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]>;
+  /** How many turns an agent has that match. */
+  count(agentId: string, filter: TurnFilter): Promise<number>;
+  /** Up to `limit` turns of all of an account's agents in the same order; `since`: that run, or have ended since. */
+  ofAccount(accountId: string, limit: number, after: string | null, since: Date | null): Promise<RecentTurn[]>;
+  /** A turn of the agent with its reply; null if there is none. */
+  past(agentId: string, turnId: string): Promise<PastTurn | null>;
+  /** All turns running on this host, each with its agent's settings. */
+  running(): Promise<{ turn: TurnState; agent: AgentSettings }[]>;
+  /** A page of the turn's events after `after`, the oldest first, bounded in number and size; empty after the last. */
+  events(turnId: string, after: number): Promise<SequencedEvent[]>;
+  /**
+   * The number of the turn's last event, the number of its `response.in_progress` (null before it), the ids of
+   * started tools that have not completed, and the last function that its client was asked for.
+   */
+  progress(turnId: string): Promise<{ last: number } & Required<TurnProgress>>;
+  /** Removes a turn that was never announced to any reader. */
+  remove(turnId: string): Promise<void>;
+  /** What a runtime is told of an earlier conversation; null if that is gone. */
+  retelling(id: string): Promise<string | null>;
+  /** Removes what no agent and no snapshot needs any more. */
+  sweepRetellings(): Promise<void>;
+  /**
+   * Stores events, the usage so far (null: unchanged) and, with the last event, how the turn ended. Atomic, and
+   * repeated calls have no effect.
+   */
+  append(turnId: string, events: SequencedEvent[], status: TurnStatus, usage: UsageState | null): Promise<void>;
+}
+
+/** What a turn begins or goes on with. */
+interface TurnStart {
+  /** What its runtime is told of an earlier conversation; null: nothing. */
+  retold: string | null;
+  trace: TurnTrace | null;
+  /** Of a turn that an earlier server began. */
+  progress?: TurnProgress;
+}
+
+interface TurnMeasurements {
+  firstDelta: (seconds: number) => void;
+  stored: (seconds: number) => void;
+  /** `code` is the error's code if the turn failed, else empty; `traceId` null where it is not traced. */
+  ended: (turn: TurnState, outcome: Exclude<TurnStatus, "running">, code: string, traceId: string | null) => void;
+}
+
+export interface TurnOptions {
+  rows: TurnRows;
+  agents: { byId(id: string): Promise<AgentState | null> };
+  running: RunningTurns;
+  leases: GuestLeases;
+  /** Durations in seconds. */
+  measured: TurnMeasurements;
+  /** The model for a turn of the agent; null leaves it to the runtime. Throws `model_not_available`. */
+  modelOf: (agent: AgentState) => Promise<string | null>;
+  /** Fail a turn after this many silent milliseconds, unless a tool is running. */
+  stallMs: number;
+  /** Keeps an agent as it is before a turn, and so many of these moments. Never rejects. */
+  keepBefore: (agentId: string, kept: number) => Promise<void>;
+  /** Fail a turn whose events take more bytes. */
+  maximumTurnBytes: number;
+  /** Called with the agent's id when a turn has been silent for that long. */
+  stalled: (agentId: string) => void;
+  /** Null: turns are not traced. */
+  tracer: Tracer | null;
+  log: (message: string, fields: Record<string, unknown>) => void;
+}
+
+/** How long a guest has to end a cancelled turn before the server ends it for its reader. */
+const cancelGraceMs = 1_500;
+const leastPollMs = 200;
+const mostPollMs = 1_000;
+/** The highest event number: the database stores 32 bits. */
+const lastPossible = 2 ** 31 - 1;
+const databaseRetryMs = 500;
+
+/**
+ * Turns: a message to an agent and the events of its answer. A turn continues whether or not anybody reads it. Its
+ * events go to readers at once and to the store in batches. They come from the guest's journal, so a restarted server
+ * continues from what it has stored. Event numbers never change: the first events are the server's, up to
+ * `response.in_progress` with number p; the guest's n-th event has number p + n.
+ */
+export class Turns {
+  readonly #options: TurnOptions;
+  readonly #running: RunningTurns;
+  /** Turns refused because it is unknown whether the database stored them. They are being removed. */
+  readonly #refused = new Set<string>();
+  /** Those and earlier ones: the database may take up a row that it was asked to remove before it had it. */
+  readonly #everRefused = new Set<string>();
+  /** Turns whose rows are being stored. */
+  readonly #beginning = new Set<string>();
+  /** The turns that this server knows of until `recover` has found all others, so that none is begun twice; null then. */
+  #known: Set<string> | null = new Set();
+  #stopped = false;
+
+  constructor(options: TurnOptions) {
+    this.#options = options;
+    this.#running = options.running;
+  }
+
+  /**
+   * Begins a turn with the agent's current model and instructions. Throws `agent_failed`, `agent_deleting`,
+   * `agent_elsewhere`, `model_not_available`, `turn_in_progress`, `insufficient_credits`, `no_capacity`,
+   * `shutting_down`.
+   */
+  async begin(
+    id: string,
+    agent: AgentState,
+    message: string,
+    caller: Pick<Caller, "accountId" | "keyId" | "span">,
+    { instructions: added = null, functions = null, asked = null, follows = false }: TurnAdditions = {},
+  ): Promise<TurnState> {
+    if (this.#stopped) throw new BerthError("shutting_down", "The service is being stopped.");
+    for (let current = agent; ; current = await this.#reread(agent.id)) {
+      try {
+        return await this.#begin(id, current, message, caller, { instructions: added, functions, asked });
+      } catch (error) {
+        if (!(error instanceof AgentChanged)) throw error;
+        if (follows) throw new BerthError("response_not_last", "The agent's conversation has changed; try again.");
+      }
+    }
+  }
+
+  async #reread(agentId: string): Promise<AgentState> {
+    const agent = await this.#options.agents.byId(agentId);
+    if (agent) return agent;
+    throw new BerthError("agent_deleted", "The agent was deleted.");
+  }
+
+  /** Throws `AgentChanged` where the agent's row is not as it was read. */
+  async #begin(
+    id: string,
+    agent: AgentState,
+    message: string,
+    caller: Pick<Caller, "accountId" | "keyId" | "span">,
+    { instructions: added, functions, asked }: Pick<TurnState, "instructions" | "functions" | "asked">,
+  ): Promise<TurnState> {
+    await this.#options.leases.admit(agent, caller);
+    const { id: agentId, conversation } = agent;
+    const [model, retold] = await Promise.all([this.#options.modelOf(agent), this.#retold(agent)]);
+    const turn: TurnState = {
+      id,
+      agentId,
+      keyId: caller.keyId,
+      conversation,
+      message,
+      instructions: added,
+      functions,
+      model,
+      status: "running",
+      usage: noUsage,
+      asked,
+    };
+    const log = this.#log(turn.id, 1);
+    this.#known?.add(id);
+    this.#beginning.add(id);
+    try {
+      await this.#insert(turn, agent, log.append({ type: "response.created" })!);
+      log.stored(1);
+      const trace = this.#trace(turn, caller.span, { "berth.agent.status": agent.status });
+      this.#start(turn, log, agent, { retold, trace });
+    } finally {
+      this.#beginning.delete(id);
+    }
+    return turn;
+  }
+
+  /**
+   * The turn with this id, for a caller about to begin it; null if there is none. Throws `database_unavailable` while a
+   * refused one may still be stored.
+   */
+  async begun(agentId: string, id: string): Promise<TurnState | null> {
+    if (!this.#refused.has(id)) return this.#options.rows.find(agentId, id);
+    throw new BerthError("database_unavailable", "The database does not answer; try again soon.");
+  }
+
+  /** Up to `limit` of an agent's turns after the one with the id `after`, newest first. */
+  list(agentId: string, limit: number, after: string | null): Promise<PastTurn[]> {
+    return this.#options.rows.list(agentId, limit, after);
+  }
+
+  /** How many turns an agent has that match. */
+  count(agentId: string, filter: TurnFilter): Promise<number> {
+    return this.#options.rows.count(agentId, filter);
+  }
+
+  /** Turns of all of an account's agents after the turn `after`, newest first; `since`: that run, or have ended since. */
+  listOfAccount(accountId: string, limit: number, after: string | null, since: Date | null): Promise<RecentTurn[]> {
+    return this.#options.rows.ofAccount(accountId, limit, after, since);
+  }
+
+  /** A turn of the agent. Throws `turn_not_found`. */
+  async find(agentId: string, turnId: string): Promise<TurnState> {
+    const turn = isUuid(turnId) ? await this.#options.rows.find(agentId, turnId) : null;
+    return turn ?? noTurn(turnId);
+  }
+
+  /** A turn of the agent with its reply. Throws `turn_not_found`. */
+  async past(agentId: string, turnId: string): Promise<PastTurn> {
+    return (await this.#options.rows.past(agentId, turnId)) ?? noTurn(turnId);
+  }
+
+  /**
+   * A turn's events after `after`: stored ones, then new ones up to its last. A running turn that this server has not
+   * resumed yet is read from the store until it has.
+   */
+  async *events({ id, agentId }: TurnState, after: number, signal: AbortSignal): AsyncGenerator<SequencedEvent[]> {
+    const { rows } = this.#options;
+    const backoff = new Backoff(leastPollMs, mostPollMs);
+    for (let cursor = Math.min(after, lastPossible); !signal.aborted; ) {
+      const running = this.#running.get(id);
+      if (running) {
+        yield* running.log.read(cursor, signal);
+        if (running.log.ended && cursor >= running.nextSeq - 1) yield this.#lastOf(id, cursor);
+        return;
+      }
+      // In this order: once a turn has ended, all its events are stored.
+      const turn = await rows.find(agentId, id);
+      const page = await rows.events(id, cursor);
+      if (page.length > 0) {
+        cursor = page.at(-1)!.seq;
+        backoff.reset();
+        yield page;
+        if (statusAfter(page.at(-1)!.event) !== "running") return;
+      } else if (turn?.status !== "running") {
+        if (turn && cursor > 0) yield this.#lastOf(id, cursor);
+        return;
+      } else {
+        await pause(backoff.next(), signal);
+      }
+    }
+  }
+
+  /**
+   * The last event of an ended turn, for a reader whose cursor is at or beyond it: it may have seen events that were
+   * lost with the machine before they were stored. Empty for other readers.
+   */
+  async #lastOf(id: string, cursor: number): Promise<SequencedEvent[]> {
+    const { last } = await this.#options.rows.progress(id);
+    const [entry] = cursor < last ? [] : await this.#options.rows.events(id, last - 1);
+    return entry && (cursor > last || entry.event.type !== "response.completed") ? [entry] : [];
+  }
+
+  /** The number of the turn's last event so far; 0: none. */
+  async lastEvent({ id }: TurnState): Promise<number> {
+    const running = this.#running.get(id);
+    return running ? running.log.nextSeq - 1 : (await this.#options.rows.progress(id)).last;
+  }
+
+  /**
+   * The agent's running turn on this host that asked its client for a function; null if none does. While this server
+   * takes up the turns of an earlier one, waits for the agent's.
+   */
+  async waiting({ id, isHere }: AgentState): Promise<{ turn: TurnState; call: FunctionCall } | null> {
+    if (isHere && this.#known && !this.#running.ofAgent(id)) {
+      const [last] = await this.#options.rows.list(id, 1, null);
+      if (last) await this.#takenUp(last);
+    }
+    const running = this.#running.ofAgent(id);
+    return running?.functionCall ? { turn: running.turn, call: running.functionCall } : null;
+  }
+
+  /**
+   * Gives a turn what the function returned that it waits for. Throws `function_not_waiting` where it waits no longer,
+   * and `machine_failed`.
+   */
+  async answerFunction(agent: AgentState, turn: TurnState, callId: string, output: string): Promise<void> {
+    requireHere(agent);
+    try {
+      const guest = await this.#options.leases.ifRunning(agent.id);
+      if (!guest) throw new BerthError("machine_failed", "The agent's machine is not awake; try again.");
+      await guest.answerFunction({ turnId: turn.id, callId, output });
+    } catch (error) {
+      throw lostError(error);
+    }
+  }
+
+  /** Throws `turn_in_progress` if the agent is answering. */
+  requireNone(agentId: string): void {
+    if (this.#running.ofAgent(agentId)) this.refuseAnother(agentId);
+  }
+
+  /** Throws `turn_in_progress`, for operations that a running turn blocks. */
+  refuseAnother(agentId: string): never {
+    throw turnInProgress(this.#running.ofAgent(agentId)?.turn.id ?? null);
+  }
+
+  /** Interrupts a running turn; its last event follows. Throws `turn_finished`, `agent_elsewhere`. */
+  async cancel(agent: AgentState, turn: TurnState): Promise<void> {
+    requireHere(agent);
+    const running = await this.#takenUp(turn);
+    if (!running) throw new BerthError("turn_finished", "The turn has already ended.");
+    this.#cancel(running);
+  }
+
+  #cancel(running: RunningTurn): void {
+    running.cancelled = true;
+    if (!running.prompted) {
+      running.append({ type: "response.cancelled" });
+      return;
+    }
+    const timer = setTimeout(() => running.append({ type: "response.cancelled" }), cancelGraceMs);
+    running.over.signal.addEventListener("abort", () => clearTimeout(timer));
+    this.#interrupt(running);
+  }
+
+  /** A running turn, once this server has resumed it; null if it has ended. */
+  async #takenUp(turn: TurnState): Promise<RunningTurn | null> {
+    const backoff = new Backoff(leastPollMs, mostPollMs);
+    for (let status = turn.status; ; await pause(backoff.next())) {
+      const running = this.#running.get(turn.id);
+      if (running) return running;
+      if (status !== "running" || this.#stopped) return null;
+      status = (await this.#options.rows.find(turn.agentId, turn.id))?.status ?? "failed";
+    }
+  }
+
+  /** Fails the agent's running turn, if any; resolves when that is stored. */
+  async failRunning(agentId: string, code: ErrorCode, message: string): Promise<void> {
+    const running = this.#running.ofAgent(agentId);
+    running?.fail({ code, message });
+    await running?.writer.flushed();
+  }
+
+  /** Called when the server starts: resumes the turns that were running. May be called again after it rejected. */
+  async recover(): Promise<void> {
+    for (const { turn, agent } of await this.#options.rows.running()) {
+      if (this.#known?.has(turn.id)) continue; // It may have ended meanwhile.
+      this.#known?.add(turn.id);
+      await this.#takeUp(turn, agent);
+    }
+    this.#known = null;
+  }
+
+  /**
+   * Called now and then. Ends what would block its agent: a running turn of this host that nobody runs. One that was
+   * refused is removed, since its client was told so; any other is taken up.
+   */
+  async sweep(): Promise<void> {
+    await this.#options.rows.sweepRetellings();
+    if (this.#known || this.#stopped) return; // `recover` has not taken up all yet.
+    for (const { turn, agent } of await this.#options.rows.running()) {
+      const { id } = turn;
+      if (this.#running.get(id) || this.#beginning.has(id) || this.#refused.has(id) || this.#stopped) continue;
+      if (this.#everRefused.has(id)) {
+        await this.#options.rows.remove(id);
+        this.#options.log("a turn that was refused was found and removed", { turnId: id });
+        continue;
+      }
+      // It may have ended since the rows were read.
+      if ((await this.#options.rows.find(turn.agentId, id))?.status !== "running" || this.#running.get(id)) continue;
+      this.#options.log("a running turn that nobody ran was taken up", { turnId: id });
+      await this.#takeUp(turn, agent);
+    }
+  }
+
+  async #takeUp(turn: TurnState, agent: AgentSettings): Promise<void> {
+    const { last, ...progress } = await this.#options.rows.progress(turn.id);
+    const trace = this.#trace(turn, undefined, { "berth.turn.taken_up": true });
+    this.#start(turn, this.#log(turn.id, last + 1), agent, { retold: await this.#retold(agent), trace, progress });
+  }
+
+  /** What the agent's runtime is told of a conversation that another one has had; null: nothing. */
+  async #retold({ retold }: AgentSettings): Promise<string | null> {
+    return retold === null ? null : this.#options.rows.retelling(retold);
+  }
+
+  /**
+   * Takes no new turns and stops reading; turns continue in their machines. Resolves when everything read is stored.
+   */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    const turns = [...this.#running];
+    for (const { over } of turns) over.abort();
+    await Promise.all(turns.map(({ writer }) => writer.stop()));
+    for (const { trace } of turns) trace?.handedOn();
+  }
+
+  /** A turn's trace, within its request's. One that is taken up has a trace of its own. */
+  #trace({ id, agentId, model }: TurnState, within: Caller["span"], facts: Facts): TurnTrace | null {
+    const all = {
+      "berth.turn.id": id,
+      "berth.agent.id": agentId,
+      ...(model === null ? {} : { "berth.turn.model": model }),
+      ...facts,
+    };
+    const span = within?.begin("turn", all) ?? this.#options.tracer?.begin("turn", all, null);
+    return span ? new TurnTrace(span) : null;
+  }
+
+  #log(turnId: string, from: number): EventLog {
+    return new EventLog({ from, older: (after) => this.#options.rows.events(turnId, after) });
+  }
+
+  /** Stores a new turn. If it is unknown whether that worked, the turn is removed, so that it cannot block others. */
+  async #insert(turn: TurnState, agent: AgentMoment, first: SequencedEvent): Promise<void> {
+    try {
+      await this.#options.rows.insert(turn, agent, first);
+    } catch (error) {
+      if (isTransient(error)) {
+        this.#refused.add(turn.id);
+        this.#everRefused.add(turn.id);
+        void this.#retryTransient(() => this.#options.rows.remove(turn.id))
+          .catch((cause: unknown) =>
+            this.#options.log("a turn that was refused could not be removed", { turnId: turn.id, error: cause }),
+          )
+          .finally(() => this.#refused.delete(turn.id));
+      }
+      throw error;
+    }
+  }
+
+  /** Retries while the database is down. */
+  async #retryTransient(step: () => Promise<void>): Promise<void> {
+    while (!this.#stopped) {
+      try {
+        return await step();
+      } catch (error) {
+        if (!isTransient(error)) throw error;
+        await pause(databaseRetryMs);
+      }
+    }
+  }
+
+  #start(turn: TurnState, log: EventLog, agent: AgentSettings, { retold, trace, progress }: TurnStart): void {
+    const instructions = [agent.instructions, retold, turn.instructions].filter((part) => part !== null).join("\n\n");
+    const settings = {
+      model: turn.model,
+      instructions: instructions || null,
+      mcpServers: agent.mcpServers,
+      asksAgents: agent.agents.length > 0,
+      autoSnapshot: agent.autoSnapshot,
+    };
+    const running: RunningTurn = new RunningTurn(
+      turn,
+      log,
+      settings,
+      {
+        maximumSize: this.#options.maximumTurnBytes,
+        store: (events, status, usage) => this.#options.rows.append(turn.id, events, status, usage),
+        stored: (waitedMs) => this.#options.measured.stored(waitedMs / 1000),
+        storeFailed: (error) =>
+          this.#options.log("a turn's events could not be stored; trying again", { turnId: turn.id, error }),
+        interrupt: () => this.#interrupt(running),
+        ended: (last) => this.#ended(running, last),
+        trace,
+      },
+      progress,
+    );
+    this.#running.add(running);
+    const { leases, measured, stallMs, stalled, keepBefore } = this.#options;
+    const options = { leases, firstDelta: measured.firstDelta, stallMs, stalled, keepBefore };
+    void runTurn(running, options).catch((error: unknown) => {
+      // A stopping server abandons its waits; the next server resumes the turn.
+      if (this.#stopped) return;
+      const { code, message } = asBerthError(error, "internal", "The turn failed within the service.");
+      if (code === "internal") this.#options.log("a turn failed", { turnId: turn.id, error });
+      running.fail({ code, message });
+    });
+  }
+
+  #ended(running: RunningTurn, last: LastEvent): void {
+    this.#running.remove(running);
+    // Nobody is left who waits for them.
+    for (const other of this.#running) {
+      if (other.turn.asked?.byTurn === running.turn.id) this.#cancel(other);
+    }
+    const outcome = statusAfter(last) as Exclude<TurnStatus, "running">;
+    const code = last.type === "response.failed" ? last.error.code : "";
+    running.trace?.ended(outcome, code, running.usage);
+    this.#options.measured.ended(running.turn, outcome, code, running.trace?.span.traceId ?? null);
+  }
+
+  /** Tells the guest to end the turn. */
+  #interrupt({ turn }: RunningTurn): void {
+    this.#options.leases
+      .ifRunning(turn.agentId)
+      .then((guest) => guest?.cancel({ turnId: turn.id }))
+      .catch((error: unknown) => {
+        this.#options.log("a turn could not be cancelled in its machine", { turnId: turn.id, error });
+      });
+  }
+}
+
+function noTurn(turnId: string): never {
+  throw new BerthError("turn_not_found", `The agent has no turn ${isUuid(turnId) ? turnId : "of this id"}.`);
+}

@@ -1,0 +1,197 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Database } from "../core/database/database.ts";
+import { numberAccountEvents } from "../events/store.ts";
+
+/** How long expiring data is kept. */
+export interface Retention {
+  auditDays: number;
+  networkLogDays: number;
+  /** 0: for ever. */
+  turnDays: number;
+  /** How many bytes an account's finished turns may take; 0: no limit. */
+  maximumStoredBytes: number;
+}
+
+/** Rows measured or removed by one statement, so that none locks many rows for long. */
+const batch = 1_000;
+/** How long one statement may take, and a whole step; the next clean-up goes on with the rest. */
+const statementMs = 600_000;
+const stepMs = 300_000;
+
+/** The most connections that are kept per agent. */
+const keptConnections = 100_000;
+
+/** The most entries that are kept of an account's audit log. */
+export const keptEntries = 1_000_000;
+
+/** How long an account's events are kept, and how many of them. */
+const keptEventDays = 7;
+const keptEvents = 100_000;
+
+/** Removes the oldest events of each account, and keeps up to which. A reader who asks for more is told. */
+const eventRemoval = sql`
+  with beyond as (
+    select account_id, max(number) as number from (
+      select account_id, number, at, row_number() over (partition by account_id order by number desc) as place
+      from account_events where number is not null
+    ) placed
+    where place > ${keptEvents} or at < now() - make_interval(days => ${keptEventDays}::integer)
+    group by account_id
+  ), removed as (
+    delete from account_events using beyond
+    where account_events.account_id = beyond.account_id and account_events.number <= beyond.number
+  )
+  insert into account_events_removed select * from beyond
+  on conflict (account_id) do update set number = excluded.number`;
+
+/** A delete statement for up to `batch` rows of a table. */
+function removal(table: string, condition: RawBuilder<unknown>): RawBuilder<unknown> {
+  const name = sql.table(table);
+  return sql`delete from ${name} where ctid = any(array(select ctid from ${name} where ${condition} limit ${batch}))`;
+}
+
+/** Old keys that the ledger does not name: usage names the keys that caused it. */
+export function oldKeys(auditDays: number): RawBuilder<unknown> {
+  return removal(
+    "api_keys",
+    sql`coalesce(revoked_at, expires_at) < now() - make_interval(days => ${auditDays}::integer)
+      and not exists (select from credit_entries where key_id = api_keys.id)`,
+  );
+}
+
+/** One step per table, by name. */
+function removals({ auditDays, networkLogDays, turnDays }: Retention): [string, RawBuilder<unknown>][] {
+  const old = (days: number) => sql`now() - make_interval(days => ${days}::integer)`;
+  return [
+    ["idempotency keys", removal("idempotency_keys", sql`created_at < now() - interval '24 hours'`)],
+    ["begun requests", removal("begun_requests", sql`at < now() - interval '25 hours'`)],
+    ["sign-ins", removal("oidc_records", sql`expires_at < now()`)],
+    ["dashboard sessions", removal("dashboard_sessions", sql`expires_at < now()`)],
+    ["users' links", removal("user_links", sql`expires_at < now()`)],
+    ["tickets", removal("tickets", sql`expires_at < now()`)],
+    // A host without a server for that long is gone, or comes back and takes its lease anew.
+    ["host leases", removal("host_leases", sql`renewed_at < now() - interval '7 days'`)],
+    // Files that are found after that go to the quarantine, which removes them by age.
+    ["removals", removal("removals", sql`removed_at < now() - interval '30 days'`)],
+    ["rate limits", removal("rate_limits", sql`expire < extract(epoch from now()) * 1000`)],
+    ["sign-in attempts", removal("sign_in_attempts", sql`expire < extract(epoch from now()) * 1000`)],
+    // Those that a server which died left behind, and those of turns that were removed.
+    [
+      "responses",
+      removal(
+        "responses",
+        sql`created_at < now() - interval '1 hour' and not exists (select from turns where id = turn_id)`,
+      ),
+    ],
+    ["audit entries", removal("audit_entries", sql`at < ${old(auditDays)}`)],
+    ["connections", removal("network_log", sql`started_at < ${old(networkLogDays)}`)],
+    ["keys", oldKeys(auditDays)],
+    ["sizes of turns", measureTurns],
+    ...(turnDays > 0
+      ? [["turns", removal("turns", sql`status <> 'running' and finished_at < ${old(turnDays)}`)] as const]
+      : []),
+  ].map(([name, step]) => [name, step] as [string, RawBuilder<unknown>]);
+}
+
+/** Measures finished turns, once each. */
+const measureTurns = sql`
+  update turns set bytes = octet_length(message) + (
+    select coalesce(sum(pg_column_size(turn_events.*)), 0) from turn_events where turn_id = turns.id
+  ) + (
+    select coalesce(sum(pg_column_size(responses.*)), 0) from responses where turn_id = turns.id
+  )
+  where id in (select id from turns where status <> 'running' and bytes is null limit ${batch})`;
+
+/** The newest row that an owner, an agent or an account, keeps no longer. */
+interface Cut {
+  owner: string;
+  /** As text, which keeps the microseconds. */
+  at: string;
+  id: string;
+}
+
+/** The newest connection beyond the number that each agent keeps. What agents cause to be written is limited so, too. */
+export const connectionCuts = sql<Cut>`
+  select agents.id as owner, cut.started_at::text as at, cut.id
+  from agents cross join lateral (
+    select started_at, id from network_log where agent_id = agents.id
+    order by started_at desc, id desc offset ${keptConnections} limit 1) cut`;
+
+/** The newest entry beyond the number that each account's audit log keeps. */
+const auditCuts = sql<Cut>`
+  select accounts.id as owner, cut.at::text as at, cut.id
+  from accounts cross join lateral (
+    select at, id from audit_entries where account_id = accounts.id
+    order by at desc, id desc offset ${keptEntries} limit 1) cut`;
+
+const removeEntries = ({ owner, at, id }: Cut) =>
+  removal("audit_entries", sql`account_id = ${owner} and (at, id) <= (${at}::timestamptz, ${id}::uuid)`);
+
+const removeConnections = ({ owner, at, id }: Cut) =>
+  removal("network_log", sql`agent_id = ${owner} and (started_at, id) <= (${at}::timestamptz, ${id}::uuid)`);
+
+/** The newest turn beyond the bytes that each account keeps. */
+const turnCuts = (maximumBytes: number) => sql<Cut>`
+  select distinct on (account_id) account_id as owner, finished_at::text as at, id from (
+    select account_id, turns.id, finished_at,
+      sum(bytes) over (partition by account_id order by finished_at desc, turns.id desc) as total
+    from turns join agents on agents.id = agent_id
+    where turns.status <> 'running' and account_id in (
+      select account_id from turns join agents on agents.id = agent_id
+      group by account_id having sum(bytes) > ${maximumBytes}::bigint)
+  ) sized
+  where total > ${maximumBytes}::bigint
+  order by account_id, finished_at desc, id desc`;
+
+/** Removes turns with their events. What they cost stays in the ledger. */
+const removeTurns = ({ owner, at, id }: Cut) =>
+  sql`delete from turns where id in (
+    select turns.id from turns join agents on agents.id = agent_id
+    where account_id = ${owner} and turns.status <> 'running' and (finished_at, turns.id) <= (${at}::timestamptz, ${id}::uuid)
+    limit ${batch})`;
+
+/**
+ * Removes expired data. Called once an hour: nothing may rely on a row being removed in time. A step that fails or takes
+ * too long keeps no other from its work; `failed` is called for each.
+ */
+export async function cleanUp(
+  database: Database,
+  retention: Retention,
+  failed: (step: string, error: unknown) => void,
+): Promise<void> {
+  const step = async (name: string, work: () => Promise<unknown>) => {
+    await work().catch((error: unknown) => failed(name, error));
+  };
+  const { maximumStoredBytes } = retention;
+  await step("account events", async () => {
+    await numberAccountEvents(database);
+    await timed(database, eventRemoval);
+  });
+  for (const [name, statement] of removals(retention)) await step(name, () => inBatches(database, statement));
+  await step("audit entries beyond the limit", () => each(database, auditCuts, removeEntries));
+  await step("connections beyond the limit", () => each(database, connectionCuts, removeConnections));
+  if (maximumStoredBytes > 0) {
+    await step("turns beyond the limit", () => each(database, turnCuts(maximumStoredBytes), removeTurns));
+  }
+}
+
+/** Has each owner's rows up to its cut removed. */
+async function each(database: Database, cuts: RawBuilder<Cut>, remove: (cut: Cut) => RawBuilder<unknown>) {
+  for (const cut of (await timed(database, cuts)).rows) await inBatches(database, remove(cut));
+}
+
+/** Repeats a statement for `batch` rows until none are left, or its time is over. */
+async function inBatches(database: Database, statement: RawBuilder<unknown>): Promise<void> {
+  for (const until = performance.now() + stepMs; performance.now() < until; ) {
+    const { numAffectedRows = 0n } = await timed(database, statement);
+    if (numAffectedRows < batch) return;
+  }
+}
+
+/** Executes a statement that the database ends when it takes too long. */
+function timed<Row>(database: Database, statement: RawBuilder<Row>) {
+  return database.transaction().execute(async (transaction) => {
+    await sql`set local statement_timeout = ${sql.lit(statementMs)}`.execute(transaction);
+    return statement.execute(transaction);
+  });
+}
